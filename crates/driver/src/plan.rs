@@ -1,0 +1,70 @@
+//! What the driver is asked to do, and what it says afterwards.
+
+use record::intervals::Measured;
+use record::trial::DriverFacts;
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Keys of the study's `[load]` table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DrivePlan {
+    /// Clients working back to back, each with a session of its own.
+    pub clients: u32,
+    /// Threads; 0 means one for each CPU the driver may use, at most one for each client.
+    pub shards: u32,
+    pub warmup_ms: u64,
+    pub measure_ms: u64,
+    pub seed: u64,
+    /// How often a transaction that the database gave up is tried again with the same inputs.
+    pub retries: u32,
+}
+
+/// What happened in one second, for the live display. Sent once a second, off the hot path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tick {
+    pub elapsed_ms: u64,
+    pub measured: bool,
+    /// Transactions of the counted kinds that were committed.
+    pub counted: u64,
+    pub committed: u64,
+    pub errors: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Driven {
+    pub facts: DriverFacts,
+    pub measured: Measured,
+    /// Result lines of deferred transactions or similar, for the trial's logs; bounded.
+    pub log: String,
+    /// Set if driving ended early because it was told to stop.
+    pub stopped: bool,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum DriveError {
+    #[error("session {index} of {of} could not be opened: {source}")]
+    Connect { index: u32, of: u32, source: engines::session::SessionError },
+    /// Sessions were lost and could not be opened again: the server is gone.
+    #[error("the database went away: {source}")]
+    Gone { source: engines::session::SessionError },
+    #[error("every transaction fails: {message}")]
+    AllFail { message: String },
+    #[error("{doing}: {source}")]
+    Io { doing: &'static str, source: std::io::Error },
+    #[error("a driver thread panicked: {0}")]
+    Panicked(String),
+}
+
+/// Set once to make the driver stop at the next transaction boundary.
+#[derive(Debug, Default)]
+pub struct StopFlag(AtomicBool);
+
+impl StopFlag {
+    pub fn stop(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}

@@ -1,0 +1,15 @@
+//! The blocking side of a database: schema scripts, checks, scans and bulk loading. Never used while measuring.
+
+use crate::rows::RowSink;
+use crate::session::{ResultSet, SessionError};
+
+/// An open connection for administration.
+pub trait Admin {
+    /// Runs a script of statements without results.
+    fn script(&mut self, sql: &str) -> Result<(), SessionError>;
+    /// Runs one query and calls `row` for each row, with the row index to read in the set (rows arrive in bounded batches).
+    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
+    /// Appends rows to a table. `fill` puts some rows into the sink at each call and returns false after the last.
+    /// Returns the number of rows the database took.
+    fn load(&mut self, table: &str, columns: &[&str], fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError>;
+}

@@ -1,0 +1,16 @@
+//! Database engines: the product as a server that can be started and stopped, and sessions to it.
+//!
+//! An engine knows no workload: it prepares and runs statements it is given, loads rows it is fed, and reads back the
+//! settings that are really in force. Each engine is a folder with the same file names: `settings.rs` (keys and
+//! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
+//! Sessions are non-blocking state machines over one file descriptor; nothing here waits except `admin` and `wait`.
+
+pub mod admin;
+pub mod catalog;
+pub mod postgres;
+pub mod rows;
+pub mod server;
+pub mod session;
+pub mod sqlite;
+pub mod statement;
+pub mod wait;

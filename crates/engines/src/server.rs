@@ -1,0 +1,68 @@
+//! A server, whatever the product.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// What the machine offers the server; profiles derive settings from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerShape {
+    pub vcpus: u32,
+    pub memory_bytes: u64,
+}
+
+/// Where a server keeps things and where it answers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerPlace {
+    /// The machine's data disk; the server makes its own folder below it.
+    pub data: PathBuf,
+    /// Where its log goes.
+    pub logs: PathBuf,
+    /// TCP port on all local addresses; `None` if only sessions inside the machine are needed.
+    pub port: Option<u16>,
+}
+
+/// How to reach a running server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "engine", rename_all = "kebab-case")]
+pub enum Endpoint {
+    Sqlite { file: PathBuf, synchronous: String, cache_bytes: u64, busy_timeout_ms: u64, wal_autocheckpoint_pages: u64 },
+    /// `host` is a folder (Unix socket) if it begins with a slash.
+    Postgres { host: String, port: u16, user: String, database: String },
+}
+
+/// What the running server says of itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerReport {
+    pub version: String,
+    /// Settings read back from the server.
+    pub effective: BTreeMap<String, String>,
+    pub endpoint: Endpoint,
+}
+
+/// Cumulative counters of the server and its data folder, before and after driving.
+pub type Counters = BTreeMap<String, u64>;
+
+#[derive(Debug, thiserror::Error)]
+pub enum ServerError {
+    #[error("{program} is not in this image: {source}")]
+    Missing { program: String, source: std::io::Error },
+    #[error("{doing}: {source}")]
+    Io { doing: String, source: std::io::Error },
+    #[error("{doing} failed: {why}\n{log}")]
+    Failed { doing: String, why: String, log: String },
+    #[error("{doing} took longer than {limit_s} s\n{log}")]
+    TooSlow { doing: String, limit_s: u64, log: String },
+    #[error(transparent)]
+    Session(#[from] crate::session::SessionError),
+}
+
+/// A running server; dropping it kills it.
+pub trait Server {
+    fn report(&self) -> &ServerReport;
+    /// Whether it is still there; `Err` carries the end of its log.
+    fn alive(&mut self) -> Result<(), ServerError>;
+    fn counters(&mut self) -> Result<Counters, ServerError>;
+    /// Orderly stop: everything is on disk afterwards.
+    fn stop(self: Box<Self>) -> Result<(), ServerError>;
+}

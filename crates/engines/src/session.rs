@@ -1,0 +1,85 @@
+//! One connection to a database, as a transaction sees it.
+
+use crate::statement::{Dialect, StatementId};
+use std::os::fd::BorrowedFd;
+
+/// A value bound to a statement. Money is whole cents and time whole microseconds since 1970, on every engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Param<'a> {
+    Integer(i64),
+    Text(&'a str),
+    Null,
+}
+
+/// How a transaction will use the data. Engines that lock per database (SQLite) need to know at the start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Access {
+    ReadOnly,
+    ReadWrite,
+}
+
+/// What a statement returned; owned by the session and reused, so that reading it allocates nothing.
+#[derive(Debug, Default)]
+pub struct ResultSet {
+    pub(crate) columns: usize,
+    pub(crate) changed: u64,
+    pub(crate) cells: Vec<Cell>,
+    pub(crate) text: Vec<u8>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cell {
+    Null,
+    Integer(i64),
+    /// A range of `ResultSet::text`, valid UTF-8.
+    Text { start: usize, end: usize },
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The database gave this transaction up so that another could go on; the same inputs may be tried again.
+    #[error("{code}: {message}")]
+    Retryable { code: String, message: String },
+    /// The database refused the statement; trying again would not help.
+    #[error("{code}: {message}")]
+    Refused { code: String, message: String },
+    #[error("connection lost: {0}")]
+    Lost(#[source] std::io::Error),
+    /// The server's bytes make no sense to us.
+    #[error("protocol error: {0}")]
+    Protocol(String),
+    /// A row or column that a statement promised is not there, or of another type.
+    #[error("unexpected result of {statement}: {what}")]
+    Unexpected { statement: &'static str, what: String },
+}
+
+/// A session runs one statement at a time. The futures are polled by whoever owns the file descriptor; they are
+/// pending only while the server has not answered. In-process engines have no descriptor and are never pending.
+///
+/// Contract of the futures: the first poll sends the request as far as the socket takes it and then returns `Pending`
+/// without trying to read, so that the owner waits for readiness (edge-triggered, read and write); later polls read.
+#[allow(async_fn_in_trait)]
+pub trait Session {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>>;
+    fn dialect(&self) -> Dialect;
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError>;
+    async fn commit(&mut self) -> Result<(), SessionError>;
+    /// Rolls back whatever is open; fine if nothing is.
+    async fn rollback(&mut self) -> Result<(), SessionError>;
+    async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError>;
+    /// Statements executed, rows returned and rows changed since the session was opened.
+    fn work(&self) -> SessionWork;
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SessionWork {
+    pub statements: u64,
+    pub rows_returned: u64,
+    pub rows_changed: u64,
+}
+
+/// Opens sessions with a given set of statements prepared. Opening may block; it happens before measuring.
+pub trait Connect {
+    type Session: Session;
+    fn connect(&self) -> Result<Self::Session, SessionError>;
+}

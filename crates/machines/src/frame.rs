@@ -1,0 +1,48 @@
+//! Frames: a length and a JSON text, over any byte stream.
+//!
+//! A frame is the length of its body (4 bytes, little endian) and the body. The first frame each side sends is a
+//! greeting with [`PROTOCOL`]; different versions refuse each other by name instead of misreading one another.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, Read, Write};
+
+/// Version of the messages spoken with an agent. Raised with every change of meaning.
+pub const PROTOCOL: u32 = 1;
+
+/// No message is larger; a larger length means that the stream is out of step.
+pub const LONGEST_BODY: usize = 64 << 20;
+
+pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
+    let body = serde_json::to_vec(message)?;
+    if body.len() > LONGEST_BODY {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("message of {} bytes is too long", body.len())));
+    }
+    let length = u32::try_from(body.len()).map_err(io::Error::other)?;
+    let mut frame = Vec::with_capacity(body.len() + 4);
+    frame.extend_from_slice(&length.to_le_bytes());
+    frame.extend_from_slice(&body);
+    stream.write_all(&frame)?;
+    stream.flush()
+}
+
+/// Reads one frame; `None` at a clean end of the stream.
+pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
+    let mut length = [0_u8; 4];
+    let mut filled = 0;
+    while filled < length.len() {
+        match stream.read(&mut length[filled..])? {
+            0 if filled == 0 => return Ok(None),
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            count => filled += count,
+        }
+    }
+    let length = u32::from_le_bytes(length) as usize;
+    if length > LONGEST_BODY {
+        let why = format!("frame of {length} bytes announced; the stream is out of step");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, why));
+    }
+    let mut body = vec![0; length];
+    stream.read_exact(&mut body)?;
+    Ok(Some(serde_json::from_slice(&body)?))
+}

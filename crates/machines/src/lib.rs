@@ -1,0 +1,11 @@
+//! A place where commands run and an agent answers.
+//!
+//! Here are the frames spoken with an agent over any byte stream, the link that waits for its answers with a limit, the
+//! [`machine::Machine`] that a platform hands out, processes that die with us, and the scratch folder whose leftovers
+//! the next start sweeps away. Nothing here knows an engine, a workload or a hypervisor.
+
+pub mod frame;
+pub mod link;
+pub mod machine;
+pub mod process;
+pub mod scratch;

@@ -1,0 +1,23 @@
+//! What a platform is asked for.
+
+use std::path::PathBuf;
+
+/// One machine, completely decided.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MachineOrder {
+    /// Unique on this host while the run lasts; names processes and files.
+    pub name: String,
+    pub vcpus: u32,
+    pub memory_bytes: u64,
+    /// Host CPUs the machine may use, one for each vCPU.
+    pub cpus: Vec<usize>,
+    pub image: images::Image,
+    /// Our own static binary, to be the agent inside.
+    pub agent: PathBuf,
+    /// A private writable clone of the loaded data disk: an ext4 image file or a block device.
+    pub data: images::data::DataDisk,
+    /// Folder of this machine's sockets, console and temporary files; on the host, short-lived.
+    pub scratch: PathBuf,
+    /// Port inside that must be reachable from the host, for load from outside.
+    pub port: Option<u16>,
+}

@@ -1,0 +1,43 @@
+//! Outcomes of data checks (`findings.json`).
+
+use serde::{Deserialize, Serialize};
+
+/// When a check ran.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moment {
+    AfterLoad,
+    AfterTrial,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Short stable name, for example `order-entry/consistency-03`.
+    pub name: String,
+    /// The rule in one sentence.
+    pub rule: String,
+    pub moment: Moment,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "verdict", rename_all = "kebab-case")]
+pub enum Verdict {
+    Holds {
+        /// What was seen, for checks that measure something ("mean order lines 9.98, allowed 9.8 to 10.2").
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        seen: Option<String>,
+    },
+    Violated {
+        /// What was seen, with up to a few offending keys.
+        seen: String,
+    },
+    /// Not decided, with the reason: too few events to judge, or not applicable at this size.
+    Undecided { why: String },
+}
+
+impl Finding {
+    pub fn is_violated(&self) -> bool {
+        matches!(self.verdict, Verdict::Violated { .. })
+    }
+}

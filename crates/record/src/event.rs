@@ -1,0 +1,28 @@
+//! Events: the only interface between doing and showing. Appended to `events.jsonl` and shown live.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Stamped {
+    /// Milliseconds since the Unix epoch, by the host's clock.
+    pub at_ms: u64,
+    #[serde(flatten)]
+    pub event: Event,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    RunStarted { study: String, trials: u32, expected_ms: u64, resumed: bool },
+    /// Work shared by trials: images, probes, loading.
+    Preparing { what: String, expected_ms: u64 },
+    TrialStarted { trial: u32, of: u32, block: u32, contender: String, coordinates: String },
+    PhaseStarted { trial: u32, phase: String, expected_ms: u64 },
+    /// One second of driving. `counted` is the number of the workload's counted transactions committed in it.
+    Throughput { trial: u32, measured: bool, elapsed_ms: u64, counted: u64, committed: u64, errors: u64 },
+    /// A step inside a long phase ("order_line 3/10").
+    Progress { what: String, done: u64, of: u64 },
+    Warning { text: String },
+    TrialEnded { trial: u32, outcome: crate::trial::Outcome, elapsed_ms: u64 },
+    RunEnded { completed: u32, invalid: u32, failed: u32, skipped: u32 },
+}

@@ -1,0 +1,1 @@
+//! The folder of a run: paths, atomic writing, reading back.

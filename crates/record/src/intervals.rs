@@ -1,0 +1,46 @@
+//! Per-second measurements of one trial, in memory and as an `HdrHistogram` log (`intervals.hlog`).
+
+use serde::{Deserialize, Serialize};
+
+/// Latencies are recorded in microseconds from 1 µs to 1 hour with three significant digits.
+pub const LATENCY_MAX_US: u64 = 3_600_000_000;
+pub const SIGNIFICANT_DIGITS: u8 = 3;
+
+/// Which span of a transaction's life a histogram holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Span {
+    /// Done − due: what the client waited, including queueing and the driver's own lateness.
+    Response,
+    /// Done − sent: what the database needed.
+    Service,
+}
+
+/// Everything that finished in one second of one trial, for one kind of transaction and one span.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KindInterval {
+    /// Index into [`Measured::kinds`].
+    pub kind: u16,
+    pub span: Span,
+    /// Pairs (highest equivalent value in µs, count), only non-zero counts, ascending.
+    pub counts: Vec<(u64, u32)>,
+}
+
+/// One second on the grid of the trial.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Interval {
+    /// Start of the second, in milliseconds since the driver started; warm-up included.
+    pub start_ms: u64,
+    pub length_ms: u64,
+    /// Whether the second lies wholly in the measured window.
+    pub measured: bool,
+    pub kinds: Vec<KindInterval>,
+}
+
+/// The measured series of a trial.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Measured {
+    /// Names of the kinds of transaction, in the workload's order.
+    pub kinds: Vec<String>,
+    pub intervals: Vec<Interval>,
+}

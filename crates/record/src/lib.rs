@@ -1,0 +1,16 @@
+//! The files of a run: the waist of the hourglass.
+//!
+//! Everything left of this crate has effects and computes no statistic; everything right of it is a pure function of
+//! these files. Here are the types, the writer and the reader, and the version of the format. Nothing here knows a
+//! database, a hypervisor or a clock. The format is described for other tools in `docs/formats.md`.
+
+pub mod check;
+pub mod event;
+pub mod facts;
+pub mod folder;
+pub mod intervals;
+pub mod plan;
+pub mod trial;
+
+/// Version of the format written by this build. Readers accept this and every earlier one.
+pub const FORMAT: u32 = 1;

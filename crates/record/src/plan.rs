@@ -1,0 +1,54 @@
+//! What a run intends to do, decided completely before anything starts (`plan.json`).
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// A study after every override is applied: cells, and the order in which their trials run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    pub format: u32,
+    pub question: String,
+    /// Name of the study, from its file name; part of the run's folder name.
+    pub study: String,
+    pub seed: u64,
+    pub blocks: u32,
+    pub cells: Vec<Cell>,
+    pub trials: Vec<PlannedTrial>,
+}
+
+/// One combination of contender, scenario and sweep values, with every key of the study decided.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Cell {
+    /// Stable within a plan, counted from 0.
+    pub id: u32,
+    pub contender: String,
+    /// Whether this contender is the one the others are compared with.
+    pub baseline: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scenario: Option<String>,
+    /// Swept keys and the values they take in this cell, in the order of the study.
+    #[serde(default)]
+    pub sweep: Map<String, Value>,
+    /// The decided tables, units normalised (bytes, milliseconds): `machine`, `platform`, `engine`, `workload`, `load`.
+    pub settings: Map<String, Value>,
+}
+
+impl Cell {
+    /// What distinguishes this cell from others of the same contender, for headings ("1x2, workload.warehouses = 50").
+    pub fn coordinates(&self) -> String {
+        let swept = self.sweep.iter().map(|(key, value)| format!("{key} = {value}"));
+        self.scenario.iter().cloned().chain(swept).collect::<Vec<_>>().join(", ")
+    }
+}
+
+/// One execution of a cell. Trials are listed in the order in which they run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PlannedTrial {
+    /// Counted from 1; names the folder `trials/0001`.
+    pub id: u32,
+    /// Counted from 1. A block holds each cell once, in shuffled order.
+    pub block: u32,
+    pub cell: u32,
+    /// Seed of everything random in this trial. All cells of a block share it, so that they face the same inputs.
+    pub seed: u64,
+}

@@ -1,0 +1,139 @@
+//! What one trial did and found (`trial.json`), written last: a trial folder is complete when this file is there.
+
+use crate::facts::Facts;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    pub format: u32,
+    pub id: u32,
+    pub block: u32,
+    pub cell: u32,
+    pub contender: String,
+    pub seed: u64,
+    pub outcome: Outcome,
+    /// RFC 3339, UTC.
+    pub started: String,
+    /// Wall-clock length of each phase in milliseconds, in order.
+    pub phases: Vec<PhaseSpan>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<MachineFacts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerFacts>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub driver: Option<DriverFacts>,
+    /// Things a reader must know before believing the numbers; each one a sentence.
+    #[serde(default)]
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "outcome", rename_all = "kebab-case")]
+pub enum Outcome {
+    Completed,
+    /// Measured, but the measurement cannot be trusted for the stated reason.
+    Invalid { why: String },
+    Failed { phase: String, why: String },
+    Skipped { why: String },
+    /// Stopped by the user in the middle; what was measured until then is kept but not analysed.
+    Interrupted { phase: String },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PhaseSpan {
+    pub phase: String,
+    pub length_ms: u64,
+}
+
+/// The machine as it really ran.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct MachineFacts {
+    pub platform: String,
+    /// The exact command line that started it.
+    pub command_line: Vec<String>,
+    pub image: String,
+    /// What the platform decided or could not honour ("accelerator": "tcg", "memory limit": "unavailable, because …").
+    pub decided: Facts,
+    /// The machine's own view of itself, from its agent.
+    pub inside: Facts,
+    /// Offset of the machine's clock to the host's, before and after each phase.
+    #[serde(default)]
+    pub clock: Vec<ClockReading>,
+}
+
+/// The offset of a machine's monotonic clock to the host's, bounded by the round trip that measured it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ClockReading {
+    pub at: String,
+    pub offset_ns: i64,
+    pub round_trip_ns: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ServerFacts {
+    pub engine: String,
+    pub version: String,
+    pub profile: String,
+    /// Settings read back from the running server, not the ones asked for.
+    pub effective: BTreeMap<String, String>,
+}
+
+/// The driver's account of its work and of itself.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DriverFacts {
+    /// "inside" or "outside".
+    pub placement: String,
+    pub warmup_ms: u64,
+    /// Length of the measured window as it really was.
+    pub measured_ms: u64,
+    pub clients: u32,
+    pub sessions: u32,
+    pub shards: u32,
+    /// Totals over the measured window, one for each kind, in the workload's order.
+    pub kinds: Vec<KindTotals>,
+    /// The workload's own counters over the measured window (order lines, remote lines, …).
+    pub tally: BTreeMap<String, u64>,
+    /// Work done through sessions in the measured window; must agree between contenders per transaction.
+    pub work: Work,
+    pub testimony: Testimony,
+    /// Errors by message, with how often each was seen; bounded.
+    #[serde(default)]
+    pub errors: BTreeMap<String, u64>,
+    /// Anything else the workload reports, as it is.
+    #[serde(default)]
+    pub extra: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct KindTotals {
+    pub kind: String,
+    pub committed: u64,
+    /// Rolled back because the workload demands it, not because of a failure.
+    pub rolled_back: u64,
+    pub retries: u64,
+    /// Given up after the last allowed retry.
+    pub failed: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Work {
+    pub transactions: u64,
+    pub statements: u64,
+    pub rows_returned: u64,
+    pub rows_changed: u64,
+}
+
+/// The measuring tool about itself.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Testimony {
+    /// CPU time of the driver's threads in the measured window.
+    pub cpu_ns: u64,
+    /// How late the driver was in starting work that was due, at the median, 99th percentile and worst.
+    pub lateness_p50_us: u64,
+    pub lateness_p99_us: u64,
+    pub lateness_max_us: u64,
+    /// Share of the measured window in which the busiest shard was not waiting.
+    pub busiest_shard: f64,
+}

@@ -1,0 +1,51 @@
+//! Tables of settings: what keys a thing takes, what values they hold, and how a user is told what is wrong.
+//!
+//! Every catalog entry (platform, engine, workload, load) lists its keys as data. This crate checks a table against
+//! such a list, fills in defaults, normalises units (sizes to bytes, spans to milliseconds) and names the nearest
+//! known word for a misspelt one. It reads no file and knows no database.
+
+mod check;
+mod units;
+
+pub use check::{check, read};
+pub use units::{Bytes, Span, parse_size, parse_span};
+
+/// One key of a table.
+#[derive(Debug, Clone, Copy)]
+pub struct Key {
+    pub name: &'static str,
+    pub holds: Holds,
+    /// What is used when the key is absent, written as in a study file; `None` if the key must be given,
+    /// `Some("")` if it may be absent and then stays absent.
+    pub default: Option<&'static str>,
+    /// One sentence for `bakeoff list` and the reference.
+    pub meaning: &'static str,
+}
+
+/// What a key's value may be.
+#[derive(Debug, Clone, Copy)]
+pub enum Holds {
+    Boolean,
+    Integer { min: i64, max: i64 },
+    Number { min: f64, max: f64 },
+    Text,
+    Choice(&'static [&'static str]),
+    /// "2GiB", "512 MiB" or a whole number of bytes; normalised to bytes.
+    Size { min: u64, max: u64 },
+    /// "30s", "2m", "500ms"; normalised to milliseconds.
+    Span { min_ms: u64, max_ms: u64 },
+    Table(&'static [Key]),
+    /// A whole number in the range, or one of the words.
+    IntegerOr { min: i64, max: i64, words: &'static [&'static str] },
+}
+
+/// Something wrong with a table, told in the user's terms.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Dotted path below the table that was checked ("disk.cache").
+    pub path: String,
+    /// "unknown key", "missing", or what was found.
+    pub found: String,
+    pub expected: String,
+    pub nearest: Option<String>,
+}

@@ -1,0 +1,56 @@
+//! What loading, checking and printing rows need of a workload; object-safe, never on the hot path.
+
+use engines::admin::Admin;
+use engines::rows::RowSink;
+use engines::session::SessionError;
+use engines::statement::Dialect;
+use record::check::{Finding, Moment};
+use std::collections::BTreeMap;
+
+/// One table of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    pub name: &'static str,
+    pub columns: &'static [&'static str],
+    /// Columns that order the rows of a checksum scan; empty if the order does not matter.
+    pub key: &'static [&'static str],
+}
+
+/// Part `index` of `count`: any split of a table into parts gives, concatenated, the same rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Part {
+    pub index: u32,
+    pub count: u32,
+}
+
+/// Order-independent checksum of a table's rows and their number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct Checksum {
+    pub rows: u64,
+    /// Sum modulo 2^64 of the XXH3 hashes of the rows in their text form.
+    pub sum: u64,
+}
+
+pub trait Dataset: Send + Sync {
+    fn tables(&self) -> &'static [Table];
+    /// Expected number of rows, for progress; exact where the workload fixes it.
+    fn expected_rows(&self, table: &Table) -> u64;
+    /// Puts the rows of one part of a table into the sink, some rows at each call; false after the last.
+    fn rows(&self, table: &'static str, part: Part) -> Box<dyn RowSource + '_>;
+    /// Statements to run before loading (tables) and after it (keys, indexes, statistics).
+    fn schema(&self, dialect: Dialect) -> String;
+    fn finish(&self, dialect: Dialect) -> String;
+    /// Conditions on the data. Only a lost or refusing database is an error; a violation is a finding.
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError>;
+    /// Conditions on what was executed in the measured window.
+    fn audit(&self, kinds: &[record::trial::KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding>;
+    /// How this differs from the published benchmark it is derived from; printed with every report.
+    fn deviations(&self) -> &'static [&'static str];
+    /// The notice of derivation and non-comparability.
+    fn notice(&self) -> &'static str;
+}
+
+pub trait RowSource: Send {
+    /// Writes up to a few hundred rows; returns false when there are no more.
+    fn fill(&mut self, sink: &mut dyn RowSink) -> bool;
+}

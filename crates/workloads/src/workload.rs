@@ -1,0 +1,68 @@
+//! What the load engine needs of a workload.
+
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement};
+
+/// A kind of transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Kind {
+    pub name: &'static str,
+    /// Whether this kind is the one counted in the workload's throughput figure.
+    pub counted: bool,
+}
+
+/// How a transaction ended, if the database did not refuse it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    Committed,
+    /// Rolled back because the workload demands it.
+    RolledBack,
+}
+
+/// Counters that a workload keeps about what was really executed, indexed as in [`Workload::COUNTERS`].
+/// A transaction adds to a fresh tally; the driver adds that to the totals only if the transaction ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally(pub Vec<u64>);
+
+impl Tally {
+    pub fn new(counters: usize) -> Self {
+        Self(vec![0; counters])
+    }
+
+    pub fn add(&mut self, counter: usize, amount: u64) {
+        self.0[counter] += amount;
+    }
+
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    pub fn absorb(&mut self, other: &Self) {
+        for (total, part) in self.0.iter_mut().zip(&other.0) {
+            *total += part;
+        }
+    }
+}
+
+/// A workload as the driver runs it. Generic, so that a transaction is straight-line code without indirection.
+#[allow(async_fn_in_trait)]
+pub trait Workload: Sync {
+    /// The random inputs of one transaction, complete: running it again with the same input repeats it.
+    type Input;
+    /// State of one emulated client: its random stream, its deck of cards, its home.
+    type Client;
+
+    const COUNTERS: &'static [&'static str];
+
+    fn kinds(&self) -> &'static [Kind];
+    /// All statements in the order of their ids, in the words of `dialect`.
+    fn statements(&self, dialect: Dialect) -> Vec<Statement>;
+    /// The same seed and index give the same stream of inputs, whatever the engine or the timing.
+    fn client(&self, seed: u64, index: u32) -> Self::Client;
+    fn next(&self, client: &mut Self::Client) -> Self::Input;
+    /// Index into [`Workload::kinds`].
+    fn kind(&self, input: &Self::Input) -> u16;
+    /// Whether the client only queues this transaction and goes on, while a background session executes it.
+    fn deferred(&self, input: &Self::Input) -> bool;
+    async fn run<S: Session>(&self, session: &mut S, input: &Self::Input, tally: &mut Tally) -> Result<Ending, SessionError>;
+}
