@@ -1,10 +1,22 @@
 //! Data disks: made once from a loaded folder, cloned for each trial.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// A disk that holds a database: an ext4 image file, or a block device that was given one.
+/// What holds a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct DataDisk {
-    pub path: PathBuf,
-    pub is_device: bool,
+pub enum DataDisk {
+    /// An ext4 image file.
+    Image(PathBuf),
+    /// A block device that was given an ext4 image.
+    Device(PathBuf),
+    /// A plain folder: only natively, while loading, or where loop mounts are not allowed.
+    Folder(PathBuf),
+}
+
+impl DataDisk {
+    pub fn path(&self) -> &Path {
+        match self {
+            Self::Image(path) | Self::Device(path) | Self::Folder(path) => path,
+        }
+    }
 }

@@ -1,1 +1,292 @@
-//! The folder of a run: paths, atomic writing, reading back.
+//! The folder of a run: paths, writing that is never half done, and the append-only event log.
+//!
+//! A trial is complete when its `trial.json` is there. That file is written last, synced and renamed into place, so a
+//! kill at any moment leaves either a complete trial or one that `--resume` runs again.
+
+use crate::event::{Event, Stamped};
+use crate::facts::Facts;
+use crate::plan::Plan;
+use crate::trial::TrialRecord;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    #[error("{doing} {path}: {source}")]
+    Io { doing: &'static str, path: PathBuf, source: io::Error },
+    #[error("{path}: not what this version of bakeoff writes: {source}")]
+    Format { path: PathBuf, source: serde_json::Error },
+    #[error("{path} has format {found}; this build reads formats up to {newest}")]
+    Newer { path: PathBuf, found: u32, newest: u32 },
+    #[error("{path}: {why}")]
+    Log { path: PathBuf, why: String },
+}
+
+/// Attaches what was being done, and to which file, to an I/O error.
+pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
+    let path = path.to_owned();
+    move |source| RecordError::Io { doing, path, source }
+}
+
+/// Writes a file so that it is either the old one or the new one, and survives a power cut once this returns.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
+    let partial = path.with_extension("partial");
+    let written = (|| {
+        let mut file = File::create(&partial)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&partial, path)?;
+        let folder = path.parent().unwrap_or(Path::new("."));
+        File::open(folder)?.sync_all()
+    })();
+    written.map_err(|source| {
+        // The old file, if any, is untouched; the partial one is of no use to anybody.
+        let _ = fs::remove_file(&partial);
+        RecordError::Io { doing: "writing", path: path.to_owned(), source }
+    })
+}
+
+fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RecordError> {
+    let mut text = serde_json::to_vec_pretty(value)
+        .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
+    text.push(b'\n');
+    Ok(text)
+}
+
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, RecordError> {
+    let bytes = fs::read(path).map_err(failing("reading", path))?;
+    serde_json::from_slice(&bytes).map_err(|source| RecordError::Format { path: path.to_owned(), source })
+}
+
+/// The folder of one run.
+#[derive(Debug, Clone)]
+pub struct RunFolder {
+    path: PathBuf,
+}
+
+impl RunFolder {
+    /// Makes a new folder with the study and the plan in it.
+    pub fn create(path: &Path, study_text: &str, plan: &Plan) -> Result<Self, RecordError> {
+        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failing("making the parent of", path))?;
+        fs::create_dir(path).map_err(failing("making", path))?;
+        let trials = path.join("trials");
+        fs::create_dir(&trials).map_err(failing("making", &trials))?;
+        let folder = Self { path: path.to_owned() };
+        write_atomically(&path.join("study.toml"), study_text.as_bytes())?;
+        // The plan comes last: a folder without one was never begun.
+        folder.write_json("plan.json", plan)?;
+        Ok(folder)
+    }
+
+    /// Opens a folder that has a plan.
+    pub fn open(path: &Path) -> Result<Self, RecordError> {
+        let plan = path.join("plan.json");
+        fs::metadata(&plan).map_err(failing("opening the run's", &plan))?;
+        Ok(Self { path: path.to_owned() })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn plan(&self) -> Result<Plan, RecordError> {
+        let path = self.path.join("plan.json");
+        let plan: Plan = read_json(&path)?;
+        if plan.format > crate::FORMAT {
+            return Err(RecordError::Newer { path, found: plan.format, newest: crate::FORMAT });
+        }
+        Ok(plan)
+    }
+
+    pub fn write_host(&self, host: &Facts) -> Result<(), RecordError> {
+        self.write_json("host.json", host)
+    }
+
+    /// Facts about the host; empty if the run was killed before they were written.
+    pub fn host(&self) -> Result<Facts, RecordError> {
+        let path = self.path.join("host.json");
+        if path.exists() { read_json(&path) } else { Ok(Facts::new()) }
+    }
+
+    /// Writes any other file of the run (`analysis.json`, `report.html`, …).
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
+        let path = self.path.join(name);
+        write_atomically(&path, bytes)?;
+        Ok(path)
+    }
+
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<PathBuf, RecordError> {
+        self.write(name, &to_json(&self.path.join(name), value)?)
+    }
+
+    pub fn trial(&self, id: u32) -> TrialFolder {
+        TrialFolder { path: self.path.join("trials").join(format!("{id:04}")) }
+    }
+
+    pub fn events(&self) -> Result<EventLog, RecordError> {
+        EventLog::open(&self.path.join("events.jsonl"))
+    }
+}
+
+/// The folder of one trial.
+#[derive(Debug, Clone)]
+pub struct TrialFolder {
+    path: PathBuf,
+}
+
+impl TrialFolder {
+    /// Makes it empty: what an earlier, unfinished attempt left is removed.
+    pub fn begin(&self) -> Result<(), RecordError> {
+        match fs::remove_dir_all(&self.path) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(source) => return Err(failing("emptying", &self.path)(source)),
+        }
+        let logs = self.logs();
+        fs::create_dir_all(&logs).map_err(failing("making", &logs))
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub fn logs(&self) -> PathBuf {
+        self.path.join("logs")
+    }
+
+    pub fn is_complete(&self) -> bool {
+        self.path.join("trial.json").exists()
+    }
+
+    pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
+        write_atomically(&self.path.join(name), bytes)
+    }
+
+    pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), RecordError> {
+        let path = self.path.join(name);
+        write_atomically(&path, &to_json(&path, value)?)
+    }
+
+    /// Writes `trial.json`, which makes the trial complete.
+    pub fn complete(&self, record: &TrialRecord) -> Result<(), RecordError> {
+        self.write_json("trial.json", record)
+    }
+
+    /// Keeps what an interrupted trial had until then, without making it complete.
+    pub fn keep_partial(&self, record: &TrialRecord) -> Result<(), RecordError> {
+        self.write_json("interrupted.json", record)
+    }
+}
+
+/// `events.jsonl`, one event a line, only ever appended to.
+#[derive(Debug)]
+pub struct EventLog {
+    path: PathBuf,
+    file: File,
+}
+
+impl EventLog {
+    fn open(path: &Path) -> Result<Self, RecordError> {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .read(true)
+            .append(true)
+            .open(path)
+            .map_err(failing("opening", path))?;
+        end_torn_line(&mut file).map_err(failing("mending", path))?;
+        Ok(Self { path: path.to_owned(), file })
+    }
+
+    pub fn append(&mut self, at_ms: u64, event: &Event) -> Result<(), RecordError> {
+        let stamped = Stamped { at_ms, event: event.clone() };
+        let mut line = serde_json::to_vec(&stamped)
+            .map_err(|source| RecordError::Format { path: self.path.clone(), source })?;
+        line.push(b'\n');
+        self.file.write_all(&line).map_err(failing("appending to", &self.path))
+    }
+}
+
+/// A kill may have cut the last line short; a new event must not be glued to it.
+fn end_torn_line(file: &mut File) -> io::Result<()> {
+    if file.seek(SeekFrom::End(0))? == 0 {
+        return Ok(());
+    }
+    file.seek(SeekFrom::End(-1))?;
+    let mut last = [0_u8];
+    file.read_exact(&mut last)?;
+    if last[0] == b'\n' { Ok(()) } else { file.write_all(b"\n") }
+}
+
+/// Reads the events of a run; lines that a kill cut short are left out.
+pub fn read_events(path: &Path) -> Result<Vec<Stamped>, RecordError> {
+    let file = File::open(path).map_err(failing("opening", path))?;
+    let mut events = Vec::new();
+    for line in BufReader::new(file).lines() {
+        let line = line.map_err(failing("reading", path))?;
+        if let Ok(event) = serde_json::from_str(&line) {
+            events.push(event);
+        }
+    }
+    Ok(events)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::trial::Outcome;
+
+    fn plan() -> Plan {
+        serde_json::from_value(serde_json::json!({
+            "format": crate::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1, "cells": [], "trials": []
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn a_torn_last_event_is_left_out_and_the_next_one_is_whole() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(&parent.path().join("run"), "", &plan()).unwrap();
+        let event = |text: &str| Event::Warning { text: text.to_owned() };
+        run.events().unwrap().append(1, &event("first")).unwrap();
+        let path = run.path().join("events.jsonl");
+        OpenOptions::new().append(true).open(&path).unwrap().write_all(b"{\"at_ms\":2,\"ev").unwrap();
+        run.events().unwrap().append(3, &event("third")).unwrap();
+        let events = read_events(&path).unwrap();
+        assert_eq!(events.iter().map(|stamped| stamped.at_ms).collect::<Vec<_>>(), [1, 3]);
+    }
+
+    #[test]
+    fn a_trial_is_complete_only_with_its_last_file_and_beginning_again_empties_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(&parent.path().join("run"), "", &plan()).unwrap();
+        let trial = run.trial(7);
+        trial.begin().unwrap();
+        trial.write("counters.json", b"{}").unwrap();
+        assert!(!trial.is_complete());
+        trial.begin().unwrap();
+        assert!(!trial.path().join("counters.json").exists());
+        let record: TrialRecord = serde_json::from_value(serde_json::json!({
+            "format": crate::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "native", "seed": 1,
+            "outcome": Outcome::Completed, "started": "2026-01-01T00:00:00Z", "phases": []
+        }))
+        .unwrap();
+        trial.keep_partial(&record).unwrap();
+        assert!(!trial.is_complete());
+        trial.complete(&record).unwrap();
+        assert!(trial.is_complete());
+    }
+
+    #[test]
+    fn a_run_folder_is_never_overwritten_and_a_newer_format_is_refused() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let run = RunFolder::create(&path, "", &plan()).unwrap();
+        assert!(RunFolder::create(&path, "", &plan()).is_err());
+        let newer = Plan { format: crate::FORMAT + 1, ..plan() };
+        run.write_json("plan.json", &newer).unwrap();
+        assert!(matches!(run.plan(), Err(RecordError::Newer { .. })));
+    }
+}
