@@ -1,9 +1,9 @@
 //! Frames: a length and a JSON text, over any byte stream.
 //!
-//! A frame is the length of its body (4 bytes, little endian) and the body. The first frame each side sends is a
-//! greeting with [`PROTOCOL`]; different versions refuse each other by name instead of misreading one another.
+//! A frame is the length of its body (4 bytes, little endian) and the body. The first frame that an agent sends is its
+//! [`Greeting`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
 use std::io::{self, Read, Write};
 
@@ -45,4 +45,18 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Opt
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
     Ok(Some(serde_json::from_slice(&body)?))
+}
+
+/// The first frame each agent sends, unasked. Different protocols refuse each other by number instead of misreading one another.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Greeting {
+    pub protocol: u32,
+    /// Version of the bakeoff that the agent is.
+    pub version: String,
+}
+
+impl Greeting {
+    pub fn ours() -> Self {
+        Self { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() }
+    }
 }

@@ -4,8 +4,10 @@
 //! [`machine::Machine`] that a platform hands out, processes that die with us, and the scratch folder whose leftovers
 //! the next start sweeps away. Nothing here knows an engine, a workload or a hypervisor.
 
+pub mod clock;
 pub mod frame;
 pub mod link;
 pub mod machine;
 pub mod process;
 pub mod scratch;
+pub mod tail;

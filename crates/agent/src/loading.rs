@@ -1,0 +1,130 @@
+//! Filling the tables of a workload with several writers.
+
+use crate::protocol::TableChecksum;
+use engines::server::Endpoint;
+use engines::session::SessionError;
+use engines::statement::Dialect;
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use workloads::dataset::{Dataset, Part, Table};
+
+/// Parts of each table for each writer: enough that the writers finish together, few enough that each part is long.
+const PARTS_PER_WRITER: u32 = 4;
+/// Reports of finished parts that may wait to be passed on.
+const QUEUED_REPORTS: usize = 64;
+
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    #[error("loading table {table}: {source}")]
+    Table { table: &'static str, source: SessionError },
+    #[error("{doing}: {source}")]
+    Script { doing: &'static str, source: SessionError },
+    #[error("a writer panicked while loading")]
+    Panicked,
+}
+
+/// Makes the tables, fills them and finishes keys and indexes. Returns the rows the database took, by table.
+pub fn load(
+    dataset: &dyn Dataset,
+    endpoint: &Endpoint,
+    writers: u32,
+    progress: &mut dyn FnMut(&str, u64, u64),
+) -> Result<BTreeMap<String, u64>, LoadError> {
+    let dialect = engines::catalog::dialect(endpoint);
+    script(endpoint, "making the tables", &dataset.schema(dialect))?;
+    let rows = fill(dataset, endpoint, writers, progress)?;
+    progress("keys and indexes", 0, 1);
+    script(endpoint, "making keys and indexes", &dataset.finish(dialect))?;
+    progress("keys and indexes", 1, 1);
+    Ok(rows)
+}
+
+fn script(endpoint: &Endpoint, doing: &'static str, sql: &str) -> Result<(), LoadError> {
+    let run = || engines::catalog::admin(endpoint)?.script(sql);
+    run().map_err(|source| LoadError::Script { doing, source })
+}
+
+/// The tables in order, each in parts; writers take the next part as they become free.
+fn fill(
+    dataset: &dyn Dataset,
+    endpoint: &Endpoint,
+    writers: u32,
+    progress: &mut dyn FnMut(&str, u64, u64),
+) -> Result<BTreeMap<String, u64>, LoadError> {
+    let writers = writers.max(1);
+    let count = writers * PARTS_PER_WRITER;
+    let parts = dataset.tables().iter().flat_map(|table| (0..count).map(move |index| (table, Part { index, count })));
+    let queue = Mutex::new(parts);
+    let next = || queue.lock().ok()?.next();
+    let expected: u64 = dataset.tables().iter().map(|table| dataset.expected_rows(table)).sum();
+    let mut rows = BTreeMap::new();
+    let mut done = 0;
+    std::thread::scope(|scope| {
+        let (send, finished) = sync_channel(QUEUED_REPORTS);
+        let workers: Vec<_> = (0..writers)
+            .map(|_| {
+                let (send, next) = (send.clone(), &next);
+                scope.spawn(move || write_parts(dataset, endpoint, next, &send))
+            })
+            .collect();
+        drop(send);
+        for (table, taken) in finished {
+            *rows.entry(String::from(table)).or_insert(0) += taken;
+            done += taken;
+            progress(table, done, expected);
+        }
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| LoadError::Panicked)?)
+    })?;
+    Ok(rows)
+}
+
+fn write_parts<'a>(
+    dataset: &dyn Dataset,
+    endpoint: &Endpoint,
+    next: &dyn Fn() -> Option<(&'a Table, Part)>,
+    finished: &SyncSender<(&'static str, u64)>,
+) -> Result<(), LoadError> {
+    let mut admin =
+        engines::catalog::admin(endpoint).map_err(|source| LoadError::Script { doing: "connecting", source })?;
+    while let Some((table, part)) = next() {
+        let mut source = dataset.rows(table.name, part);
+        let taken = admin
+            .load(table.name, table.columns, &mut |sink| source.fill(sink))
+            .map_err(|source| LoadError::Table { table: table.name, source })?;
+        if finished.send((table.name, taken)).is_err() {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Checksums of all tables: as the definition gives them, and as the database holds them.
+pub fn verify(
+    dataset: &dyn Dataset,
+    endpoint: &Endpoint,
+    progress: &mut dyn FnMut(&str, u64, u64),
+) -> Result<BTreeMap<String, TableChecksum>, LoadError> {
+    let tables = dataset.tables();
+    let mut sums = BTreeMap::new();
+    for (done, table) in (0..).zip(tables) {
+        progress(&format!("verifying {}", table.name), done, tables.len() as u64);
+        let (expected, stored) = std::thread::scope(|scope| {
+            let stored = scope.spawn(|| -> Result<_, SessionError> {
+                workloads::checksum::of_table(engines::catalog::admin(endpoint)?.as_mut(), table)
+            });
+            let expected = workloads::checksum::expected(dataset, table);
+            stored.join().map(|stored| (expected, stored))
+        })
+        .map_err(|_| LoadError::Panicked)?;
+        let stored = stored.map_err(|source| LoadError::Table { table: table.name, source })?;
+        sums.insert(table.name.to_owned(), TableChecksum { expected, stored });
+    }
+    Ok(sums)
+}
+
+/// The dialect is the endpoint's; kept here so that callers need not know the engines.
+pub fn dialect(endpoint: &Endpoint) -> Dialect {
+    engines::catalog::dialect(endpoint)
+}

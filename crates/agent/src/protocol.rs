@@ -1,0 +1,83 @@
+//! What is said between the conductor and an agent.
+//!
+//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`] and [`Reply::Interval`] and then by
+//! exactly one final reply. Only [`Request::StopDriving`] may be sent while another request is being answered; it has no
+//! answer of its own.
+
+use driver::plan::{DrivePlan, Driven, Tick};
+use engines::server::{Counters, ServerReport, ServerShape};
+use record::check::{Finding, Moment};
+use record::facts::Facts;
+use record::intervals::Interval;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use workloads::dataset::Checksum;
+
+/// A catalog entry by name, with its checked settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    pub kind: String,
+    pub settings: Map<String, Value>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "request", rename_all = "kebab-case")]
+pub enum Request {
+    /// The machine's monotonic clock, now.
+    Clock,
+    /// The machine as it sees itself.
+    Describe,
+    StartServer { engine: Chosen, shape: ServerShape, port: Option<u16> },
+    StopServer,
+    /// Makes the tables of a workload and fills them.
+    Load { workload: Chosen, writers: u32 },
+    /// Checksums of all tables against the ones the definition gives.
+    Verify { workload: Chosen },
+    Check { workload: Chosen, moment: Moment },
+    /// Figures that must move in step with the driver's totals.
+    State { workload: Chosen },
+    Counters,
+    Drive { workload: Chosen, plan: DrivePlan },
+    StopDriving,
+    /// The end of the server's log.
+    ServerLog,
+    /// Everything down, data on disk. A guest powers off after answering.
+    Shutdown,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "reply", content = "with", rename_all = "kebab-case")]
+pub enum Reply {
+    Clock { monotonic_ns: u64 },
+    Description(Facts),
+    Started(ServerReport),
+    Loaded { rows: BTreeMap<String, u64> },
+    Verified(BTreeMap<String, TableChecksum>),
+    Findings(Vec<Finding>),
+    State(BTreeMap<String, i64>),
+    Counters(Counters),
+    /// The measured series comes before it, in [`Reply::Interval`]s.
+    Driven(Box<Driven>),
+    ServerLog(String),
+    Done,
+    Failed(Failure),
+
+    Tick(Tick),
+    Progress { what: String, done: u64, of: u64 },
+    Interval(Interval),
+}
+
+/// A table's checksum as the definition gives it and as the database has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableChecksum {
+    pub expected: Checksum,
+    pub stored: Checksum,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    pub why: String,
+    /// The end of the server's log, where there is one.
+    pub log: String,
+}

@@ -1,0 +1,190 @@
+//! Answering requests, one after another.
+
+use crate::loading;
+use crate::protocol::{Chosen, Failure, Reply, Request};
+use driver::plan::{DrivePlan, StopFlag};
+use engines::server::{Endpoint, Server, ServerPlace};
+use machines::frame::{Greeting, read_frame, write_frame};
+use std::io::{self, Read, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, sync_channel};
+use workloads::catalog::AnyWorkload;
+
+/// Requests that may wait while one is answered; the conductor sends one at a time.
+const QUEUED_REQUESTS: usize = 4;
+
+/// Where the agent keeps things.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The machine's data disk.
+    pub data: PathBuf,
+    /// A folder for server logs, inside the machine.
+    pub logs: PathBuf,
+}
+
+/// Serves until the conductor says `Shutdown` or goes away.
+pub fn serve(read: impl Read + Send + 'static, mut write: impl Write, place: Place) -> io::Result<()> {
+    write_frame(&mut write, &Greeting::ours())?;
+    let stop = Arc::new(StopFlag::default());
+    let requests = listen(read, Arc::clone(&stop));
+    let mut service = Service { place, server: None, stop };
+    while let Ok(request) = requests.recv() {
+        let last = request == Request::Shutdown;
+        let reply = service.answer(request, &mut |reply| write_frame(&mut write, &reply))?;
+        write_frame(&mut write, &reply)?;
+        if last {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Reads requests on a thread of its own, so that `StopDriving` is seen while driving. When the conductor is gone the
+/// driver is stopped too, and the channel ends.
+fn listen(mut read: impl Read + Send + 'static, stop: Arc<StopFlag>) -> Receiver<Request> {
+    let (send, requests) = sync_channel(QUEUED_REQUESTS);
+    std::thread::spawn(move || {
+        while let Ok(Some(request)) = read_frame::<Request>(&mut read) {
+            if request == Request::StopDriving {
+                stop.stop();
+            } else if send.send(request).is_err() {
+                return;
+            }
+        }
+        stop.stop();
+    });
+    requests
+}
+
+struct Service {
+    place: Place,
+    server: Option<Box<dyn Server>>,
+    stop: Arc<StopFlag>,
+}
+
+type Say<'a> = &'a mut dyn FnMut(Reply) -> io::Result<()>;
+
+impl Service {
+    /// The final reply to a request. Only a broken connection is an error here; everything else is told.
+    fn answer(&mut self, request: Request, say: Say<'_>) -> io::Result<Reply> {
+        let mut broken = None;
+        let reply = {
+            let mut tell = |reply| {
+                if broken.is_none() {
+                    broken = say(reply).err();
+                }
+            };
+            self.attempt(request, &mut tell)
+        };
+        if let Some(error) = broken {
+            return Err(error);
+        }
+        Ok(reply.unwrap_or_else(|error| Reply::Failed(self.failure(error.as_ref()))))
+    }
+
+    fn attempt(&mut self, request: Request, tell: &mut dyn FnMut(Reply)) -> Result<Reply, Box<dyn std::error::Error>> {
+        Ok(match request {
+            Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
+            Request::Describe => Reply::Description(telemetry::describe(&self.place.data)),
+            Request::StartServer { engine, shape, port } => {
+                let place = ServerPlace { data: self.place.data.clone(), logs: self.place.logs.clone(), port };
+                let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
+                let report = server.report().clone();
+                self.server = Some(server);
+                Reply::Started(report)
+            }
+            Request::StopServer => {
+                if let Some(server) = self.server.take() {
+                    server.stop()?;
+                }
+                Reply::Done
+            }
+            Request::Load { workload, writers } => {
+                let workload = chosen(&workload)?;
+                let rows = loading::load(workload.dataset(), &self.endpoint()?, writers, &mut progress(tell))?;
+                Reply::Loaded { rows }
+            }
+            Request::Verify { workload } => {
+                let workload = chosen(&workload)?;
+                Reply::Verified(loading::verify(workload.dataset(), &self.endpoint()?, &mut progress(tell))?)
+            }
+            Request::Check { workload, moment } => {
+                let (workload, endpoint) = (chosen(&workload)?, self.endpoint()?);
+                let mut admin = engines::catalog::admin(&endpoint)?;
+                let dialect = engines::catalog::dialect(&endpoint);
+                Reply::Findings(workload.dataset().check(admin.as_mut(), dialect, moment)?)
+            }
+            Request::State { workload } => {
+                let mut admin = engines::catalog::admin(&self.endpoint()?)?;
+                Reply::State(chosen(&workload)?.dataset().state(admin.as_mut())?)
+            }
+            Request::Counters => Reply::Counters(self.running()?.counters()?),
+            Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
+            Request::ServerLog => Reply::ServerLog(self.server_log()),
+            Request::Shutdown => {
+                if let Some(server) = self.server.take() {
+                    server.stop()?;
+                }
+                Reply::Done
+            }
+            // Taken by the reading thread.
+            Request::StopDriving => Reply::Done,
+        })
+    }
+
+    fn drive(
+        &mut self,
+        workload: &Chosen,
+        plan: &DrivePlan,
+        tell: &mut dyn FnMut(Reply),
+    ) -> Result<Reply, Box<dyn std::error::Error>> {
+        let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
+        let driven =
+            driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |tick| tell(Reply::Tick(tick)));
+        // A server that died explains a failed drive better than the drive's own error does.
+        let mut driven = driven.map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;
+        for interval in std::mem::take(&mut driven.measured.intervals) {
+            tell(Reply::Interval(interval));
+        }
+        Ok(Reply::Driven(Box::new(driven)))
+    }
+
+    fn running(&mut self) -> Result<&mut Box<dyn Server>, Box<dyn std::error::Error>> {
+        self.server.as_mut().ok_or_else(|| "no server was started in this machine".into())
+    }
+
+    fn endpoint(&mut self) -> Result<Endpoint, Box<dyn std::error::Error>> {
+        Ok(self.running()?.report().endpoint.clone())
+    }
+
+    fn failure(&self, error: &dyn std::error::Error) -> Failure {
+        let mut why = error.to_string();
+        let mut cause = error.source();
+        while let Some(deeper) = cause {
+            let text = deeper.to_string();
+            if !why.contains(&text) {
+                why = format!("{why}: {text}");
+            }
+            cause = deeper.source();
+        }
+        Failure { why, log: self.server_log() }
+    }
+
+    fn server_log(&self) -> String {
+        let Ok(entries) = std::fs::read_dir(&self.place.logs) else { return String::new() };
+        let texts = entries.flatten().map(|entry| machines::tail::of_file(&entry.path()));
+        texts.collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn chosen(workload: &Chosen) -> Result<AnyWorkload, Box<dyn std::error::Error>> {
+    AnyWorkload::from_table(&workload.kind, &workload.settings).map_err(|problems| {
+        let texts = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.found));
+        format!("workload {}: {}", workload.kind, texts.collect::<Vec<_>>().join("; ")).into()
+    })
+}
+
+fn progress(tell: &mut dyn FnMut(Reply)) -> impl FnMut(&str, u64, u64) {
+    move |what, done, of| tell(Reply::Progress { what: what.to_owned(), done, of })
+}
