@@ -1,12 +1,29 @@
 //! Checking a table against its keys.
 
-use crate::{Key, Problem};
+use crate::units::{Bytes, Span, parse_size, parse_span};
+use crate::{Holds, Key, Problem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// Whose hand a table comes from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// Checked before: spans are whole numbers of milliseconds.
+    Normalised,
+    /// Written by a person: a span without a unit is a mistake waiting to happen.
+    Written,
+}
+
 /// Checks `table`, fills in defaults and normalises units. All problems are reported, not only the first.
-pub fn check(table: &Map<String, Value>, _keys: &[Key]) -> Result<Map<String, Value>, Vec<Problem>> {
-    Ok(table.clone())
+///
+/// The result holds the keys in the order of `keys`; checking it again changes nothing.
+pub fn check(table: &Map<String, Value>, keys: &[Key]) -> Result<Map<String, Value>, Vec<Problem>> {
+    check_from(Origin::Normalised, table, keys)
+}
+
+/// [`check`] for a table that a person wrote: a span needs its unit there.
+pub fn check_written(table: &Map<String, Value>, keys: &[Key]) -> Result<Map<String, Value>, Vec<Problem>> {
+    check_from(Origin::Written, table, keys)
 }
 
 /// [`check`], then into the entry's own type.
@@ -16,3 +33,140 @@ pub fn read<T: DeserializeOwned>(table: &Map<String, Value>, keys: &[Key]) -> Re
         vec![Problem { path: String::new(), found: error.to_string(), expected: String::new(), nearest: None }]
     })
 }
+
+/// The known word that `word` most probably stands for, if one is near enough.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    /// Of three letters, one may be wrong; more is another word.
+    const LETTERS_PER_MISTAKE: usize = 3;
+    let allowed = (word.chars().count() / LETTERS_PER_MISTAKE).max(1);
+    known
+        .into_iter()
+        .map(|candidate| (strsim::damerau_levenshtein(word, candidate), candidate))
+        .filter(|(distance, _)| *distance <= allowed)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+fn check_from(origin: Origin, table: &Map<String, Value>, keys: &[Key]) -> Result<Map<String, Value>, Vec<Problem>> {
+    let mut checking = Checking { origin, problems: Vec::new() };
+    let checked = checking.table("", table, keys);
+    if checking.problems.is_empty() { Ok(checked) } else { Err(checking.problems) }
+}
+
+struct Checking {
+    origin: Origin,
+    problems: Vec<Problem>,
+}
+
+impl Checking {
+    fn table(&mut self, path: &str, table: &Map<String, Value>, keys: &[Key]) -> Map<String, Value> {
+        for name in table.keys().filter(|name| keys.iter().all(|key| key.name != **name)) {
+            self.unknown(&below(path, name), name, keys);
+        }
+        let mut checked = Map::new();
+        for key in keys {
+            let path = below(path, key.name);
+            let value = match (table.get(key.name), key.default) {
+                (Some(value), _) => self.value(&path, value, key.holds),
+                (None, Some("")) => None,
+                (None, Some(text)) => self.value(&path, &default_value(text, key.holds), key.holds),
+                (None, None) => self.refuse(&path, "missing".to_owned(), key.holds),
+            };
+            checked.extend(value.map(|value| (key.name.to_owned(), value)));
+        }
+        checked
+    }
+
+    fn value(&mut self, path: &str, value: &Value, holds: Holds) -> Option<Value> {
+        if let (Holds::Table(keys), Value::Object(table)) = (holds, value) {
+            return Some(Value::Object(self.table(path, table, keys)));
+        }
+        match normalised(value, holds, self.origin) {
+            Some(value) => Some(value),
+            None => self.refuse(path, format!("found {}", shown(value)), holds),
+        }
+    }
+
+    fn unknown(&mut self, path: &str, name: &str, keys: &[Key]) {
+        let known = keys.iter().map(|key| key.name);
+        let expected = match keys {
+            [] => "no keys here".to_owned(),
+            [only] => only.name.to_owned(),
+            _ => format!("one of {}", known.clone().collect::<Vec<_>>().join(", ")),
+        };
+        let nearest = nearest(name, known).map(str::to_owned);
+        self.problems.push(Problem { path: path.to_owned(), found: "unknown key".to_owned(), expected, nearest });
+    }
+
+    fn refuse(&mut self, path: &str, found: String, holds: Holds) -> Option<Value> {
+        let word = found.strip_prefix("found \"").and_then(|rest| rest.strip_suffix('"'));
+        let words: &[&str] = match holds {
+            Holds::Choice(words) | Holds::IntegerOr { words, .. } => words,
+            _ => &[],
+        };
+        let nearest = word.and_then(|word| nearest(word, words.iter().copied())).map(str::to_owned);
+        self.problems.push(Problem { path: path.to_owned(), found, expected: holds.to_string(), nearest });
+        None
+    }
+}
+
+/// `value` in its normal form, or nothing if the key cannot hold it.
+fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
+    match holds {
+        Holds::Boolean => value.as_bool().map(Value::from),
+        Holds::Integer { min, max } => integer_within(value, min, max),
+        Holds::Number { min, max } => value.as_f64().filter(|number| (min..=max).contains(number)).map(Value::from),
+        Holds::Text => value.as_str().map(Value::from),
+        Holds::Choice(words) => one_of(value, words),
+        Holds::Size { min, max } => {
+            let Bytes(bytes) = value.as_u64().map(Bytes).or_else(|| parse_size(value.as_str()?))?;
+            (min..=max).contains(&bytes).then(|| Value::from(bytes))
+        }
+        Holds::Span { min_ms, max_ms } => {
+            let plain = value.as_u64().filter(|_| origin == Origin::Normalised).map(Span);
+            let Span(milliseconds) = plain.or_else(|| parse_span(value.as_str()?))?;
+            (min_ms..=max_ms).contains(&milliseconds).then(|| Value::from(milliseconds))
+        }
+        Holds::Table(_) => None,
+        Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
+    }
+}
+
+fn integer_within(value: &Value, min: i64, max: i64) -> Option<Value> {
+    value.as_i64().filter(|number| (min..=max).contains(number)).map(Value::from)
+}
+
+fn one_of(value: &Value, words: &[&str]) -> Option<Value> {
+    value.as_str().filter(|word| words.contains(word)).map(Value::from)
+}
+
+/// A default, written as in a study file; quotes around text may be left out.
+fn default_value(text: &str, holds: Holds) -> Value {
+    let plain = || Value::from(text.trim_matches('"'));
+    match holds {
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } => plain(),
+        _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
+    }
+}
+
+fn below(path: &str, name: &str) -> String {
+    if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
+}
+
+/// What was found, short enough for a line.
+fn shown(value: &Value) -> String {
+    const LONGEST: usize = 60;
+    match value {
+        Value::Object(_) => "a table".to_owned(),
+        Value::Array(_) => "a list".to_owned(),
+        Value::Null => "nothing".to_owned(),
+        Value::String(text) if text.chars().count() > LONGEST => {
+            format!("\"{}…\"", text.chars().take(LONGEST).collect::<String>().escape_debug())
+        }
+        Value::String(text) => format!("\"{}\"", text.escape_debug()),
+        scalar => scalar.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -5,9 +5,10 @@
 //! known word for a misspelt one. It reads no file and knows no database.
 
 mod check;
+mod expected;
 mod units;
 
-pub use check::{check, read};
+pub use check::{check, check_written, nearest, read};
 pub use units::{Bytes, Span, parse_size, parse_span};
 
 /// One key of a table.
@@ -26,17 +27,33 @@ pub struct Key {
 #[derive(Debug, Clone, Copy)]
 pub enum Holds {
     Boolean,
-    Integer { min: i64, max: i64 },
-    Number { min: f64, max: f64 },
+    Integer {
+        min: i64,
+        max: i64,
+    },
+    Number {
+        min: f64,
+        max: f64,
+    },
     Text,
     Choice(&'static [&'static str]),
     /// "2GiB", "512 MiB" or a whole number of bytes; normalised to bytes.
-    Size { min: u64, max: u64 },
+    Size {
+        min: u64,
+        max: u64,
+    },
     /// "30s", "2m", "500ms"; normalised to milliseconds.
-    Span { min_ms: u64, max_ms: u64 },
+    Span {
+        min_ms: u64,
+        max_ms: u64,
+    },
     Table(&'static [Key]),
     /// A whole number in the range, or one of the words.
-    IntegerOr { min: i64, max: i64, words: &'static [&'static str] },
+    IntegerOr {
+        min: i64,
+        max: i64,
+        words: &'static [&'static str],
+    },
 }
 
 /// Something wrong with a table, told in the user's terms.
@@ -44,7 +61,7 @@ pub enum Holds {
 pub struct Problem {
     /// Dotted path below the table that was checked ("disk.cache").
     pub path: String,
-    /// "unknown key", "missing", or what was found.
+    /// "unknown key", "missing", or what was found ("found 0").
     pub found: String,
     pub expected: String,
     pub nearest: Option<String>,

@@ -1,6 +1,9 @@
 //! Sizes and spans of time, as people write them.
+//!
+//! Decimal and binary units are told apart ("GB" is not "GiB"), and a unit that could mean either ("2G") is refused.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// A size, normalised. Serialises as a whole number of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -12,12 +15,152 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Span(pub u64);
 
+/// Units of size in bytes. Largest first, binary before decimal: the first that divides a size evenly is shown.
+const SIZE_UNITS: [(&str, u64); 9] = [
+    ("TiB", 1 << 40),
+    ("GiB", 1 << 30),
+    ("MiB", 1 << 20),
+    ("KiB", 1 << 10),
+    ("TB", 1_000_000_000_000),
+    ("GB", 1_000_000_000),
+    ("MB", 1_000_000),
+    ("kB", 1_000),
+    ("B", 1),
+];
+
+/// Units of time in milliseconds, largest first.
+const SPAN_UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// Digits that fit an `u64` whatever they are; more are not a size or span anybody means.
+const MOST_DIGITS: usize = 19;
+
 /// Reads "2GiB", "512 MiB", "1.5GB" or "4096". Decimal and binary units are told apart.
-pub fn parse_size(_text: &str) -> Option<Bytes> {
-    None
+///
+/// Fractions of a byte are dropped.
+pub fn parse_size(text: &str) -> Option<Bytes> {
+    let (number, unit) = split_unit(text);
+    let scale = if unit.is_empty() { 1 } else { scale_of(unit, &SIZE_UNITS, str::eq_ignore_ascii_case)? };
+    scaled(number, scale).map(Bytes)
 }
 
 /// Reads "30s", "2m", "1h", "500ms".
-pub fn parse_span(_text: &str) -> Option<Span> {
-    None
+///
+/// A number without a unit is no span: whoever writes it may mean seconds or milliseconds. Fractions of a millisecond
+/// are dropped.
+pub fn parse_span(text: &str) -> Option<Span> {
+    let (number, unit) = split_unit(text);
+    scaled(number, scale_of(unit, &SPAN_UNITS, str::eq)?).map(Span)
+}
+
+fn split_unit(text: &str) -> (&str, &str) {
+    let text = text.trim();
+    let end = text.find(|letter: char| !(letter.is_ascii_digit() || letter == '.')).unwrap_or(text.len());
+    (&text[..end], text[end..].trim_start())
+}
+
+fn scale_of(unit: &str, units: &[(&str, u64)], same: fn(&str, &str) -> bool) -> Option<u64> {
+    units.iter().find(|(name, _)| same(name, unit)).map(|&(_, scale)| scale)
+}
+
+/// `number` (digits with at most one point) times `scale`, in whole units of the scale's base.
+fn scaled(number: &str, scale: u64) -> Option<u64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, "0"));
+    let all_digits = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    if !all_digits(whole) || !all_digits(fraction) || fraction.len() > MOST_DIGITS {
+        return None;
+    }
+    let places = u32::try_from(fraction.len()).ok()?;
+    let whole = whole.parse::<u64>().ok()?.checked_mul(scale)?;
+    let part = fraction.parse::<u64>().ok()?;
+    let part = u128::from(part) * u128::from(scale) / 10_u128.pow(places);
+    whole.checked_add(u64::try_from(part).ok()?)
+}
+
+/// Shows `value` in the largest unit that divides it evenly.
+fn show(value: u64, units: &[(&str, u64)], smallest: &str, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let fitting = units.iter().find(|(_, scale)| value != 0 && value.is_multiple_of(*scale));
+    let &(unit, scale) = fitting.unwrap_or(&(smallest, 1));
+    write!(formatter, "{} {unit}", value / scale)
+}
+
+/// Shown so that [`parse_size`] reads the same size again.
+impl fmt::Display for Bytes {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(self.0, &SIZE_UNITS, "B", formatter)
+    }
+}
+
+/// Shown so that [`parse_span`] reads the same span again.
+impl fmt::Display for Span {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        show(self.0, &SPAN_UNITS, "s", formatter)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn sizes_are_read_in_every_unit() {
+        let cases = [
+            ("4096", 4096),
+            ("2GiB", 2 << 30),
+            ("512 MiB", 512 << 20),
+            ("1.5GB", 1_500_000_000),
+            ("1.5 GiB", 3 << 29),
+            ("64kB", 64_000),
+            ("64KB", 64_000),
+            ("64KiB", 65_536),
+            ("3TB", 3_000_000_000_000),
+            ("1TiB", 1 << 40),
+            (" 7 b ", 7),
+            ("0.1KiB", 102),
+        ];
+        for (text, bytes) in cases {
+            assert_eq!(parse_size(text), Some(Bytes(bytes)), "{text}");
+        }
+    }
+
+    #[test]
+    fn sizes_that_could_mean_two_things_are_refused() {
+        for text in ["", "GiB", "2G", "2Gi", "-1GiB", "1.2.3MB", ".5GB", "5.GB", "1e3", "2 GiB x", "99999999999TiB"] {
+            assert_eq!(parse_size(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn spans_are_read_in_every_unit() {
+        let cases = [("30s", 30_000), ("2m", 120_000), ("1h", 3_600_000), ("500ms", 500), ("1.5s", 1_500), ("0s", 0)];
+        for (text, milliseconds) in cases {
+            assert_eq!(parse_span(text), Some(Span(milliseconds)), "{text}");
+        }
+    }
+
+    #[test]
+    fn spans_without_a_unit_or_with_another_are_refused() {
+        for text in ["", "30", "30S", "30sec", "30 GiB", "-1s", "s", "99999999999999999h"] {
+            assert_eq!(parse_span(text), None, "{text}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_shown_size_is_read_back(bytes: u64, shift in 0..64_u32) {
+            let size = Bytes(bytes >> shift << shift);
+            prop_assert_eq!(parse_size(&size.to_string()), Some(size));
+        }
+
+        #[test]
+        fn a_shown_span_is_read_back(milliseconds: u64, scale in prop::sample::select(vec![1, 1_000, 60_000, 3_600_000])) {
+            let span = Span(milliseconds / scale * scale);
+            prop_assert_eq!(parse_span(&span.to_string()), Some(span));
+        }
+
+        #[test]
+        fn any_text_is_read_or_refused(text: String) {
+            let _ = (parse_size(&text), parse_span(&text));
+        }
+    }
 }

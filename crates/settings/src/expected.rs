@@ -1,0 +1,75 @@
+//! Telling a user what was expected, concretely enough to write it.
+
+use crate::units::{Bytes, Span};
+use crate::{Holds, Problem};
+use std::fmt;
+
+/// What a key expects: the kind of value, an example where the way of writing it is not obvious, and its range.
+impl fmt::Display for Holds {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Boolean => formatter.write_str("true or false"),
+            Self::Integer { min, max } => {
+                formatter.write_str("a whole number")?;
+                range(formatter, &min, (max != i64::MAX).then_some(&max))
+            }
+            Self::Number { min, max } => {
+                formatter.write_str("a number")?;
+                range(formatter, &min, (max < f64::MAX).then_some(&max))
+            }
+            Self::Text => formatter.write_str("text in quotes"),
+            Self::Choice(words) => one_of(formatter, words),
+            Self::Size { min, max } => {
+                formatter.write_str("a size such as \"2GiB\",")?;
+                range(formatter, &Bytes(min), (max != u64::MAX).then_some(&Bytes(max)))
+            }
+            Self::Span { min_ms, max_ms } => {
+                formatter.write_str("a span of time such as \"30s\",")?;
+                range(formatter, &Span(min_ms), (max_ms != u64::MAX).then_some(&Span(max_ms)))
+            }
+            Self::Table(keys) => {
+                let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();
+                write!(formatter, "a table with the keys {}", names.join(", "))
+            }
+            Self::IntegerOr { min, max, words } => {
+                formatter.write_str("a whole number")?;
+                range(formatter, &min, (max != i64::MAX).then_some(&max))?;
+                formatter.write_str(", or ")?;
+                one_of(formatter, words)
+            }
+        }
+    }
+}
+
+fn range<T: fmt::Display>(formatter: &mut fmt::Formatter<'_>, min: &T, max: Option<&T>) -> fmt::Result {
+    match max {
+        Some(max) => write!(formatter, " from {min} to {max}"),
+        None => write!(formatter, " at least {min}"),
+    }
+}
+
+fn one_of(formatter: &mut fmt::Formatter<'_>, words: &[&str]) -> fmt::Result {
+    let quoted = words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>();
+    match quoted.as_slice() {
+        [] => formatter.write_str("nothing"),
+        [only] => formatter.write_str(only),
+        [first @ .., last] => write!(formatter, "{} or {last}", first.join(", ")),
+    }
+}
+
+/// One line: `warehouse: unknown key; expected one of warehouses, seed; did you mean "warehouses"?`.
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.path.is_empty() {
+            write!(formatter, "{}: ", self.path)?;
+        }
+        formatter.write_str(&self.found)?;
+        if !self.expected.is_empty() {
+            write!(formatter, "; expected {}", self.expected)?;
+        }
+        match &self.nearest {
+            Some(word) => write!(formatter, "; did you mean \"{word}\"?"),
+            None => Ok(()),
+        }
+    }
+}
