@@ -13,16 +13,56 @@ pub struct Stamped {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum Event {
-    RunStarted { study: String, trials: u32, expected_ms: u64, resumed: bool },
+    RunStarted {
+        study: String,
+        trials: u32,
+        expected_ms: u64,
+        resumed: bool,
+    },
     /// Work shared by trials: images, probes, loading.
-    Preparing { what: String, expected_ms: u64 },
-    TrialStarted { trial: u32, of: u32, block: u32, contender: String, coordinates: String },
-    PhaseStarted { trial: u32, phase: String, expected_ms: u64 },
+    Preparing {
+        what: String,
+        expected_ms: u64,
+    },
+    TrialStarted {
+        trial: u32,
+        of: u32,
+        block: u32,
+        contender: String,
+        coordinates: String,
+    },
+    PhaseStarted {
+        trial: u32,
+        phase: String,
+        expected_ms: u64,
+    },
     /// One second of driving. `counted` is the number of the workload's counted transactions committed in it.
-    Throughput { trial: u32, measured: bool, elapsed_ms: u64, counted: u64, committed: u64, errors: u64 },
-    /// A step inside a long phase ("order_line 3/10").
-    Progress { what: String, done: u64, of: u64 },
-    Warning { text: String },
-    TrialEnded { trial: u32, outcome: crate::trial::Outcome, elapsed_ms: u64 },
-    RunEnded { completed: u32, invalid: u32, failed: u32, skipped: u32 },
+    Throughput {
+        trial: u32,
+        measured: bool,
+        elapsed_ms: u64,
+        counted: u64,
+        committed: u64,
+        errors: u64,
+    },
+    /// A step inside a long phase (`order_line`, 3 of 10).
+    Progress {
+        what: String,
+        done: u64,
+        of: u64,
+    },
+    Warning {
+        text: String,
+    },
+    TrialEnded {
+        trial: u32,
+        outcome: crate::trial::Outcome,
+        elapsed_ms: u64,
+    },
+    RunEnded {
+        completed: u32,
+        invalid: u32,
+        failed: u32,
+        skipped: u32,
+    },
 }

@@ -31,5 +31,5 @@ impl std::fmt::Display for Fact {
 }
 
 /// Named facts about one system, as seen from inside it (`host.json`, and `guest` in `trial.json`).
-/// Keys are dotted and stable ("cpu.model", "memory.total_bytes", "kernel.release").
+/// Keys are dotted and stable (`cpu.model`, `memory.total_bytes`, `kernel.release`).
 pub type Facts = BTreeMap<String, Fact>;

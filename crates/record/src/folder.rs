@@ -50,8 +50,8 @@ pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
 }
 
 fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RecordError> {
-    let mut text = serde_json::to_vec_pretty(value)
-        .map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
+    let mut text =
+        serde_json::to_vec_pretty(value).map_err(|source| RecordError::Format { path: path.to_owned(), source })?;
     text.push(b'\n');
     Ok(text)
 }
@@ -102,7 +102,7 @@ impl RunFolder {
     }
 
     pub fn write_host(&self, host: &Facts) -> Result<(), RecordError> {
-        self.write_json("host.json", host)
+        self.write_json("host.json", host).map(drop)
     }
 
     /// Facts about the host; empty if the run was killed before they were written.
@@ -126,6 +126,7 @@ impl RunFolder {
         TrialFolder { path: self.path.join("trials").join(format!("{id:04}")) }
     }
 
+    /// The event log, opened for appending.
     pub fn events(&self) -> Result<EventLog, RecordError> {
         EventLog::open(&self.path.join("events.jsonl"))
     }
@@ -190,20 +191,16 @@ pub struct EventLog {
 
 impl EventLog {
     fn open(path: &Path) -> Result<Self, RecordError> {
-        let mut file = OpenOptions::new()
-            .create(true)
-            .read(true)
-            .append(true)
-            .open(path)
-            .map_err(failing("opening", path))?;
+        let mut file =
+            OpenOptions::new().create(true).read(true).append(true).open(path).map_err(failing("opening", path))?;
         end_torn_line(&mut file).map_err(failing("mending", path))?;
         Ok(Self { path: path.to_owned(), file })
     }
 
     pub fn append(&mut self, at_ms: u64, event: &Event) -> Result<(), RecordError> {
         let stamped = Stamped { at_ms, event: event.clone() };
-        let mut line = serde_json::to_vec(&stamped)
-            .map_err(|source| RecordError::Format { path: self.path.clone(), source })?;
+        let mut line =
+            serde_json::to_vec(&stamped).map_err(|source| RecordError::Format { path: self.path.clone(), source })?;
         line.push(b'\n');
         self.file.write_all(&line).map_err(failing("appending to", &self.path))
     }

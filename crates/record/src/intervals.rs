@@ -1,4 +1,4 @@
-//! Per-second measurements of one trial, in memory and as an `HdrHistogram` log (`intervals.hlog`).
+//! Per-second measurements of one trial, in memory. [`crate::hlog`] makes a file of them and back.
 
 use serde::{Deserialize, Serialize};
 
@@ -17,6 +17,7 @@ pub enum Span {
 }
 
 /// Everything that finished in one second of one trial, for one kind of transaction and one span.
+/// What finished was committed, or rolled back because the workload demands it; what failed is not in here.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindInterval {
     /// Index into [`Measured::kinds`].
@@ -43,4 +44,11 @@ pub struct Measured {
     /// Names of the kinds of transaction, in the workload's order.
     pub kinds: Vec<String>,
     pub intervals: Vec<Interval>,
+}
+
+impl KindInterval {
+    /// How many transactions these are.
+    pub fn count(&self) -> u64 {
+        self.counts.iter().map(|&(_, count)| u64::from(count)).sum()
+    }
 }

@@ -8,8 +8,10 @@ pub mod check;
 pub mod event;
 pub mod facts;
 pub mod folder;
+pub mod hlog;
 pub mod intervals;
 pub mod plan;
+pub mod run;
 pub mod trial;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.

@@ -14,6 +14,20 @@ pub struct Plan {
     pub blocks: u32,
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
+    /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.
+    #[serde(default)]
+    pub workloads: Vec<WorkloadNote>,
+}
+
+/// Where a workload comes from and how it departs from that; printed in every report.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct WorkloadNote {
+    /// The workload's name in a study file, for example `order-entry`.
+    pub kind: String,
+    /// What it is derived from, and what its numbers must not be compared with.
+    pub notice: String,
+    /// Each a sentence.
+    pub deviations: Vec<String>,
 }
 
 /// One combination of contender, scenario and sweep values, with every key of the study decided.

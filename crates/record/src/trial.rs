@@ -34,11 +34,20 @@ pub struct TrialRecord {
 pub enum Outcome {
     Completed,
     /// Measured, but the measurement cannot be trusted for the stated reason.
-    Invalid { why: String },
-    Failed { phase: String, why: String },
-    Skipped { why: String },
+    Invalid {
+        why: String,
+    },
+    Failed {
+        phase: String,
+        why: String,
+    },
+    Skipped {
+        why: String,
+    },
     /// Stopped by the user in the middle; what was measured until then is kept but not analysed.
-    Interrupted { phase: String },
+    Interrupted {
+        phase: String,
+    },
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -91,6 +100,9 @@ pub struct DriverFacts {
     pub clients: u32,
     pub sessions: u32,
     pub shards: u32,
+    /// What the throughput figure counts and what it is called.
+    #[serde(default)]
+    pub metric: Metric,
     /// Totals over the measured window, one for each kind, in the workload's order.
     pub kinds: Vec<KindTotals>,
     /// The workload's own counters over the measured window (order lines, remote lines, …).
@@ -106,6 +118,20 @@ pub struct DriverFacts {
     pub extra: Map<String, Value>,
 }
 
+/// How a workload's throughput is counted and named, so that analysis and report need to know no workload.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Metric {
+    /// Short name, for example "NOPM".
+    pub name: String,
+    /// What one of it is, for example "new orders per minute".
+    pub unit: String,
+    /// The figure is for this many milliseconds: 60,000 for a rate per minute.
+    pub per_ms: u64,
+    /// Kinds of transaction that count, by name. One counts when it ended as the workload demands: committed, or
+    /// rolled back on purpose.
+    pub counted: Vec<String>,
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct KindTotals {
     pub kind: String,
@@ -115,6 +141,13 @@ pub struct KindTotals {
     pub retries: u64,
     /// Given up after the last allowed retry.
     pub failed: u64,
+}
+
+impl KindTotals {
+    /// Transactions that ended as the workload demands: committed, or rolled back on purpose.
+    pub fn finished(&self) -> u64 {
+        self.committed + self.rolled_back
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
