@@ -1,0 +1,156 @@
+//! Control groups: which hierarchy is mounted, and what CPU and memory it leaves to this process.
+//!
+//! A limit may be set on any group above our own, so the tightest one on the way up counts.
+
+use crate::Readings;
+use crate::mounts::{self, Mount};
+use crate::tree::{Reading, Tree};
+use std::path::{Path, PathBuf};
+
+const UNLIMITED: &str = "unlimited";
+
+/// Version 1 writes "no limit" as the largest number of bytes that is whole pages; anything near it means the same.
+const VERSION_1_UNLIMITED_BYTES: u64 = 1 << 62;
+
+pub fn facts(tree: &Tree) -> Readings {
+    let groups = Groups::read(tree);
+    let limit = |of: fn(&Groups, &Tree) -> Reading| groups.as_ref().map_err(Clone::clone).and_then(|g| of(g, tree));
+    vec![
+        ("cgroup.mode", groups.as_ref().map(Groups::mode).map_err(Clone::clone)),
+        ("cgroup.path", limit(|groups, _| groups.path())),
+        ("cgroup.memory_max_bytes", limit(Groups::memory_max)),
+        ("cgroup.cpus_max", limit(Groups::cpus_max)),
+    ]
+}
+
+struct Groups {
+    mounts: Vec<Mount>,
+    /// Lines of `/proc/self/cgroup`: controllers, path.
+    ours: Vec<(String, PathBuf)>,
+}
+
+impl Groups {
+    fn read(tree: &Tree) -> Result<Self, String> {
+        let mounts = mounts::parse(&tree.text("/proc/self/mountinfo")?);
+        let mounts: Vec<Mount> =
+            mounts.into_iter().filter(|mount| matches!(mount.file_system.as_str(), "cgroup" | "cgroup2")).collect();
+        if mounts.is_empty() {
+            return Err("no control group file system is mounted".to_owned());
+        }
+        Ok(Self { mounts, ours: parse_ours(&tree.text("/proc/self/cgroup")?) })
+    }
+
+    fn has(&self, file_system: &str) -> bool {
+        self.mounts.iter().any(|mount| mount.file_system == file_system)
+    }
+
+    fn mode(&self) -> String {
+        match (self.has("cgroup"), self.has("cgroup2")) {
+            (true, true) => "version 1, with version 2 beside it",
+            (true, false) => "version 1",
+            (false, _) => "version 2",
+        }
+        .to_owned()
+    }
+
+    fn path(&self) -> Reading {
+        let controllers = if self.has("cgroup") { "memory" } else { "" };
+        let ours = self.path_of(controllers).ok_or_else(|| "this process is in no such group".to_owned())?;
+        Ok(ours.display().to_string())
+    }
+
+    /// Our path in the hierarchy of a version 1 controller, or for "" in that of version 2.
+    fn path_of(&self, controller: &str) -> Option<&Path> {
+        let ours = self.ours.iter().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
+        ours.map(|(_, path)| path.as_path())
+    }
+
+    /// Our folder and those above it, innermost first, in the hierarchy that limits what `controller` controls.
+    fn folders(&self, controller: &str) -> Option<(Version, Vec<PathBuf>)> {
+        let version_1 = self
+            .mounts
+            .iter()
+            .find(|mount| mount.file_system == "cgroup" && mount.options.iter().any(|option| option == controller));
+        let version_2 = || self.mounts.iter().find(|mount| mount.file_system == "cgroup2");
+        let (version, mount, ours) = match version_1 {
+            Some(mount) => (Version::One, mount, self.path_of(controller)?),
+            None => (Version::Two, version_2()?, self.path_of("")?),
+        };
+        let below = ours.strip_prefix(&mount.root).or_else(|_| ours.strip_prefix("/")).ok()?;
+        let inner = mount.point.join(below);
+        let folders = inner.ancestors().take_while(|folder| folder.starts_with(&mount.point));
+        Some((version, folders.map(Path::to_path_buf).collect()))
+    }
+
+    fn memory_max(&self, tree: &Tree) -> Reading {
+        let (version, folders) = self.folders("memory").ok_or("no memory controller is mounted")?;
+        let file = match version {
+            Version::One => "memory.limit_in_bytes",
+            Version::Two => "memory.max",
+        };
+        let limits = folders.iter().filter_map(|folder| tree.value(&format!("{}/{file}", folder.display())).ok());
+        let tightest = limits.filter_map(|limit| memory_limit(&limit)).min();
+        Ok(tightest.map_or(UNLIMITED.to_owned(), |bytes| bytes.to_string()))
+    }
+
+    fn cpus_max(&self, tree: &Tree) -> Reading {
+        let (version, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
+        let limits = folders.iter().filter_map(|folder| {
+            let value = |file: &str| tree.value(&format!("{}/{file}", folder.display())).ok();
+            let limit = match version {
+                Version::One => format!("{} {}", value("cpu.cfs_quota_us")?, value("cpu.cfs_period_us")?),
+                Version::Two => value("cpu.max")?,
+            };
+            cpu_limit(&limit)
+        });
+        Ok(limits.reduce(f64::min).map_or(UNLIMITED.to_owned(), |cpus| format!("{cpus:.2}")))
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Version {
+    One,
+    Two,
+}
+
+fn parse_ours(text: &str) -> Vec<(String, PathBuf)> {
+    let lines = text.lines().filter_map(|line| line.split_once(':')?.1.split_once(':'));
+    lines.map(|(controllers, path)| (controllers.to_owned(), PathBuf::from(path))).collect()
+}
+
+/// Bytes, or `None` for no limit.
+fn memory_limit(text: &str) -> Option<u64> {
+    text.parse().ok().filter(|bytes| *bytes < VERSION_1_UNLIMITED_BYTES)
+}
+
+/// CPUs from "quota period" in microseconds, or `None` for no limit ("max", or -1 in version 1).
+fn cpu_limit(text: &str) -> Option<f64> {
+    let (quota, period) = text.split_once(' ')?;
+    let quota = quota.parse::<u32>().ok()?;
+    let period = period.trim().parse::<u32>().ok().filter(|period| *period > 0)?;
+    Some(f64::from(quota) / f64::from(period))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_versions_of_no_limit_are_no_limit() {
+        assert_eq!(memory_limit("max"), None);
+        assert_eq!(memory_limit("9223372036854771712"), None);
+        assert_eq!(memory_limit("1073741824"), Some(1 << 30));
+        assert_eq!(cpu_limit("max 100000"), None);
+        assert_eq!(cpu_limit("-1 100000"), None);
+        assert_eq!(cpu_limit("150000 100000"), Some(1.5));
+    }
+
+    #[test]
+    fn controllers_may_share_a_line() {
+        let ours = parse_ours("4:cpu,cpuacct:/a/b\n0::/c\n");
+        let groups = Groups { mounts: Vec::new(), ours };
+        assert_eq!(groups.path_of("cpuacct"), Some(Path::new("/a/b")));
+        assert_eq!(groups.path_of(""), Some(Path::new("/c")));
+        assert_eq!(groups.path_of("memory"), None);
+    }
+}

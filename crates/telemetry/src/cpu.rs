@@ -1,0 +1,221 @@
+//! The processor: model, shape, frequency policy, known weaknesses.
+
+use crate::Readings;
+use crate::tree::{Reading, Tree};
+use std::collections::{BTreeMap, BTreeSet};
+
+const CPUINFO: &str = "/proc/cpuinfo";
+const CPUS: &str = "/sys/devices/system/cpu";
+
+/// Flags that change what a database or a hypervisor can do; the others only lengthen a report.
+const FLAGS_OF_INTEREST: &[&str] = &[
+    "hypervisor",
+    "vmx",
+    "svm",
+    "ept",
+    "npt",
+    "constant_tsc",
+    "nonstop_tsc",
+    "tsc_deadline_timer",
+    "rdtscp",
+    "x2apic",
+    "pcid",
+    "invpcid",
+    "pdpe1gb",
+    "la57",
+    "aes",
+    "sha_ni",
+    "avx2",
+    "avx512f",
+    "ibrs",
+    "ibpb",
+    "stibp",
+    "ibrs_enhanced",
+];
+
+pub fn facts(tree: &Tree) -> Readings {
+    let cpuinfo = tree.text(CPUINFO).map(|text| parse_cpuinfo(&text));
+    let first = |field: &str| match &cpuinfo {
+        Ok(processors) => field_of_first(processors, field),
+        Err(why) => Err(why.clone()),
+    };
+    let counted = |count: fn(&[Processor]) -> Option<usize>| match &cpuinfo {
+        Ok(processors) => count(processors).map(|number| number.to_string()).ok_or_else(no_topology),
+        Err(why) => Err(why.clone()),
+    };
+    let online = tree.value(&format!("{CPUS}/online"));
+    let weaknesses = Weaknesses::read(tree);
+    vec![
+        ("cpu.model", first("model name")),
+        ("cpu.vendor", first("vendor_id")),
+        ("cpu.family", first("cpu family")),
+        ("cpu.model_number", first("model")),
+        ("cpu.stepping", first("stepping")),
+        ("cpu.microcode", first("microcode")),
+        ("cpu.flags_of_interest", first("flags").map(|flags| flags_of_interest(&flags))),
+        ("cpu.threads", counted(|processors| Some(processors.len()))),
+        ("cpu.cores", counted(cores)),
+        ("cpu.sockets", counted(sockets)),
+        ("cpu.online", online.clone().and_then(|list| count_list(&list).map(|count| count.to_string()))),
+        ("cpu.online_list", online),
+        ("cpu.allowed_list", allowed(tree)),
+        ("cpu.governor", governors(tree)),
+        ("cpu.turbo", turbo(tree)),
+        ("cpu.smt", tree.value(&format!("{CPUS}/smt/control"))),
+        ("cpu.idle_driver", tree.value(&format!("{CPUS}/cpuidle/current_driver"))),
+        ("cpu.vulnerable", weaknesses.with_how(|how| !is_mitigated(how) && !is_absent(how))),
+        ("cpu.mitigated", weaknesses.with_how(is_mitigated)),
+        ("cpu.not_affected", weaknesses.names(is_absent)),
+    ]
+}
+
+/// The fields of one processor in `/proc/cpuinfo`.
+type Processor = BTreeMap<String, String>;
+
+fn parse_cpuinfo(text: &str) -> Vec<Processor> {
+    let processors = text.split("\n\n").map(|block| {
+        let fields = block.lines().filter_map(|line| line.split_once(':'));
+        fields.map(|(name, value)| (name.trim().to_owned(), value.trim().to_owned())).collect::<Processor>()
+    });
+    processors.filter(|processor| processor.contains_key("processor")).collect()
+}
+
+fn field_of_first(processors: &[Processor], field: &str) -> Reading {
+    let value = processors.first().and_then(|processor| processor.get(field));
+    value.cloned().ok_or_else(|| format!("{CPUINFO} has no field {field:?}"))
+}
+
+fn no_topology() -> String {
+    format!("{CPUINFO} does not say which socket and core a processor belongs to")
+}
+
+fn sockets(processors: &[Processor]) -> Option<usize> {
+    let sockets: Option<BTreeSet<_>> = processors.iter().map(|processor| processor.get("physical id")).collect();
+    sockets.map(|sockets| sockets.len())
+}
+
+fn cores(processors: &[Processor]) -> Option<usize> {
+    let place =
+        |processor: &Processor| Some((processor.get("physical id")?.clone(), processor.get("core id")?.clone()));
+    let cores: Option<BTreeSet<_>> = processors.iter().map(place).collect();
+    cores.map(|cores| cores.len())
+}
+
+fn flags_of_interest(flags: &str) -> String {
+    let present: BTreeSet<&str> = flags.split_whitespace().collect();
+    let chosen: Vec<&str> = FLAGS_OF_INTEREST.iter().copied().filter(|flag| present.contains(flag)).collect();
+    if chosen.is_empty() { "none".to_owned() } else { chosen.join(" ") }
+}
+
+/// How many numbers a list of the kernel's form ("0-3,8") names.
+pub fn count_list(list: &str) -> Result<usize, String> {
+    let unreadable = || format!("the list {list:?} is not of the form \"0-3,8\"");
+    let mut count = 0;
+    for part in list.trim().split(',') {
+        let (from, to) = part.split_once('-').unwrap_or((part, part));
+        let from: usize = from.trim().parse().map_err(|_| unreadable())?;
+        let to: usize = to.trim().parse().map_err(|_| unreadable())?;
+        count += to.checked_sub(from).ok_or_else(unreadable)? + 1;
+    }
+    Ok(count)
+}
+
+/// The CPUs this process may use, which can be fewer than are online.
+fn allowed(tree: &Tree) -> Reading {
+    let status = tree.text("/proc/self/status")?;
+    let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
+    line.map(|list| list.trim().to_owned()).ok_or_else(|| "/proc/self/status has no Cpus_allowed_list".to_owned())
+}
+
+/// The distinct governors of all CPUs; one word on a system set up for measuring.
+fn governors(tree: &Tree) -> Reading {
+    let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
+    let governors: BTreeSet<String> =
+        cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_governor")).ok()).collect();
+    if governors.is_empty() {
+        return Err("the kernel offers no frequency scaling here".to_owned());
+    }
+    Ok(governors.into_iter().collect::<Vec<_>>().join(" and "))
+}
+
+fn is_cpu(name: &str) -> bool {
+    name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
+}
+
+fn turbo(tree: &Tree) -> Reading {
+    let boost = tree.value(&format!("{CPUS}/cpufreq/boost"));
+    let no_turbo = tree.value(&format!("{CPUS}/intel_pstate/no_turbo"));
+    match (boost.as_deref(), no_turbo.as_deref()) {
+        (Ok("1"), _) | (_, Ok("0")) => Ok("on".to_owned()),
+        (Ok("0"), _) | (_, Ok("1")) => Ok("off".to_owned()),
+        _ => Err("the kernel offers no switch for it here".to_owned()),
+    }
+}
+
+fn is_absent(how: &str) -> bool {
+    how == "Not affected"
+}
+
+fn is_mitigated(how: &str) -> bool {
+    how.strip_prefix("KVM: ").unwrap_or(how).starts_with("Mitigation")
+}
+
+/// What the kernel says about each weakness of processors that it knows.
+struct Weaknesses(Vec<(String, String)>);
+
+impl Weaknesses {
+    fn read(tree: &Tree) -> Self {
+        let folder = format!("{CPUS}/vulnerabilities");
+        let known = tree.names(&folder).into_iter();
+        Self(known.filter_map(|name| tree.value(&format!("{folder}/{name}")).ok().map(|how| (name, how))).collect())
+    }
+
+    fn list(&self, chosen: fn(&str) -> bool, show: fn(&(String, String)) -> String) -> Reading {
+        if self.0.is_empty() {
+            return Err(format!("{CPUS}/vulnerabilities does not exist"));
+        }
+        let shown: Vec<String> = self.0.iter().filter(|(_, how)| chosen(how)).map(show).collect();
+        Ok(if shown.is_empty() { "none".to_owned() } else { shown.join("; ") })
+    }
+
+    fn with_how(&self, chosen: fn(&str) -> bool) -> Reading {
+        self.list(chosen, |(name, how)| format!("{name} ({how})"))
+    }
+
+    fn names(&self, chosen: fn(&str) -> bool) -> Reading {
+        self.list(chosen, |(name, _)| name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_counted() {
+        assert_eq!(count_list("0"), Ok(1));
+        assert_eq!(count_list("0-3,8\n"), Ok(5));
+        assert!(count_list("3-0").is_err());
+        assert!(count_list("").is_err());
+    }
+
+    #[test]
+    fn two_threads_of_one_core_are_one_core() {
+        let thread = |number: u32, core: u32| format!("processor : {number}\nphysical id : 0\ncore id : {core}\n");
+        let text = [thread(0, 0), thread(1, 0), thread(2, 1), thread(3, 1)].join("\n");
+        let processors = parse_cpuinfo(&text);
+        assert_eq!((processors.len(), cores(&processors), sockets(&processors)), (4, Some(2), Some(1)));
+    }
+
+    #[test]
+    fn a_processor_without_a_place_has_no_topology() {
+        let processors = parse_cpuinfo("processor : 0\nmodel name : some\n");
+        assert_eq!((cores(&processors), sockets(&processors)), (None, None));
+    }
+
+    #[test]
+    fn only_flags_of_interest_are_kept_in_their_order() {
+        assert_eq!(flags_of_interest("fpu avx2 vme hypervisor"), "hypervisor avx2");
+        assert_eq!(flags_of_interest("fpu vme"), "none");
+    }
+}

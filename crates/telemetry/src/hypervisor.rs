@@ -1,0 +1,169 @@
+//! Whether this system is itself a guest, of what, and how that is known; and whether it could host guests.
+
+use crate::Readings;
+use crate::tree::{Reading, Tree};
+
+/// What hypervisors call themselves when a guest asks the processor (CPUID leaf `0x4000_0000`).
+const SIGNATURES: &[(&str, &str)] = &[
+    ("KVMKVMKVM", "KVM"),
+    ("TCGTCGTCGTCG", "QEMU without hardware acceleration (TCG)"),
+    ("VMwareVMware", "VMware"),
+    ("Microsoft Hv", "Hyper-V"),
+    ("XenVMMXenVMM", "Xen"),
+    ("bhyve bhyve ", "bhyve"),
+    ("ACRNACRNACRN", "ACRN"),
+    (" QNXQVMBSQG ", "QNX"),
+    ("VBoxVBoxVBox", "VirtualBox"),
+];
+
+/// Words in the firmware's names of vendor and product that only virtual machines carry.
+const FIRMWARE_WORDS: &[(&str, &str)] = &[
+    ("qemu", "QEMU"),
+    ("kvm", "KVM"),
+    ("vmware", "VMware"),
+    ("virtualbox", "VirtualBox"),
+    ("innotek", "VirtualBox"),
+    ("xen", "Xen"),
+    ("virtual machine", "Hyper-V"),
+    ("amazon ec2", "Amazon EC2"),
+    ("google compute engine", "Google Compute Engine"),
+    ("openstack", "OpenStack"),
+    ("bochs", "Bochs or QEMU"),
+];
+
+pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
+    let firmware = Firmware::read(tree);
+    let flagged = hypervisor_flag(tree);
+    let found = find(tree, signature, &firmware);
+    let guest = match (&found, flagged) {
+        (Some(_), _) | (None, Ok(true)) => Ok("yes".to_owned()),
+        (None, Ok(false)) => Ok("no".to_owned()),
+        (None, Err(why)) => Err(why),
+    };
+    let unnamed = || match guest.as_deref() {
+        Ok("yes") => "the hypervisor does not name itself".to_owned(),
+        Ok(_) => "this system is no guest".to_owned(),
+        Err(why) => why.clone(),
+    };
+    let (vendor, known_by) = match found {
+        Some(Found { vendor, known_by }) => (Ok(vendor), Ok(known_by)),
+        None => (Err(unnamed()), Err(unnamed())),
+    };
+    vec![
+        ("system.vendor", firmware.vendor),
+        ("system.product", firmware.product),
+        ("virtualization.guest", guest),
+        ("virtualization.vendor", vendor),
+        ("virtualization.known_by", known_by),
+        ("virtualization.kvm_device", Ok(if tree.exists("/dev/kvm") { "present" } else { "absent" }.to_owned())),
+        ("virtualization.kvm_nesting", kvm_nesting(tree)),
+    ]
+}
+
+/// Asks the processor for its hypervisor's signature. Only x86 has the question; `None` if there is no hypervisor.
+#[cfg(target_arch = "x86_64")]
+pub fn processor_signature() -> Option<String> {
+    use std::arch::x86_64::__cpuid;
+    const FEATURES: u32 = 1;
+    const HYPERVISOR_BIT: u32 = 1 << 31;
+    const HYPERVISOR_LEAF: u32 = 0x4000_0000;
+    if __cpuid(FEATURES).ecx & HYPERVISOR_BIT == 0 {
+        return None;
+    }
+    let answer = __cpuid(HYPERVISOR_LEAF);
+    let bytes: Vec<u8> = [answer.ebx, answer.ecx, answer.edx].into_iter().flat_map(u32::to_le_bytes).collect();
+    let text = String::from_utf8_lossy(&bytes).trim_end_matches('\0').to_owned();
+    (!text.is_empty()).then_some(text)
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub fn processor_signature() -> Option<String> {
+    None
+}
+
+struct Found {
+    vendor: String,
+    known_by: String,
+}
+
+/// The most direct witness first: the processor, then the kernel, then the firmware.
+fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<Found> {
+    let by_processor = signature.map(|signature| Found {
+        vendor: vendor_of_signature(signature),
+        known_by: format!("the processor (signature {signature:?})"),
+    });
+    let by_kernel = || {
+        let vendor = tree.value("/sys/hypervisor/type").ok()?;
+        Some(Found { vendor, known_by: "the kernel (/sys/hypervisor/type)".to_owned() })
+    };
+    by_processor.or_else(by_kernel).or_else(|| firmware.hypervisor())
+}
+
+fn vendor_of_signature(signature: &str) -> String {
+    let known = SIGNATURES.iter().find(|(theirs, _)| theirs.trim() == signature.trim());
+    known.map_or_else(|| format!("unknown ({signature:?})"), |(_, vendor)| (*vendor).to_owned())
+}
+
+struct Firmware {
+    vendor: Reading,
+    product: Reading,
+}
+
+impl Firmware {
+    fn read(tree: &Tree) -> Self {
+        let entry = |name: &str| tree.value(&format!("/sys/class/dmi/id/{name}"));
+        Self { vendor: entry("sys_vendor"), product: entry("product_name") }
+    }
+
+    fn hypervisor(&self) -> Option<Found> {
+        let named = [&self.vendor, &self.product].into_iter().flatten().find_map(|text| {
+            let lower = text.to_lowercase();
+            let (_, vendor) = FIRMWARE_WORDS.iter().find(|(word, _)| lower.contains(word))?;
+            Some((text, *vendor))
+        });
+        named.map(|(text, vendor)| Found {
+            vendor: vendor.to_owned(),
+            known_by: format!("the firmware (it calls the system {text:?})"),
+        })
+    }
+}
+
+/// Whether the processor shows the bit by which hypervisors make themselves known.
+fn hypervisor_flag(tree: &Tree) -> Result<bool, String> {
+    let cpuinfo = tree.text("/proc/cpuinfo")?;
+    let flags = cpuinfo.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':'));
+    flags
+        .map(|(_, flags)| flags.split_whitespace().any(|flag| flag == "hypervisor"))
+        .ok_or_else(|| "/proc/cpuinfo lists no flags".to_owned())
+}
+
+/// Whether guests of this system may themselves be hosts.
+fn kvm_nesting(tree: &Tree) -> Reading {
+    let modules = ["kvm_intel", "kvm_amd"].iter();
+    let nested = modules.flat_map(|module| tree.value(&format!("/sys/module/{module}/parameters/nested"))).next();
+    match nested.as_deref() {
+        Some("Y" | "1") => Ok("allowed".to_owned()),
+        Some(_) => Ok("not allowed".to_owned()),
+        None => Err("no KVM module with such a parameter is loaded".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signatures_name_the_hypervisor_and_unknown_ones_are_shown() {
+        assert_eq!(vendor_of_signature("KVMKVMKVM"), "KVM");
+        assert_eq!(vendor_of_signature("bhyve bhyve"), "bhyve");
+        assert_eq!(vendor_of_signature("NewOneNewOne"), "unknown (\"NewOneNewOne\")");
+    }
+
+    #[test]
+    fn firmware_of_a_physical_server_names_no_hypervisor() {
+        let firmware = Firmware { vendor: Ok("Dell Inc.".to_owned()), product: Ok("PowerEdge R650".to_owned()) };
+        assert!(firmware.hypervisor().is_none());
+        let firmware = Firmware { vendor: Ok("VMware, Inc.".to_owned()), product: Ok("VMware7,1".to_owned()) };
+        assert_eq!(firmware.hypervisor().map(|found| found.vendor).as_deref(), Some("VMware"));
+    }
+}

@@ -1,0 +1,66 @@
+//! The kernel and the distribution around it: versions, command line, clock.
+
+use crate::Readings;
+use crate::tree::{Reading, Tree};
+
+pub fn facts(tree: &Tree) -> Readings {
+    let clock = |name: &str| tree.value(&format!("/sys/devices/system/clocksource/clocksource0/{name}"));
+    vec![
+        ("kernel.release", tree.value("/proc/sys/kernel/osrelease")),
+        ("kernel.version", tree.value("/proc/sys/kernel/version")),
+        ("kernel.command_line", tree.value("/proc/cmdline")),
+        ("kernel.clocksource", clock("current_clocksource")),
+        ("kernel.clocksources_available", clock("available_clocksource")),
+        ("kernel.cpu_isolated_list", isolated(tree)),
+        ("kernel.autogroup", tree.value("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on_or_off(&on))),
+        ("kernel.watchdog", tree.value("/proc/sys/kernel/watchdog").map(|on| on_or_off(&on))),
+        ("system.distribution", distribution(tree)),
+        ("system.boot_id", tree.value("/proc/sys/kernel/random/boot_id")),
+        ("system.uptime_s", tree.value("/proc/uptime").and_then(|text| whole_seconds(&text))),
+    ]
+}
+
+pub fn on_or_off(text: &str) -> String {
+    if text == "0" { "off" } else { "on" }.to_owned()
+}
+
+/// An empty file is an answer here: no CPU was set apart when the kernel started.
+fn isolated(tree: &Tree) -> Reading {
+    let list = tree.text("/sys/devices/system/cpu/isolated")?;
+    Ok(if list.trim().is_empty() { "none".to_owned() } else { list.trim().to_owned() })
+}
+
+fn whole_seconds(uptime: &str) -> Reading {
+    let seconds = uptime.split(['.', ' ']).next().filter(|seconds| seconds.parse::<u64>().is_ok());
+    seconds.map(ToOwned::to_owned).ok_or_else(|| format!("/proc/uptime says {uptime:?}"))
+}
+
+fn distribution(tree: &Tree) -> Reading {
+    // The first path is the administrator's, the second the distribution's own.
+    let text = tree.text("/etc/os-release").or_else(|_| tree.text("/usr/lib/os-release"));
+    let text = text.map_err(|_| "neither /etc/os-release nor /usr/lib/os-release exists".to_owned())?;
+    pretty_name(&text).ok_or_else(|| "os-release has no PRETTY_NAME".to_owned())
+}
+
+fn pretty_name(os_release: &str) -> Option<String> {
+    let value = os_release.lines().find_map(|line| line.strip_prefix("PRETTY_NAME="))?;
+    Some(value.trim().trim_matches(['"', '\'']).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_around_the_name_are_optional() {
+        assert_eq!(pretty_name("ID=debian\nPRETTY_NAME=\"Debian 12\"\n").as_deref(), Some("Debian 12"));
+        assert_eq!(pretty_name("PRETTY_NAME=Arch\n").as_deref(), Some("Arch"));
+        assert_eq!(pretty_name("ID=debian\n"), None);
+    }
+
+    #[test]
+    fn uptime_is_cut_to_whole_seconds() {
+        assert_eq!(whole_seconds("1283.13 2370.71").as_deref(), Ok("1283"));
+        assert!(whole_seconds("soon").is_err());
+    }
+}

@@ -1,0 +1,81 @@
+//! Memory: how much, in which pages, over how many nodes, and what may be swapped.
+
+use crate::cpu::count_list;
+use crate::tree::{Reading, Tree};
+use crate::{Readings, kernel};
+
+const MEMINFO: &str = "/proc/meminfo";
+
+pub fn facts(tree: &Tree) -> Readings {
+    let meminfo = tree.text(MEMINFO);
+    let bytes = |field: &str| meminfo.clone().and_then(|text| meminfo_bytes(&text, field));
+    let count = |field: &str| meminfo.clone().and_then(|text| meminfo_count(&text, field));
+    let nodes = tree.value("/sys/devices/system/node/online");
+    vec![
+        ("memory.total_bytes", bytes("MemTotal")),
+        ("memory.available_bytes", bytes("MemAvailable")),
+        ("memory.swap_bytes", bytes("SwapTotal")),
+        ("memory.swappiness", tree.value("/proc/sys/vm/swappiness")),
+        ("memory.huge_pages", count("HugePages_Total")),
+        ("memory.huge_page_bytes", bytes("Hugepagesize")),
+        ("memory.transparent_huge_pages", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/enabled")),
+        ("memory.transparent_huge_pages_defrag", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/defrag")),
+        ("memory.same_page_merging", tree.value("/sys/kernel/mm/ksm/run").map(|run| merging(&run))),
+        ("memory.numa_nodes", nodes.and_then(|list| count_list(&list).map(|count| count.to_string()))),
+        ("memory.numa_balancing", tree.value("/proc/sys/kernel/numa_balancing").map(|on| kernel::on_or_off(&on))),
+    ]
+}
+
+fn meminfo_count(text: &str, field: &str) -> Reading {
+    let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
+    value.map(|value| value.trim().to_owned()).ok_or_else(|| format!("{MEMINFO} has no field {field}"))
+}
+
+fn meminfo_bytes(text: &str, field: &str) -> Reading {
+    let value = meminfo_count(text, field)?;
+    let kibibytes = value.strip_suffix("kB").and_then(|number| number.trim().parse::<u64>().ok());
+    kibibytes
+        .and_then(|kibibytes| kibibytes.checked_mul(1024))
+        .map(|bytes| bytes.to_string())
+        .ok_or_else(|| format!("{MEMINFO} gives {field} as {value:?}"))
+}
+
+/// The word in brackets of a file that lists alternatives ("always [madvise] never").
+pub fn chosen_of(tree: &Tree, path: &str) -> Reading {
+    let text = tree.value(path)?;
+    chosen(&text).map(ToOwned::to_owned).ok_or_else(|| format!("{path} marks none of {text:?} as chosen"))
+}
+
+fn chosen(text: &str) -> Option<&str> {
+    text.split_whitespace().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'))
+}
+
+fn merging(run: &str) -> String {
+    match run {
+        "0" => "off",
+        "1" => "on",
+        _ => "off, and merged pages were split",
+    }
+    .to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "MemTotal:       24684084 kB\nMemTotalElse: 1 kB\nHugePages_Total:       7\n";
+
+    #[test]
+    fn sizes_are_bytes_and_counts_are_counts() {
+        assert_eq!(meminfo_bytes(TEXT, "MemTotal"), Ok((24_684_084_u64 * 1024).to_string()));
+        assert_eq!(meminfo_count(TEXT, "HugePages_Total").as_deref(), Ok("7"));
+        assert_eq!(meminfo_bytes(TEXT, "Swap"), Err("/proc/meminfo has no field Swap".to_owned()));
+        assert!(meminfo_bytes(TEXT, "HugePages_Total").is_err());
+    }
+
+    #[test]
+    fn the_chosen_word_is_in_brackets() {
+        assert_eq!(chosen("always [madvise] never"), Some("madvise"));
+        assert_eq!(chosen("none"), None);
+    }
+}

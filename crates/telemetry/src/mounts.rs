@@ -1,0 +1,101 @@
+//! The mount table of a process (`/proc/self/mountinfo`), parsed.
+
+use std::path::{Path, PathBuf};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mount {
+    /// "major:minor" of the device, as in `/sys`; major 0 means that there is no block device.
+    pub device: String,
+    /// The folder of the file system that is mounted ("/" unless it is a bind mount or a control group's).
+    pub root: PathBuf,
+    pub point: PathBuf,
+    pub file_system: String,
+    pub source: String,
+    /// Options of the mount, then those of the file system, each once.
+    pub options: Vec<String>,
+}
+
+/// Lines that do not have the documented form are left out.
+pub fn parse(text: &str) -> Vec<Mount> {
+    text.lines().filter_map(parse_line).collect()
+}
+
+fn parse_line(line: &str) -> Option<Mount> {
+    let (mount, file_system) = line.split_once(" - ")?;
+    let mut mount = mount.split(' ').skip(2);
+    let device = mount.next()?.to_owned();
+    let root = PathBuf::from(unescape(mount.next()?));
+    let point = PathBuf::from(unescape(mount.next()?));
+    let own_options = mount.next()?;
+    let mut file_system = file_system.split(' ');
+    let kind = file_system.next()?.to_owned();
+    let source = unescape(file_system.next()?);
+    let mut options: Vec<String> = Vec::new();
+    for option in own_options.split(',').chain(file_system.next().unwrap_or("").split(',')) {
+        if !option.is_empty() && !options.iter().any(|known| known == option) {
+            options.push(option.to_owned());
+        }
+    }
+    Some(Mount { device, root, point, file_system: kind, source, options })
+}
+
+/// The kernel writes blanks and backslashes in paths as `\040` and the like.
+fn unescape(text: &str) -> String {
+    let bytes = text.as_bytes();
+    let mut plain = Vec::with_capacity(bytes.len());
+    let mut position = 0;
+    while position < bytes.len() {
+        let octal = text.get(position + 1..position + 4).filter(|_| bytes[position] == b'\\');
+        if let Some(value) = octal.and_then(|digits| u8::from_str_radix(digits, 8).ok()) {
+            plain.push(value);
+            position += 4;
+        } else {
+            plain.push(bytes[position]);
+            position += 1;
+        }
+    }
+    String::from_utf8_lossy(&plain).into_owned()
+}
+
+/// The mount that a resolved absolute path lies on: the deepest one, and of several on one point the last.
+pub fn covering<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
+    above.max_by_key(|mount| mount.point.components().count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+28 27 0:25 / /with\\040blank ro,nosuid - tmpfs none ro,size=4k
+29 27 8:1 /sub /data rw - xfs /dev/sda1 rw,attr2
+30 27 8:17 / /data rw shared:1 - ext4 /dev/sdb1 rw
+broken line
+";
+
+    #[test]
+    fn a_line_is_taken_apart() {
+        let mounts = parse(TEXT);
+        assert_eq!(mounts.len(), 4);
+        assert_eq!(mounts[0].options, ["rw", "relatime", "discard"]);
+        assert_eq!(mounts[1].point, Path::new("/with blank"));
+        assert_eq!((mounts[2].root.as_path(), mounts[2].source.as_str()), (Path::new("/sub"), "/dev/sda1"));
+    }
+
+    #[test]
+    fn the_deepest_and_last_mount_covers_a_path() {
+        let mounts = parse(TEXT);
+        let device = |path: &str| covering(&mounts, Path::new(path)).map(|mount| mount.device.as_str());
+        assert_eq!(device("/data/base/1"), Some("8:17"));
+        assert_eq!(device("/database"), Some("254:0"));
+        assert_eq!(covering(&[], Path::new("/")), None);
+    }
+
+    #[test]
+    fn a_lone_backslash_stays() {
+        assert_eq!(unescape(r"a\b"), r"a\b");
+        assert_eq!(unescape(r"a\134b\"), r"a\b\");
+    }
+}

@@ -1,0 +1,95 @@
+//! A system's files below a root folder, read with a bound, and the reason when one cannot be read.
+
+use std::io::{ErrorKind, Read};
+use std::path::{Component, Path, PathBuf};
+
+/// What was read, or why it was not, in words that follow "unavailable, because".
+pub type Reading = Result<String, String>;
+
+/// Longer than any file read here; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
+const LONGEST_FILE: u64 = 8 << 20;
+
+pub struct Tree {
+    root: PathBuf,
+}
+
+impl Tree {
+    pub fn new(root: &Path) -> Self {
+        Self { root: root.to_path_buf() }
+    }
+
+    /// Whether this is the system we run on rather than a recorded one.
+    pub fn is_live(&self) -> bool {
+        self.root == Path::new("/")
+    }
+
+    /// The text of a file, given by its absolute path in the system described.
+    pub fn text(&self, path: &str) -> Reading {
+        let mut bytes = Vec::new();
+        std::fs::File::open(self.locate(Path::new(path)))
+            .and_then(|file| file.take(LONGEST_FILE).read_to_end(&mut bytes))
+            .map_err(|error| match error.kind() {
+                ErrorKind::NotFound => format!("{path} does not exist"),
+                ErrorKind::PermissionDenied => format!("{path} may not be read by this user"),
+                _ => format!("{path} cannot be read: {error}"),
+            })?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The text of a file that holds one value, without the line's end.
+    pub fn value(&self, path: &str) -> Reading {
+        let text = self.text(path)?;
+        let value = text.trim();
+        if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(value.to_owned()) }
+    }
+
+    pub fn exists(&self, path: &str) -> bool {
+        self.locate(Path::new(path)).exists()
+    }
+
+    /// Names in a folder, sorted; none if it cannot be read.
+    pub fn names(&self, path: &str) -> Vec<String> {
+        let Ok(entries) = std::fs::read_dir(self.locate(Path::new(path))) else { return Vec::new() };
+        let mut names: Vec<String> =
+            entries.filter_map(|entry| entry.ok()?.file_name().to_str().map(ToOwned::to_owned)).collect();
+        names.sort();
+        names
+    }
+
+    /// An absolute path without links, as the system described would see it. What does not exist yet is taken as below
+    /// the nearest folder that does.
+    pub fn resolve(&self, path: &Path) -> PathBuf {
+        let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
+        let located = self.locate(path);
+        let resolved = located.ancestors().find_map(|ancestor| {
+            let rest = located.strip_prefix(ancestor).ok()?;
+            Some(ancestor.canonicalize().ok()?.join(rest))
+        });
+        let inside = resolved.as_deref().and_then(|resolved| resolved.strip_prefix(&root).ok());
+        inside.map_or_else(|| path.to_path_buf(), |inside| Path::new("/").join(inside))
+    }
+
+    fn locate(&self, path: &Path) -> PathBuf {
+        let below: PathBuf = path.components().filter(|part| !matches!(part, Component::RootDir)).collect();
+        self.root.join(below)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_missing_file_is_named_in_the_reason() {
+        let tree = Tree::new(Path::new("/nonexistent"));
+        assert_eq!(tree.value("/proc/uptime"), Err("/proc/uptime does not exist".to_owned()));
+        assert!(tree.names("/proc").is_empty());
+    }
+
+    #[test]
+    fn what_does_not_exist_yet_is_below_what_does() {
+        let tree = Tree::new(Path::new("/"));
+        assert_eq!(tree.resolve(Path::new("/proc/no/such/file")), Path::new("/proc/no/such/file"));
+        assert_eq!(tree.resolve(Path::new("/proc/../no-such-folder")), Path::new("/no-such-folder"));
+    }
+}
