@@ -1,1 +1,42 @@
-fn main() {}
+//! The bakeoff binary: the tool on the host, and the agent inside every machine.
+//!
+//! One file per command in `commands/`. Only this crate prints, exits and reads the environment. What people read goes to
+//! standard error, data to standard output.
+
+mod arguments;
+mod commands;
+mod display;
+mod exit;
+mod host;
+
+use crate::arguments::{Arguments, Command};
+use crate::exit::{Ended, Exit};
+use clap::Parser;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Booted as a guest's first process there is no command line of ours.
+    if agent::guest::is_init() {
+        return commands::agent::as_init();
+    }
+    let arguments = Arguments::parse();
+    let result = match arguments.command {
+        Command::Run(options) => commands::run::run(&options),
+        Command::Plan(options) => commands::plan::plan(&options),
+        Command::Doctor(options) => commands::doctor::doctor(&options),
+        Command::Report(options) => commands::report::report(&options),
+        Command::List(options) => commands::list::list(&options),
+        Command::Rows(options) => commands::rows::rows(&options),
+        Command::Image(options) => commands::image::image(&options),
+        Command::Completions(options) => Ok(commands::completions::completions(&options)),
+        Command::Agent(options) => commands::agent::agent(&options),
+    };
+    match result {
+        Ok(exit) => ExitCode::from(exit.code()),
+        Err(error) => {
+            display::error(&error);
+            let exit = error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.exit);
+            ExitCode::from(exit.code())
+        }
+    }
+}

@@ -1,1 +1,15 @@
-//! TODO
+//! The only conductor: orders effects and writes records.
+//!
+//! A run prepares what its trials share (images, loaded data disks), then executes the planned trials one after another:
+//! clone the data disk, start the machine, start the server, drive, check, stop, write the record. It decides when
+//! things happen and never how: machines, servers, workloads and the driver know that. It computes no statistic and
+//! prints nothing; whoever wants to see what happens gets events.
+
+pub mod attempt;
+pub mod cell;
+pub mod conductor;
+pub mod conversation;
+pub mod interrupts;
+pub mod preparation;
+pub mod site;
+pub mod validity;

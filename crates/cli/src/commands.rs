@@ -1,0 +1,12 @@
+//! One file per command.
+
+pub mod agent;
+pub mod completions;
+pub mod doctor;
+pub mod image;
+pub mod list;
+pub mod plan;
+pub mod report;
+pub mod rows;
+pub mod run;
+pub mod study_file;

@@ -1,0 +1,248 @@
+//! What a person sees while a run goes on: one live line on a terminal, a line for each step elsewhere.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::event::Event;
+use record::trial::Outcome;
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write as _};
+use std::time::{Duration, Instant};
+
+/// Says why a command failed, with its causes, on standard error.
+pub fn error(error: &anyhow::Error) {
+    say(&format!("error: {error:#}"));
+}
+
+/// One line on standard error. A closed standard error is nothing we could tell anybody about.
+pub fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Prints data on standard output. A reader that went away (`| head`) ends the output, not the program.
+pub fn print(text: &str) {
+    let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// Shows the events of a run.
+pub struct Live {
+    bar: Option<ProgressBar>,
+    state: State,
+}
+
+impl Live {
+    /// `expected` is the plan's estimate for `trials` trials; `unit` names what is counted, per minute.
+    pub fn new(trials: usize, expected: Duration, unit: &str) -> Self {
+        let bar = std::io::stderr().is_terminal().then(|| {
+            let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
+            let style = ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            bar.set_style(style);
+            bar.enable_steady_tick(Duration::from_millis(250));
+            bar
+        });
+        Self { bar, state: State::new(trials, expected, unit) }
+    }
+
+    pub fn show(&mut self, event: &Event) {
+        let line = self.state.take(event, Instant::now());
+        let Some(bar) = &self.bar else {
+            if let Some(line) = line {
+                say(&line);
+            }
+            return;
+        };
+        if let Some(line) = line
+            && !matches!(event, Event::PhaseStarted { .. })
+        {
+            bar.suspend(|| say(&line));
+        }
+        let now = Instant::now();
+        bar.set_position(self.state.permille(now));
+        bar.set_message(self.state.message(now));
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// What the live line says, without a terminal.
+#[derive(Debug)]
+struct State {
+    unit: String,
+    trials: usize,
+    expected: Duration,
+    begun: Instant,
+    /// When trials began, after what they share was prepared.
+    trials_begun: Option<Instant>,
+    ended: usize,
+    heading: String,
+    phase: String,
+    phase_begun: Instant,
+    phase_expected: Duration,
+    throughput: Option<u64>,
+}
+
+impl State {
+    fn new(trials: usize, expected: Duration, unit: &str) -> Self {
+        let now = Instant::now();
+        Self {
+            unit: unit.to_owned(),
+            trials,
+            expected,
+            begun: now,
+            trials_begun: None,
+            ended: 0,
+            heading: String::new(),
+            phase: "starting".to_owned(),
+            phase_begun: now,
+            phase_expected: Duration::ZERO,
+            throughput: None,
+        }
+    }
+
+    /// Takes an event in; returns a line worth keeping on the screen, if it is one.
+    fn take(&mut self, event: &Event, now: Instant) -> Option<String> {
+        match event {
+            Event::RunStarted { study, trials, resumed, .. } => {
+                let verb = if *resumed { "going on with" } else { "running" };
+                Some(format!("{verb} {study}: {trials} trials, about {}", span(self.expected)))
+            }
+            Event::Preparing { what, expected_ms } => {
+                self.enter(format!("preparing {what}"), *expected_ms, now);
+                Some(format!("preparing {what}"))
+            }
+            Event::TrialStarted { trial, of, block, contender, coordinates } => {
+                self.trials_begun.get_or_insert(now);
+                let place = if coordinates.is_empty() { String::new() } else { format!(" ({coordinates})") };
+                self.heading = format!("trial {trial}/{of}, block {block}, {contender}{place}");
+                None
+            }
+            Event::PhaseStarted { phase, expected_ms, .. } => {
+                self.enter(phase.clone(), *expected_ms, now);
+                Some(format!("{}: {phase}", self.heading))
+            }
+            Event::Throughput { counted, elapsed_ms, measured, .. } => {
+                self.throughput = Some(counted * 60);
+                // Elsewhere than on a terminal a sign of life every ten seconds is enough.
+                let due = *measured && elapsed_ms / 1000 % 10 == 0;
+                due.then(|| format!("{}: {} {}", self.heading, counted * 60, self.unit))
+            }
+            Event::Progress { what, done, of } => {
+                self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
+                None
+            }
+            Event::Warning { text } => Some(format!("warning: {text}")),
+            Event::TrialEnded { outcome, elapsed_ms, .. } => {
+                self.ended += 1;
+                self.throughput = None;
+                let length = span(Duration::from_millis(*elapsed_ms));
+                Some(format!("{}: {} in {length}", self.heading, outcome_text(outcome)))
+            }
+            Event::RunEnded { .. } => None,
+        }
+    }
+
+    fn enter(&mut self, phase: String, expected_ms: u64, now: Instant) {
+        self.phase = phase;
+        self.phase_begun = now;
+        self.phase_expected = Duration::from_millis(expected_ms);
+    }
+
+    /// What is left, from the trials that have ended, or from the plan while none has.
+    fn remaining(&self, now: Instant) -> Duration {
+        let Some(begun) = self.trials_begun else { return self.expected };
+        let elapsed = now - begun;
+        match u32::try_from(self.ended) {
+            Ok(ended) if ended > 0 => {
+                let each = elapsed.min(self.expected * ended) / ended;
+                let each = if self.trials > self.ended { each.max(elapsed / (ended + 1)) } else { each };
+                (each * u32::try_from(self.trials).unwrap_or(u32::MAX)).saturating_sub(elapsed)
+            }
+            _ => self.expected.saturating_sub(elapsed),
+        }
+    }
+
+    fn permille(&self, now: Instant) -> u64 {
+        let elapsed = (now - self.begun).as_secs_f64();
+        let whole = elapsed + self.remaining(now).as_secs_f64();
+        let share = if whole > 0.0 { elapsed / whole * 1000.0 } else { 0.0 };
+        // A share of 0 to 1 fits.
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let permille = share as u64;
+        permille.min(1000)
+    }
+
+    fn message(&self, now: Instant) -> String {
+        let mut text = self.heading.clone();
+        if !text.is_empty() {
+            text.push_str(": ");
+        }
+        text.push_str(&self.phase);
+        let in_phase = now - self.phase_begun;
+        if self.phase_expected > Duration::ZERO {
+            let _ = write!(text, " {}/{}", span(in_phase), span(self.phase_expected));
+        }
+        if let Some(throughput) = self.throughput {
+            let _ = write!(text, ", {throughput} {}", self.unit);
+        }
+        let _ = write!(text, "; {} elapsed, {} left", span(now - self.begun), span(self.remaining(now)));
+        text
+    }
+}
+
+pub fn outcome_text(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Invalid { why } => format!("invalid: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in phase {phase}: {why}"),
+        Outcome::Skipped { why } => format!("skipped: {why}"),
+        Outcome::Interrupted { phase } => format!("stopped in phase {phase}"),
+    }
+}
+
+/// "48 s", "2 min 05 s", "1 h 12 min".
+pub fn span(length: Duration) -> String {
+    let seconds = length.as_secs();
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..3600 => format!("{} min {:02} s", seconds / 60, seconds % 60),
+        _ => format!("{} h {:02} min", seconds / 3600, seconds / 60 % 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn started(trial: u32) -> Event {
+        let (contender, coordinates) = ("native".to_owned(), String::new());
+        Event::TrialStarted { trial, of: 4, block: 1, contender, coordinates }
+    }
+
+    #[test]
+    fn what_is_left_follows_the_trials_that_ended() {
+        let mut state = State::new(4, Duration::from_secs(400), "NOPM");
+        let start = Instant::now();
+        state.take(&started(1), start);
+        assert_eq!(state.remaining(start + Duration::from_secs(10)), Duration::from_secs(390));
+        let end = Event::TrialEnded { trial: 1, outcome: Outcome::Completed, elapsed_ms: 50_000 };
+        state.take(&end, start + Duration::from_secs(50));
+        assert_eq!(state.remaining(start + Duration::from_secs(50)), Duration::from_secs(150));
+    }
+
+    #[test]
+    fn the_live_line_names_phase_times_and_throughput() {
+        let mut state = State::new(4, Duration::from_secs(400), "NOPM");
+        let start = state.begun;
+        state.take(&started(1), start);
+        state.take(&Event::PhaseStarted { trial: 1, phase: "measure".to_owned(), expected_ms: 10_000 }, start);
+        let second = Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
+        state.take(&second, start);
+        let line = state.message(start + Duration::from_secs(4));
+        assert_eq!(
+            line,
+            "trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM; 4 s elapsed, 6 min 36 s left"
+        );
+    }
+}

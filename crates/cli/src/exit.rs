@@ -1,0 +1,85 @@
+//! Exit codes: one table for every command, printed by `bakeoff --help` and in the README.
+
+/// How a command ended, as other programs see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// Everything asked for was done.
+    Done,
+    /// Something failed that no other code stands for.
+    Failed,
+    /// The command line, the study or another input is wrong; nothing was started.
+    BadInput,
+    /// This host lacks something that was needed (a tool, an image that cannot be built, a full disk).
+    Host,
+    /// The run ended, but trials failed or are invalid.
+    TrialsFailed,
+    /// The run ended, but contenders were skipped because this host cannot run them.
+    Skipped,
+    /// The run ended, but data checks were violated.
+    DataWrong,
+    /// Stopped by the user; `--resume` goes on.
+    Interrupted,
+}
+
+impl Exit {
+    pub const ALL: [Self; 8] = [
+        Self::Done,
+        Self::Failed,
+        Self::BadInput,
+        Self::Host,
+        Self::TrialsFailed,
+        Self::Skipped,
+        Self::DataWrong,
+        Self::Interrupted,
+    ];
+
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::BadInput => 2,
+            Self::Host => 3,
+            Self::TrialsFailed => 4,
+            Self::Skipped => 5,
+            Self::DataWrong => 6,
+            Self::Interrupted => 130,
+        }
+    }
+
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Self::Done => "done",
+            Self::Failed => "failed for a reason that no other code stands for",
+            Self::BadInput => "the command line, the study or another input is wrong; nothing was started",
+            Self::Host => "this host lacks something needed: a tool, an image, space",
+            Self::TrialsFailed => "the run ended, but trials failed or are invalid",
+            Self::Skipped => "the run ended, but contenders were skipped because this host cannot run them",
+            Self::DataWrong => "the run ended, but data checks were violated",
+            Self::Interrupted => "stopped by the user; --resume goes on",
+        }
+    }
+
+    /// The table as it is printed below `--help`.
+    pub fn table() -> String {
+        let rows = Self::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()));
+        format!("Exit codes:\n{}", rows.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// An error that ends a command with a certain code.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Ended {
+    pub exit: Exit,
+    pub message: String,
+}
+
+impl Ended {
+    pub fn bad_input(message: impl Into<String>) -> Self {
+        Self { exit: Exit::BadInput, message: message.into() }
+    }
+
+    pub fn host(message: impl Into<String>) -> Self {
+        Self { exit: Exit::Host, message: message.into() }
+    }
+}

@@ -1,0 +1,399 @@
+//! One trial: its phases in order, each with a limit, and a record whatever happens.
+
+use crate::cell::{CellOrder, Placement};
+use crate::conversation::{AskError, Conversation, mismatch};
+use crate::interrupts::Interrupts;
+use crate::preparation::Prepared;
+use crate::site::Site;
+use agent::protocol::{Reply, Request};
+use driver::plan::{DriveError, Driven, StopFlag, Tick};
+use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
+use images::data::DataDisk;
+use machines::machine::{Machine, MachineError};
+use platforms::order::MachineOrder;
+use record::check::{Finding, Moment};
+use record::event::Event;
+use record::facts::Fact;
+use record::folder::{RecordError, TrialFolder};
+use record::plan::PlannedTrial;
+use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// A server that was stopped in order starts within this, even on an emulated CPU.
+const START_LIMIT: Duration = Duration::from_secs(300);
+/// Driving is never silent for longer: there is a tick every second.
+const DRIVE_SILENCE: Duration = Duration::from_secs(120);
+/// Checking reads every row; how long that takes depends on the data and the CPU.
+pub const CHECK_LIMIT: Duration = Duration::from_secs(3600);
+/// A server writes everything out and ends within this.
+const STOP_LIMIT: Duration = Duration::from_secs(300);
+/// A machine whose agent said goodbye ends within this.
+const END_LIMIT: Duration = Duration::from_secs(60);
+/// Allowance shown for phases whose length depends on the machine.
+const EXPECTED_PHASE_MS: u64 = 20_000;
+/// The port of a server that must be reached from outside.
+const PORT: u16 = 15_432;
+
+#[derive(Debug, thiserror::Error)]
+pub enum AttemptError {
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error(transparent)]
+    Ask(#[from] AskError),
+    #[error("cloning the data disk: {0}")]
+    Data(#[from] images::ImageError),
+    #[error("{0}")]
+    Drive(#[from] DriveError),
+    #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
+    NoWayIn,
+    #[error(transparent)]
+    Record(#[from] RecordError),
+}
+
+/// What a trial is carried out with.
+pub struct Attempt<'a> {
+    pub planned: &'a PlannedTrial,
+    pub contender: &'a str,
+    pub cell: &'a CellOrder,
+    pub prepared: &'a Prepared,
+    pub site: &'a Site,
+    pub scratch: &'a Path,
+    pub folder: TrialFolder,
+    pub interrupts: &'a Interrupts,
+    pub tell: &'a mut dyn FnMut(Event),
+}
+
+/// Runs the trial and writes its folder. An error is one of recording; everything else is an outcome.
+pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, RecordError> {
+    attempt.folder.begin()?;
+    let record = TrialRecord {
+        format: record::FORMAT,
+        id: attempt.planned.id,
+        block: attempt.planned.block,
+        cell: attempt.planned.cell,
+        contender: attempt.contender.to_owned(),
+        seed: attempt.planned.seed,
+        outcome: Outcome::Completed,
+        started,
+        phases: Vec::new(),
+        machine: None,
+        server: None,
+        driver: None,
+        warnings: Vec::new(),
+    };
+    let mut running = Running { attempt, record, phase: "clone", since: Instant::now(), findings: Vec::new() };
+    let result = running.carry_out();
+    running.finish(result)
+}
+
+struct Running<'a> {
+    attempt: Attempt<'a>,
+    record: TrialRecord,
+    phase: &'static str,
+    since: Instant,
+    findings: Vec<Finding>,
+}
+
+impl Running<'_> {
+    fn carry_out(&mut self) -> Result<(), AttemptError> {
+        self.findings.extend(self.attempt.prepared.findings.iter().cloned());
+        self.enter("clone", EXPECTED_PHASE_MS);
+        let data = self.clone_data()?;
+        self.enter("boot", EXPECTED_PHASE_MS);
+        let mut machine = self.start_machine(data)?;
+        let done = self.in_machine(machine.as_mut());
+        let console = machine.console_tail();
+        self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
+        done?;
+        self.enter("stop", EXPECTED_PHASE_MS);
+        machine.stop(END_LIMIT)?;
+        Ok(())
+    }
+
+    /// Everything between the agent's greeting and its goodbye.
+    fn in_machine(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        self.describe(machine)?;
+        self.enter("start", EXPECTED_PHASE_MS);
+        let server = self.start_server(machine)?;
+        let driven = self.drive_and_check(machine, &server);
+        if driven.is_err() {
+            self.save_server_log(machine);
+        }
+        driven?;
+        self.enter("shut down", EXPECTED_PHASE_MS);
+        self.ask(machine, &Request::StopServer, STOP_LIMIT)?;
+        self.save_server_log(machine);
+        self.ask(machine, &Request::Shutdown, STOP_LIMIT)?;
+        Ok(())
+    }
+
+    fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
+        let before = self.state(machine)?;
+        let counters = self.counters(machine)?;
+        self.read_clock(machine, "before driving")?;
+        self.enter("warm up", self.attempt.cell.load.warmup.0);
+        let driven = self.drive(machine, server)?;
+        self.read_clock(machine, "after driving")?;
+        let counted = self.counters(machine)?;
+        self.record_driving(&driven, &counters, &counted)?;
+        if driven.stopped {
+            return Err(AskError::Interrupted.into());
+        }
+        self.enter("check", EXPECTED_PHASE_MS);
+        let after = self.state(machine)?;
+        self.check(machine, &driven, &before, &after)
+    }
+
+    fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
+        let prepared = &self.attempt.prepared.disk;
+        if let Some(device) = &self.attempt.cell.machine.disk.device {
+            images::data::write_to_device(prepared, Path::new(device))?;
+            return Ok(DataDisk::Device(device.into()));
+        }
+        let path = self.attempt.scratch.join("data.img");
+        images::data::clone(prepared, &path)?;
+        Ok(DataDisk::Image(path))
+    }
+
+    fn start_machine(&mut self, data: DataDisk) -> Result<Box<dyn Machine>, AttemptError> {
+        let cell = self.attempt.cell;
+        let vcpus = cell.machine.vcpus;
+        let order = MachineOrder {
+            name: format!("trial-{:04}", self.attempt.planned.id),
+            vcpus,
+            memory_bytes: cell.machine.memory.0,
+            cpus: self.attempt.site.cpus.iter().copied().cycle().take(vcpus as usize).collect(),
+            image: self.attempt.prepared.image.clone(),
+            agent: self.attempt.site.agent.clone(),
+            data,
+            scratch: self.attempt.scratch.to_owned(),
+            cache: self.attempt.site.cache.clone(),
+            port: (cell.load.placement == Placement::Outside).then_some(PORT),
+        };
+        let machine = platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order)?;
+        self.record.machine = Some(MachineFacts {
+            platform: cell.platform.kind.clone(),
+            command_line: machine.command_line().to_vec(),
+            image: format!("{} {}", order.image.name, order.image.id),
+            decided: machine.decided().iter().map(|(name, decided)| (name.clone(), fact(decided))).collect(),
+            ..MachineFacts::default()
+        });
+        Ok(machine)
+    }
+
+    fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        self.read_clock(machine, "after boot")?;
+        match self.ask(machine, &Request::Describe, START_LIMIT)? {
+            Reply::Description(inside) => {
+                if let Some(facts) = &mut self.record.machine {
+                    facts.inside = inside;
+                }
+                Ok(())
+            }
+            other => Err(mismatch("describe", &other).into()),
+        }
+    }
+
+    fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
+        let cell = self.attempt.cell;
+        let request = Request::StartServer {
+            engine: cell.engine.clone(),
+            shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory.0 },
+            port: (cell.load.placement == Placement::Outside).then_some(PORT),
+        };
+        match self.ask(machine, &request, START_LIMIT)? {
+            Reply::Started(report) => {
+                let profile = cell.engine.settings.get("profile").and_then(|profile| profile.as_str());
+                self.record.server = Some(ServerFacts {
+                    engine: cell.engine.kind.clone(),
+                    version: report.version.clone(),
+                    profile: profile.unwrap_or_default().to_owned(),
+                    effective: report.effective.clone(),
+                });
+                Ok(report)
+            }
+            other => Err(mismatch("start of the server", &other).into()),
+        }
+    }
+
+    fn drive(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<Driven, AttemptError> {
+        match self.attempt.cell.load.placement {
+            Placement::Inside => self.drive_inside(machine),
+            Placement::Outside => {
+                let address = machine.address().ok_or(AttemptError::NoWayIn)?;
+                let endpoint = server.endpoint.at(address).ok_or(AttemptError::NoWayIn)?;
+                self.drive_outside(&endpoint)
+            }
+        }
+    }
+
+    fn drive_inside(&mut self, machine: &mut dyn Machine) -> Result<Driven, AttemptError> {
+        let cell = self.attempt.cell;
+        let plan = cell.drive_plan(self.attempt.planned.seed);
+        let request = Request::Drive { workload: cell.workload.clone(), plan };
+        let interrupts = self.attempt.interrupts;
+        let mut intervals = Vec::new();
+        let reply = Conversation { link: machine.link(), interrupts }.ask(&request, DRIVE_SILENCE, &mut |aside| {
+            match aside {
+                Reply::Tick(tick) => self.tick(tick),
+                Reply::Interval(interval) => intervals.push(interval),
+                _ => {}
+            }
+        })?;
+        let Reply::Driven(mut driven) = reply else { return Err(mismatch("drive", &reply).into()) };
+        driven.measured.intervals = intervals;
+        Ok(*driven)
+    }
+
+    fn drive_outside(&mut self, endpoint: &Endpoint) -> Result<Driven, AttemptError> {
+        let cell = self.attempt.cell;
+        let plan = cell.drive_plan(self.attempt.planned.seed);
+        let workload = self.attempt.prepared.workload.clone();
+        let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
+        let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |tick| {
+            if interrupts.now() {
+                stop.stop();
+            }
+            self.tick(tick);
+        })?;
+        Ok(driven)
+    }
+
+    fn tick(&mut self, tick: Tick) {
+        if tick.measured && self.phase == "warm up" {
+            self.enter("measure", self.attempt.cell.load.measure.0);
+        }
+        let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
+        let trial = self.attempt.planned.id;
+        (self.attempt.tell)(Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors });
+    }
+
+    fn record_driving(&mut self, driven: &Driven, before: &Counters, after: &Counters) -> Result<(), AttemptError> {
+        let mut facts = driven.facts.clone();
+        self.attempt.cell.load.placement.name().clone_into(&mut facts.placement);
+        facts.metric = self.attempt.prepared.workload.metric();
+        let folder = &self.attempt.folder;
+        folder.write("intervals.hlog", record::hlog::write(&driven.measured).as_bytes())?;
+        folder.write("logs/deferred.csv", driven.log.as_bytes())?;
+        folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
+        let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
+        let in_process = engine.is_some_and(|engine| !engine.remote);
+        if let Some(why) = crate::validity::why_invalid(&facts, in_process) {
+            self.record.outcome = Outcome::Invalid { why };
+        }
+        self.record.driver = Some(facts);
+        Ok(())
+    }
+
+    fn check(
+        &mut self,
+        machine: &mut dyn Machine,
+        driven: &Driven,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+    ) -> Result<(), AttemptError> {
+        let dataset = self.attempt.prepared.workload.clone();
+        let dataset = dataset.dataset();
+        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
+        self.findings.extend(dataset.reconcile(before, after, &driven.facts.whole_run));
+        let workload = self.attempt.cell.workload.clone();
+        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;
+        let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    fn state(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, i64>, AttemptError> {
+        let workload = self.attempt.cell.workload.clone();
+        match self.ask(machine, &Request::State { workload }, CHECK_LIMIT)? {
+            Reply::State(state) => Ok(state),
+            other => Err(mismatch("state", &other).into()),
+        }
+    }
+
+    fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
+        match self.ask(machine, &Request::Counters, START_LIMIT)? {
+            Reply::Counters(counters) => Ok(counters),
+            other => Err(mismatch("counters", &other).into()),
+        }
+    }
+
+    fn read_clock(&mut self, machine: &mut dyn Machine, at: &str) -> Result<(), AttemptError> {
+        let interrupts = self.attempt.interrupts;
+        let reading = Conversation { link: machine.link(), interrupts }.read_clock(at)?;
+        if let Some(facts) = &mut self.record.machine {
+            facts.clock.push(reading);
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, machine: &mut dyn Machine, request: &Request, silence: Duration) -> Result<Reply, AttemptError> {
+        let interrupts = self.attempt.interrupts;
+        Ok(Conversation { link: machine.link(), interrupts }.ask(request, silence, &mut |_| {})?)
+    }
+
+    /// The server's log is worth having, but a trial does not fail for want of it.
+    fn save_server_log(&mut self, machine: &mut dyn Machine) {
+        let reply = self.ask(machine, &Request::ServerLog, END_LIMIT);
+        let saved = match reply {
+            Ok(Reply::ServerLog(log)) => self.attempt.folder.write("logs/server.txt", log.as_bytes()).is_ok(),
+            _ => false,
+        };
+        if !saved {
+            self.record.warnings.push("the server's log could not be saved".to_owned());
+        }
+    }
+
+    /// Ends the phase that was and begins the next.
+    fn enter(&mut self, phase: &'static str, expected_ms: u64) {
+        self.leave();
+        self.phase = phase;
+        let trial = self.attempt.planned.id;
+        (self.attempt.tell)(Event::PhaseStarted { trial, phase: phase.to_owned(), expected_ms });
+    }
+
+    fn leave(&mut self) {
+        let length_ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // Before the first phase nothing was done.
+        if !self.record.phases.is_empty() || length_ms > 0 {
+            self.record.phases.push(PhaseSpan { phase: self.phase.to_owned(), length_ms });
+        }
+        self.since = Instant::now();
+    }
+
+    fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, RecordError> {
+        self.leave();
+        let phase = self.phase.to_owned();
+        match result {
+            Ok(()) => {}
+            // The disk we record on is full or gone: that ends the run, not only the trial.
+            Err(AttemptError::Record(error)) => return Err(error),
+            Err(AttemptError::Machine(MachineError::Unavailable { why })) => {
+                self.record.outcome = Outcome::Skipped { why };
+            }
+            Err(AttemptError::Ask(AskError::Interrupted)) => self.record.outcome = Outcome::Interrupted { phase },
+            Err(error) => {
+                if let AttemptError::Ask(AskError::Refused(failure)) = &error {
+                    self.attempt.folder.write("logs/server.txt", failure.log.as_bytes())?;
+                }
+                self.record.outcome = Outcome::Failed { phase, why: error.to_string() };
+            }
+        }
+        self.attempt.folder.write_json("findings.json", &self.findings)?;
+        if let Outcome::Interrupted { .. } = self.record.outcome {
+            self.attempt.folder.keep_partial(&self.record)?;
+        } else {
+            self.attempt.folder.complete(&self.record)?;
+        }
+        Ok(self.record)
+    }
+}
+
+fn fact(decided: &Result<String, String>) -> Fact {
+    match decided {
+        Ok(text) => Fact::known(text),
+        Err(why) => Fact::unavailable(why),
+    }
+}

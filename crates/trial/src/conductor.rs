@@ -1,0 +1,229 @@
+//! A whole run: preparing, the planned trials in their order, and what is told about them.
+
+use crate::attempt::{Attempt, attempt};
+use crate::cell::{CellError, CellOrder};
+use crate::interrupts::Interrupts;
+use crate::preparation::{Prepared, PreparationError, image, prepare};
+use crate::site::Site;
+use images::Image;
+use machines::scratch::{Scratch, ScratchError};
+use record::event::Event;
+use record::folder::{EventLog, RecordError, RunFolder};
+use record::plan::{Plan, PlannedTrial};
+use record::trial::{Outcome, TrialRecord};
+use std::collections::BTreeMap;
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ConductorError {
+    #[error(transparent)]
+    Record(#[from] RecordError),
+    #[error(transparent)]
+    Scratch(#[from] ScratchError),
+    #[error("the plan cannot be carried out: {0}")]
+    Cell(#[from] CellError),
+    #[error(transparent)]
+    Preparation(#[from] PreparationError),
+}
+
+/// What is to be run.
+pub struct RunOrder<'a> {
+    pub folder: &'a RunFolder,
+    pub plan: &'a Plan,
+    /// Trials of the plan to execute now; those that are complete are left alone.
+    pub trials: &'a [PlannedTrial],
+    pub site: &'a Site,
+    pub interrupts: &'a Interrupts,
+    pub resumed: bool,
+}
+
+/// How the trials of this call ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tallied {
+    pub completed: u32,
+    pub invalid: u32,
+    pub failed: u32,
+    pub skipped: u32,
+    pub interrupted: bool,
+}
+
+impl Tallied {
+    fn count(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Completed => self.completed += 1,
+            Outcome::Invalid { .. } => self.invalid += 1,
+            Outcome::Failed { .. } => self.failed += 1,
+            Outcome::Skipped { .. } => self.skipped += 1,
+            Outcome::Interrupted { .. } => self.interrupted = true,
+        }
+    }
+}
+
+/// Carries out what is planned and not complete yet. `show` gets every event after it was logged.
+pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied, ConductorError> {
+    let mut voice = Voice { log: order.folder.events()?, show, broken: None };
+    for sentence in machines::scratch::sweep(&order.site.scratch)? {
+        voice.tell(Event::Warning { text: sentence });
+    }
+    let scratch = Scratch::create(&order.site.scratch, &run_name(order.folder))?;
+    let trials: Vec<_> = order.trials.iter().filter(|trial| !order.folder.trial(trial.id).is_complete()).collect();
+    voice.tell(Event::RunStarted {
+        study: order.plan.study.clone(),
+        trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
+        expected_ms: 0,
+        resumed: order.resumed,
+    });
+    let mut run = Run { order, scratch, prepared: BTreeMap::new(), images: BTreeMap::new() };
+    let mut tallied = Tallied::default();
+    for (position, planned) in (1..).zip(&trials) {
+        if order.interrupts.after_this_trial() {
+            tallied.interrupted = true;
+            break;
+        }
+        let record = run.trial(planned, (position, trials.len()), &mut voice)?;
+        tallied.count(&record.outcome);
+        voice.heard()?;
+    }
+    let Tallied { completed, invalid, failed, skipped, .. } = tallied;
+    voice.tell(Event::RunEnded { completed, invalid, failed, skipped });
+    voice.heard()?;
+    Ok(tallied)
+}
+
+fn run_name(folder: &RunFolder) -> String {
+    folder.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+struct Run<'a> {
+    order: &'a RunOrder<'a>,
+    scratch: Scratch,
+    /// What the trials of each cell share, or why it could not be made.
+    prepared: BTreeMap<u32, Result<Prepared, String>>,
+    /// By recipe and kernel.
+    images: BTreeMap<(String, String), Image>,
+}
+
+impl Run<'_> {
+    fn trial(
+        &mut self,
+        planned: &PlannedTrial,
+        (position, of): (u32, usize),
+        voice: &mut Voice<'_>,
+    ) -> Result<TrialRecord, ConductorError> {
+        let Some(cell) = self.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
+            unreachable!("a plan lists the cell of each of its trials");
+        };
+        let cell_order = CellOrder::read(cell)?;
+        self.make_ready(planned.cell, &cell_order, voice)?;
+        let begun = Instant::now();
+        voice.tell(Event::TrialStarted {
+            trial: position,
+            of: u32::try_from(of).unwrap_or(u32::MAX),
+            block: planned.block,
+            contender: cell.contender.clone(),
+            coordinates: cell.coordinates(),
+        });
+        let scratch = self.scratch.machine(&format!("trial-{:04}", planned.id))?;
+        let record = match &self.prepared[&planned.cell] {
+            Ok(prepared) => attempt(
+                Attempt {
+                    planned,
+                    contender: &cell.contender,
+                    cell: &cell_order,
+                    prepared,
+                    site: self.order.site,
+                    scratch: scratch.path(),
+                    folder: self.order.folder.trial(planned.id),
+                    interrupts: self.order.interrupts,
+                    tell: &mut |event| voice.tell(event),
+                },
+                now_text(),
+            )?,
+            Err(why) => self.not_prepared(planned, &cell.contender, why)?,
+        };
+        let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        voice.tell(Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
+        Ok(record)
+    }
+
+    /// Prepares a cell at its first trial. Images that cannot be had end the run, since no trial could go on; data that
+    /// cannot be loaded fails the trials of that cell alone.
+    fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut Voice<'_>) -> Result<(), ConductorError> {
+        if self.prepared.contains_key(&id) {
+            return Ok(());
+        }
+        let tell = &mut |event| voice.tell(event);
+        let wanted = (cell.machine.image.clone(), cell.machine.kernel.clone());
+        let image = match self.images.get(&wanted) {
+            Some(image) => image.clone(),
+            None => self.images.entry(wanted).or_insert(image(cell, self.order.site, tell)?).clone(),
+        };
+        let scratch = self.scratch.machine(&format!("loading-{id}"))?;
+        let site = self.order.site;
+        let prepared = match prepare(cell, &image, site, scratch.path(), self.order.interrupts, tell) {
+            Ok(prepared) => Ok(prepared),
+            Err(error @ PreparationError::Io { .. }) => return Err(error.into()),
+            Err(error) => Err(error.to_string()),
+        };
+        self.prepared.insert(id, prepared);
+        Ok(())
+    }
+
+    /// The record of a trial whose data could not be loaded.
+    fn not_prepared(&self, planned: &PlannedTrial, contender: &str, why: &str) -> Result<TrialRecord, RecordError> {
+        let folder = self.order.folder.trial(planned.id);
+        folder.begin()?;
+        let interrupted = self.order.interrupts.now();
+        let record = TrialRecord {
+            format: record::FORMAT,
+            id: planned.id,
+            block: planned.block,
+            cell: planned.cell,
+            contender: contender.to_owned(),
+            seed: planned.seed,
+            outcome: if interrupted {
+                Outcome::Interrupted { phase: "load".to_owned() }
+            } else {
+                Outcome::Failed { phase: "load".to_owned(), why: why.to_owned() }
+            },
+            started: now_text(),
+            phases: Vec::new(),
+            machine: None,
+            server: None,
+            driver: None,
+            warnings: Vec::new(),
+        };
+        if interrupted { folder.keep_partial(&record)? } else { folder.complete(&record)? }
+        Ok(record)
+    }
+}
+
+/// Logs each event, then shows it. A log that cannot be written is found out at the next [`Voice::heard`].
+struct Voice<'a> {
+    log: EventLog,
+    show: &'a mut dyn FnMut(&Event),
+    broken: Option<RecordError>,
+}
+
+impl Voice<'_> {
+    fn tell(&mut self, event: Event) {
+        if let Err(error) = self.log.append(now_ms(), &event) {
+            self.broken.get_or_insert(error);
+        }
+        (self.show)(&event);
+    }
+
+    fn heard(&mut self) -> Result<(), RecordError> {
+        self.broken.take().map_or(Ok(()), Err)
+    }
+}
+
+/// The host's clock, for records that people read.
+fn now_text() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+fn now_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,280 @@
+//! What trials share: images, and data disks that are loaded once and then cloned.
+//!
+//! Loading happens natively, into a folder that becomes an ext4 image afterwards: natively because an emulated CPU would
+//! take eight times as long, and through a folder because that needs no right to mount and leaves the files without
+//! the fragmentation of their making. The finished image is kept under the hash of everything that shaped it.
+
+use crate::attempt::CHECK_LIMIT;
+use crate::cell::CellOrder;
+use crate::conversation::{AskError, Conversation, mismatch};
+use crate::interrupts::Interrupts;
+use crate::site::Site;
+use agent::protocol::{Chosen, Reply, Request};
+use engines::server::ServerShape;
+use images::data::DataDisk;
+use images::{Image, ImageError};
+use machines::machine::{Machine, MachineError};
+use platforms::order::MachineOrder;
+use record::check::{Finding, Moment, Verdict};
+use record::event::Event;
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use workloads::catalog::AnyWorkload;
+
+/// Raised when the way of making data disks changes, so that older ones are not taken for the same.
+const DATA_VERSION: u32 = 1;
+/// The filesystem label by which a guest finds its data disk.
+pub const DATA_LABEL: &str = "bakeoff-data";
+/// Loading reports progress with every finished part; the longest silence is the making of an index.
+const LOAD_SILENCE: Duration = Duration::from_secs(3600);
+const END_LIMIT: Duration = Duration::from_secs(60);
+/// Shown while an image is built for the first time.
+const EXPECTED_IMAGE_MS: u64 = 60_000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum PreparationError {
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error("starting a machine to load the data in: {0}")]
+    Machine(#[from] MachineError),
+    #[error("loading: {0}")]
+    Ask(#[from] AskError),
+    #[error("{doing} {path}: {source}")]
+    Io { doing: &'static str, path: PathBuf, source: std::io::Error },
+    #[error("workload {kind}: {problems:?}")]
+    Workload { kind: String, problems: Vec<settings::Problem> },
+    #[error("another bakeoff is loading the same data; run this one when it is done ({0} is locked)")]
+    Busy(PathBuf),
+    #[error("the loaded data is not what the workload's definition says: {0}")]
+    WrongData(String),
+}
+
+fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> PreparationError {
+    let path = path.to_owned();
+    move |source| PreparationError::Io { doing, path, source }
+}
+
+/// What the trials of one cell are carried out with.
+#[derive(Debug, Clone)]
+pub struct Prepared {
+    pub image: Image,
+    /// The loaded data disk; never written to.
+    pub disk: PathBuf,
+    pub workload: AnyWorkload,
+    /// Data checks made after loading.
+    pub findings: Vec<Finding>,
+}
+
+/// What is kept beside a loaded data disk.
+#[derive(Debug, Serialize, Deserialize)]
+struct Loaded {
+    rows: BTreeMap<String, u64>,
+    findings: Vec<Finding>,
+    /// What the disk was made from, in words.
+    made_from: serde_json::Value,
+}
+
+/// Builds the image of a cell, or finds it in the cache.
+pub fn image(cell: &CellOrder, site: &Site, tell: &mut dyn FnMut(Event)) -> Result<Image, PreparationError> {
+    let cache = images::Cache::open(&site.cache)?;
+    let what = format!("image {} with the {} kernel", cell.machine.image, cell.machine.kernel);
+    tell(Event::Preparing { what, expected_ms: EXPECTED_IMAGE_MS });
+    let recipe = images::recipe(&cell.machine.image)?;
+    let mut steps = |text: &str| tell(Event::Progress { what: text.to_owned(), done: 0, of: 0 });
+    Ok(images::build(&recipe, &cell.machine.kernel, &cache, false, &mut steps)?)
+}
+
+/// Makes what the trials of a cell share, or finds it in the cache.
+pub fn prepare(
+    cell: &CellOrder,
+    image: &Image,
+    site: &Site,
+    scratch: &Path,
+    interrupts: &Interrupts,
+    tell: &mut dyn FnMut(Event),
+) -> Result<Prepared, PreparationError> {
+    let workload = AnyWorkload::from_table(&cell.workload.kind, &cell.workload.settings)
+        .map_err(|problems| PreparationError::Workload { kind: cell.workload.kind.clone(), problems })?;
+    let made_from = made_from(cell, image);
+    let folder = site.cache.join("data").join(key(&made_from));
+    let kept = folder.join("loaded.json");
+    if !kept.exists() {
+        tell(Event::Preparing { what: format!("data of {}", cell.workload.kind), expected_ms: 0 });
+        let making = Making { cell, image, site, scratch, interrupts, workload: &workload };
+        making.make(&folder, made_from, tell)?;
+    }
+    let text = fs::read(&kept).map_err(failing("reading", &kept))?;
+    let loaded: Loaded = serde_json::from_slice(&text)
+        .map_err(|source| PreparationError::Io { doing: "reading", path: kept, source: source.into() })?;
+    Ok(Prepared { image: image.clone(), disk: folder.join("disk.img"), workload, findings: loaded.findings })
+}
+
+/// Everything that shapes the content of a data disk.
+fn made_from(cell: &CellOrder, image: &Image) -> serde_json::Value {
+    json!({
+        "version": DATA_VERSION,
+        "image": image.id,
+        "engine": cell.engine,
+        "workload": cell.workload,
+        "disk_bytes": cell.machine.disk.size.0,
+    })
+}
+
+fn key(made_from: &serde_json::Value) -> String {
+    let hash = Sha256::digest(made_from.to_string().as_bytes());
+    hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+}
+
+struct Making<'a> {
+    cell: &'a CellOrder,
+    image: &'a Image,
+    site: &'a Site,
+    scratch: &'a Path,
+    interrupts: &'a Interrupts,
+    workload: &'a AnyWorkload,
+}
+
+impl Making<'_> {
+    /// Loads into a folder beside the final place and moves the finished disk there in one step.
+    fn make(
+        &self,
+        folder: &Path,
+        made_from: serde_json::Value,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(), PreparationError> {
+        let _lock = lock(&folder.with_extension("lock"))?;
+        let building = folder.with_extension("building");
+        remove_if_there(&building)?;
+        let data = building.join("folder");
+        fs::create_dir_all(&data).map_err(failing("making", &data))?;
+        let made = self.load(&data, tell).and_then(|(rows, findings)| {
+            let disk = building.join("disk.img");
+            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size.0, DATA_LABEL)?;
+            remove_if_there(&data)?;
+            let kept = building.join("loaded.json");
+            let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
+                .map_err(|error| failing("writing", &kept)(error.into()))?;
+            fs::write(&kept, text).map_err(failing("writing", &kept))?;
+            remove_if_there(folder)?;
+            fs::rename(&building, folder).map_err(failing("moving into place", folder))
+        });
+        if made.is_err() {
+            // A half-loaded database is of no use, and may be what filled the disk.
+            let _ = remove_if_there(&building);
+        }
+        made
+    }
+
+    fn load(
+        &self,
+        data: &Path,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(BTreeMap<String, u64>, Vec<Finding>), PreparationError> {
+        let cpus = self.site.cpus.clone();
+        let vcpus = u32::try_from(cpus.len()).unwrap_or(1);
+        let order = MachineOrder {
+            name: "loading".to_owned(),
+            vcpus,
+            memory_bytes: self.site.memory_bytes,
+            cpus,
+            image: self.image.clone(),
+            agent: self.site.agent.clone(),
+            data: DataDisk::Folder(data.to_owned()),
+            scratch: self.scratch.to_owned(),
+            cache: self.site.cache.clone(),
+            port: None,
+        };
+        let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order)?;
+        let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory.0 };
+        let loaded = self.fill(machine.as_mut(), shape, tell)?;
+        machine.stop(END_LIMIT)?;
+        Ok(loaded)
+    }
+
+    fn fill(
+        &self,
+        machine: &mut dyn Machine,
+        shape: ServerShape,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<(BTreeMap<String, u64>, Vec<Finding>), PreparationError> {
+        let mut conversation = Conversation { link: machine.link(), interrupts: self.interrupts };
+        let mut ask = |request: Request| {
+            conversation.ask(&request, LOAD_SILENCE.max(CHECK_LIMIT), &mut |aside| {
+                if let Reply::Progress { what, done, of } = aside {
+                    tell(Event::Progress { what, done, of });
+                }
+            })
+        };
+        let workload = self.cell.workload.clone();
+        ask(Request::StartServer { engine: self.cell.engine.clone(), shape, port: None })?;
+        let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
+        let reply = ask(Request::Load { workload: workload.clone(), writers })?;
+        let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
+        let reply = ask(Request::Verify { workload: workload.clone() })?;
+        let Reply::Verified(sums) = reply else { return Err(mismatch("verify", &reply).into()) };
+        let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
+        let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
+        findings.extend(sums.iter().map(|(table, sum)| checksum_finding(self.workload, table, sum)));
+        wrong_data(&findings)?;
+        ask(Request::StopServer)?;
+        ask(Request::Shutdown)?;
+        Ok((rows, findings))
+    }
+}
+
+/// Whether an engine takes sessions over a network; one that lives in our process has a single writer.
+fn is_remote(engine: &Chosen) -> bool {
+    engines::catalog::entry(&engine.kind).is_some_and(|entry| entry.remote)
+}
+
+fn checksum_finding(workload: &AnyWorkload, table: &str, sum: &agent::protocol::TableChecksum) -> Finding {
+    let verdict = if sum.expected == sum.stored {
+        Verdict::Holds { seen: Some(format!("{} rows, checksum {:016x}", sum.stored.rows, sum.stored.sum)) }
+    } else {
+        let (expected, stored) = (sum.expected, sum.stored);
+        let seen = format!(
+            "{} rows with checksum {:016x} instead of {} rows with {:016x}",
+            stored.rows, stored.sum, expected.rows, expected.sum
+        );
+        Verdict::Violated { seen }
+    };
+    Finding {
+        name: format!("{}/checksum-{table}", workload.kind()),
+        rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
+        moment: Moment::AfterLoad,
+        verdict,
+    }
+}
+
+fn wrong_data(findings: &[Finding]) -> Result<(), PreparationError> {
+    let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
+    let Some(first) = violated.first() else { return Ok(()) };
+    let Verdict::Violated { seen } = &first.verdict else { return Ok(()) };
+    Err(PreparationError::WrongData(format!("{} of {} checks fail, first {} ({}): {seen}", violated.len(), findings.len(), first.name, first.rule)))
+}
+
+fn remove_if_there(path: &Path) -> Result<(), PreparationError> {
+    match fs::remove_dir_all(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failing("removing", path)(error)),
+    }
+}
+
+/// Held while a data disk is made; freed by the kernel if we are killed.
+fn lock(path: &Path) -> Result<fs::File, PreparationError> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(failing("making", folder))?;
+    }
+    let file = fs::File::create(path).map_err(failing("making", path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(fs::TryLockError::WouldBlock) => Err(PreparationError::Busy(path.to_owned())),
+        Err(fs::TryLockError::Error(source)) => Err(failing("locking", path)(source)),
+    }
+}

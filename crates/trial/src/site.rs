@@ -1,0 +1,16 @@
+//! Where a run finds and keeps things on this host.
+
+use std::path::PathBuf;
+
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// Images, kernels, loaded data disks and remembered probes; survives runs.
+    pub cache: PathBuf,
+    /// Short-lived things of running machines; swept when their owner is gone.
+    pub scratch: PathBuf,
+    /// Our own static binary, the agent of every machine.
+    pub agent: PathBuf,
+    /// Host CPUs that machines may use.
+    pub cpus: Vec<usize>,
+    pub memory_bytes: u64,
+}

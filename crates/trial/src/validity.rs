@@ -1,0 +1,58 @@
+//! When a measurement cannot be trusted because the measuring tool itself was in the way.
+
+use record::trial::DriverFacts;
+
+/// A shard that was busy for more of the window than this could not have started work in time.
+const BUSIEST_SHARD_MAX: f64 = 0.95;
+/// Work that was due and started later than this, at the 99th percentile, was delayed by the driver.
+const LATENESS_P99_MAX_US: u64 = 10_000;
+
+/// The reason why the driver was the bottleneck, if it was. An engine inside the driver's process works on the driver's
+/// threads: those are busy all the time by nature, and that says nothing.
+pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
+    let testimony = &facts.testimony;
+    let total: u64 = facts.kinds.iter().map(|kind| kind.committed).sum();
+    if total == 0 {
+        return Some("no transaction was committed in the measured window".to_owned());
+    }
+    if in_process {
+        return None;
+    }
+    if testimony.busiest_shard > BUSIEST_SHARD_MAX && testimony.lateness_p99_us > LATENESS_P99_MAX_US {
+        return Some(format!(
+            "the driver was the bottleneck: its busiest thread worked {:.0} % of the time and started work {} µs late \
+             (99th percentile)",
+            testimony.busiest_shard * 100.0,
+            testimony.lateness_p99_us
+        ));
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::trial::{KindTotals, Testimony};
+
+    fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
+        DriverFacts {
+            kinds: vec![KindTotals { committed, ..KindTotals::default() }],
+            testimony: Testimony { busiest_shard, lateness_p99_us, ..Testimony::default() },
+            ..DriverFacts::default()
+        }
+    }
+
+    #[test]
+    fn a_busy_and_late_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
+        let late = facts(10, 0.99, 20_000);
+        assert!(why_invalid(&late, false).is_some_and(|why| why.contains("99 %")));
+        assert_eq!(why_invalid(&late, true), None);
+        assert_eq!(why_invalid(&facts(10, 0.99, 100), false), None);
+        assert_eq!(why_invalid(&facts(10, 0.30, 20_000), false), None);
+    }
+
+    #[test]
+    fn a_window_without_a_commit_is_not_a_measurement() {
+        assert!(why_invalid(&facts(0, 0.1, 0), true).is_some());
+    }
+}
