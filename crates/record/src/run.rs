@@ -2,10 +2,12 @@
 
 use crate::check::Finding;
 use crate::facts::Facts;
+use crate::folder::{RecordError, RunFolder, failing, read_json};
 use crate::intervals::Measured;
 use crate::plan::Plan;
 use crate::trial::TrialRecord;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Everything a run's folder says.
 #[derive(Debug, Clone, PartialEq)]
@@ -25,4 +27,34 @@ pub struct StoredTrial {
     /// Absent if the trial ended before anything was measured.
     pub measured: Option<Measured>,
     pub findings: Vec<Finding>,
+}
+
+impl Run {
+    /// Reads a run's folder. Trials without `trial.json` were not reached or not finished, and are left out.
+    pub fn open(dir: &Path) -> Result<Self, RecordError> {
+        let folder = RunFolder::open(dir)?;
+        let plan = folder.plan()?;
+        let complete = plan.trials.iter().map(|trial| folder.trial(trial.id)).filter(|trial| trial.is_complete());
+        let mut trials = complete.map(|trial| read_trial(trial.path())).collect::<Result<Vec<_>, _>>()?;
+        trials.sort_by_key(|trial| trial.record.id);
+        Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })
+    }
+}
+
+fn read_trial(path: &Path) -> Result<StoredTrial, RecordError> {
+    let record: TrialRecord = read_json(&path.join("trial.json"))?;
+    if record.format > crate::FORMAT {
+        let path = path.join("trial.json");
+        return Err(RecordError::Newer { path, found: record.format, newest: crate::FORMAT });
+    }
+    let log = path.join("intervals.hlog");
+    let measured = if log.exists() {
+        let bytes = fs::read(&log).map_err(failing("reading", &log))?;
+        Some(crate::hlog::read(&bytes).map_err(|error| RecordError::Log { path: log, why: error.to_string() })?)
+    } else {
+        None
+    };
+    let findings = path.join("findings.json");
+    let findings = if findings.exists() { read_json(&findings)? } else { Vec::new() };
+    Ok(StoredTrial { record, measured, findings })
 }
