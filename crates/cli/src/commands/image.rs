@@ -1,0 +1,54 @@
+//! `bakeoff image build|list`.
+
+use crate::arguments::{ImageCommand, ImageOptions};
+use crate::display::{print, say};
+use crate::exit::{Ended, Exit};
+use crate::host;
+use anyhow::Result;
+use images::Cache;
+use std::fmt::Write as _;
+
+pub fn image(options: &ImageOptions) -> Result<Exit> {
+    match &options.command {
+        ImageCommand::Build { recipe, kernel, force } => build(recipe, kernel, *force),
+        ImageCommand::List { json } => list(*json),
+    }
+}
+
+fn build(name: &str, kernel: &str, force: bool) -> Result<Exit> {
+    let recipe = images::find(name, None).map_err(|error| Ended::bad_input(error.to_string()))?;
+    let kernel = kernel.parse().map_err(|error| Ended::bad_input(format!("--kernel: {error}")))?;
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+    let image = images::build(&recipe, kernel, &cache, force, &mut |step| say(step))
+        .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;
+    print(&format!("{} {}\n", image.name, image.id));
+    Ok(Exit::Done)
+}
+
+fn list(json: bool) -> Result<Exit> {
+    let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
+    let built = images::list(&cache)?;
+    if json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&built)?));
+        return Ok(Exit::Done);
+    }
+    let mut text = String::from("recipes:\n");
+    for recipe in images::catalog(None)? {
+        writeln!(text, "  {:<12} {}", recipe.name, recipe.about)?;
+    }
+    writeln!(text, "\nbuilt, in {}:", cache.folder().display())?;
+    for entry in built {
+        let built = std::time::UNIX_EPOCH + std::time::Duration::from_secs(entry.built_unix_s);
+        writeln!(
+            text,
+            "  {:<12} {:<14} {:>6} MiB  {:>4} packages  {}",
+            entry.name,
+            entry.id,
+            entry.size_bytes >> 20,
+            entry.packages,
+            humantime::format_rfc3339_seconds(built)
+        )?;
+    }
+    print(&text);
+    Ok(Exit::Done)
+}

@@ -1,0 +1,111 @@
+//! `bakeoff list`: the catalogs, and the keys of each entry.
+
+use crate::arguments::ListOptions;
+use crate::display::print;
+use crate::exit::{Ended, Exit};
+use anyhow::Result;
+use serde_json::json;
+use settings::Key;
+use std::fmt::Write as _;
+
+/// One entry of any catalog.
+struct Entry {
+    catalog: &'static str,
+    kind: &'static str,
+    meaning: &'static str,
+    keys: &'static [Key],
+}
+
+pub fn list(options: &ListOptions) -> Result<Exit> {
+    let mut entries = entries();
+    if let Some(wanted) = &options.entry {
+        let known: Vec<_> = entries.iter().map(|entry| entry.kind).collect();
+        if !known.contains(&wanted.as_str()) {
+            let known = known.join(", ");
+            return Err(Ended::bad_input(format!("there is no entry {wanted:?}; known are {known}")).into());
+        }
+        entries.retain(|entry| entry.kind == wanted);
+    }
+    if options.json {
+        let entries: Vec<_> = entries.iter().map(as_json).collect();
+        print(&format!("{}\n", serde_json::to_string_pretty(&entries)?));
+    } else {
+        print(&text(&entries, options.entry.is_some())?);
+    }
+    Ok(Exit::Done)
+}
+
+fn entries() -> Vec<Entry> {
+    let platforms = platforms::catalog::PLATFORMS.iter();
+    let engines = engines::catalog::ENGINES.iter();
+    let workloads = workloads::catalog::WORKLOADS.iter();
+    let study = [
+        Entry { catalog: "study", kind: "study", meaning: "Top of a study file.", keys: study::STUDY },
+        Entry { catalog: "study", kind: "machine", meaning: "The shape every contender gets.", keys: study::MACHINE },
+        Entry { catalog: "study", kind: "load", meaning: "Who works on the database, and how long.", keys: study::LOAD },
+    ];
+    platforms
+        .map(|entry| Entry { catalog: "platform", kind: entry.kind, meaning: entry.meaning, keys: entry.keys })
+        .chain(engines.map(|entry| Entry {
+            catalog: "engine",
+            kind: entry.kind,
+            meaning: entry.meaning,
+            keys: entry.keys,
+        }))
+        .chain(workloads.map(|entry| Entry {
+            catalog: "workload",
+            kind: entry.kind,
+            meaning: entry.meaning,
+            keys: entry.keys,
+        }))
+        .chain(study)
+        .collect()
+}
+
+fn text(entries: &[Entry], with_keys: bool) -> Result<String> {
+    let mut text = String::new();
+    for entry in entries {
+        writeln!(text, "{:<9} {:<14} {}", entry.catalog, entry.kind, entry.meaning)?;
+        if with_keys {
+            write_keys(&mut text, entry.keys, "")?;
+        }
+    }
+    if !with_keys {
+        writeln!(text, "\n`bakeoff list ENTRY` shows its keys")?;
+    }
+    Ok(text)
+}
+
+fn write_keys(text: &mut String, keys: &[Key], above: &str) -> std::fmt::Result {
+    for key in keys {
+        let name = format!("{above}{}", key.name);
+        let default = match key.default {
+            None => "must be given".to_owned(),
+            Some("") => "may be absent".to_owned(),
+            Some(default) => format!("default {default}"),
+        };
+        writeln!(text, "    {name:<24} {}", key.meaning)?;
+        writeln!(text, "    {:<24} {}; {default}", "", settings::expected(&key.holds))?;
+        if let settings::Holds::Table(inner) = key.holds {
+            write_keys(text, inner, &format!("{name}."))?;
+        }
+    }
+    Ok(())
+}
+
+fn as_json(entry: &Entry) -> serde_json::Value {
+    json!({
+        "catalog": entry.catalog, "kind": entry.kind, "meaning": entry.meaning, "keys": keys_as_json(entry.keys),
+    })
+}
+
+fn keys_as_json(keys: &[Key]) -> Vec<serde_json::Value> {
+    let one = |key: &Key| {
+        let inner = if let settings::Holds::Table(inner) = key.holds { keys_as_json(inner) } else { Vec::new() };
+        json!({
+            "name": key.name, "meaning": key.meaning, "default": key.default,
+            "expected": settings::expected(&key.holds), "keys": inner,
+        })
+    };
+    keys.iter().map(one).collect()
+}

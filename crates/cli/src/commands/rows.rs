@@ -1,0 +1,104 @@
+//! `bakeoff rows`: the generated rows of a table, without any database.
+
+use crate::arguments::RowsOptions;
+use crate::display::print;
+use crate::exit::{Ended, Exit};
+use anyhow::{Context, Result};
+use serde_json::{Map, Value};
+use std::io::Write;
+use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
+use workloads::dataset::{Dataset, Part, Table};
+
+/// Rows are written out in pieces of about this size.
+const PIECE_BYTES: usize = 1 << 20;
+
+pub fn rows(options: &RowsOptions) -> Result<Exit> {
+    let workload = workload(options)?;
+    let dataset = workload.dataset();
+    let Some(name) = &options.table else {
+        print(&tables(dataset, options.checksum));
+        return Ok(Exit::Done);
+    };
+    let table = dataset.tables().iter().find(|table| table.name == name).ok_or_else(|| {
+        let known: Vec<_> = dataset.tables().iter().map(|table| table.name).collect();
+        Ended::bad_input(format!("{} has no table {name:?}; it has {}", options.workload, known.join(", ")))
+    })?;
+    if options.checksum {
+        print(&checksum_line(dataset, table));
+        return Ok(Exit::Done);
+    }
+    let part = part(options.part.as_deref())?;
+    // A reader that has seen enough (`| head`) is no failure.
+    match write_rows(dataset, table, part) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
+        result => result.map(|()| Exit::Done).context("writing rows"),
+    }
+}
+
+fn workload(options: &RowsOptions) -> Result<AnyWorkload> {
+    let kind = &options.workload;
+    let Some(entry) = entry(kind) else {
+        let known: Vec<_> = WORKLOADS.iter().map(|entry| entry.kind).collect();
+        return Err(Ended::bad_input(format!("there is no workload {kind:?}; known are {}", known.join(", "))).into());
+    };
+    let mut table = Map::new();
+    for pair in &options.set {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Ended::bad_input(format!("--set {pair:?}: expected KEY=VALUE, as in warehouses=2")))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        table.insert(key.to_owned(), value);
+    }
+    let problems = |problems: Vec<settings::Problem>| {
+        let lines = problems.iter().map(|problem| {
+            let nearest = problem.nearest.as_ref().map(|nearest| format!("; did you mean {nearest:?}?"));
+            let (path, found, expected) = (&problem.path, &problem.found, &problem.expected);
+            format!("--set {path}: {found}; expected {expected}{}", nearest.unwrap_or_default())
+        });
+        Ended::bad_input(lines.collect::<Vec<_>>().join("\n"))
+    };
+    let checked = settings::check(&table, entry.keys).map_err(problems)?;
+    Ok(AnyWorkload::from_table(kind, &checked).map_err(problems)?)
+}
+
+fn tables(dataset: &dyn Dataset, checksum: bool) -> String {
+    let line = |table: &Table| {
+        if checksum {
+            checksum_line(dataset, table)
+        } else {
+            format!("{:<12} {:>10} rows  {}\n", table.name, dataset.expected_rows(table), table.columns.join(" "))
+        }
+    };
+    dataset.tables().iter().map(line).collect()
+}
+
+fn checksum_line(dataset: &dyn Dataset, table: &Table) -> String {
+    let sum = workloads::checksum::expected(dataset, table);
+    format!("{:<12} {:>10} rows  {:016x}\n", table.name, sum.rows, sum.sum)
+}
+
+/// "2/4" is the second of four parts.
+fn part(text: Option<&str>) -> Result<Part> {
+    let Some(text) = text else { return Ok(Part { index: 0, count: 1 }) };
+    let parsed = text.split_once('/').and_then(|(number, count)| {
+        let (number, count) = (number.parse::<u32>().ok()?, count.parse::<u32>().ok()?);
+        (1..=count).contains(&number).then(|| Part { index: number - 1, count })
+    });
+    Ok(parsed.ok_or_else(|| Ended::bad_input(format!("--part {text:?}: expected N/M with 1 ≤ N ≤ M, as in 2/4")))?)
+}
+
+fn write_rows(dataset: &dyn Dataset, table: &Table, part: Part) -> std::io::Result<()> {
+    let mut out = std::io::stdout().lock();
+    let mut text = workloads::text::TextRows::default();
+    let mut source = dataset.rows(table.name, part);
+    loop {
+        let more = source.fill(&mut text);
+        if text.bytes().len() >= PIECE_BYTES || !more {
+            out.write_all(text.bytes())?;
+            text.clear();
+        }
+        if !more {
+            return out.flush();
+        }
+    }
+}

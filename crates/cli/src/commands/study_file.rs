@@ -1,0 +1,28 @@
+//! A study file, read and planned, for the commands that start from one.
+
+use crate::exit::Ended;
+use crate::host;
+use anyhow::Result;
+use record::plan::{Plan, PlannedTrial};
+use std::path::Path;
+use study::{Catalogs, Host};
+
+/// A study whose every problem was looked for and not found.
+pub struct Planned {
+    pub text: String,
+    pub plan: Plan,
+    /// The trials chosen by `--only`, or all.
+    pub trials: Vec<PlannedTrial>,
+}
+
+pub fn planned(path: &Path, only: &[String]) -> Result<Planned> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Ended::bad_input(format!("reading the study {}: {error}", path.display())))?;
+    let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
+    let host = Host { cpus: host::cpus()?.len(), memory_bytes: host::memory_bytes() };
+    let plan = study::plan(&name, &text, &Catalogs::standard(), &host).map_err(|problems| {
+        Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
+    })?;
+    let trials = study::only(&plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
+    Ok(Planned { text, plan, trials })
+}
