@@ -1,1 +1,33 @@
-fn main() {}
+//! Chores of the project: `cargo xtask tidy` and `cargo xtask ci`.
+//!
+//! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
+#![allow(clippy::print_stdout)]
+
+mod ci;
+mod tidy;
+
+use anyhow::Context;
+use clap::Parser;
+use std::path::{Path, PathBuf};
+
+#[derive(Parser)]
+#[command(about = "Chores of the project", arg_required_else_help = true)]
+enum Chore {
+    /// Check what the compiler does not: direction of dependencies, sizes, names, comments, words.
+    Tidy,
+    /// Run everything that must pass before a change goes in: formatting, clippy, tidy, tests.
+    Ci,
+}
+
+fn main() -> anyhow::Result<()> {
+    let root = project_root()?;
+    match Chore::parse() {
+        Chore::Tidy => tidy::run(&root),
+        Chore::Ci => ci::run(&root),
+    }
+}
+
+fn project_root() -> anyhow::Result<PathBuf> {
+    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
+    Ok(own.parent().context("xtask lies in the project's root")?.to_path_buf())
+}
