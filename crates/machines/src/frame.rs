@@ -3,8 +3,8 @@
 //! A frame is the length of its body (4 bytes, little endian) and the body. The first frame that an agent sends is its
 //! [`Greeting`].
 
-use serde::{Deserialize, Serialize};
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the messages spoken with an agent. Raised with every change of meaning.
@@ -16,7 +16,10 @@ pub const LONGEST_BODY: usize = 64 << 20;
 pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
     if body.len() > LONGEST_BODY {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("message of {} bytes is too long", body.len())));
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            format!("message of {} bytes is too long", body.len()),
+        ));
     }
     let length = u32::try_from(body.len()).map_err(io::Error::other)?;
     let mut frame = Vec::with_capacity(body.len() + 4);

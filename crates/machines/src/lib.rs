@@ -4,6 +4,7 @@
 //! [`machine::Machine`] that a platform hands out, processes that die with us, and the scratch folder whose leftovers
 //! the next start sweeps away. Nothing here knows an engine, a workload or a hypervisor.
 
+pub mod boot;
 pub mod clock;
 pub mod frame;
 pub mod link;

@@ -1,6 +1,6 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
-use crate::frame::{read_frame, write_frame};
+use crate::frame::{Greeting, PROTOCOL, read_frame, write_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -58,5 +58,15 @@ impl AgentLink {
             RecvTimeoutError::Disconnected => LinkError::Closed,
         })??;
         serde_json::from_value(frame).map_err(|error| LinkError::Unexpected(error.to_string()))
+    }
+
+    /// Waits for the agent's first words and refuses an agent of another protocol.
+    pub fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
+        let greeting: Greeting = self.receive(limit)?;
+        if greeting.protocol == PROTOCOL {
+            Ok(greeting)
+        } else {
+            Err(LinkError::OtherVersion { ours: PROTOCOL, theirs: greeting.protocol })
+        }
     }
 }

@@ -14,10 +14,12 @@ pub struct MachineOrder {
     pub image: images::Image,
     /// Our own static binary, to be the agent inside.
     pub agent: PathBuf,
-    /// A private writable clone of the loaded data disk: an ext4 image file or a block device.
+    /// A private writable clone of the loaded data.
     pub data: images::data::DataDisk,
     /// Folder of this machine's sockets, console and temporary files; on the host, short-lived.
     pub scratch: PathBuf,
+    /// Folder of answers remembered between runs, such as whether KVM works here.
+    pub cache: PathBuf,
     /// Port inside that must be reachable from the host, for load from outside.
     pub port: Option<u16>,
 }

@@ -1,0 +1,114 @@
+//! What host and guest agree on: the words on the kernel command line, the names of things, how the data is mounted.
+//!
+//! Written by a platform on the host, read by our first process in the guest. The native platform gives its processes
+//! the same places and options, so that a machine looks alike from inside wherever it runs. Nothing here has effects.
+
+/// Name of the virtio-serial port that the agent answers on.
+pub const AGENT_PORT: &str = "bakeoff.agent";
+/// The file system that is the database's, by its ext4 label.
+pub const DATA_LABEL: &str = "bakeoff-data";
+/// The file system that is the image's tree, by its ext4 label.
+pub const ROOT_LABEL: &str = "bakeoff-root";
+/// Where the data disk is found inside every machine.
+pub const DATA_FOLDER: &str = "/data";
+/// Our own binary inside a machine that has a tree of its own.
+pub const AGENT_FILE: &str = "/run/bakeoff/agent";
+/// Where the agent keeps the logs of servers.
+pub const LOG_FOLDER: &str = "/run/bakeoff/logs";
+/// Folders of the tree that are writable and start empty; the rest of it is read-only.
+pub const WRITABLE_FOLDERS: &[&str] = &["/run", "/tmp", "/var/tmp"];
+/// What programs inside get as their environment, and nothing else.
+pub const ENVIRONMENT: &[(&str, &str)] =
+    &[("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"), ("HOME", "/root"), ("LANG", "C.UTF-8")];
+/// ext4's own options for the data disk: without these words a new file system is still being zeroed in the background
+/// while a trial measures.
+pub const DATA_OPTIONS: &str = "noinit_itable";
+/// How the data disk is mounted, as `mount -o` has it: reading must not write access times.
+pub const DATA_MOUNT_WORDS: &str = "noatime,noinit_itable";
+
+const DATA_WORD: &str = "bakeoff.data=";
+const ROOT_WORD: &str = "bakeoff.root=";
+const NETWORK_WORD: &str = "bakeoff.net=";
+
+/// What a guest is told on its kernel command line.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BootWords {
+    /// Label of the file system to become `/`; the initramfs stays if there is none.
+    pub root: Option<String>,
+    /// Label of the file system for [`DATA_FOLDER`]; a plain folder is there if there is none.
+    pub data: Option<String>,
+    /// Address and prefix length of the first network interface.
+    pub network: Option<GuestAddress>,
+}
+
+/// An IPv4 address and the length of its network's prefix.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct GuestAddress {
+    pub address: std::net::Ipv4Addr,
+    pub prefix: u8,
+}
+
+impl std::str::FromStr for GuestAddress {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong = || format!("\"{text}\" is not an address with a prefix length like 192.168.77.2/24");
+        let (address, prefix) = text.split_once('/').ok_or_else(wrong)?;
+        let address = address.parse().map_err(|_| wrong())?;
+        let prefix = prefix.parse().ok().filter(|prefix| (1..=30).contains(prefix)).ok_or_else(wrong)?;
+        Ok(Self { address, prefix })
+    }
+}
+
+impl std::fmt::Display for GuestAddress {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{}/{}", self.address, self.prefix)
+    }
+}
+
+impl BootWords {
+    pub fn to_words(&self) -> Vec<String> {
+        let root = self.root.as_ref().map(|label| format!("{ROOT_WORD}{label}"));
+        let data = self.data.as_ref().map(|label| format!("{DATA_WORD}{label}"));
+        let network = self.network.map(|address| format!("{NETWORK_WORD}{address}"));
+        [root, data, network].into_iter().flatten().collect()
+    }
+
+    /// Reads a kernel command line. Words that are not ours are the kernel's business.
+    pub fn parse(command_line: &str) -> Result<Self, String> {
+        let mut words = Self::default();
+        for word in command_line.split_ascii_whitespace() {
+            if let Some(label) = word.strip_prefix(ROOT_WORD) {
+                words.root = Some(label.to_owned());
+            } else if let Some(label) = word.strip_prefix(DATA_WORD) {
+                words.data = Some(label.to_owned());
+            } else if let Some(address) = word.strip_prefix(NETWORK_WORD) {
+                words.network = Some(address.parse()?);
+            }
+        }
+        Ok(words)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{BootWords, GuestAddress};
+
+    #[test]
+    fn a_guest_reads_what_the_host_wrote() {
+        let network = Some(GuestAddress { address: [10, 0, 2, 15].into(), prefix: 24 });
+        let full = BootWords { root: Some("a-root".into()), data: Some("some-data".into()), network };
+        for words in [full, BootWords::default()] {
+            let line = format!("console=ttyS0 quiet {} panic=-1\n", words.to_words().join(" "));
+            assert_eq!(BootWords::parse(&line), Ok(words));
+        }
+    }
+
+    #[test]
+    fn an_address_needs_a_prefix_that_leaves_room_for_two() {
+        for text in ["10.0.2.15", "10.0.2.15/0", "10.0.2.15/31", "10.0.2/24", "/24", "10.0.2.15/x"] {
+            assert!(text.parse::<GuestAddress>().is_err(), "{text}");
+        }
+        assert!(BootWords::parse("bakeoff.net=nonsense").is_err());
+    }
+}
