@@ -24,7 +24,7 @@ pub struct DrivePlan {
 pub struct Tick {
     pub elapsed_ms: u64,
     pub measured: bool,
-    /// Transactions of the counted kinds that were committed.
+    /// Transactions of the counted kinds that ended as the workload demands: committed, or rolled back on purpose.
     pub counted: u64,
     pub committed: u64,
     pub errors: u64,
@@ -42,6 +42,8 @@ pub struct Driven {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
+    #[error("a plan needs at least one client")]
+    NoClients,
     #[error("session {index} of {of} could not be opened: {source}")]
     Connect { index: u32, of: u32, source: engines::session::SessionError },
     /// Sessions were lost and could not be opened again: the server is gone.
@@ -51,6 +53,10 @@ pub enum DriveError {
     AllFail { message: String },
     #[error("{doing}: {source}")]
     Io { doing: &'static str, source: std::io::Error },
+    #[error("histograms could not be made: {0}")]
+    Histogram(String),
+    #[error("driving did not start")]
+    NotStarted,
     #[error("a driver thread panicked: {0}")]
     Panicked(String),
 }

@@ -105,6 +105,9 @@ pub struct DriverFacts {
     pub metric: Metric,
     /// Totals over the measured window, one for each kind, in the workload's order.
     pub kinds: Vec<KindTotals>,
+    /// Totals over the entire driving with warm-up and drain, for reconciliation with what is in the database.
+    #[serde(default)]
+    pub whole_run: Vec<KindTotals>,
     /// The workload's own counters over the measured window (order lines, remote lines, …).
     pub tally: BTreeMap<String, u64>,
     /// Work done through sessions in the measured window; must agree between contenders per transaction.

@@ -1,0 +1,159 @@
+//! Whose turn it is: tokens of tasks that can go on, that wait for a moment, or that have nothing to do.
+//!
+//! This is all the executor there is. A task is polled when its token is in the ready list; being polled once too
+//! often is harmless everywhere, so nothing here removes duplicates.
+
+use crate::clock::{Clock, Nanos};
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+use std::future::poll_fn;
+use std::task::Poll;
+
+/// What a task works on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Transactions of clients.
+    Clients,
+    /// Transactions that clients queued.
+    Deferred,
+    /// Either, whatever was due first: one in-process session does everything on its thread.
+    Both,
+}
+
+impl Role {
+    pub fn serves(self, other: Self) -> bool {
+        self == other || self == Self::Both
+    }
+}
+
+#[derive(Default)]
+pub struct Agenda {
+    ready: RefCell<VecDeque<u32>>,
+    timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
+    parked: RefCell<Vec<(u32, Role)>>,
+}
+
+impl Agenda {
+    /// Room for `tasks` tasks, so that the lists do not grow while measuring.
+    pub fn new(tasks: usize) -> Self {
+        Self {
+            ready: RefCell::new(VecDeque::with_capacity(2 * tasks)),
+            timers: RefCell::new(BinaryHeap::with_capacity(tasks)),
+            parked: RefCell::new(Vec::with_capacity(tasks)),
+        }
+    }
+
+    pub fn wake(&self, token: u32) {
+        self.ready.borrow_mut().push_back(token);
+    }
+
+    pub fn next_ready(&self) -> Option<u32> {
+        self.ready.borrow_mut().pop_front()
+    }
+
+    pub fn ready_count(&self) -> usize {
+        self.ready.borrow().len()
+    }
+
+    pub fn next_timer(&self) -> Option<Nanos> {
+        self.timers.borrow().peek().map(|Reverse((until, _))| *until)
+    }
+
+    /// Makes every task ready whose moment has come.
+    pub fn wake_due(&self, now: Nanos) {
+        let mut timers = self.timers.borrow_mut();
+        while let Some(Reverse((until, token))) = timers.peek().copied() {
+            if until > now {
+                break;
+            }
+            timers.pop();
+            self.wake(token);
+        }
+    }
+
+    /// Makes one task ready that has nothing to do and takes this work.
+    pub fn wake_one(&self, work: Role) {
+        let mut parked = self.parked.borrow_mut();
+        if let Some(position) = parked.iter().position(|(_, role)| role.serves(work)) {
+            let (token, _) = parked.swap_remove(position);
+            self.wake(token);
+        }
+    }
+
+    pub fn wake_all_parked(&self) {
+        for (token, _) in self.parked.borrow_mut().drain(..) {
+            self.wake(token);
+        }
+    }
+
+    /// Lets every other ready task have its turn first.
+    pub async fn yield_turn(&self, token: u32) {
+        let yielded = Cell::new(false);
+        poll_fn(|_| {
+            if yielded.replace(true) {
+                return Poll::Ready(());
+            }
+            self.wake(token);
+            Poll::Pending
+        })
+        .await;
+    }
+
+    /// Waits until there may be work again; the caller looks and parks again if there is none.
+    pub async fn park(&self, token: u32, role: Role) {
+        let parked = Cell::new(false);
+        poll_fn(|_| {
+            if parked.replace(true) {
+                self.parked.borrow_mut().retain(|(other, _)| *other != token);
+                return Poll::Ready(());
+            }
+            self.parked.borrow_mut().push((token, role));
+            Poll::Pending
+        })
+        .await;
+    }
+
+    pub async fn pause(&self, clock: &impl Clock, token: u32, until: Nanos) {
+        let armed = Cell::new(false);
+        poll_fn(|_| {
+            if clock.now() >= until {
+                return Poll::Ready(());
+            }
+            if !armed.replace(true) {
+                self.timers.borrow_mut().push(Reverse((until, token)));
+            }
+            Poll::Pending
+        })
+        .await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_fire_in_order_and_not_before() {
+        let agenda = Agenda::new(4);
+        for (millis, token) in [(30, 3), (10, 1), (20, 2)] {
+            agenda.timers.borrow_mut().push(Reverse((Nanos::from_millis(millis), token)));
+        }
+        assert_eq!(agenda.next_timer(), Some(Nanos::from_millis(10)));
+        agenda.wake_due(Nanos::from_millis(20));
+        assert_eq!((agenda.next_ready(), agenda.next_ready(), agenda.next_ready()), (Some(1), Some(2), None));
+        assert_eq!(agenda.next_timer(), Some(Nanos::from_millis(30)));
+    }
+
+    #[test]
+    fn work_wakes_only_a_task_that_takes_it() {
+        let agenda = Agenda::new(4);
+        agenda.parked.borrow_mut().extend([(1, Role::Clients), (2, Role::Deferred)]);
+        agenda.wake_one(Role::Deferred);
+        agenda.wake_one(Role::Deferred);
+        assert_eq!((agenda.next_ready(), agenda.next_ready()), (Some(2), None));
+        agenda.parked.borrow_mut().push((9, Role::Both));
+        agenda.wake_one(Role::Deferred);
+        assert_eq!(agenda.next_ready(), Some(9));
+    }
+}

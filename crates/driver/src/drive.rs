@@ -1,0 +1,297 @@
+//! Threads: one for each shard, one start for all, a look at their counters once a second, and one result.
+
+use crate::clock::{Clock, MonotonicClock, Nanos};
+use crate::deferral::LOG_LINES_MAX;
+use crate::errors::ErrorBook;
+use crate::merge::{Names, merge};
+use crate::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
+use crate::reactor::Epoll;
+use crate::sessions::{self, Opened};
+use crate::shard::{self, Assignment, ShardReport, Surroundings};
+use crate::signals::{Progress, Published, Signals};
+use crate::window::Window;
+use engines::session::Connect;
+use std::any::Any;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::{self, ScopedJoinHandle};
+use workloads::workload::Workload;
+
+/// From the moment all sessions are open to the common start: enough for every thread to be waiting for it.
+const START_LEAD: Nanos = Nanos::from_millis(20);
+
+/// If for so long errors are seen and nothing succeeds, nothing will.
+const ALL_FAIL_AFTER_S: u64 = 5;
+
+/// What a shard's thread tells the calling thread.
+enum Note {
+    /// Its sessions are open.
+    Ready,
+    /// It has returned, or is about to.
+    Over,
+}
+
+/// Says that a thread is over, also when it panics; in that case the others must not go on either.
+struct Farewell<'a> {
+    notes: Sender<Note>,
+    signals: &'a Signals<'a>,
+}
+
+impl Drop for Farewell<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.signals.abort();
+        }
+        // The receiver is gone only if the calling thread itself is on its way out.
+        let _ = self.notes.send(Note::Over);
+    }
+}
+
+type ShardResult = Result<ShardReport, DriveError>;
+
+/// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, the flag is set,
+/// or nothing works any more. `on_tick` is called about once a second, on the calling thread.
+pub fn drive<W: Workload, C: Connect + Sync>(
+    workload: &W,
+    connect: &C,
+    plan: &DrivePlan,
+    stop: &StopFlag,
+    on_tick: &mut dyn FnMut(Tick),
+) -> Result<Driven, DriveError> {
+    if plan.clients == 0 {
+        return Err(DriveError::NoClients);
+    }
+    let shards = shard_count(plan)?;
+    let signals = Signals::new(stop);
+    let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
+    let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
+    thread::scope(|scope| {
+        let (notes, inbox) = channel();
+        let mut threads = Vec::with_capacity(published.len());
+        for (index, published) in (0..shards).zip(&published) {
+            let (start_sender, start) = channel();
+            let farewell = Farewell { notes: notes.clone(), signals: &signals };
+            let place = Place { index, shards, published, start };
+            let handle = scope.spawn(move || shard_thread(workload, connect, plan, place, &farewell));
+            threads.push((handle, start_sender));
+        }
+        drop(notes);
+        let began = start_together(&inbox, &threads, plan);
+        let all_failed = began.is_some_and(|window| {
+            let mut watch = Watch::new(window, &published, &signals);
+            watch.until_over(&inbox, shards, on_tick);
+            watch.all_failed
+        });
+        // Threads that still wait for a start see their channel close and return.
+        let (handles, starts): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
+        drop(starts);
+        let results = handles.into_iter().map(join).collect();
+        conclude(names, plan, began, all_failed, results)
+    })
+}
+
+/// At most one thread for each CPU the driver may use and for each client.
+fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
+    let wanted = if plan.shards == 0 {
+        rustix::thread::sched_getaffinity(None)
+            .map_err(|error| DriveError::Io { doing: "asking which CPUs may be used", source: error.into() })?
+            .count()
+    } else {
+        plan.shards
+    };
+    Ok(wanted.clamp(1, plan.clients))
+}
+
+/// Clients of one shard: every `shards`-th, so that a client's number alone decides its inputs.
+fn clients_of(shard: u32, shards: u32, clients: u32) -> Vec<u32> {
+    (shard..clients).step_by(shards as usize).collect()
+}
+
+struct Place<'a> {
+    index: u32,
+    shards: u32,
+    published: &'a Published,
+    start: Receiver<Nanos>,
+}
+
+fn shard_thread<W: Workload, C: Connect>(
+    workload: &W,
+    connect: &C,
+    plan: &DrivePlan,
+    place: Place<'_>,
+    farewell: &Farewell<'_>,
+) -> ShardResult {
+    let result = open_and_drive(workload, connect, plan, place, farewell);
+    if result.is_err() {
+        farewell.signals.abort();
+    }
+    result
+}
+
+fn open_and_drive<W: Workload, C: Connect>(
+    workload: &W,
+    connect: &C,
+    plan: &DrivePlan,
+    place: Place<'_>,
+    farewell: &Farewell<'_>,
+) -> ShardResult {
+    let signals = farewell.signals;
+    let reactor = Epoll::new().map_err(|source| DriveError::Io { doing: "making an epoll set", source })?;
+    let clients = clients_of(place.index, place.shards, plan.clients);
+    let stopped = || signals.is_stopped() || signals.is_aborted();
+    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &clients, plan.clients + 1, stopped)?;
+    let _ = farewell.notes.send(Note::Ready);
+    let Ok(start) = place.start.recv() else { return Err(DriveError::NotStarted) };
+    let around =
+        Surroundings { connect, clock: &MonotonicClock, reactor: &reactor, signals, published: place.published };
+    let assignment = Assignment {
+        workload,
+        clients: &clients,
+        seed: plan.seed,
+        retries: plan.retries,
+        window: Window::new(plan, start),
+        log_lines: LOG_LINES_MAX / place.shards as usize,
+    };
+    shard::run(&around, &assignment, opened)
+}
+
+/// Waits until all shards are ready and tells them when to start; `None` if one of them is over before that.
+fn start_together<T>(
+    inbox: &Receiver<Note>,
+    threads: &[(ScopedJoinHandle<'_, T>, Sender<Nanos>)],
+    plan: &DrivePlan,
+) -> Option<Window> {
+    for _ in threads {
+        // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
+        match inbox.recv() {
+            Ok(Note::Ready) => {}
+            Ok(Note::Over) | Err(_) => return None,
+        }
+    }
+    let start = MonotonicClock.now() + START_LEAD;
+    for (_, thread) in threads {
+        // A thread that is over by now has said why; nobody else needs to know.
+        let _ = thread.send(start);
+    }
+    Some(Window::new(plan, start))
+}
+
+/// The calling thread's part while shards drive.
+struct Watch<'a> {
+    window: Window,
+    published: &'a [Published],
+    signals: &'a Signals<'a>,
+    second: u64,
+    last: Progress,
+    failing: FailureWatch,
+    all_failed: bool,
+}
+
+impl<'a> Watch<'a> {
+    fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>) -> Self {
+        let failing = FailureWatch::default();
+        Self { window, published, signals, second: 0, last: Progress::default(), failing, all_failed: false }
+    }
+
+    /// Ticks once a second until all shards are over. Each of them ends by itself, within the drain limit.
+    fn until_over(&mut self, inbox: &Receiver<Note>, shards: u32, on_tick: &mut dyn FnMut(Tick)) {
+        let mut over = 0;
+        while over < shards {
+            let next = self.window.second_start(self.second + 1);
+            match inbox.recv_timeout(next.since(MonotonicClock.now()).as_duration()) {
+                Ok(Note::Over) => over += 1,
+                Ok(Note::Ready) => {}
+                Err(RecvTimeoutError::Timeout) => self.tick(on_tick),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn tick(&mut self, on_tick: &mut dyn FnMut(Tick)) {
+        let now = Published::sum(self.published);
+        let tick = Tick {
+            elapsed_ms: (self.second + 1) * 1_000,
+            measured: self.window.is_measured(self.second),
+            counted: now.counted - self.last.counted,
+            committed: now.committed - self.last.committed,
+            errors: now.errors - self.last.errors,
+        };
+        self.second += 1;
+        self.last = now;
+        if self.failing.all_fail(&tick) {
+            self.all_failed = true;
+            self.signals.abort();
+        }
+        on_tick(tick);
+    }
+}
+
+/// Notices when errors are all there is.
+#[derive(Debug, Default)]
+struct FailureWatch {
+    seconds_of_errors: u64,
+}
+
+impl FailureWatch {
+    fn all_fail(&mut self, tick: &Tick) -> bool {
+        if tick.committed > 0 {
+            self.seconds_of_errors = 0;
+        } else if tick.errors > 0 {
+            self.seconds_of_errors += 1;
+        }
+        self.seconds_of_errors >= ALL_FAIL_AFTER_S
+    }
+}
+
+fn join(thread: ScopedJoinHandle<'_, ShardResult>) -> ShardResult {
+    thread.join().unwrap_or_else(|panic| Err(DriveError::Panicked(panic_message(panic.as_ref()))))
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(ToString::to_string);
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
+}
+
+/// One result out of many: the first real failure if there is one, else everything merged.
+fn conclude(
+    names: Names,
+    plan: &DrivePlan,
+    began: Option<Window>,
+    all_failed: bool,
+    results: Vec<ShardResult>,
+) -> Result<Driven, DriveError> {
+    let mut reports = Vec::with_capacity(results.len());
+    let mut failures = Vec::new();
+    for result in results {
+        match result {
+            Ok(mut report) => {
+                failures.extend(report.failure.take());
+                reports.push(report);
+            }
+            Err(error) => failures.push(error),
+        }
+    }
+    // A shard that was not started is a consequence of another's failure.
+    failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
+    if let Some(failure) = failures.into_iter().next() {
+        return Err(failure);
+    }
+    let Some(window) = began else { return Err(DriveError::NotStarted) };
+    let failing = all_failed || nothing_ended_well(&reports);
+    match most_frequent_error(&reports).filter(|_| failing) {
+        Some(message) => Err(DriveError::AllFail { message }),
+        None => Ok(merge(names, plan, &window, reports)),
+    }
+}
+
+fn nothing_ended_well(reports: &[ShardReport]) -> bool {
+    let mut kinds = reports.iter().flat_map(|report| &report.seconds).flat_map(|second| &second.kinds);
+    kinds.all(|kind| kind.committed + kind.rolled_back == 0)
+}
+
+fn most_frequent_error(reports: &[ShardReport]) -> Option<String> {
+    let mut errors = ErrorBook::default();
+    for report in reports {
+        errors.absorb(report.errors.clone());
+    }
+    errors.most_frequent().map(ToOwned::to_owned)
+}

@@ -1,0 +1,43 @@
+//! Driving any workload against any engine: picks the concrete types once, then runs code made for them alone.
+
+use crate::drive::drive;
+use crate::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
+use engines::catalog::{AnyConnect, connect, dialect};
+use engines::server::Endpoint;
+use record::trial::Metric;
+use workloads::catalog::AnyWorkload;
+use workloads::workload::Workload;
+
+/// As [`drive`]; also says what the workload's throughput figure is called.
+pub fn drive_endpoint(
+    workload: &AnyWorkload,
+    endpoint: &Endpoint,
+    plan: &DrivePlan,
+    stop: &StopFlag,
+    on_tick: &mut dyn FnMut(Tick),
+) -> Result<Driven, DriveError> {
+    let mut driven = match workload {
+        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, stop, on_tick),
+    }?;
+    let figure = &workload.entry().metric;
+    driven.facts.metric = Metric {
+        name: figure.name.to_owned(),
+        unit: figure.unit.to_owned(),
+        per_ms: figure.per_ms,
+        counted: driven.facts.metric.counted,
+    };
+    Ok(driven)
+}
+
+fn drive_over<W: Workload>(
+    workload: &W,
+    endpoint: &Endpoint,
+    plan: &DrivePlan,
+    stop: &StopFlag,
+    on_tick: &mut dyn FnMut(Tick),
+) -> Result<Driven, DriveError> {
+    match connect(endpoint, workload.statements(dialect(endpoint))) {
+        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, stop, on_tick),
+        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, stop, on_tick),
+    }
+}

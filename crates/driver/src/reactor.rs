@@ -1,0 +1,110 @@
+//! Waiting for descriptors: a thin layer over epoll, and the trait that lets tests put a virtual world in its place.
+//!
+//! Descriptors are registered once, edge-triggered, for reading and writing. A session that is dropped closes its
+//! descriptor and thereby leaves the set; an event that was already fetched for it causes one harmless extra poll.
+
+use crate::clock::Nanos;
+use rustix::buffer::spare_capacity;
+use rustix::event::{Timespec, epoll};
+use rustix::fd::{BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use std::cell::RefCell;
+use std::io;
+
+/// How many events one wait takes; the rest stays in the kernel until the next.
+const EVENTS_PER_WAIT: usize = 256;
+
+pub trait Reactor {
+    fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()>;
+    /// Waits until something is ready or the time is over, and appends the tokens of what is ready.
+    fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()>;
+}
+
+pub struct Epoll {
+    set: OwnedFd,
+    events: RefCell<Vec<epoll::Event>>,
+}
+
+impl Epoll {
+    pub fn new() -> io::Result<Self> {
+        let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        Ok(Self { set, events: RefCell::new(Vec::with_capacity(EVENTS_PER_WAIT)) })
+    }
+}
+
+impl Reactor for Epoll {
+    fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()> {
+        let interest =
+            epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+        epoll::add(&self.set, descriptor, epoll::EventData::new_u64(u64::from(token)), interest)?;
+        Ok(())
+    }
+
+    fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+        let mut events = self.events.borrow_mut();
+        events.clear();
+        match epoll::wait(&self.set, spare_capacity(&mut events), Some(&timespec(at_most))) {
+            // A signal ended the wait; the caller looks at its flags and waits again.
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        ready.extend(events.iter().filter_map(|event| u32::try_from(event.data.u64()).ok()));
+        Ok(())
+    }
+}
+
+fn timespec(span: Nanos) -> Timespec {
+    let seconds = span.whole_seconds();
+    let rest = span.since(Nanos::from_seconds(seconds));
+    // Waits are bounded by a second, so neither conversion can fail; the fallbacks only make waits shorter.
+    Timespec { tv_sec: i64::try_from(seconds).unwrap_or(0), tv_nsec: i64::try_from(rest.0).unwrap_or(0) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rustix::fd::AsFd;
+    use rustix::pipe::pipe;
+
+    const LONG: Nanos = Nanos::from_seconds(10);
+
+    #[test]
+    fn an_edge_is_reported_once() {
+        let epoll = Epoll::new().unwrap();
+        let (reader, writer) = pipe().unwrap();
+        epoll.register(reader.as_fd(), 7).unwrap();
+        let mut ready = Vec::new();
+        rustix::io::write(&writer, b"x").unwrap();
+        epoll.wait(LONG, &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+        ready.clear();
+        epoll.wait(Nanos::ZERO, &mut ready).unwrap();
+        assert_eq!(ready, [] as [u32; 0], "the byte was not read, but there was no new edge");
+        rustix::io::write(&writer, b"y").unwrap();
+        epoll.wait(LONG, &mut ready).unwrap();
+        assert_eq!(ready, [7]);
+    }
+
+    #[test]
+    fn a_closed_peer_is_an_event() {
+        let epoll = Epoll::new().unwrap();
+        let (reader, writer) = pipe().unwrap();
+        epoll.register(reader.as_fd(), 3).unwrap();
+        drop(writer);
+        let mut ready = Vec::new();
+        epoll.wait(LONG, &mut ready).unwrap();
+        assert_eq!(ready, [3]);
+    }
+
+    #[test]
+    fn a_dropped_descriptor_leaves_the_set() {
+        let epoll = Epoll::new().unwrap();
+        let (reader, writer) = pipe().unwrap();
+        epoll.register(reader.as_fd(), 3).unwrap();
+        drop(reader);
+        drop(writer);
+        let mut ready = Vec::new();
+        epoll.wait(Nanos::from_millis(1), &mut ready).unwrap();
+        assert_eq!(ready, [] as [u32; 0]);
+    }
+}

@@ -1,0 +1,250 @@
+//! What one shard has seen, second by second.
+//!
+//! Everything is booked in the second in which a transaction is done, and every total is later a sum over seconds, so
+//! that intervals and totals cannot disagree. Histograms are turned into sparse counts at the end of each second.
+
+use crate::clock::Nanos;
+use crate::counts::{Latencies, SparseCounts};
+use crate::window::Window;
+use engines::session::SessionWork;
+use hdrhistogram::CreationError;
+use record::trial::Work;
+use workloads::workload::{Ending, Tally};
+
+/// What was done in one second for one kind of transaction. The histograms hold what ended well.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct KindSecond {
+    pub committed: u64,
+    pub rolled_back: u64,
+    pub retries: u64,
+    pub failed: u64,
+    pub response: SparseCounts,
+    pub service: SparseCounts,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Second {
+    /// Counted from the start; warm-up comes first.
+    pub index: u64,
+    pub kinds: Vec<KindSecond>,
+    pub tally: Tally,
+    pub work: Work,
+    pub lateness: SparseCounts,
+    /// CPU time of the shard's thread.
+    pub cpu: Nanos,
+    /// Time in which the shard waited for the database or for something to be due.
+    pub idle: Nanos,
+}
+
+impl Second {
+    pub fn empty(index: u64, kinds: usize, counters: usize) -> Self {
+        Self {
+            index,
+            kinds: vec![KindSecond::default(); kinds],
+            tally: Tally::new(counters),
+            work: Work::default(),
+            lateness: SparseCounts::new(),
+            cpu: Nanos::ZERO,
+            idle: Nanos::ZERO,
+        }
+    }
+}
+
+/// The life of one transaction, as its session task saw it.
+#[derive(Debug, Clone, Copy)]
+pub struct Life {
+    pub kind: u16,
+    pub due: Nanos,
+    /// When its session had nothing else to do any more.
+    pub free: Nanos,
+    /// When its first attempt began.
+    pub sent: Nanos,
+    pub done: Nanos,
+    pub retries: u32,
+    /// `None` if it was given up.
+    pub ending: Option<Ending>,
+    pub work: SessionWork,
+}
+
+/// Readings that only grow, taken when a second ends.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Meters {
+    pub cpu: Nanos,
+    pub idle: Nanos,
+}
+
+pub struct Recorder {
+    window: Window,
+    second_end: Nanos,
+    current: Second,
+    response: Vec<Latencies>,
+    service: Vec<Latencies>,
+    lateness: Latencies,
+    meters: Meters,
+    closed: Vec<Second>,
+}
+
+impl Recorder {
+    pub fn new(window: Window, kinds: usize, counters: usize, meters: Meters) -> Result<Self, CreationError> {
+        let latencies = || (0..kinds).map(|_| Latencies::new()).collect::<Result<Vec<_>, _>>();
+        // One more for what is finished after the end.
+        let seconds = usize::try_from(window.seconds()).unwrap_or(0) + 1;
+        Ok(Self {
+            second_end: window.second_start(1),
+            window,
+            current: Second::empty(0, kinds, counters),
+            response: latencies()?,
+            service: latencies()?,
+            lateness: Latencies::new()?,
+            meters,
+            closed: Vec::with_capacity(seconds),
+        })
+    }
+
+    /// When the current second is over.
+    pub fn second_end(&self) -> Nanos {
+        self.second_end
+    }
+
+    /// Closes every second that is over by now. Seconds in which nothing was seen are left out; what the meters say
+    /// of them is booked in the first.
+    pub fn close_seconds(&mut self, now: Nanos, meters: Meters) {
+        if now < self.second_end {
+            return;
+        }
+        let next = self.window.second_of(now);
+        self.close_current(meters, next);
+    }
+
+    /// Books a finished transaction; the caller has closed the seconds before it.
+    pub fn book(&mut self, life: &Life, tally: &Tally) {
+        let Some(kind) = self.current.kinds.get_mut(usize::from(life.kind)) else { return };
+        kind.retries += u64::from(life.retries);
+        self.current.work.statements += life.work.statements;
+        self.current.work.rows_returned += life.work.rows_returned;
+        self.current.work.rows_changed += life.work.rows_changed;
+        self.lateness.record(life.sent.since(life.due.max(life.free)));
+        match life.ending {
+            Some(Ending::Committed) => kind.committed += 1,
+            Some(Ending::RolledBack) => kind.rolled_back += 1,
+            None => {
+                kind.failed += 1;
+                return;
+            }
+        }
+        self.current.work.transactions += 1;
+        self.current.tally.absorb(tally);
+        self.response[usize::from(life.kind)].record(life.done.since(life.due));
+        self.service[usize::from(life.kind)].record(life.done.since(life.sent));
+    }
+
+    /// All seconds, the last one as far as it went.
+    pub fn finish(mut self, meters: Meters) -> Vec<Second> {
+        let after = self.current.index + 1;
+        self.close_current(meters, after);
+        self.closed
+    }
+
+    fn close_current(&mut self, meters: Meters, next: u64) {
+        let (kinds, counters) = (self.current.kinds.len(), self.current.tally.0.len());
+        let mut second = std::mem::replace(&mut self.current, Second::empty(next, kinds, counters));
+        let histograms = self.response.iter_mut().zip(&mut self.service);
+        for (kind, (response, service)) in second.kinds.iter_mut().zip(histograms) {
+            kind.response = response.take();
+            kind.service = service.take();
+        }
+        second.lateness = self.lateness.take();
+        second.cpu = meters.cpu.since(self.meters.cpu);
+        second.idle = meters.idle.since(self.meters.idle);
+        self.meters = meters;
+        self.second_end = self.window.second_start(next + 1);
+        self.closed.push(second);
+    }
+}
+
+/// What a session did between two readings.
+pub fn work_between(before: SessionWork, after: SessionWork) -> SessionWork {
+    SessionWork {
+        statements: after.statements.saturating_sub(before.statements),
+        rows_returned: after.rows_returned.saturating_sub(before.rows_returned),
+        rows_changed: after.rows_changed.saturating_sub(before.rows_changed),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counts::total;
+
+    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2 };
+
+    fn life(kind: u16, done_ms: u64, ending: Option<Ending>) -> Life {
+        Life {
+            kind,
+            due: Nanos::from_millis(done_ms - 30),
+            free: Nanos::from_millis(done_ms - 25),
+            sent: Nanos::from_millis(done_ms - 20),
+            done: Nanos::from_millis(done_ms),
+            retries: 2,
+            ending,
+            work: SessionWork { statements: 3, rows_returned: 5, rows_changed: 7 },
+        }
+    }
+
+    fn recorder() -> Recorder {
+        Recorder::new(WINDOW, 2, 1, Meters::default()).unwrap()
+    }
+
+    fn booked(recorder: &mut Recorder, life: &Life) {
+        recorder.close_seconds(life.done, Meters::default());
+        recorder.book(life, &Tally(vec![10]));
+    }
+
+    #[test]
+    fn a_transaction_belongs_to_the_second_in_which_it_is_done() {
+        let mut recorder = recorder();
+        booked(&mut recorder, &life(0, 999, Some(Ending::Committed)));
+        booked(&mut recorder, &life(0, 1_000, Some(Ending::Committed)));
+        booked(&mut recorder, &life(1, 2_500, Some(Ending::RolledBack)));
+        let seconds = recorder.finish(Meters::default());
+        let by_second: Vec<_> = seconds
+            .iter()
+            .map(|second| (second.index, second.kinds[0].committed, second.kinds[1].rolled_back))
+            .collect();
+        assert_eq!(by_second, [(0, 1, 0), (1, 1, 0), (2, 0, 1)]);
+    }
+
+    #[test]
+    fn three_times_become_two_spans_and_a_lateness() {
+        let mut recorder = recorder();
+        booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
+        let seconds = recorder.finish(Meters::default());
+        let near =
+            |counts: &SparseCounts, millis: u64| total(counts) == 1 && counts[0].0.abs_diff(millis * 1_000) <= millis;
+        assert!(near(&seconds[0].kinds[0].response, 30));
+        assert!(near(&seconds[0].kinds[0].service, 20));
+        assert!(near(&seconds[0].lateness, 5), "late only since the session was free");
+    }
+
+    #[test]
+    fn a_failed_transaction_is_work_but_no_latency_and_no_tally() {
+        let mut recorder = recorder();
+        booked(&mut recorder, &life(0, 500, None));
+        let second = &recorder.finish(Meters::default())[0];
+        assert_eq!((second.kinds[0].failed, second.kinds[0].committed, second.kinds[0].retries), (1, 0, 2));
+        assert_eq!((second.work.transactions, second.work.statements), (0, 3));
+        assert_eq!(second.tally, Tally(vec![0]));
+        assert_eq!(second.kinds[0].response, []);
+    }
+
+    #[test]
+    fn quiet_seconds_are_left_out_and_their_meters_kept() {
+        let mut recorder = recorder();
+        booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
+        recorder.close_seconds(Nanos::from_millis(3_100), Meters { cpu: Nanos(40), idle: Nanos(60) });
+        recorder.book(&life(0, 3_100, Some(Ending::Committed)), &Tally(vec![1]));
+        let seconds = recorder.finish(Meters { cpu: Nanos(41), idle: Nanos(62) });
+        let shape: Vec<_> = seconds.iter().map(|second| (second.index, second.cpu, second.idle)).collect();
+        assert_eq!(shape, [(0, Nanos(40), Nanos(60)), (3, Nanos(1), Nanos(2))]);
+    }
+}

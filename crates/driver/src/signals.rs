@@ -1,0 +1,73 @@
+//! What threads say to each other while driving: two flags inwards, three counters outwards, all relaxed atomics.
+
+use crate::plan::StopFlag;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+/// Reasons to end before the window does.
+pub struct Signals<'a> {
+    stop: &'a StopFlag,
+    abort: AtomicBool,
+}
+
+impl<'a> Signals<'a> {
+    pub fn new(stop: &'a StopFlag) -> Self {
+        Self { stop, abort: AtomicBool::new(false) }
+    }
+
+    /// Something is wrong: shards drop what they are in and return.
+    pub fn abort(&self) {
+        self.abort.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_aborted(&self) -> bool {
+        self.abort.load(Ordering::Relaxed)
+    }
+
+    /// Somebody wants driving to end at the next transaction boundary.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.is_set()
+    }
+}
+
+/// One shard's running totals for the live display. Only the shard writes; a cache line of its own each.
+#[derive(Debug, Default)]
+#[repr(align(128))]
+pub struct Published {
+    counted: AtomicU64,
+    committed: AtomicU64,
+    errors: AtomicU64,
+}
+
+/// Running totals of all shards at one moment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Progress {
+    pub counted: u64,
+    pub committed: u64,
+    pub errors: u64,
+}
+
+impl Published {
+    pub fn ended(&self, counted: bool, committed: bool) {
+        bump(&self.counted, u64::from(counted));
+        bump(&self.committed, u64::from(committed));
+    }
+
+    pub fn failed(&self) {
+        bump(&self.errors, 1);
+    }
+
+    pub fn sum(shards: &[Self]) -> Progress {
+        let total =
+            |field: fn(&Self) -> &AtomicU64| shards.iter().map(|shard| field(shard).load(Ordering::Relaxed)).sum();
+        Progress {
+            counted: total(|shard| &shard.counted),
+            committed: total(|shard| &shard.committed),
+            errors: total(|shard| &shard.errors),
+        }
+    }
+}
+
+/// With a single writer a load and a store are enough, and cheaper than an atomic addition.
+fn bump(counter: &AtomicU64, by: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
+}
