@@ -8,7 +8,7 @@ pub const AGENT_PORT: &str = "bakeoff.agent";
 /// The file system that is the database's, by its ext4 label.
 pub const DATA_LABEL: &str = "bakeoff-data";
 /// The file system that is the image's tree, by its ext4 label.
-pub const ROOT_LABEL: &str = "bakeoff-root";
+pub const ROOT_LABEL: &str = "root";
 /// Where the data disk is found inside every machine.
 pub const DATA_FOLDER: &str = "/data";
 /// Our own binary inside a machine that has a tree of its own.

@@ -243,10 +243,10 @@ fn spawn(command: Command) -> io::Result<Child> {
         });
         send
     });
-    let (answer, started) = sync_channel(1);
+    let (answer, outcome) = sync_channel(1);
     let gone = || io::Error::other("the thread that starts programs has ended");
     starter.send((command, answer)).map_err(|_| gone())?;
-    started.recv().map_err(|_| gone())?
+    outcome.recv().map_err(|_| gone())?
 }
 
 #[cfg(test)]
