@@ -1,7 +1,7 @@
 //! Chores of the project: `cargo xtask tidy` and `cargo xtask ci`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
-#![allow(clippy::print_stdout)]
+#![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod ci;
 mod tidy;
@@ -9,6 +9,7 @@ mod tidy;
 use anyhow::Context;
 use clap::Parser;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 #[derive(Parser)]
 #[command(about = "Chores of the project", arg_required_else_help = true)]
@@ -19,9 +20,19 @@ enum Chore {
     Ci,
 }
 
-fn main() -> anyhow::Result<()> {
+fn main() -> ExitCode {
+    match run(&Chore::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(chore: &Chore) -> anyhow::Result<()> {
     let root = project_root()?;
-    match Chore::parse() {
+    match chore {
         Chore::Tidy => tidy::run(&root),
         Chore::Ci => ci::run(&root),
     }

@@ -9,7 +9,12 @@ pub struct Exception {
     pub why: &'static str,
 }
 
-pub const LISTED: &[Exception] = &[];
+pub const LISTED: &[Exception] = &[Exception {
+    path: "crates/workloads/src/checksum.rs",
+    rule: "sql",
+    subject: "",
+    why: "reads every column of every table of any workload; the names come from the workload's own list of tables",
+}];
 
 const THIS_FILE: &str = "xtask/src/tidy/exceptions.rs";
 

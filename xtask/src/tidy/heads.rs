@@ -3,13 +3,13 @@
 use super::finding::Finding;
 use super::source_file::RustFile;
 
-/// Shorter than any sentence that says something.
-const SHORTEST_HEAD_CHARACTERS: usize = 20;
+/// Fewer say nothing that the file's name does not say.
+const FEWEST_WORDS: usize = 3;
 
 pub fn check(file: &RustFile) -> Vec<Finding> {
     let head: String =
         file.lines.iter().map_while(|line| line.strip_prefix("//!")).map(str::trim).collect::<Vec<_>>().join(" ");
-    if head.trim().chars().count() >= SHORTEST_HEAD_CHARACTERS {
+    if head.split_whitespace().count() >= FEWEST_WORDS {
         return Vec::new();
     }
     let message = "the file does not begin with a `//!` comment that says what it is for and what it leaves out";

@@ -56,10 +56,16 @@ const ABSENCES: &[Absence] = &[
         why: "this crate is a pure function of its input and touches no disk",
     },
     Absence {
-        in_packages: In::Only(&["analysis", "report", "settings", "study", "workloads"]),
+        in_packages: In::Only(&["analysis", "report", "settings", "study", "record"]),
         in_tests: false,
         patterns: &["Instant", "SystemTime"],
         why: "this crate reads no clock; a moment is an input",
+    },
+    Absence {
+        in_packages: In::Only(&["workloads"]),
+        in_tests: false,
+        patterns: &["Instant"],
+        why: "a workload measures nothing; the driver does",
     },
     Absence {
         in_packages: In::Only(&["workloads"]),
