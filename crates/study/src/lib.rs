@@ -1,1 +1,27 @@
-//! TODO
+//! The study file: read, checked, and turned into a plan in which everything is decided.
+//!
+//! Pure: text in; a [`record::plan::Plan`] or every problem at once out. Nothing here reads a file, a clock or the host
+//! (what the host has is passed in as [`Host`]). The steps are one file each: [`source`](self) finds what is written
+//! and on which line, `overrides` lays contenders, scenarios and swept values over the base, `cells` crosses them,
+//! `decide` checks each cell and fills in every default, `plan` shuffles the blocks.
+
+mod catalogs;
+mod cells;
+mod decide;
+mod estimate;
+mod keys;
+mod only;
+mod overrides;
+mod plan;
+mod problems;
+mod shape;
+mod source;
+
+pub use catalogs::{Catalogs, Kind};
+pub use decide::Host;
+pub use estimate::{PhaseEstimate, TimeEstimate, estimate, phases};
+pub use keys::{LOAD, MACHINE, STUDY};
+pub use only::{OnlyError, only};
+pub use plan::plan;
+pub use problems::{Problem, render};
+pub use shape::{Disk, Load, Machine, Placement, Storage, kind_and_table, load, machine};

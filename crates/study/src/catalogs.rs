@@ -1,0 +1,33 @@
+//! The words a study may use for engines, workloads and platforms, and the keys each of them takes.
+
+use record::plan::WorkloadNote;
+use serde_json::{Map, Value};
+use settings::Key;
+
+/// An entry of a catalog, as far as a study is concerned.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    pub kind: &'static str,
+    pub meaning: &'static str,
+    pub keys: &'static [Key],
+    /// Whether sessions may come from outside the machine; only said of engines.
+    pub remote: bool,
+}
+
+/// Checks a platform's table together with the vCPUs and bytes of memory of the machine it is to start.
+pub type PlatformCheck = fn(&str, &Map<String, Value>, u32, u64) -> Vec<settings::Problem>;
+
+/// Makes a workload of its checked table, as far as that needs no database.
+pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;
+
+/// Everything a study may name.
+#[derive(Debug, Clone)]
+pub struct Catalogs {
+    pub engines: Vec<Kind>,
+    pub workloads: Vec<Kind>,
+    pub platforms: Vec<Kind>,
+    /// What a reader of numbers must know about a workload, or why its table cannot be.
+    pub check_workload: WorkloadCheck,
+    /// Combinations that a platform cannot honour.
+    pub check_platform: PlatformCheck,
+}

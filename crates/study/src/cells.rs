@@ -1,0 +1,300 @@
+//! Contenders, scenarios and swept values, crossed into cells that are not checked yet.
+
+use crate::keys::{PARTS, STUDY};
+use crate::overrides::{Tables, is_inside, overlap};
+use crate::problems::{Problem, below};
+use crate::source::{Leaf, Section, Source};
+use serde_json::{Map, Value};
+use settings::nearest;
+
+/// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
+pub const MOST_TRIALS: u64 = 10_000;
+
+/// A word in headings and on the command line.
+const LONGEST_NAME: usize = 40;
+
+/// One combination, as written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Draft {
+    pub contender: String,
+    pub baseline: bool,
+    pub scenario: Option<String>,
+    pub sweep: Map<String, Value>,
+    pub tables: Tables,
+}
+
+/// A `[[contender]]` or `[[scenario]]`: a name and overrides.
+struct Named {
+    name: String,
+    line: usize,
+    baseline: Option<bool>,
+    overrides: Vec<Leaf>,
+}
+
+/// A swept path and its values.
+struct Swept {
+    path: String,
+    line: usize,
+    values: Vec<Value>,
+}
+
+/// Crosses what the study says; every problem goes to `problems`. `blocks` counts towards the limit of trials.
+pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<Draft> {
+    let base = source.base.iter().filter(|leaf| is_part(&leaf.path)).cloned().collect::<Vec<_>>();
+    let mut contenders = named("contender", &["name", "baseline", "set"], &source.contenders, problems);
+    let scenarios = named("scenario", &["name", "set"], &source.scenarios, problems);
+    let sweep = swept(&source.sweep, problems);
+    if source.contenders.is_empty() {
+        problems.push(Problem::new(None, "contender", "missing", "at least one [[contender]] table"));
+    }
+    settle_baseline(&mut contenders, problems);
+    refuse_overlaps(&contenders, &scenarios, &sweep, problems);
+    if let Some(problem) = too_many(contenders.len(), scenarios.len(), &sweep, blocks) {
+        problems.push(problem);
+        return Vec::new();
+    }
+    cross(&Tables::new(&base), &contenders, &scenarios, &sweep)
+}
+
+/// Keys at the top of the study that mean nothing.
+pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
+    let words = STUDY.iter().map(|key| key.name).chain(PARTS).chain(["contender", "scenario", "sweep"]);
+    let words = words.collect::<Vec<_>>();
+    let known = |leaf: &&Leaf| words.iter().any(|word| leaf.path == *word || is_inside(&leaf.path, word));
+    let told = |leaf: &Leaf| {
+        let word = leaf.path.split('.').next().unwrap_or_default();
+        let expected = format!("one of {}", words.join(", "));
+        Problem::new(Some(leaf.line), word, "unknown key", expected).with_nearest(nearest(word, words.iter().copied()))
+    };
+    source.base.iter().filter(|leaf| !known(leaf)).map(told).collect()
+}
+
+fn is_part(path: &str) -> bool {
+    PARTS.iter().any(|part| path == *part || is_inside(path, part))
+}
+
+fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Problem>) -> Vec<Named> {
+    let mut all: Vec<Named> = Vec::new();
+    for section in sections {
+        let one = one_named(kind, own_keys, section, problems);
+        if let Some(first) = all.iter().find(|other| !one.name.is_empty() && other.name == one.name) {
+            let expected = format!("a name of its own; the {kind} in line {} has this one", first.line);
+            let found = format!("found \"{}\"", one.name);
+            problems.push(Problem::new(Some(line_of(section, "name")), &below(kind, "name"), found, expected));
+        }
+        all.push(one);
+    }
+    all
+}
+
+fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Problem>) -> Named {
+    let mut one = Named { name: String::new(), line: section.line, baseline: None, overrides: Vec::new() };
+    for leaf in &section.leaves {
+        match leaf.path.as_str() {
+            "name" => one.name = name(kind, leaf, problems),
+            "baseline" if own_keys.contains(&"baseline") => one.baseline = truth(kind, leaf, problems),
+            "set" => problems.extend(empty_set(kind, leaf)),
+            path => {
+                let path = path.strip_prefix("set.").unwrap_or(path).to_owned();
+                match part_of_cell(kind, own_keys, &path, leaf.line) {
+                    None => one.overrides.push(Leaf { path, ..leaf.clone() }),
+                    Some(problem) => problems.push(problem),
+                }
+            }
+        }
+    }
+    if !section.leaves.iter().any(|leaf| leaf.path == "name") {
+        problems.push(Problem::new(Some(section.line), &below(kind, "name"), "missing", NAME_EXPECTED));
+    }
+    refuse_twice(kind, &mut one.overrides, problems);
+    one
+}
+
+const NAME_EXPECTED: &str = "a name of at most 40 letters, digits, spaces and the signs - _ . +";
+
+fn name(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> String {
+    let fits = |text: &&str| {
+        let allowed = |letter: char| letter.is_alphanumeric() || " -_.+".contains(letter);
+        !text.trim().is_empty() && text.chars().all(allowed) && text.chars().count() <= LONGEST_NAME
+    };
+    if let Some(text) = leaf.value.as_str().filter(fits) {
+        return text.to_owned();
+    }
+    problems.push(Problem::new(Some(leaf.line), &below(kind, "name"), found(&leaf.value), NAME_EXPECTED));
+    String::new()
+}
+
+fn truth(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> Option<bool> {
+    if !leaf.value.is_boolean() {
+        let path = below(kind, &leaf.path);
+        problems.push(Problem::new(Some(leaf.line), &path, found(&leaf.value), "true or false"));
+    }
+    leaf.value.as_bool()
+}
+
+fn empty_set(kind: &str, leaf: &Leaf) -> Option<Problem> {
+    let expected = "a table of dotted keys with values";
+    let empty = leaf.value.as_object().is_some_and(Map::is_empty);
+    (!empty).then(|| Problem::new(Some(leaf.line), &below(kind, "set"), found(&leaf.value), expected))
+}
+
+/// Only what makes up a cell can differ between cells.
+fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Option<Problem> {
+    if is_part(path) {
+        return None;
+    }
+    let words = own_keys.iter().copied().chain(PARTS).collect::<Vec<_>>();
+    let word = path.split('.').next().unwrap_or_default();
+    let expected = format!("one of {}", words.join(", "));
+    let problem = Problem::new(Some(line), &below(kind, path), "unknown key", expected);
+    Some(problem.with_nearest(nearest(word, words)))
+}
+
+/// `set` and a table can say the same path.
+fn refuse_twice(kind: &str, overrides: &mut Vec<Leaf>, problems: &mut Vec<Problem>) {
+    let mut kept: Vec<Leaf> = Vec::new();
+    for leaf in overrides.drain(..) {
+        match kept.iter().find(|other| other.path == leaf.path) {
+            None => kept.push(leaf),
+            Some(first) => {
+                let expected = format!("each key once; it is set in line {} already", first.line);
+                problems.push(Problem::new(Some(leaf.line), &below(kind, &leaf.path), "set twice", expected));
+            }
+        }
+    }
+    *overrides = kept;
+}
+
+fn swept(leaves: &[Leaf], problems: &mut Vec<Problem>) -> Vec<Swept> {
+    let mut sweep = Vec::new();
+    for leaf in leaves {
+        let path = below("sweep", &leaf.path);
+        let problem = |found: String, expected: &str| Problem::new(Some(leaf.line), &path, found, expected);
+        if let Some(problem) = part_of_cell("sweep", &[], &leaf.path, leaf.line) {
+            problems.push(problem);
+            continue;
+        }
+        match &leaf.value {
+            Value::Array(values) if values.is_empty() => {
+                problems.push(problem("found an empty list".to_owned(), "at least one value"));
+            }
+            Value::Array(values) => {
+                if let Some(value) =
+                    values.iter().enumerate().find_map(|(at, value)| values[..at].contains(value).then_some(value))
+                {
+                    problems.push(problem(format!("found {value} twice"), "each value once"));
+                }
+                sweep.push(Swept { path: leaf.path.clone(), line: leaf.line, values: values.clone() });
+            }
+            other => problems.push(problem(found(other), "a list of values")),
+        }
+    }
+    sweep
+}
+
+/// Exactly one contender is what the others are compared with: the one that says so, else the first.
+fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Problem>) {
+    let mut marked = contenders.iter().filter(|contender| contender.baseline == Some(true));
+    let first = marked.next();
+    if let (Some(first), Some(second)) = (first, marked.next()) {
+        let found = format!("found true for \"{}\" too", second.name);
+        let expected = format!("one baseline; \"{}\" is it already", first.name);
+        problems.push(Problem::new(Some(second.line), "contender.baseline", found, expected));
+    }
+    if first.is_none()
+        && let Some(contender) = contenders.first_mut()
+    {
+        contender.baseline = Some(true);
+    }
+}
+
+/// Where two kinds of override meet in one path, one of them would silently undo the other.
+fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], problems: &mut Vec<Problem>) {
+    let mut sets = Vec::new();
+    sets.extend(contenders.iter().flat_map(|one| one.overrides.iter().map(move |leaf| ("contender", one, leaf))));
+    sets.extend(scenarios.iter().flat_map(|one| one.overrides.iter().map(move |leaf| ("scenario", one, leaf))));
+    for (kind, one, leaf) in &sets {
+        for swept in sweep.iter().filter(|swept| overlap(&swept.path, &leaf.path)) {
+            let expected =
+                format!("a key that no {kind} sets; \"{}\" sets {} in line {}", one.name, leaf.path, leaf.line);
+            problems.push(Problem::new(
+                Some(swept.line),
+                &below("sweep", &swept.path),
+                "swept and overridden",
+                expected,
+            ));
+        }
+    }
+    for (_, scenario, leaf) in sets.iter().filter(|(kind, ..)| *kind == "scenario") {
+        let contender =
+            |(kind, _, other): &&(&str, &Named, &Leaf)| *kind == "contender" && overlap(&other.path, &leaf.path);
+        if let Some((_, one, other)) = sets.iter().find(contender) {
+            let expected =
+                format!("a key that no contender sets; \"{}\" sets {} in line {}", one.name, other.path, other.line);
+            let found = format!("overridden twice in scenario \"{}\"", scenario.name);
+            problems.push(Problem::new(Some(leaf.line), &below("scenario", &leaf.path), found, expected));
+        }
+    }
+    for (at, one) in sweep.iter().enumerate() {
+        for other in sweep[..at].iter().filter(|other| overlap(&other.path, &one.path)) {
+            let expected = format!("paths apart from each other; {} is swept in line {}", other.path, other.line);
+            problems.push(Problem::new(Some(one.line), &below("sweep", &one.path), "swept twice", expected));
+        }
+    }
+}
+
+fn too_many(contenders: usize, scenarios: usize, sweep: &[Swept], blocks: u64) -> Option<Problem> {
+    let counts = [contenders, scenarios.max(1)].into_iter().chain(sweep.iter().map(|swept| swept.values.len()));
+    let trials = counts.fold(blocks, |product, count| product.saturating_mul(count as u64));
+    let line = sweep.first().map(|swept| swept.line);
+    let found = format!("{trials} trials");
+    let expected = format!("at most {MOST_TRIALS} (blocks × contenders × scenarios × swept values)");
+    (trials > MOST_TRIALS).then(|| Problem::new(line, "", found, expected))
+}
+
+fn cross(base: &Tables, contenders: &[Named], scenarios: &[Named], sweep: &[Swept]) -> Vec<Draft> {
+    let scenarios: Vec<Option<&Named>> =
+        if scenarios.is_empty() { vec![None] } else { scenarios.iter().map(Some).collect() };
+    let mut drafts = Vec::new();
+    for contender in contenders {
+        for scenario in &scenarios {
+            for combination in combinations(sweep) {
+                let mut tables = base.clone();
+                tables.lay_over(&contender.overrides);
+                tables.lay_over(scenario.map_or(&[], |scenario| &scenario.overrides));
+                tables.lay_over(&combination);
+                drafts.push(Draft {
+                    contender: contender.name.clone(),
+                    baseline: contender.baseline == Some(true),
+                    scenario: scenario.map(|scenario| scenario.name.clone()),
+                    sweep: combination.into_iter().map(|leaf| (leaf.path, leaf.value)).collect(),
+                    tables,
+                });
+            }
+        }
+    }
+    drafts
+}
+
+/// Every combination of swept values; the last path varies fastest.
+fn combinations(sweep: &[Swept]) -> Vec<Vec<Leaf>> {
+    sweep.iter().fold(vec![Vec::new()], |combinations, swept| {
+        let longer = |combination: &Vec<Leaf>, value: &Value| {
+            let leaf = Leaf { path: swept.path.clone(), value: value.clone(), line: swept.line };
+            combination.iter().cloned().chain([leaf]).collect::<Vec<_>>()
+        };
+        combinations.iter().flat_map(|one| swept.values.iter().map(move |value| longer(one, value))).collect()
+    })
+}
+
+fn line_of(section: &Section, path: &str) -> usize {
+    section.leaves.iter().find(|leaf| leaf.path == path).map_or(section.line, |leaf| leaf.line)
+}
+
+fn found(value: &Value) -> String {
+    match value {
+        Value::Object(_) => "found a table".to_owned(),
+        Value::Array(_) => "found a list".to_owned(),
+        other => format!("found {other}"),
+    }
+}

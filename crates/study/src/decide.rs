@@ -1,0 +1,252 @@
+//! One cell at a time: every table checked against its keys, every default filled in, every unit normalised.
+
+use crate::catalogs::{Catalogs, Kind};
+use crate::cells::Draft;
+use crate::keys::{LOAD, MACHINE};
+use crate::overrides::{KIND, Tables};
+use crate::problems::{Problem, below, quoted};
+use record::plan::{Cell, WorkloadNote};
+use serde_json::{Map, Value};
+use settings::{Bytes, nearest};
+
+/// What the host has, for problems such as a machine larger than it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Host {
+    pub cpus: usize,
+    pub memory_bytes: u64,
+}
+
+/// Decides every cell, and says what a reader of numbers must know about their workloads. Problems that only some
+/// contenders have say so.
+pub fn decide(
+    drafts: &[Draft],
+    catalogs: &Catalogs,
+    host: &Host,
+    problems: &mut Vec<Problem>,
+) -> (Vec<Cell>, Vec<WorkloadNote>) {
+    let mut cells = Vec::new();
+    let mut notes: Vec<WorkloadNote> = Vec::new();
+    let mut told: Vec<Problem> = Vec::new();
+    for (id, draft) in (0..).zip(drafts) {
+        let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), note: None };
+        let settings = deciding.cell();
+        merge(&mut told, deciding.problems, &draft.contender);
+        let is_new = |note: &WorkloadNote| notes.iter().all(|other| other.kind != note.kind);
+        let note = deciding.note.filter(is_new);
+        notes.extend(note);
+        cells.push(Cell {
+            id,
+            contender: draft.contender.clone(),
+            baseline: draft.baseline,
+            scenario: draft.scenario.clone(),
+            sweep: draft.sweep.clone(),
+            settings,
+        });
+    }
+    problems.extend(told.into_iter().map(|problem| of_some(problem, drafts)));
+    (cells, notes)
+}
+
+/// Adds problems of a contender to what is told already; the same problem of another contender is told once.
+fn merge(told: &mut Vec<Problem>, problems: Vec<Problem>, contender: &str) {
+    for problem in problems {
+        let same = |other: &&mut Problem| {
+            let contenders = problem.contenders.clone();
+            Problem { contenders, ..(**other).clone() } == problem
+        };
+        match told.iter_mut().find(same) {
+            Some(other) if other.contenders.iter().any(|name| name == contender) => {}
+            Some(other) => other.contenders.push(contender.to_owned()),
+            None => told.push(Problem { contenders: vec![contender.to_owned()], ..problem }),
+        }
+    }
+}
+
+/// A problem of all contenders is one of the study.
+fn of_some(problem: Problem, drafts: &[Draft]) -> Problem {
+    let all = drafts.iter().all(|draft| problem.contenders.contains(&draft.contender));
+    Problem { contenders: if all { Vec::new() } else { problem.contenders }, ..problem }
+}
+
+struct Deciding<'a> {
+    tables: &'a Tables,
+    catalogs: &'a Catalogs,
+    host: &'a Host,
+    problems: Vec<Problem>,
+    note: Option<WorkloadNote>,
+}
+
+impl Deciding<'_> {
+    /// The decided tables. Where there is a problem the table is missing, and nothing that rests on it is checked.
+    fn cell(&mut self) -> Map<String, Value> {
+        let catalogs = self.catalogs;
+        let engine = self.kind("engine", &catalogs.engines);
+        let engine_table = engine.and_then(|entry| self.entry("engine", entry));
+        let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
+        let platform = self.kind("platform", &catalogs.platforms);
+        let platform_table = platform.and_then(|entry| self.entry("platform", entry));
+        if let (Some(machine), Some(entry), Some(table)) = (&machine, platform, &platform_table) {
+            self.platform_fits(machine, entry, table);
+        }
+        let workload = self.kind("workload", &catalogs.workloads);
+        let workload_table = workload.and_then(|entry| self.entry("workload", entry));
+        if let (Some(entry), Some(table)) = (workload, &workload_table) {
+            self.workload_fits(entry, table);
+        }
+        let load = self.table("load", LOAD);
+        if let (Some(load), Some(engine)) = (&load, engine) {
+            self.placement_fits(load, engine);
+        }
+        let platform = platform.zip(platform_table).map(|(entry, table)| with_kind(entry, table));
+        let engine = engine.zip(engine_table).map(|(entry, table)| with_kind(entry, table));
+        let workload = workload.zip(workload_table).map(|(entry, table)| with_kind(entry, table));
+        let parts = [("machine", machine), ("platform", platform), ("engine", engine), ("workload", workload)];
+        let parts = parts.into_iter().chain([("load", load)]);
+        parts.filter_map(|(name, table)| Some((name.to_owned(), Value::Object(table?)))).collect()
+    }
+
+    fn tell(&mut self, path: &str, found: impl Into<String>, expected: impl Into<String>) {
+        self.problems.push(Problem::new(self.tables.line(path), path, found, expected));
+    }
+
+    /// The entry that a table is for.
+    fn kind<'k>(&mut self, part: &str, kinds: &'k [Kind]) -> Option<&'k Kind> {
+        let path = below(part, KIND);
+        let words = || kinds.iter().map(|entry| entry.kind);
+        let written = match (self.tables.get(part), self.tables.get(&path)) {
+            (Some(table), _) if !table.is_object() => {
+                self.tell(part, format!("found {table}"), format!("a table with a kind: {}", quoted(words())));
+                return None;
+            }
+            (_, None) => {
+                self.tell(&path, "missing", quoted(words()));
+                return None;
+            }
+            (_, Some(written)) => written,
+        };
+        let entry = written.as_str().and_then(|word| kinds.iter().find(|entry| entry.kind == word));
+        if entry.is_none() {
+            let problem = Problem::new(self.tables.line(&path), &path, format!("found {written}"), quoted(words()));
+            self.problems.push(problem.with_nearest(written.as_str().and_then(|word| nearest(word, words()))));
+        }
+        entry
+    }
+
+    /// The table of a catalog entry, without its kind.
+    fn entry(&mut self, part: &str, entry: &Kind) -> Option<Map<String, Value>> {
+        let mut table = self.tables.get(part)?.as_object()?.clone();
+        table.shift_remove(KIND);
+        self.checked(part, &table, entry.keys)
+    }
+
+    fn table(&mut self, part: &str, keys: &[settings::Key]) -> Option<Map<String, Value>> {
+        match self.tables.get(part) {
+            Some(Value::Object(table)) => self.checked(part, table, keys),
+            None => self.checked(part, &Map::new(), keys),
+            Some(other) => {
+                self.tell(part, format!("found {other}"), "a table");
+                None
+            }
+        }
+    }
+
+    fn checked(
+        &mut self,
+        part: &str,
+        table: &Map<String, Value>,
+        keys: &[settings::Key],
+    ) -> Option<Map<String, Value>> {
+        settings::check_written(table, keys).map_err(|problems| self.take(part, problems)).ok()
+    }
+
+    fn take(&mut self, part: &str, problems: Vec<settings::Problem>) {
+        for problem in problems {
+            let line = self.tables.line(&below(part, &problem.path));
+            self.problems.push(Problem::from_table(part, line, problem));
+        }
+    }
+
+    /// What `[machine]` cannot say with keys alone: what the host has, what is built, and the image of the engine.
+    fn machine(&mut self, mut table: Map<String, Value>, engine: Option<&Kind>) -> Option<Map<String, Value>> {
+        let number = |table: &Map<String, Value>, name: &str| table.get(name).and_then(Value::as_u64);
+        let count = number(&table, "count").unwrap_or(1);
+        if count > 1 {
+            let expected = "1; several machines side by side are not supported yet";
+            self.tell("machine.count", format!("found {count}"), expected);
+        }
+        let vcpus = number(&table, "vcpus")?;
+        let oversubscribe = table.get("oversubscribe") == Some(&Value::Bool(true));
+        if vcpus > self.host.cpus as u64 && !oversubscribe {
+            let cpus = self.host.cpus;
+            let expected = format!("at most {cpus}, the CPUs of this host, or machine.oversubscribe = true");
+            self.tell("machine.vcpus", format!("found {vcpus}"), expected);
+        }
+        let memory = number(&table, "memory")?;
+        if memory > self.host.memory_bytes {
+            let expected = format!("at most {}, the memory of this host", in_gib(self.host.memory_bytes));
+            self.tell("machine.memory", format!("found {}", Bytes(memory)), expected);
+        }
+        self.disk(&table);
+        if let (None, Some(engine)) = (table.get("image"), engine) {
+            table.insert("image".to_owned(), Value::from(image_for(engine.kind)));
+        }
+        Some(table)
+    }
+
+    fn disk(&mut self, machine: &Map<String, Value>) {
+        let Some(disk) = machine.get("disk") else { return };
+        let device = disk.get("device").and_then(Value::as_str);
+        match (disk.get("storage").and_then(Value::as_str), device) {
+            (Some("device"), None) => {
+                self.tell(
+                    "machine.disk.device",
+                    "missing",
+                    "the path of a block device, because of storage = \"device\"",
+                );
+            }
+            (Some("device"), Some(path)) if !path.starts_with("/dev/") => {
+                self.tell("machine.disk.device", format!("found \"{path}\""), "the path of a block device below /dev");
+            }
+            (Some("file"), Some(_)) => {
+                self.tell("machine.disk.storage", "found \"file\"", "\"device\", because machine.disk.device is given");
+            }
+            _ => {}
+        }
+    }
+
+    fn platform_fits(&mut self, machine: &Map<String, Value>, entry: &Kind, table: &Map<String, Value>) {
+        let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let vcpus = u32::try_from(number("vcpus")).unwrap_or(u32::MAX);
+        let problems = (self.catalogs.check_platform)(entry.kind, table, vcpus, number("memory"));
+        self.take("platform", problems);
+    }
+
+    fn workload_fits(&mut self, entry: &Kind, table: &Map<String, Value>) {
+        match (self.catalogs.check_workload)(entry.kind, table) {
+            Ok(note) => self.note = Some(note),
+            Err(problems) => self.take("workload", problems),
+        }
+    }
+
+    fn placement_fits(&mut self, load: &Map<String, Value>, engine: &Kind) {
+        if load.get("placement").and_then(Value::as_str) == Some("outside") && !engine.remote {
+            let expected = format!("\"inside\"; sessions of {} cannot come from outside the machine", engine.kind);
+            self.tell("load.placement", "found \"outside\"", expected);
+        }
+    }
+}
+
+/// The image that has the server of an engine. The embedded engine is in our own binary and needs nothing else.
+fn image_for(engine: &str) -> &str {
+    if engine == "sqlite" { "micro" } else { engine }
+}
+
+fn with_kind(entry: &Kind, table: Map<String, Value>) -> Map<String, Value> {
+    [(KIND.to_owned(), Value::from(entry.kind))].into_iter().chain(table).collect()
+}
+
+/// Memory of a host is no round number; people know it in GiB.
+fn in_gib(bytes: u64) -> String {
+    const GIB: f64 = (1_u64 << 30) as f64;
+    format!("{:.1} GiB", bytes as f64 / GIB)
+}

@@ -1,0 +1,112 @@
+//! The one mechanism by which a cell differs from the base: paths that take another value.
+//!
+//! A contender's keys, a scenario's `set` and swept values are all overrides. Tables merge, everything else replaces.
+
+use crate::problems::below;
+use crate::source::Leaf;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The key by which a table says which entry of a catalog it is for.
+pub const KIND: &str = "kind";
+
+/// The tables of one cell as written, and where each path was written last.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Tables {
+    values: Map<String, Value>,
+    lines: BTreeMap<String, usize>,
+}
+
+impl Tables {
+    pub fn new(leaves: &[Leaf]) -> Self {
+        let mut tables = Self::default();
+        tables.lay_over(leaves);
+        tables
+    }
+
+    /// Lays one set of overrides over what is here. Kinds come first, wherever they are written in the set: a table of
+    /// another kind starts anew, because the keys of the old kind mean nothing to it.
+    pub fn lay_over(&mut self, overrides: &[Leaf]) {
+        let is_kind = |leaf: &&Leaf| leaf.path.strip_suffix(KIND).is_some_and(|rest| rest.ends_with('.'));
+        for leaf in overrides.iter().filter(is_kind) {
+            self.forget_other_kind(leaf);
+        }
+        for leaf in overrides {
+            self.lines.insert(leaf.path.clone(), leaf.line);
+            set(&mut self.values, &leaf.path, &leaf.value);
+        }
+    }
+
+    pub fn get(&self, path: &str) -> Option<&Value> {
+        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+        let mut value = self.values.get(first)?;
+        for name in rest.into_iter().flat_map(|rest| rest.split('.')) {
+            value = value.get(name)?;
+        }
+        Some(value)
+    }
+
+    /// The line of `path`, or of the nearest table around it that is written somewhere.
+    pub fn line(&self, path: &str) -> Option<usize> {
+        let mut path = path;
+        loop {
+            if let Some(line) = self.lines.get(path) {
+                return Some(*line);
+            }
+            if let Some(line) = self.first_line_inside(path) {
+                return Some(line);
+            }
+            path = path.rsplit_once('.')?.0;
+        }
+    }
+
+    fn first_line_inside(&self, path: &str) -> Option<usize> {
+        let inside = below(path, "");
+        self.lines.iter().filter(|(other, _)| is_inside(other, &inside)).map(|(_, line)| *line).min()
+    }
+
+    fn forget_other_kind(&mut self, leaf: &Leaf) {
+        let Some(table) = leaf.path.strip_suffix(KIND).and_then(|rest| rest.strip_suffix('.')) else { return };
+        if self.get(&leaf.path).is_none_or(|kind| *kind == leaf.value) {
+            return;
+        }
+        set(&mut self.values, table, &Value::Null);
+        set(&mut self.values, table, &Value::Object(Map::new()));
+        self.lines.retain(|path, _| !is_inside(path, table));
+    }
+}
+
+/// Whether `path` is below `table`.
+pub fn is_inside(path: &str, table: &str) -> bool {
+    path.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether setting one of two paths would change what the other one says.
+pub fn overlap(one: &str, other: &str) -> bool {
+    one == other || is_inside(one, other) || is_inside(other, one)
+}
+
+/// Sets a dotted path. Below a value that is no table nothing is set: the check of that value tells the user.
+fn set(values: &mut Map<String, Value>, path: &str, value: &Value) {
+    let Some((first, rest)) = path.split_once('.') else {
+        merge(values, path, value);
+        return;
+    };
+    let table = values.entry(first).or_insert_with(|| Value::Object(Map::new()));
+    if let Value::Object(table) = table {
+        set(table, rest, value);
+    }
+}
+
+fn merge(values: &mut Map<String, Value>, name: &str, value: &Value) {
+    match (values.get_mut(name), value) {
+        (Some(Value::Object(old)), Value::Object(new)) => {
+            for (name, value) in new {
+                merge(old, name, value);
+            }
+        }
+        _ => {
+            values.insert(name.to_owned(), value.clone());
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! From a study file to a plan: cells decided, blocks shuffled, seeds drawn.
+
+use crate::catalogs::Catalogs;
+use crate::cells::{drafts, unknown_at_top};
+use crate::decide::{Host, decide};
+use crate::keys::STUDY;
+use crate::problems::{Problem, in_order};
+use crate::source::{self, Leaf};
+use rand_core::{Rng, SeedableRng};
+use rand_pcg::Pcg64;
+use record::plan::{Cell, Plan, PlannedTrial};
+use serde_json::{Map, Value};
+
+/// Reads a study and decides everything, or tells every problem. `study` is its name, from its file's name.
+pub fn plan(study: &str, text: &str, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
+    let (source, mut problems) = source::read(text);
+    if !problems.is_empty() && source.base.is_empty() {
+        return Err(problems);
+    }
+    let top = top(&source.base, &mut problems);
+    problems.extend(unknown_at_top(&source));
+    let blocks = top.get("blocks").and_then(Value::as_u64).unwrap_or(1);
+    let drafts = drafts(&source, blocks, &mut problems);
+    let (cells, workloads) = decide(&drafts, catalogs, host, &mut problems);
+    if !problems.is_empty() {
+        return Err(in_order(problems));
+    }
+    let seed = top.get("seed").and_then(Value::as_u64).unwrap_or_default();
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
+    let question = top.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let trials = trials(seed, blocks, &cells);
+    Ok(Plan { format: record::FORMAT, question, study: study.to_owned(), seed, blocks, cells, trials, workloads })
+}
+
+/// The keys of the study that are no tables, checked.
+fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
+    let own = base.iter().filter(|leaf| STUDY.iter().any(|key| key.name == leaf.path));
+    let table = own.clone().map(|leaf| (leaf.path.clone(), leaf.value.clone())).collect();
+    settings::check_written(&table, STUDY).unwrap_or_else(|found| {
+        for problem in found {
+            let line = own.clone().find(|leaf| leaf.path == problem.path).map(|leaf| leaf.line);
+            problems.push(Problem::from_table("", line, problem));
+        }
+        Map::new()
+    })
+}
+
+/// Each block holds each cell once, in an order of its own. The seed of a block depends on the study's seed and on the
+/// block's number alone, so that another contender or another block changes no inputs.
+fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
+    let mut seeds = Pcg64::seed_from_u64(seed);
+    let mut trials = Vec::new();
+    for block in 1..=blocks {
+        let seed = seeds.next_u64() >> BITS_BEYOND_EVERY_READER;
+        let mut order = cells.iter().map(|cell| cell.id).collect::<Vec<_>>();
+        shuffle(&mut order, &mut Pcg64::seed_from_u64(seed));
+        trials.extend(order.into_iter().map(|cell| PlannedTrial { id: 0, block, cell, seed }));
+    }
+    for (id, trial) in (1..).zip(&mut trials) {
+        trial.id = id;
+    }
+    trials
+}
+
+/// Many readers of JSON hold numbers as floating point: 53 bits are exact in all of them.
+const BITS_BEYOND_EVERY_READER: u32 = 11;
+
+/// Fisher and Yates: every order is equally likely.
+fn shuffle(order: &mut [u32], random: &mut impl Rng) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, below(last as u64 + 1, random));
+    }
+}
+
+/// A number below `bound`, each equally likely: numbers of the last, incomplete round are drawn again.
+fn below(bound: u64, random: &mut impl Rng) -> usize {
+    let whole_rounds = u64::MAX - u64::MAX % bound;
+    loop {
+        let drawn = random.next_u64();
+        if drawn < whole_rounds {
+            return usize::try_from(drawn % bound).unwrap_or_default();
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! What is wrong with a study, where, and what was expected there.
+
+use std::fmt;
+
+/// One thing wrong with a study file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// Counted from 1; `None` if the problem is that something is not written anywhere.
+    pub line: Option<usize>,
+    /// Dotted path from the top of the study; empty for a mistake in the TOML itself.
+    pub path: String,
+    /// "unknown key", "missing", or what was found.
+    pub found: String,
+    pub expected: String,
+    pub nearest: Option<String>,
+    /// The contenders it is a problem of, if it is not a problem of all.
+    pub contenders: Vec<String>,
+}
+
+impl Problem {
+    pub(crate) fn new(line: Option<usize>, path: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self {
+            line,
+            path: path.to_owned(),
+            found: found.into(),
+            expected: expected.into(),
+            nearest: None,
+            contenders: Vec::new(),
+        }
+    }
+
+    pub(crate) fn with_nearest(mut self, word: Option<&str>) -> Self {
+        self.nearest = word.map(str::to_owned);
+        self
+    }
+
+    /// A problem of a table at `prefix`, seen from the top of the study.
+    pub(crate) fn from_table(prefix: &str, line: Option<usize>, problem: settings::Problem) -> Self {
+        let path = below(prefix, &problem.path);
+        Self { nearest: problem.nearest, ..Self::new(line, &path, problem.found, problem.expected) }
+    }
+
+    /// `studies/x.toml:12: workload.warehouse: unknown key; expected …; did you mean "warehouses"?`
+    pub fn render(&self, file: &str) -> String {
+        match self.line {
+            Some(line) => format!("{file}:{line}: {self}"),
+            None => format!("{file}: {self}"),
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let told = settings::Problem {
+            path: self.path.clone(),
+            found: self.found.clone(),
+            expected: self.expected.clone(),
+            nearest: self.nearest.clone(),
+        };
+        told.fmt(formatter)?;
+        match self.contenders.as_slice() {
+            [] => Ok(()),
+            [only] => write!(formatter, " (contender {only})"),
+            several => write!(formatter, " (contenders {})", several.join(", ")),
+        }
+    }
+}
+
+/// All problems of a study file, one a line.
+pub fn render(problems: &[Problem], file: &str) -> String {
+    problems.iter().map(|problem| problem.render(file)).collect::<Vec<_>>().join("\n")
+}
+
+/// In the order of the file, each once. What is not written anywhere comes last.
+pub(crate) fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
+    let mut told: Vec<Problem> = Vec::new();
+    for problem in problems {
+        if !told.contains(&problem) {
+            told.push(problem);
+        }
+    }
+    told
+}
+
+/// The path of `name` in the table at `path`.
+pub(crate) fn below(path: &str, name: &str) -> String {
+    match (path, name) {
+        ("", only) | (only, "") => only.to_owned(),
+        _ => format!("{path}.{name}"),
+    }
+}
+
+/// Words for an expectation: `"a", "b" or "c"`.
+pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted = words.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>();
+    match quoted.as_slice() {
+        [] => "nothing".to_owned(),
+        [only] => only.clone(),
+        [first @ .., last] => format!("{} or {last}", first.join(", ")),
+    }
+}

@@ -1,0 +1,123 @@
+//! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
+
+use record::plan::WorkloadNote;
+use serde_json::{Map, Value};
+use settings::{Holds, Key, Problem};
+use study::{Catalogs, Host, Kind};
+
+pub const HOST: Host = Host { cpus: 4, memory_bytes: 8 << 30 };
+
+const ENGINE: &[Key] = &[Key {
+    name: "profile",
+    holds: Holds::Choice(&["sized", "stock"]),
+    default: Some("sized"),
+    meaning: "Named settings.",
+}];
+
+const EMBEDDED: &[Key] =
+    &[Key { name: "page", holds: Holds::Size { min: 512, max: 65536 }, default: Some("4KiB"), meaning: "" }];
+
+const WORKLOAD: &[Key] =
+    &[Key { name: "warehouses", holds: Holds::Integer { min: 1, max: 5000 }, default: None, meaning: "How many." }];
+
+const DISK: &[Key] = &[
+    Key { name: "adapter", holds: Holds::Choice(&["virtio-blk", "nvme"]), default: Some("virtio-blk"), meaning: "" },
+    Key { name: "cache", holds: Holds::Choice(&["none", "writeback"]), default: Some("none"), meaning: "" },
+];
+
+const VM: &[Key] = &[
+    Key { name: "accelerator", holds: Holds::Choice(&["auto", "kvm", "tcg"]), default: Some("auto"), meaning: "" },
+    Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "" },
+];
+
+/// The invented vm takes at most three vCPUs and refuses one combination of its keys.
+fn check_platform(kind: &str, table: &Map<String, Value>, vcpus: u32, _memory_bytes: u64) -> Vec<Problem> {
+    let problem = |path: &str, found: String, expected: &str| Problem {
+        path: path.to_owned(),
+        found,
+        expected: expected.to_owned(),
+        nearest: None,
+    };
+    let mut problems = Vec::new();
+    if kind == "vm" && vcpus > 3 {
+        problems.push(problem("", format!("found {vcpus} vCPUs"), "at most 3 in a vm"));
+    }
+    if kind == "vm" && table["disk"]["adapter"] == "nvme" && table["disk"]["cache"] == "writeback" {
+        problems.push(problem("disk.cache", "found \"writeback\"".to_owned(), "\"none\" with the adapter nvme"));
+    }
+    problems
+}
+
+/// The invented workload cannot have 13 warehouses.
+fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<Problem>> {
+    let (path, found) = ("warehouses".to_owned(), "found 13".to_owned());
+    if table["warehouses"] == 13 {
+        return Err(vec![Problem { path, found, expected: "another number".to_owned(), nearest: None }]);
+    }
+    Ok(WorkloadNote { kind: kind.to_owned(), notice: "Invented.".to_owned(), deviations: Vec::new() })
+}
+
+pub fn catalogs() -> Catalogs {
+    let kind = |kind, keys| Kind { kind, meaning: "An invented entry.", keys, remote: false };
+    Catalogs {
+        engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
+        workloads: vec![kind("orders", WORKLOAD)],
+        platforms: vec![kind("native", &[]), kind("vm", VM)],
+        check_platform,
+        check_workload,
+    }
+}
+
+/// A study without a problem. Tests add to it or replace a piece of it.
+pub const STUDY: &str = r#"question = "What does a vm cost?"
+seed = 7
+blocks = 2
+
+[machine]
+vcpus = 2
+memory = "1GiB"
+
+[engine]
+kind = "server"
+
+[workload]
+kind = "orders"
+warehouses = 2
+
+[load]
+clients = 4
+warmup = "3s"
+measure = "10s"
+
+[[contender]]
+name = "native"
+platform = { kind = "native" }
+
+[[contender]]
+name = "vm"
+platform = { kind = "vm", disk = { cache = "writeback" } }
+"#;
+
+/// The study with `old` replaced, which must be in it.
+pub fn with(old: &str, new: &str) -> String {
+    assert!(STUDY.contains(old), "{old} is not in the study");
+    STUDY.replacen(old, new, 1)
+}
+
+/// The study with `text` at its end.
+pub fn plus(text: &str) -> String {
+    format!("{STUDY}{text}")
+}
+
+pub fn plan(text: &str) -> record::plan::Plan {
+    study::plan("x", text, &catalogs(), &HOST)
+        .unwrap_or_else(|problems| panic!("{}", study::render(&problems, "x.toml")))
+}
+
+/// Every problem of `text`, as a user sees it.
+pub fn problems(text: &str) -> String {
+    match study::plan("x", text, &catalogs(), &HOST) {
+        Ok(_) => "no problem".to_owned(),
+        Err(problems) => study::render(&problems, "x.toml"),
+    }
+}

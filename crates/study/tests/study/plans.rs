@@ -1,0 +1,166 @@
+//! Golden plans: what a study means, decided.
+
+use crate::fixture::{STUDY, plan, plus, with};
+use insta::assert_snapshot;
+use record::plan::{Cell, Plan};
+use serde_json::{Value, json};
+use settings::{Bytes, Span};
+use study::{Placement, Storage};
+
+/// The order of trials, a block a line.
+fn order(plan: &Plan) -> String {
+    let block = |block: u32| {
+        let trials = plan.trials.iter().filter(|trial| trial.block == block).collect::<Vec<_>>();
+        let cells = trials.iter().map(|trial| format!("{}:{}", trial.id, trial.cell)).collect::<Vec<_>>();
+        format!("block {block}, seed {}: {}", trials[0].seed, cells.join(" "))
+    };
+    (1..=plan.blocks).map(block).collect::<Vec<_>>().join("\n")
+}
+
+fn heading(cell: &Cell) -> String {
+    let baseline = if cell.baseline { " (baseline)" } else { "" };
+    format!("{} {}{baseline}: {}", cell.id, cell.contender, cell.coordinates())
+}
+
+fn headings(plan: &Plan) -> String {
+    plan.cells.iter().map(heading).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn a_plan_holds_every_decided_value() {
+    let plan = plan(STUDY);
+    assert_eq!((plan.study.as_str(), plan.seed, plan.blocks), ("x", 7, 2));
+    assert_eq!(plan.workloads.iter().map(|note| note.kind.as_str()).collect::<Vec<_>>(), ["orders"]);
+    assert_snapshot!(serde_json::to_string_pretty(&plan.cells[1]).unwrap(), @"");
+}
+
+#[test]
+fn the_order_of_trials_is_the_same_for_ever() {
+    let text = plus("[sweep]\n\"workload.warehouses\" = [1, 2, 3]\n").replace("blocks = 2", "blocks = 4");
+    assert_snapshot!(order(&plan(&text)), @"");
+}
+
+#[test]
+fn another_contender_or_another_block_changes_no_seed() {
+    let seeds = |plan: &Plan| {
+        let mut seeds = plan.trials.iter().map(|trial| (trial.block, trial.seed)).collect::<Vec<_>>();
+        seeds.dedup();
+        seeds
+    };
+    let two = seeds(&plan(STUDY));
+    let three = seeds(&plan(&plus("[[contender]]\nname = \"other\"\nplatform = { kind = \"vm\" }\n")));
+    let longer = seeds(&plan(&with("blocks = 2", "blocks = 9")));
+    assert_eq!(two, three);
+    assert_eq!(two, longer[..2]);
+    assert_ne!(two, seeds(&plan(&with("seed = 7", "seed = 8"))));
+}
+
+#[test]
+fn contenders_scenarios_and_sweeps_are_crossed_in_the_order_of_the_study() {
+    let text = plus(
+        r#"
+[[scenario]]
+name = "small"
+set = { "machine.vcpus" = 1 }
+
+[[scenario]]
+name = "large"
+set = { "machine.vcpus" = 3, machine = { memory = "2GiB" } }
+
+[sweep]
+"workload.warehouses" = [1, 10]
+"load.clients" = [4, 8]
+"#,
+    );
+    let plan = plan(&text);
+    assert_snapshot!(headings(&plan), @"");
+    let large = &plan.cells[6].settings;
+    assert_eq!(large["machine"]["vcpus"], json!(3));
+    assert_eq!(large["machine"]["memory"], json!(2_u64 << 30));
+    assert_eq!(large["workload"]["warehouses"], json!(10));
+    assert_eq!(large["load"]["clients"], json!(4));
+}
+
+#[test]
+fn the_first_contender_is_the_baseline_unless_another_is_marked() {
+    assert_eq!(plan(STUDY).cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(), [true, false]);
+    let marked = plan(&plus("baseline = true\n"));
+    assert_eq!(marked.cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(), [false, true]);
+}
+
+#[test]
+fn a_table_of_another_kind_starts_anew_and_one_of_the_same_kind_is_merged() {
+    let base = "[platform]\nkind = \"vm\"\naccelerator = \"tcg\"\ndisk = { adapter = \"nvme\" }\n";
+    let text = STUDY.replace("cache = \"writeback\"", "cache = \"none\"") + base;
+    let plan = plan(&text);
+    assert_eq!(plan.cells[0].settings["platform"], json!({ "kind": "native" }));
+    let merged = json!({ "kind": "vm", "accelerator": "tcg", "disk": { "adapter": "nvme", "cache": "none" } });
+    assert_eq!(plan.cells[1].settings["platform"], merged);
+}
+
+#[test]
+fn kinds_can_be_swept() {
+    let text = plus("[sweep]\n\"engine.kind\" = [\"server\", \"sqlite\"]\n");
+    let engines = plan(&text).cells.iter().map(|cell| cell.settings["engine"].clone()).collect::<Vec<Value>>();
+    let (server, sqlite) = (json!({ "kind": "server", "profile": "sized" }), json!({ "kind": "sqlite", "page": 4096 }));
+    assert_eq!(engines, [server.clone(), sqlite.clone(), server, sqlite]);
+}
+
+#[test]
+fn tables_are_swept_like_values() {
+    let text = plus("[sweep]\n\"machine.disk\" = [{ size = \"1GiB\" }, { size = \"2GiB\" }]\n");
+    let sizes =
+        plan(&text).cells.iter().map(|cell| cell.settings["machine"]["disk"]["size"].clone()).collect::<Vec<_>>();
+    assert_eq!(sizes, [json!(1_u64 << 30), json!(2_u64 << 30), json!(1_u64 << 30), json!(2_u64 << 30)]);
+}
+
+#[test]
+fn the_image_follows_the_engine_unless_it_is_given() {
+    let image = |text: &str| plan(text).cells[0].settings["machine"]["image"].clone();
+    assert_eq!(image(STUDY), "server");
+    assert_eq!(image(&with("\"server\"", "\"sqlite\"")), "micro");
+    assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"mine\"")), "mine");
+}
+
+#[test]
+fn more_vcpus_than_the_host_has_can_be_allowed() {
+    let text = STUDY
+        .replace("vcpus = 2", "vcpus = 5\noversubscribe = true")
+        .replace("kind = \"vm\", disk = { cache = \"writeback\" }", "kind = \"native\"");
+    assert_eq!(plan(&text).cells[1].settings["machine"]["vcpus"], 5);
+}
+
+#[test]
+fn a_cell_is_read_back_in_types() {
+    let disk = "vcpus = 2\ndisk = { storage = \"device\", device = \"/dev/sdb\" }";
+    let plan = plan(&with("vcpus = 2", disk));
+    let machine = study::machine(&plan.cells[1]).unwrap();
+    assert_eq!((machine.vcpus, machine.memory_bytes), (2, Bytes(1 << 30)));
+    assert_eq!((machine.disk.storage, machine.disk.device.as_deref()), (Storage::Device, Some("/dev/sdb")));
+    let load = study::load(&plan.cells[1]).unwrap();
+    assert_eq!((load.placement, load.clients, load.warmup_ms), (Placement::Inside, 4, Span(3000)));
+    let (kind, table) = study::kind_and_table(&plan.cells[1], "platform").unwrap();
+    assert_eq!(kind, "vm");
+    assert_eq!(
+        Value::Object(table),
+        json!({ "accelerator": "auto", "disk": { "adapter": "virtio-blk", "cache": "writeback" } })
+    );
+}
+
+#[test]
+fn the_estimate_adds_up() {
+    let plan = plan(STUDY);
+    let estimate = study::estimate(&plan);
+    assert_eq!((estimate.measuring_ms, estimate.driving_ms), (40_000, 52_000));
+    let phases = plan.cells.iter().flat_map(study::phases).map(|phase| phase.expected_ms).sum::<u64>();
+    assert_eq!(estimate.total_ms, estimate.preparing_ms + 2 * phases);
+}
+
+#[test]
+fn the_estimate_of_the_longest_plan_does_not_overflow() {
+    let values = (1..=500).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let text = STUDY.replace("blocks = 2", "blocks = 10").replace("\"10s\"", "\"24h\"");
+    let plan = plan(&format!("{text}[sweep]\n\"workload.warehouses\" = [{values}]\n"));
+    assert_eq!(plan.trials.len(), 10_000);
+    assert_eq!(study::estimate(&plan).measuring_ms, 10_000 * 24 * 3_600_000);
+}
