@@ -8,7 +8,7 @@ pub fn facts(tree: &Tree) -> Readings {
     vec![
         ("kernel.release", tree.value("/proc/sys/kernel/osrelease")),
         ("kernel.version", tree.value("/proc/sys/kernel/version")),
-        ("kernel.command_line", tree.value("/proc/cmdline")),
+        ("kernel.command_line", tree.value("/proc/cmdline").map(|line| for_the_kernel(&line))),
         ("kernel.clocksource", clock("current_clocksource")),
         ("kernel.clocksources_available", clock("available_clocksource")),
         ("kernel.cpu_isolated_list", isolated(tree)),
@@ -22,6 +22,12 @@ pub fn facts(tree: &Tree) -> Readings {
 
 pub fn on_or_off(text: &str) -> String {
     if text == "0" { "off" } else { "on" }.to_owned()
+}
+
+/// What follows a lone `--` is for the first process, changes nothing for us and may hold secrets.
+fn for_the_kernel(line: &str) -> String {
+    let words = line.split_whitespace().take_while(|word| *word != "--");
+    words.collect::<Vec<_>>().join(" ")
 }
 
 /// An empty file is an answer here: no CPU was set apart when the kernel started.
@@ -56,6 +62,12 @@ mod tests {
         assert_eq!(pretty_name("ID=debian\nPRETTY_NAME=\"Debian 12\"\n").as_deref(), Some("Debian 12"));
         assert_eq!(pretty_name("PRETTY_NAME=Arch\n").as_deref(), Some("Arch"));
         assert_eq!(pretty_name("ID=debian\n"), None);
+    }
+
+    #[test]
+    fn words_for_the_first_process_are_left_out() {
+        assert_eq!(for_the_kernel("quiet mitigations=auto -- --key 1234"), "quiet mitigations=auto");
+        assert_eq!(for_the_kernel("init=/a--b quiet"), "init=/a--b quiet");
     }
 
     #[test]
