@@ -1,6 +1,6 @@
 //! One trial: its phases in order, each with a limit, and a record whatever happens.
 
-use crate::cell::{CellOrder, Placement};
+use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
@@ -20,6 +20,7 @@ use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
+use study::Placement;
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
 const START_LIMIT: Duration = Duration::from_secs(300);
@@ -133,7 +134,7 @@ impl Running<'_> {
         let before = self.state(machine)?;
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
-        self.enter("warm up", self.attempt.cell.load.warmup.0);
+        self.enter("warm up", self.attempt.cell.load.warmup_ms.0);
         let driven = self.drive(machine, server)?;
         self.read_clock(machine, "after driving")?;
         let counted = self.counters(machine)?;
@@ -163,7 +164,7 @@ impl Running<'_> {
         let order = MachineOrder {
             name: format!("trial-{:04}", self.attempt.planned.id),
             vcpus,
-            memory_bytes: cell.machine.memory.0,
+            memory_bytes: cell.machine.memory_bytes.0,
             cpus: self.attempt.site.cpus.iter().copied().cycle().take(vcpus as usize).collect(),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
@@ -200,7 +201,7 @@ impl Running<'_> {
         let cell = self.attempt.cell;
         let request = Request::StartServer {
             engine: cell.engine.clone(),
-            shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory.0 },
+            shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory_bytes.0 },
             port: (cell.load.placement == Placement::Outside).then_some(PORT),
         };
         match self.ask(machine, &request, START_LIMIT)? {
@@ -263,7 +264,7 @@ impl Running<'_> {
 
     fn tick(&mut self, tick: Tick) {
         if tick.measured && self.phase == "warm up" {
-            self.enter("measure", self.attempt.cell.load.measure.0);
+            self.enter("measure", self.attempt.cell.load.measure_ms.0);
         }
         let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
         let trial = self.attempt.planned.id;
@@ -272,7 +273,7 @@ impl Running<'_> {
 
     fn record_driving(&mut self, driven: &Driven, before: &Counters, after: &Counters) -> Result<(), AttemptError> {
         let mut facts = driven.facts.clone();
-        self.attempt.cell.load.placement.name().clone_into(&mut facts.placement);
+        placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
         facts.metric = self.attempt.prepared.workload.metric();
         let folder = &self.attempt.folder;
         folder.write("intervals.hlog", record::hlog::write(&driven.measured).as_bytes())?;
@@ -395,5 +396,12 @@ fn fact(decided: &Result<String, String>) -> Fact {
     match decided {
         Ok(text) => Fact::known(text),
         Err(why) => Fact::unavailable(why),
+    }
+}
+
+fn placement_name(placement: Placement) -> &'static str {
+    match placement {
+        Placement::Inside => "inside",
+        Placement::Outside => "outside",
     }
 }

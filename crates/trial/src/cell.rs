@@ -3,79 +3,35 @@
 use agent::protocol::Chosen;
 use driver::plan::DrivePlan;
 use record::plan::Cell;
-use serde::Deserialize;
-use serde_json::{Map, Value};
-use settings::{Bytes, Span};
+use settings::Problem;
+use study::{Load, Machine};
 
 #[derive(Debug, thiserror::Error)]
-#[error("cell {cell}, table {table}: {source}")]
+#[error("cell {cell} of the plan: {what}")]
 pub struct CellError {
     cell: u32,
-    table: &'static str,
-    source: serde_json::Error,
+    what: String,
 }
 
 /// Everything a trial of this cell needs to know.
 #[derive(Debug, Clone)]
 pub struct CellOrder {
-    pub machine: MachineTable,
+    pub machine: Machine,
     pub platform: Chosen,
     pub engine: Chosen,
     pub workload: Chosen,
-    pub load: LoadTable,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct MachineTable {
-    pub vcpus: u32,
-    pub memory: Bytes,
-    pub image: String,
-    pub kernel: String,
-    pub disk: DiskTable,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct DiskTable {
-    pub size: Bytes,
-    /// A block device to hold the data instead of an image file.
-    #[serde(default)]
-    pub device: Option<String>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-pub struct LoadTable {
-    pub placement: Placement,
-    pub clients: u32,
-    pub shards: u32,
-    pub retries: u32,
-    pub warmup: Span,
-    pub measure: Span,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Placement {
-    Inside,
-    Outside,
-}
-
-impl Placement {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Inside => "inside",
-            Self::Outside => "outside",
-        }
-    }
+    pub load: Load,
 }
 
 impl CellOrder {
     pub fn read(cell: &Cell) -> Result<Self, CellError> {
+        let wrong = |problems: Vec<Problem>| CellError { cell: cell.id, what: format!("{problems:?}") };
         Ok(Self {
-            machine: table(cell, "machine")?,
+            machine: study::machine(cell).map_err(wrong)?,
             platform: chosen(cell, "platform")?,
             engine: chosen(cell, "engine")?,
             workload: chosen(cell, "workload")?,
-            load: table(cell, "load")?,
+            load: study::load(cell).map_err(wrong)?,
         })
     }
 
@@ -83,22 +39,16 @@ impl CellOrder {
         DrivePlan {
             clients: self.load.clients,
             shards: self.load.shards,
-            warmup_ms: self.load.warmup.0,
-            measure_ms: self.load.measure.0,
+            warmup_ms: self.load.warmup_ms.0,
+            measure_ms: self.load.measure_ms.0,
             seed,
             retries: self.load.retries,
         }
     }
 }
 
-fn table<T: serde::de::DeserializeOwned>(cell: &Cell, name: &'static str) -> Result<T, CellError> {
-    let value = cell.settings.get(name).cloned().unwrap_or(Value::Null);
-    serde_json::from_value(value).map_err(|source| CellError { cell: cell.id, table: name, source })
-}
-
-fn chosen(cell: &Cell, name: &'static str) -> Result<Chosen, CellError> {
-    let mut settings: Map<String, Value> = table(cell, name)?;
-    let kind = settings.remove("kind").unwrap_or(Value::Null);
-    let kind = serde_json::from_value(kind).map_err(|source| CellError { cell: cell.id, table: name, source })?;
-    Ok(Chosen { kind, settings })
+fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
+    let (kind, settings) = study::kind_and_table(cell, part)
+        .ok_or_else(|| CellError { cell: cell.id, what: format!("table {part} or its kind is missing") })?;
+    Ok(Chosen { kind: kind.to_owned(), settings })
 }

@@ -121,7 +121,7 @@ fn made_from(cell: &CellOrder, image: &Image) -> serde_json::Value {
         "image": image.id,
         "engine": cell.engine,
         "workload": cell.workload,
-        "disk_bytes": cell.machine.disk.size.0,
+        "disk_bytes": cell.machine.disk.size_bytes.0,
     })
 }
 
@@ -154,7 +154,7 @@ impl Making<'_> {
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
         let made = self.load(&data, tell).and_then(|(rows, findings)| {
             let disk = building.join("disk.img");
-            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size.0, DATA_LABEL)?;
+            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size_bytes.0, DATA_LABEL)?;
             remove_if_there(&data)?;
             let kept = building.join("loaded.json");
             let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
@@ -190,7 +190,7 @@ impl Making<'_> {
             port: None,
         };
         let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order)?;
-        let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory.0 };
+        let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory_bytes.0 };
         let loaded = self.fill(machine.as_mut(), shape, tell)?;
         machine.stop(END_LIMIT)?;
         Ok(loaded)

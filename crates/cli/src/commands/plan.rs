@@ -11,7 +11,7 @@ use std::time::Duration;
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let study = planned(&options.study, &options.only)?;
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&study.plan)?));
+        print(&format!("{}\n", serde_json::to_string_pretty(&study.chosen)?));
     } else {
         print(&text(&study)?);
     }
@@ -32,14 +32,14 @@ fn text(study: &Planned) -> Result<String> {
         }
     }
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
-    for trial in &study.trials {
+    for trial in &study.chosen.trials {
         let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
         let contender = cell.map_or("?", |cell| cell.contender.as_str());
         writeln!(text, "  {:>4}  block {:<3} cell {:<3} {contender}", trial.id, trial.block, trial.cell)?;
     }
-    let estimate = study::estimate(plan, &study.trials);
-    let (total, measuring) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.measuring_ms));
-    writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(measuring))?;
+    let estimate = study::estimate(&study.chosen);
+    let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
+    writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(driving))?;
     Ok(text)
 }
 

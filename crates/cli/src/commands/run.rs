@@ -28,12 +28,12 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     }
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
-    let estimate = study::estimate(&study.plan, &study.trials);
-    let mut live = Live::new(study.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
+    let estimate = study::estimate(&study.chosen);
+    let mut live = Live::new(study.chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
     let order = RunOrder {
         folder: &folder,
         plan: &study.plan,
-        trials: &study.trials,
+        trials: &study.chosen.trials,
         site: &site,
         interrupts: &interrupts,
         resumed: options.resume.is_some(),

@@ -3,7 +3,7 @@
 use crate::exit::Ended;
 use crate::host;
 use anyhow::Result;
-use record::plan::{Plan, PlannedTrial};
+use record::plan::Plan;
 use std::path::Path;
 use study::{Catalogs, Host};
 
@@ -11,8 +11,8 @@ use study::{Catalogs, Host};
 pub struct Planned {
     pub text: String,
     pub plan: Plan,
-    /// The trials chosen by `--only`, or all.
-    pub trials: Vec<PlannedTrial>,
+    /// The plan with the trials that `--only` leaves.
+    pub chosen: Plan,
 }
 
 pub fn planned(path: &Path, only: &[String]) -> Result<Planned> {
@@ -23,6 +23,6 @@ pub fn planned(path: &Path, only: &[String]) -> Result<Planned> {
     let plan = study::plan(&name, &text, &Catalogs::standard(), &host).map_err(|problems| {
         Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
     })?;
-    let trials = study::only(&plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
-    Ok(Planned { text, plan, trials })
+    let chosen = study::only(&plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
+    Ok(Planned { text, plan, chosen })
 }

@@ -1,0 +1,172 @@
+//! Whole runs: what is measured, recorded and reported.
+
+use crate::setting::{Place, has_qemu, missing, text};
+use record::trial::Outcome;
+use std::path::Path;
+
+/// A short study with the given engine, contenders and more.
+pub fn study(engine: &str, memory: &str, more: &str) -> String {
+    format!(
+        r#"
+question = "What does the platform cost?"
+seed = 7
+blocks = 2
+[machine]
+vcpus = 1
+memory = "{memory}"
+disk = {{ size = "2GiB" }}
+[engine]
+kind = "{engine}"
+[workload]
+kind = "order-entry"
+warehouses = 1
+[load]
+clients = 2
+warmup = "1s"
+measure = "3s"
+[[contender]]
+name = "native"
+platform = {{ kind = "native" }}
+{more}
+"#
+    )
+}
+
+const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
+
+/// The report's figures are the record's: computed here again, in the plainest way.
+fn numbers_agree(place: &Place) {
+    let run = place.record();
+    let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
+    let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
+    for trial in &run.trials {
+        let driver = trial.record.driver.as_ref().expect("a completed trial has driven");
+        let counted: u64 =
+            driver.kinds.iter().filter(|kind| driver.metric.counted.contains(&kind.kind)).map(|kind| kind.committed).sum();
+        let by_hand = counted as f64 * driver.metric.per_ms as f64 / driver.measured_ms as f64;
+        let listed = analysis["trials"].as_array().expect("trials");
+        let said = listed.iter().find(|listed| listed["id"] == trial.record.id).expect("the trial is in the analysis");
+        let said = said["throughput"].as_f64().expect("its throughput");
+        assert!((said - by_hand).abs() < 0.5, "trial {}: {said} in the analysis, {by_hand} by hand", trial.record.id);
+    }
+}
+
+fn all_completed(place: &Place, trials: usize) {
+    let run = place.record();
+    assert_eq!(run.trials.len(), trials);
+    for trial in &run.trials {
+        assert_eq!(trial.record.outcome, Outcome::Completed, "trial {}", trial.record.id);
+        assert!(trial.findings.len() >= 12, "only {} data checks", trial.findings.len());
+        for finding in &trial.findings {
+            assert!(!finding.is_violated(), "{finding:?}");
+        }
+    }
+    for name in ["report.html", "report.md", "report.json", "analysis.json", "host.json", "study.toml", "events.jsonl"] {
+        assert!(place.run_folder().join(name).exists(), "{name} is missing");
+    }
+}
+
+fn runs(study: &str, trials: usize) -> Place {
+    let place = Place::new(study);
+    let output = place.bakeoff(&["run", "study.toml"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("report.html"), "{told}");
+    all_completed(&place, trials);
+    numbers_agree(&place);
+    place
+}
+
+#[test]
+fn sqlite_natively() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = runs(&study("sqlite", "512MiB", ""), 2);
+    report_again_is_the_same(&place);
+}
+
+fn report_again_is_the_same(place: &Place) {
+    let html = place.run_folder().join("report.html");
+    let first = std::fs::read(&html).unwrap();
+    std::fs::remove_file(&html).unwrap();
+    let run = place.run_folder();
+    let output = place.bakeoff(&["report", run.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert_eq!(std::fs::read(&html).unwrap(), first);
+}
+
+#[test]
+fn sqlite_natively_and_in_a_guest() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = runs(&study("sqlite", "512MiB", VM), 4);
+    let run = place.record();
+    let guest = run.trials.iter().find(|trial| trial.record.contender == "vm").expect("a trial in the guest");
+    let machine = guest.record.machine.as_ref().expect("facts about the guest");
+    assert!(machine.command_line.iter().any(|word| word.contains("qemu-system")), "{:?}", machine.command_line);
+    assert!(machine.inside.contains_key("kernel.release"), "{:?}", machine.inside);
+    assert!(machine.clock.len() >= 3, "{:?}", machine.clock);
+    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    assert!(markdown.contains("derived from"), "the notice is missing");
+}
+
+#[test]
+fn postgres_natively_and_in_a_guest() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = runs(&study("postgres", "1GiB", VM), 4);
+    for trial in place.record().trials {
+        let server = trial.record.server.expect("facts about the server");
+        assert!(server.effective.contains_key("shared_buffers"), "{:?}", server.effective);
+        assert!(server.version.starts_with("15"), "{}", server.version);
+    }
+}
+
+#[test]
+fn load_from_outside_reaches_a_server_in_a_guest() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let outside = study("postgres", "1GiB", VM).replace("clients = 2", "clients = 2\nplacement = \"outside\"");
+    let place = runs(&outside.replace("blocks = 2", "blocks = 1"), 2);
+    for trial in place.record().trials {
+        assert_eq!(trial.record.driver.expect("driver facts").placement, "outside");
+    }
+}
+
+#[test]
+fn a_contender_that_cannot_run_here_is_skipped_and_the_rest_runs() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let kvm = "[[contender]]\nname = \"kvm\"\nplatform = { kind = \"qemu\", accelerator = \"kvm\" }\n";
+    let place = Place::new(&study("sqlite", "512MiB", kvm));
+    let output = place.bakeoff(&["run", "study.toml"]);
+    let told = text(&output.stderr);
+    let run = place.record();
+    let outcomes = |name: &str| {
+        let of = run.trials.iter().filter(|trial| trial.record.contender == name);
+        of.map(|trial| trial.record.outcome.clone()).collect::<Vec<_>>()
+    };
+    assert!(outcomes("native").iter().all(|outcome| *outcome == Outcome::Completed));
+    // On a host where KVM works this study simply completes.
+    if outcomes("kvm").iter().all(|outcome| *outcome == Outcome::Completed) {
+        assert_eq!(output.status.code(), Some(0), "{told}");
+    } else {
+        assert!(outcomes("kvm").iter().all(|outcome| matches!(outcome, Outcome::Skipped { why } if !why.is_empty())));
+        assert_eq!(output.status.code(), Some(5), "{told}");
+        assert!(told.contains("skipped"), "{told}");
+    }
+}
+
+#[test]
+fn a_run_folder_that_is_none_is_named() {
+    let place = Place::new("");
+    let output = place.bakeoff(&["report", "nowhere"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("nowhere"));
+    assert!(!Path::new("nowhere").exists());
+}
