@@ -1,25 +1,29 @@
 //! Everything that must pass before a change goes in, cheapest first, stopping at the first that does not.
 
+use crate::tidy;
 use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-const STEPS: &[&[&str]] = &[
-    &["fmt", "--all", "--", "--check"],
-    &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
-    &["test", "--workspace"],
-];
-
-pub fn run(root: &Path) -> anyhow::Result<()> {
-    let (formatting, rest) = STEPS.split_at(1);
-    formatting.iter().try_for_each(|step| cargo(root, step))?;
-    super::tidy::run(root)?;
-    rest.iter().try_for_each(|step| cargo(root, step))
+/// What can be said without running anything of ours.
+pub fn lint(root: &Path) -> anyhow::Result<()> {
+    start(root, &["cargo", "fmt", "--all", "--check"])?;
+    tidy::run(root)?;
+    start(root, &["cargo", "clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
 }
 
-fn cargo(root: &Path, arguments: &[&str]) -> anyhow::Result<()> {
-    println!("cargo {}", arguments.join(" "));
-    let status = Command::new("cargo").args(arguments).current_dir(root).status().context("starting cargo")?;
-    ensure!(status.success(), "cargo {} failed", arguments.join(" "));
+/// Linting and all tests. The last lines printed are the tests' own.
+pub fn ci(root: &Path) -> anyhow::Result<()> {
+    lint(root)?;
+    start(root, &["make", "--no-print-directory", "test"])
+}
+
+fn start(root: &Path, command: &[&str]) -> anyhow::Result<()> {
+    let shown = command.join(" ");
+    println!("{shown}");
+    let (program, arguments) = command.split_first().context("a command has a program")?;
+    let status = Command::new(program).args(arguments).current_dir(root).status();
+    let status = status.with_context(|| format!("starting {program}"))?;
+    ensure!(status.success(), "`{shown}` failed");
     Ok(())
 }
