@@ -60,8 +60,9 @@ struct Checking {
 
 impl Checking {
     fn table(&mut self, path: &str, table: &Map<String, Value>, keys: &[Key]) -> Map<String, Value> {
+        let mut misspelt = Vec::new();
         for name in table.keys().filter(|name| keys.iter().all(|key| key.name != **name)) {
-            self.unknown(&below(path, name), name, keys);
+            misspelt.extend(self.unknown(&below(path, name), name, keys));
         }
         let mut checked = Map::new();
         for key in keys {
@@ -70,6 +71,8 @@ impl Checking {
                 (Some(value), _) => self.value(&path, value, key.holds),
                 (None, Some("")) => None,
                 (None, Some(text)) => self.value(&path, &default_value(text, key.holds), key.holds),
+                // The misspelt key is told already.
+                (None, None) if misspelt.contains(&key.name) => None,
                 (None, None) => self.refuse(&path, "missing".to_owned(), key.holds),
             };
             checked.extend(value.map(|value| (key.name.to_owned(), value)));
@@ -87,15 +90,18 @@ impl Checking {
         }
     }
 
-    fn unknown(&mut self, path: &str, name: &str, keys: &[Key]) {
+    /// Tells of an unknown key; gives the key that was probably meant.
+    fn unknown(&mut self, path: &str, name: &str, keys: &[Key]) -> Option<&'static str> {
         let known = keys.iter().map(|key| key.name);
         let expected = match keys {
             [] => "no keys here".to_owned(),
             [only] => only.name.to_owned(),
             _ => format!("one of {}", known.clone().collect::<Vec<_>>().join(", ")),
         };
-        let nearest = nearest(name, known).map(str::to_owned);
+        let meant = nearest(name, known);
+        let nearest = meant.map(str::to_owned);
         self.problems.push(Problem { path: path.to_owned(), found: "unknown key".to_owned(), expected, nearest });
+        meant
     }
 
     fn refuse(&mut self, path: &str, found: String, holds: Holds) -> Option<Value> {

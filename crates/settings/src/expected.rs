@@ -44,7 +44,7 @@ impl fmt::Display for Holds {
 fn range<T: fmt::Display>(formatter: &mut fmt::Formatter<'_>, min: &T, max: Option<&T>) -> fmt::Result {
     match max {
         Some(max) => write!(formatter, " from {min} to {max}"),
-        None => write!(formatter, " at least {min}"),
+        None => write!(formatter, " of at least {min}"),
     }
 }
 

@@ -46,12 +46,15 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
     let sweep = swept(&source.sweep, problems);
     if source.contenders.is_empty() {
         problems.push(Problem::new(None, "contender", "missing", "at least one [[contender]] table"));
+        // The base is checked all the same, so that its problems are told at once.
+        contenders.push(Named { name: String::new(), line: 0, baseline: None, overrides: Vec::new() });
     }
     settle_baseline(&mut contenders, problems);
     refuse_overlaps(&contenders, &scenarios, &sweep, problems);
     if let Some(problem) = too_many(contenders.len(), scenarios.len(), &sweep, blocks) {
         problems.push(problem);
-        return Vec::new();
+        // One cell of each contender is enough to tell their problems too.
+        return cross(&Tables::new(&base), &contenders, &[], &[]);
     }
     cross(&Tables::new(&base), &contenders, &scenarios, &sweep)
 }
@@ -77,7 +80,7 @@ fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec
     let mut all: Vec<Named> = Vec::new();
     for section in sections {
         let one = one_named(kind, own_keys, section, problems);
-        if let Some(first) = all.iter().find(|other| !one.name.is_empty() && other.name == one.name) {
+        if let Some(first) = all.iter().find(|other| other.name == one.name) {
             let expected = format!("a name of its own; the {kind} in line {} has this one", first.line);
             let found = format!("found \"{}\"", one.name);
             problems.push(Problem::new(Some(line_of(section, "name")), &below(kind, "name"), found, expected));
@@ -88,10 +91,15 @@ fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec
 }
 
 fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Problem>) -> Named {
-    let mut one = Named { name: String::new(), line: section.line, baseline: None, overrides: Vec::new() };
+    // A name to tell problems by, until its own is read.
+    let name_so_far = format!("in line {}", section.line);
+    let mut one = Named { name: name_so_far, line: section.line, baseline: None, overrides: Vec::new() };
     for leaf in &section.leaves {
         match leaf.path.as_str() {
-            "name" => one.name = name(kind, leaf, problems),
+            "name" => match name(leaf) {
+                Ok(name) => one.name = name,
+                Err(problem) => problems.push(Problem { path: below(kind, "name"), ..problem }),
+            },
             "baseline" if own_keys.contains(&"baseline") => one.baseline = truth(kind, leaf, problems),
             "set" => problems.extend(empty_set(kind, leaf)),
             path => {
@@ -112,16 +120,13 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
 
 const NAME_EXPECTED: &str = "a name of at most 40 letters, digits, spaces and the signs - _ . +";
 
-fn name(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> String {
+fn name(leaf: &Leaf) -> Result<String, Problem> {
     let fits = |text: &&str| {
         let allowed = |letter: char| letter.is_alphanumeric() || " -_.+".contains(letter);
         !text.trim().is_empty() && text.chars().all(allowed) && text.chars().count() <= LONGEST_NAME
     };
-    if let Some(text) = leaf.value.as_str().filter(fits) {
-        return text.to_owned();
-    }
-    problems.push(Problem::new(Some(leaf.line), &below(kind, "name"), found(&leaf.value), NAME_EXPECTED));
-    String::new()
+    let name = leaf.value.as_str().filter(fits).map(str::to_owned);
+    name.ok_or_else(|| Problem::new(Some(leaf.line), "name", found(&leaf.value), NAME_EXPECTED))
 }
 
 fn truth(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> Option<bool> {

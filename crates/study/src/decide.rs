@@ -190,7 +190,7 @@ impl Deciding<'_> {
         if let (None, Some(engine)) = (table.get("image"), engine) {
             table.insert("image".to_owned(), Value::from(image_for(engine.kind)));
         }
-        Some(table)
+        settings::check(&table, MACHINE).ok()
     }
 
     fn disk(&mut self, machine: &Map<String, Value>) {

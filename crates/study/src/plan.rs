@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 pub fn plan(study: &str, text: &str, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
     let (source, mut problems) = source::read(text);
     if !problems.is_empty() && source.base.is_empty() {
-        return Err(problems);
+        return Err(in_order(problems));
     }
     let top = top(&source.base, &mut problems);
     problems.extend(unknown_at_top(&source));

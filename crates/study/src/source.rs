@@ -38,12 +38,21 @@ pub fn read(text: &str) -> (Source, Vec<Problem>) {
     let lines = Lines::of(text);
     if !errors.is_empty() {
         let line = |error: &toml::de::Error| error.span().map(|span| lines.at(span.start));
-        let told = |error: toml::de::Error| Problem::new(line(&error), "", error.message(), "");
+        let told = |error: toml::de::Error| {
+            let at = error.span().and_then(|span| text.get(span)).filter(|at| fits_a_message(at));
+            let found = at.map_or(error.message().to_owned(), |at| format!("{}, at {at}", error.message()));
+            Problem::new(line(&error), "", found, "")
+        };
         return (Source::default(), errors.into_iter().map(told).collect());
     }
     let mut reading = Reading { lines, problems: Vec::new() };
     let source = reading.source(table.get_ref());
     (source, reading.problems)
+}
+
+fn fits_a_message(excerpt: &str) -> bool {
+    const LONGEST: usize = 40;
+    !excerpt.trim().is_empty() && excerpt.len() <= LONGEST && !excerpt.contains(char::is_control)
 }
 
 /// Starts of lines, to find the line of a byte.
@@ -162,7 +171,10 @@ impl Reading {
             DeValue::Table(_) => "found a table".to_owned(),
             DeValue::Array(_) => "found a list".to_owned(),
             DeValue::Datetime(date) => format!("found the date {date}"),
-            DeValue::Integer(number) => format!("found {number}, which does not fit 64 bits"),
+            DeValue::Integer(number) if whole_number(number).is_none() => {
+                format!("found {number}, which does not fit 64 bits")
+            }
+            DeValue::Integer(number) => format!("found {number}"),
             DeValue::Float(number) => format!("found {number}"),
             DeValue::String(text) => format!("found \"{}\"", text.escape_debug()),
             DeValue::Boolean(boolean) => format!("found {boolean}"),

@@ -64,7 +64,6 @@ fn every_problem_is_told_at_once() {
     });
     insta::assert_snapshot!(problems(written), @r#"
     row: unknown key; expected one of rows, pinned, share, pause, path, clients, disk; did you mean "rows"?
-    rows: missing; expected a whole number from 1 to 100
     pinned: found "yes"; expected true or false
     share: found 1.5; expected a number from 0 to 1
     pause: found 30; expected a span of time such as "30s", from 0 s to 1 h

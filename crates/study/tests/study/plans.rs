@@ -31,13 +31,63 @@ fn a_plan_holds_every_decided_value() {
     let plan = plan(STUDY);
     assert_eq!((plan.study.as_str(), plan.seed, plan.blocks), ("x", 7, 2));
     assert_eq!(plan.workloads.iter().map(|note| note.kind.as_str()).collect::<Vec<_>>(), ["orders"]);
-    assert_snapshot!(serde_json::to_string_pretty(&plan.cells[1]).unwrap(), @"");
+    assert_snapshot!(serde_json::to_string_pretty(&plan.cells[1]).unwrap(), @r#"
+    {
+      "id": 1,
+      "contender": "vm",
+      "baseline": false,
+      "sweep": {},
+      "settings": {
+        "machine": {
+          "count": 1,
+          "vcpus": 2,
+          "memory": 1073741824,
+          "kernel": "cloud",
+          "image": "server",
+          "disk": {
+            "size": 21474836480,
+            "storage": "file"
+          },
+          "oversubscribe": false
+        },
+        "platform": {
+          "kind": "vm",
+          "accelerator": "auto",
+          "disk": {
+            "adapter": "virtio-blk",
+            "cache": "writeback"
+          }
+        },
+        "engine": {
+          "kind": "server",
+          "profile": "sized"
+        },
+        "workload": {
+          "kind": "orders",
+          "warehouses": 2
+        },
+        "load": {
+          "placement": "inside",
+          "clients": 4,
+          "warmup": 3000,
+          "measure": 10000,
+          "shards": 0,
+          "retries": 10
+        }
+      }
+    }
+    "#);
 }
 
 #[test]
 fn the_order_of_trials_is_the_same_for_ever() {
     let text = plus("[sweep]\n\"workload.warehouses\" = [1, 2, 3]\n").replace("blocks = 2", "blocks = 4");
-    assert_snapshot!(order(&plan(&text)), @"");
+    assert_snapshot!(order(&plan(&text)), @r"
+    block 1, seed 4566298534525: 1:2 2:1 3:5 4:0 5:3 6:4
+    block 2, seed 2083632223789828: 7:3 8:5 9:0 10:4 11:1 12:2
+    block 3, seed 8120809799804224: 13:0 14:4 15:5 16:2 17:3 18:1
+    block 4, seed 7521130021786874: 19:2 20:3 21:5 22:4 23:1 24:0
+    ");
 }
 
 #[test]
@@ -73,7 +123,24 @@ set = { "machine.vcpus" = 3, machine = { memory = "2GiB" } }
 "#,
     );
     let plan = plan(&text);
-    assert_snapshot!(headings(&plan), @"");
+    assert_snapshot!(headings(&plan), @r"
+    0 native (baseline): small, workload.warehouses = 1, load.clients = 4
+    1 native (baseline): small, workload.warehouses = 1, load.clients = 8
+    2 native (baseline): small, workload.warehouses = 10, load.clients = 4
+    3 native (baseline): small, workload.warehouses = 10, load.clients = 8
+    4 native (baseline): large, workload.warehouses = 1, load.clients = 4
+    5 native (baseline): large, workload.warehouses = 1, load.clients = 8
+    6 native (baseline): large, workload.warehouses = 10, load.clients = 4
+    7 native (baseline): large, workload.warehouses = 10, load.clients = 8
+    8 vm: small, workload.warehouses = 1, load.clients = 4
+    9 vm: small, workload.warehouses = 1, load.clients = 8
+    10 vm: small, workload.warehouses = 10, load.clients = 4
+    11 vm: small, workload.warehouses = 10, load.clients = 8
+    12 vm: large, workload.warehouses = 1, load.clients = 4
+    13 vm: large, workload.warehouses = 1, load.clients = 8
+    14 vm: large, workload.warehouses = 10, load.clients = 4
+    15 vm: large, workload.warehouses = 10, load.clients = 8
+    ");
     let large = &plan.cells[6].settings;
     assert_eq!(large["machine"]["vcpus"], json!(3));
     assert_eq!(large["machine"]["memory"], json!(2_u64 << 30));
