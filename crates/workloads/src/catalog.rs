@@ -1,7 +1,70 @@
-//! The list of workloads. Adding one is a folder and a line here.
-//!
-//! Planned surface (used by `agent`, `study`, `trial`, `cli`):
-//! - `pub const WORKLOADS: &[Entry]` with `Entry { kind: &'static str, meaning: &'static str, keys: &'static [settings::Key] }`
-//! - `pub enum AnyWorkload { OrderEntry(order_entry::OrderEntry) }` with `from_table(kind, &Map) -> Result<Self, Vec<settings::Problem>>`
-//!   and `fn dataset(&self) -> &dyn Dataset`
-//! - `metric` of each workload: name, unit and scale of its throughput figure ("NOPM", "new orders/min", per minute)
+//! The list of workloads. Adding one is a folder and a line in each place here.
+
+use crate::dataset::Dataset;
+use crate::order_entry::{self, OrderEntry};
+use serde_json::{Map, Value};
+use settings::{Key, Problem};
+
+/// A workload that a study may name.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub kind: &'static str,
+    /// One sentence for `bakeoff list`.
+    pub meaning: &'static str,
+    pub keys: &'static [Key],
+    pub metric: Metric,
+}
+
+/// A workload's throughput figure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Metric {
+    pub name: &'static str,
+    pub unit: &'static str,
+    /// The figure is the number of counted transactions in this span.
+    pub per_ms: u64,
+}
+
+pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY];
+
+/// The workload called `kind`, if there is one.
+pub fn entry(kind: &str) -> Option<&'static Entry> {
+    WORKLOADS.iter().find(|entry| entry.kind == kind)
+}
+
+/// One of the workloads, made. The driver matches on it once and then runs code made for that workload alone.
+#[derive(Debug)]
+pub enum AnyWorkload {
+    OrderEntry(OrderEntry),
+}
+
+impl AnyWorkload {
+    /// Makes the workload `kind` from its table, without the key "kind".
+    pub fn from_table(kind: &str, table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        match kind {
+            order_entry::KIND => OrderEntry::from_table(table).map(Self::OrderEntry),
+            other => Err(vec![unknown_kind(other)]),
+        }
+    }
+
+    pub fn entry(&self) -> &'static Entry {
+        match self {
+            Self::OrderEntry(_) => &order_entry::ENTRY,
+        }
+    }
+
+    pub fn dataset(&self) -> &dyn Dataset {
+        match self {
+            Self::OrderEntry(workload) => workload,
+        }
+    }
+}
+
+fn unknown_kind(kind: &str) -> Problem {
+    let known = || WORKLOADS.iter().map(|entry| entry.kind);
+    Problem {
+        path: "kind".to_owned(),
+        found: format!("found \"{}\"", kind.escape_debug()),
+        expected: known().collect::<Vec<_>>().join(" or "),
+        nearest: settings::nearest(kind, known()).map(str::to_owned),
+    }
+}

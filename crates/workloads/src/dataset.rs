@@ -24,7 +24,7 @@ pub struct Part {
 }
 
 /// Order-independent checksum of a table's rows and their number.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Checksum {
     pub rows: u64,
     /// Sum modulo 2^64 of the XXH3 hashes of the rows in their text form.
@@ -42,6 +42,16 @@ pub trait Dataset: Send + Sync {
     fn finish(&self, dialect: Dialect) -> String;
     /// Conditions on the data. Only a lost or refusing database is an error; a violation is a finding.
     fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError>;
+    /// Sums over the data that a run moves by known amounts, taken before and after it; see [`Dataset::reconcile`].
+    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError>;
+    /// Whether the data moved by what was acknowledged to clients. `whole_run` are totals from the first transaction
+    /// after `before` was taken to the last before `after`, warm-up included.
+    fn reconcile(
+        &self,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+        whole_run: &[record::trial::KindTotals],
+    ) -> Vec<Finding>;
     /// Conditions on what was executed in the measured window.
     fn audit(&self, kinds: &[record::trial::KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding>;
     /// How this differs from the published benchmark it is derived from; printed with every report.

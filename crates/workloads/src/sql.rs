@@ -1,1 +1,126 @@
-//! TODO
+//! Files of named statements.
+//!
+//! A statement begins below a line `-- statement: its-name` and ends with the next semicolon; what stands between two
+//! statements is for readers. A second file, for one dialect, replaces statements by name. Everything that could go
+//! wrong with such files is found when a workload is made, not when a statement is first needed.
+
+use engines::statement::Statement;
+use std::collections::BTreeSet;
+
+const HEADING: &str = "-- statement:";
+
+/// One named statement of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Section {
+    pub name: &'static str,
+    pub sql: &'static str,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SqlError {
+    #[error("the statement {0} is written twice")]
+    Twice(&'static str),
+    #[error("the statement {0} is not written")]
+    Missing(&'static str),
+    #[error("the statement {0} is written but not used")]
+    Unused(&'static str),
+    #[error("the statement {0} is for one dialect only and replaces nothing")]
+    ReplacesNothing(&'static str),
+    #[error("the statement {0} does not end with a semicolon")]
+    Endless(&'static str),
+    /// SQLite numbers named parameters as they come, PostgreSQL by their names; only this order means the same to both.
+    #[error("the parameters of {name} do not first appear in the order of their numbers: ${found} before ${expected}")]
+    ParameterOrder { name: &'static str, found: u32, expected: u32 },
+}
+
+/// Splits a file into its statements, in their order.
+pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
+    let mut found: Vec<Section> = Vec::new();
+    for part in file.split(HEADING).skip(1) {
+        let (name, body) = part.split_once('\n').unwrap_or((part, ""));
+        let Some((sql, _)) = body.split_once(';') else { return Err(SqlError::Endless(name.trim())) };
+        let section = Section { name: name.trim(), sql: sql.trim() };
+        if found.iter().any(|other| other.name == section.name) {
+            return Err(SqlError::Twice(section.name));
+        }
+        check_parameters(section)?;
+        found.push(section);
+    }
+    Ok(found)
+}
+
+/// The statements called `names`, in that order: from `shared`, replaced by `dialect` where it has one of that name.
+pub fn statements(
+    names: &[&'static str],
+    shared: &'static str,
+    dialect: &'static str,
+) -> Result<Vec<Statement>, SqlError> {
+    let shared = sections(shared)?;
+    let replaced = sections(dialect)?;
+    let wanted: BTreeSet<&str> = names.iter().copied().collect();
+    if let Some(stray) = replaced.iter().find(|section| shared.iter().all(|other| other.name != section.name)) {
+        return Err(SqlError::ReplacesNothing(stray.name));
+    }
+    if let Some(stray) = shared.iter().find(|section| !wanted.contains(section.name)) {
+        return Err(SqlError::Unused(stray.name));
+    }
+    names
+        .iter()
+        .map(|&name| {
+            let section = replaced.iter().chain(&shared).find(|section| section.name == name);
+            let section = section.ok_or(SqlError::Missing(name))?;
+            Ok(Statement { name, sql: section.sql.to_owned() })
+        })
+        .collect()
+}
+
+fn check_parameters(section: Section) -> Result<(), SqlError> {
+    let mut highest = 0;
+    for text in section.sql.split('$').skip(1) {
+        let digits = text.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(text.len());
+        let Ok(number) = text[..digits].parse::<u32>() else { continue };
+        if number > highest + 1 {
+            return Err(SqlError::ParameterOrder { name: section.name, found: number, expected: highest + 1 });
+        }
+        highest = highest.max(number);
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: &str =
+        "-- What this is.\n-- statement: one\nSELECT $1;\n\n-- For $2.\n-- statement: two\nSELECT 2;\n";
+
+    #[test]
+    fn a_file_is_split_into_its_statements() {
+        let found = sections(SHARED).unwrap();
+        assert_eq!(found, [Section { name: "one", sql: "SELECT $1" }, Section { name: "two", sql: "SELECT 2" }]);
+    }
+
+    #[test]
+    fn a_dialect_replaces_by_name() {
+        let found = statements(&["two", "one"], SHARED, "-- statement: two\nSELECT 3;").unwrap();
+        let texts: Vec<_> = found.iter().map(|statement| (statement.name, statement.sql.as_str())).collect();
+        assert_eq!(texts, [("two", "SELECT 3;"), ("one", "SELECT $1")]);
+    }
+
+    #[test]
+    fn what_does_not_belong_together_is_refused() {
+        assert_eq!(statements(&["one"], SHARED, ""), Err(SqlError::Unused("two")));
+        assert_eq!(statements(&["one", "two", "three"], SHARED, ""), Err(SqlError::Missing("three")));
+        let stray = "-- statement: three\nSELECT 3;";
+        assert_eq!(statements(&["one", "two"], SHARED, stray), Err(SqlError::ReplacesNothing("three")));
+        assert_eq!(sections("-- statement: a\nX;\n-- statement: a\nY;"), Err(SqlError::Twice("a")));
+        assert_eq!(sections("-- statement: a\nSELECT 1\n"), Err(SqlError::Endless("a")));
+    }
+
+    #[test]
+    fn parameters_appear_in_the_order_of_their_numbers() {
+        assert!(sections("-- statement: a\nSELECT $1, $2, $1, $3;").is_ok());
+        let wrong = SqlError::ParameterOrder { name: "a", found: 2, expected: 1 };
+        assert_eq!(sections("-- statement: a\nSELECT $2, $1;"), Err(wrong));
+    }
+}

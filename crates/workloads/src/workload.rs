@@ -64,5 +64,12 @@ pub trait Workload: Sync {
     fn kind(&self, input: &Self::Input) -> u16;
     /// Whether the client only queues this transaction and goes on, while a background session executes it.
     fn deferred(&self, input: &Self::Input) -> bool;
-    async fn run<S: Session>(&self, session: &mut S, input: &Self::Input, tally: &mut Tally) -> Result<Ending, SessionError>;
+    /// Begins, executes and ends one transaction. After an error the transaction may still be open, and it is the
+    /// caller who rolls it back; after a result it is not.
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Self::Input,
+        tally: &mut Tally,
+    ) -> Result<Ending, SessionError>;
 }

@@ -1,0 +1,172 @@
+//! Whether what was executed in the measured window is what the rules for the inputs ask for.
+//!
+//! The definition allows a little more or less than each rule says, for runs of hours. Chance alone takes a short run
+//! beyond that, so the allowed range is widened by what one run in ten thousand would show if the inputs were right
+//! (the normal approximation of the binomial distribution). With so few events that the approximation means nothing,
+//! the finding is undecided and says how many would do.
+
+use super::checks::finding;
+use super::tally::Counter;
+use record::check::{Finding, Moment, Verdict};
+use record::trial::KindTotals;
+use std::collections::BTreeMap;
+
+/// Standard deviations that are exceeded, on either side, once in ten thousand times.
+const DEVIATIONS_ALLOWED: f64 = 3.89;
+/// Fewer expected events than this on either side of a share make the approximation a poor one.
+const EVENTS_NEEDED: f64 = 10.0;
+/// Standard deviation of a number of lines, uniform over 5 to 15: the root of (11² − 1) / 12.
+const LINES_DEVIATION: f64 = 3.162_277_66;
+/// At most so many of the districts that deliveries went through may have had nothing to deliver.
+const SKIPPED_SHARE_MAX: f64 = 0.01;
+
+/// A share of something, as it should be and as it may be.
+struct Share {
+    name: &'static str,
+    rule: &'static str,
+    /// What the inputs are drawn with.
+    target: f64,
+    low: f64,
+    high: f64,
+}
+
+/// The deck gives 10 of 23, but the definition only asks for a minimum.
+const fn at_least(name: &'static str, rule: &'static str, target: f64, low: f64) -> Share {
+    Share { name, rule, target, low, high: 1.0 }
+}
+
+const MIX: [(&str, Share); 4] = [
+    ("payment", at_least("mix-payment", "At least 43 % of the transactions are payments.", 10.0 / 23.0, 0.43)),
+    (
+        "order-status",
+        at_least("mix-order-status", "At least 4 % of the transactions are order-status.", 1.0 / 23.0, 0.04),
+    ),
+    ("delivery", at_least("mix-delivery", "At least 4 % of the transactions are deliveries.", 1.0 / 23.0, 0.04)),
+    ("stock-level", at_least("mix-stock-level", "At least 4 % of the transactions are stock-level.", 1.0 / 23.0, 0.04)),
+];
+
+const ROLLED_BACK: Share = Share {
+    name: "rolled-back",
+    rule: "1 % of the new orders are rolled back because of an unknown item.",
+    target: 0.01,
+    low: 0.009,
+    high: 0.011,
+};
+const REMOTE_LINES: Share = Share {
+    name: "remote-lines",
+    rule: "1 % of the order lines are supplied by another warehouse.",
+    target: 0.01,
+    low: 0.0095,
+    high: 0.0105,
+};
+const REMOTE_PAYMENTS: Share = Share {
+    name: "remote-payments",
+    rule: "15 % of the payments are made by customers of another warehouse.",
+    target: 0.15,
+    low: 0.14,
+    high: 0.16,
+};
+const PAYMENTS_BY_LAST_NAME: Share = Share {
+    name: "payments-by-last-name",
+    rule: "60 % of the payments find their customer by last name.",
+    target: 0.60,
+    low: 0.57,
+    high: 0.63,
+};
+const STATUS_BY_LAST_NAME: Share = Share {
+    name: "status-by-last-name",
+    rule: "60 % of the order-status requests find their customer by last name.",
+    target: 0.60,
+    low: 0.57,
+    high: 0.63,
+};
+const LINES_MEAN_LOW: f64 = 9.5;
+const LINES_MEAN_HIGH: f64 = 10.5;
+
+pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+    let counted = |counter: Counter| tally.get(counter.name()).copied().unwrap_or(0);
+    let ended = |kind: &str| {
+        kinds.iter().find(|totals| totals.kind == kind).map_or(0, |totals| totals.committed + totals.rolled_back)
+    };
+    let all = kinds.iter().map(|totals| totals.committed + totals.rolled_back).sum();
+    let (orders, lines) = (ended("new-order"), counted(Counter::OrderLines));
+
+    let mut findings: Vec<Finding> =
+        MIX.iter().map(|(kind, share)| finish(share, judge_share(share, ended(kind), all))).collect();
+    findings.push(finish(&ROLLED_BACK, judge_share(&ROLLED_BACK, counted(Counter::OrdersRolledBack), orders)));
+    findings.push(mean_lines(lines, orders));
+    for (share, counter, of) in
+        [(&REMOTE_LINES, Counter::RemoteLines, lines), (&REMOTE_PAYMENTS, Counter::RemotePayments, ended("payment"))]
+    {
+        let verdict = if warehouses == 1 {
+            Verdict::Undecided { why: "there is only one warehouse".to_owned() }
+        } else {
+            judge_share(share, counted(counter), of)
+        };
+        findings.push(finish(share, verdict));
+    }
+    for (share, counter, of) in [
+        (&PAYMENTS_BY_LAST_NAME, Counter::PaymentsByLastName, ended("payment")),
+        (&STATUS_BY_LAST_NAME, Counter::StatusByLastName, ended("order-status")),
+    ] {
+        findings.push(finish(share, judge_share(share, counted(counter), of)));
+    }
+    findings.push(skipped(counted(Counter::DistrictsSkipped), counted(Counter::DistrictsDelivered)));
+    findings
+}
+
+fn finish(share: &Share, verdict: Verdict) -> Finding {
+    finding(share.name, share.rule, Moment::AfterTrial, verdict)
+}
+
+fn judge_share(share: &Share, events: u64, of: u64) -> Verdict {
+    let needed = (EVENTS_NEEDED / share.target.min(1.0 - share.target)).ceil();
+    if (of as f64) < needed {
+        return Verdict::Undecided { why: format!("{of} are too few to judge, at least {needed} are needed") };
+    }
+    let deviation = (share.target * (1.0 - share.target) / of as f64).sqrt();
+    let low = (share.low - DEVIATIONS_ALLOWED * deviation).max(0.0);
+    let high = (share.high + DEVIATIONS_ALLOWED * deviation).min(1.0);
+    let found = events as f64 / of as f64;
+    let range = if share.high < 1.0 {
+        format!("{:.3} % to {:.3} %", low * 100.0, high * 100.0)
+    } else {
+        format!("at least {:.3} %", low * 100.0)
+    };
+    let seen = format!("{events} of {of}, {:.3} %; {range} allowed for so many", found * 100.0);
+    within(found, low, high, seen)
+}
+
+fn mean_lines(lines: u64, orders: u64) -> Finding {
+    let rule = "New orders have 10 lines on average.";
+    let verdict = if (orders as f64) < EVENTS_NEEDED {
+        Verdict::Undecided {
+            why: format!("{orders} new orders are too few to judge, at least {EVENTS_NEEDED} are needed"),
+        }
+    } else {
+        let mean = lines as f64 / orders as f64;
+        let chance = DEVIATIONS_ALLOWED * LINES_DEVIATION / (orders as f64).sqrt();
+        let (low, high) = (LINES_MEAN_LOW - chance, LINES_MEAN_HIGH + chance);
+        within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for so many"))
+    };
+    finding("mean-lines", rule, Moment::AfterTrial, verdict)
+}
+
+fn within(found: f64, low: f64, high: f64, seen: String) -> Verdict {
+    if (low..=high).contains(&found) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
+}
+
+/// Not a matter of chance: a queue runs empty when more is delivered than ordered. One in a run is always allowed.
+fn skipped(skipped: u64, delivered: u64) -> Finding {
+    let districts = skipped + delivered;
+    let rule = "At most 1 % of the districts that deliveries went through had nothing to deliver.";
+    let seen = format!("{skipped} of {districts} were skipped");
+    let verdict = if districts == 0 {
+        Verdict::Undecided { why: "nothing was delivered".to_owned() }
+    } else if skipped <= 1 || skipped as f64 <= SKIPPED_SHARE_MAX * districts as f64 {
+        Verdict::Holds { seen: Some(seen) }
+    } else {
+        Verdict::Violated { seen }
+    };
+    finding("skipped-deliveries", rule, Moment::AfterTrial, verdict)
+}

@@ -1,0 +1,169 @@
+//! Conditions on the data, after loading and after a trial.
+//!
+//! Twelve of them are the consistency conditions of the definition, in our words. The others hold for this workload
+//! by what its transactions do. All are queries for what violates them, so that a finding can name it.
+
+use super::OrderEntry;
+use super::definition::delta_is_allowed;
+use super::ledger;
+use super::tables::TABLES;
+use crate::dataset::Dataset;
+use crate::sql::{self, SqlError};
+use engines::admin::Admin;
+use engines::session::{Param, SessionError};
+use engines::statement::Statement;
+use record::check::{Finding, Moment, Verdict};
+use std::fmt::Write;
+
+/// Violating keys that a finding names before it only counts.
+const KEYS_SHOWN: u64 = 5;
+
+struct Condition {
+    name: &'static str,
+    rule: &'static str,
+    /// What the columns of the query are.
+    keys: &'static [&'static str],
+    /// `None` if it always holds.
+    only: Option<Moment>,
+}
+
+const fn always(name: &'static str, keys: &'static [&'static str], rule: &'static str) -> Condition {
+    Condition { name, rule, keys, only: None }
+}
+
+const WAREHOUSE: &[&str] = &["warehouse"];
+const DISTRICT: &[&str] = &["warehouse", "district"];
+const CUSTOMER: &[&str] = &["warehouse", "district", "customer"];
+const ORDER: &[&str] = &["warehouse", "district", "order"];
+
+const CONDITIONS: &[Condition] = &[
+    always("consistency-01", WAREHOUSE, "A warehouse has taken in as much as its districts together."),
+    always(
+        "consistency-02",
+        DISTRICT,
+        "A district's next order number follows its newest order, which is also the newest in its queue, if any is queued.",
+    ),
+    always("consistency-03", DISTRICT, "The queue of a district has no gaps."),
+    always("consistency-04", DISTRICT, "A district has as many order lines as its orders say."),
+    always("consistency-05", ORDER, "An order has no carrier exactly while it is queued."),
+    always("consistency-06", ORDER, "An order has as many lines as it says."),
+    always(
+        "consistency-07",
+        &["warehouse", "district", "order", "line"],
+        "A line has a delivery date exactly when its order has a carrier.",
+    ),
+    always("consistency-08", WAREHOUSE, "A warehouse has taken in what the payments made in it add up to."),
+    always("consistency-09", DISTRICT, "A district has taken in what the payments made in it add up to."),
+    always("consistency-10", CUSTOMER, "A customer's balance is what was delivered less what was paid."),
+    always("consistency-11", DISTRICT, "The orders of a district that are not queued have a carrier."),
+    Condition {
+        name: "consistency-11-loaded",
+        rule: "At the start, 2100 orders of a district are not queued.",
+        keys: DISTRICT,
+        only: Some(Moment::AfterLoad),
+    },
+    always("consistency-12", CUSTOMER, "A customer's balance and payments together are what was delivered."),
+    always("references", ORDER, "Queue rows and order lines have an order, and orders a customer."),
+    always("stock-quantity", &["warehouse", "item"], "The quantity of a stock stays between 10 and 100."),
+    always(
+        "stock-ledger",
+        WAREHOUSE,
+        "Stocks have counted the quantity, lines and remote lines of the orders since the start.",
+    ),
+    always("payment-ledger", DISTRICT, "The customers of a district have counted their payments."),
+    always("delivery-ledger", DISTRICT, "The customers of a district have counted their deliveries since the start."),
+];
+
+/// The queries of the conditions and of the ledger, read once.
+#[derive(Debug)]
+pub struct Checks {
+    conditions: Vec<Statement>,
+    pub sums: Vec<Statement>,
+}
+
+impl Checks {
+    pub fn read() -> Result<Self, SqlError> {
+        let names: Vec<_> = CONDITIONS.iter().map(|condition| condition.name).collect();
+        Ok(Self {
+            conditions: sql::statements(&names, include_str!("sql/checks.sql"), "")?,
+            sums: sql::statements(ledger::SUMS, include_str!("sql/ledger.sql"), "")?,
+        })
+    }
+}
+
+pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+    let mut findings = vec![cardinalities(workload, admin, moment)?];
+    if moment == Moment::AfterLoad {
+        findings.push(distance_of_constants(workload));
+    }
+    for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
+        if condition.only.is_none_or(|only| only == moment) {
+            findings.push(judge(condition, &query.sql, admin, moment)?);
+        }
+    }
+    Ok(findings)
+}
+
+fn judge(condition: &Condition, query: &str, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+    let mut violations = 0_u64;
+    let mut shown = String::new();
+    admin.scan(query, &mut |set, row| {
+        if violations < KEYS_SHOWN {
+            shown.push_str(if violations == 0 { "" } else { "; " });
+            for (column, key) in condition.keys.iter().enumerate() {
+                let separator = if column == 0 { "" } else { ", " };
+                // Writing to a text cannot fail.
+                let _ = match set.value(row, column) {
+                    Some(Param::Integer(id)) => write!(shown, "{separator}{key} {id}"),
+                    other => write!(shown, "{separator}{key} {other:?}"),
+                };
+            }
+        }
+        violations += 1;
+    })?;
+    let verdict = match violations {
+        0 => Verdict::Holds { seen: None },
+        1..=KEYS_SHOWN => Verdict::Violated { seen: shown },
+        more => Verdict::Violated { seen: format!("{shown}; and {} more", more - KEYS_SHOWN) },
+    };
+    Ok(finding(condition.name, condition.rule, moment, verdict))
+}
+
+/// Tables that no transaction adds to or takes from.
+const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
+
+fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+    let state = ledger::state(&workload.checks, admin)?;
+    let mut wrong = Vec::new();
+    for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&table.name)) {
+        let found = state.get(table.name).copied().unwrap_or(0);
+        let expected = workload.expected_rows(table);
+        if u64::try_from(found) != Ok(expected) {
+            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
+        }
+    }
+    let rule = match moment {
+        Moment::AfterLoad => "Every table has its number of rows.",
+        Moment::AfterTrial => "Tables that do not grow have their number of rows.",
+    };
+    let verdict =
+        if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
+    Ok(finding("cardinalities", rule, moment, verdict))
+}
+
+fn distance_of_constants(workload: &OrderEntry) -> Finding {
+    let (at_load, at_run) = (workload.constants.last_name_at_load, workload.constants.last_name_at_run);
+    let seen = format!("loaded with {at_load}, run with {at_run}: {} apart", (at_run - at_load).abs());
+    let verdict = if delta_is_allowed(at_load, at_run) {
+        Verdict::Holds { seen: Some(seen) }
+    } else {
+        Verdict::Violated { seen }
+    };
+    let rule = "The constants of last names are 65 to 119 apart between loading and running, but not 96 or 112.";
+    finding("last-name-constants", rule, Moment::AfterLoad, verdict)
+}
+
+/// A finding of this workload.
+pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
+    Finding { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+}

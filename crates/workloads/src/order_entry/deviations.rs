@@ -1,0 +1,27 @@
+//! What must be said whenever a number of this workload is shown.
+
+pub const NOTICE: &str = "The order-entry workload is derived from TPC-C. It does not meet all requirements of that \
+    benchmark, so its results are not comparable with published TPC-C results, and NOPM is not a metric of the TPC.";
+
+pub const DEVIATIONS: &[&str] = &[
+    "Clients send SQL statements one after another; there are no terminals, menus or forms, and what a terminal would \
+     display is read by the client and dropped.",
+    "Clients work back to back: no keying time and no think time, so throughput is not tied to the number of \
+     warehouses and rows of small scales are hotter than the definition intends.",
+    "Warm-up and measurement take minutes, not the hours the definition asks for; steady state and the number of \
+     checkpoints in the measured window are not required.",
+    "A new-order counts when it is committed; the orders that the definition rolls back on purpose are reported but \
+     not counted.",
+    "Money is stored as whole cents, rates as whole ten-thousandths and moments as whole microseconds, in integers.",
+    "Integers are wide enough never to overflow where the definition allows narrower numbers.",
+    "Text is made of the 62 Latin letters and digits.",
+    "No foreign keys are declared; the references are checked by queries after the trial.",
+    "The history table has no primary key.",
+    "Order lines are worked on in the order of supplying warehouse and item, so that two orders cannot block each other.",
+    "The level of isolation is the engine's setting and may be below the one the definition demands of Order-Status.",
+    "Deferred deliveries are executed by the driver's own sessions and write no result file; the time from queueing \
+     to completion is in their response times.",
+    "The tests of atomicity, isolation and durability, pricing, and space for long growth are not part of a trial.",
+    "The size of the database and the number of clients are set by the study; ten clients for each warehouse are not \
+     required.",
+];

@@ -1,0 +1,171 @@
+//! The initial population: every table is a sequence of chunks, and every chunk has a random stream of its own.
+//!
+//! A part of a table is a run of whole chunks, so any split gives the same rows, and parts can be made at the same
+//! time on different threads or machines. Chunks are what one district, one warehouse or a thousand items have.
+
+mod catalogue;
+mod customers;
+mod orders;
+mod places;
+
+use super::OrderEntry;
+use super::definition::{CUSTOMERS, DISTRICTS, ITEMS, QUEUED};
+use super::tables;
+use crate::dataset::{Part, RowSource};
+use crate::random::{Letters, Stream};
+use engines::rows::RowSink;
+use std::ops::Range;
+
+pub use orders::lines_of_all_orders;
+
+/// Items or stocks in one chunk.
+const ITEMS_PER_CHUNK: u32 = 1_000;
+const ITEM_CHUNKS: u32 = ITEMS / ITEMS_PER_CHUNK;
+/// Rows written by one call of [`RowSource::fill`].
+const ROWS_PER_FILL: usize = 256;
+
+/// The rows of one chunk, one at a time.
+trait Chunk: Send {
+    /// Writes the next row; false, without a row, after the last.
+    fn write(&mut self, sink: &mut dyn RowSink) -> bool;
+}
+
+/// The rows of some chunks one after another.
+struct Chunks<Open, Rows> {
+    left: Range<u64>,
+    open: Open,
+    current: Option<Rows>,
+}
+
+impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> Chunks<Open, Rows> {
+    fn write(&mut self, sink: &mut dyn RowSink) -> bool {
+        loop {
+            if let Some(rows) = &mut self.current
+                && rows.write(sink)
+            {
+                return true;
+            }
+            let Some(next) = self.left.next() else { return false };
+            self.current = Some((self.open)(next));
+        }
+    }
+}
+
+impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> RowSource for Chunks<Open, Rows> {
+    fn fill(&mut self, sink: &mut dyn RowSink) -> bool {
+        (0..ROWS_PER_FILL).all(|_| self.write(sink))
+    }
+}
+
+/// A table without rows, for names that are none of ours.
+struct NoRows;
+
+impl RowSource for NoRows {
+    fn fill(&mut self, _: &mut dyn RowSink) -> bool {
+        false
+    }
+}
+
+/// The rows of one part of a table.
+pub fn rows<'a>(workload: &'a OrderEntry, table: &str, part: Part) -> Box<dyn RowSource + 'a> {
+    let seed = workload.settings.data_seed;
+    let warehouses = u64::from(workload.settings.warehouses);
+    let districts = warehouses * u64::from(DISTRICTS);
+    let stock_chunks = warehouses * u64::from(ITEM_CHUNKS);
+    if table == tables::ITEM.name {
+        source(part, u64::from(ITEM_CHUNKS), move |chunk| catalogue::Items::new(seed, id(chunk)))
+    } else if table == tables::WAREHOUSE.name {
+        source(part, warehouses, move |chunk| places::Warehouse::new(seed, id(chunk) + 1))
+    } else if table == tables::STOCK.name {
+        source(part, stock_chunks, move |chunk| {
+            catalogue::Stocks::new(seed, id(chunk / u64::from(ITEM_CHUNKS)) + 1, id(chunk % u64::from(ITEM_CHUNKS)))
+        })
+    } else if table == tables::DISTRICT.name {
+        source(part, districts, move |chunk| places::District::new(seed, Home::of_chunk(chunk)))
+    } else if table == tables::CUSTOMER.name {
+        let constant = workload.constants.last_name_at_load;
+        source(part, districts, move |chunk| customers::Customers::new(seed, constant, Home::of_chunk(chunk)))
+    } else if table == tables::HISTORY.name {
+        source(part, districts, move |chunk| customers::Histories::new(seed, Home::of_chunk(chunk)))
+    } else if table == tables::ORDERS.name {
+        source(part, districts, move |chunk| orders::Orders::new(seed, Home::of_chunk(chunk)))
+    } else if table == tables::ORDER_LINE.name {
+        source(part, districts, move |chunk| orders::Lines::new(seed, Home::of_chunk(chunk)))
+    } else if table == tables::NEW_ORDER.name {
+        source(part, districts, move |chunk| orders::Queue::new(Home::of_chunk(chunk)))
+    } else {
+        Box::new(NoRows)
+    }
+}
+
+/// Number of rows of a table at the start.
+pub fn expected_rows(workload: &OrderEntry, table: &str) -> u64 {
+    let warehouses = u64::from(workload.settings.warehouses);
+    let districts = warehouses * u64::from(DISTRICTS);
+    match table {
+        "item" => u64::from(ITEMS),
+        "warehouse" => warehouses,
+        "stock" => warehouses * u64::from(ITEMS),
+        "district" => districts,
+        "customer" | "history" | "orders" => districts * u64::from(CUSTOMERS),
+        "new_order" => districts * u64::from(QUEUED),
+        "order_line" => *workload.order_lines.get_or_init(|| lines_of_all_orders(workload)),
+        _ => 0,
+    }
+}
+
+fn source<'a, Rows, Open>(part: Part, chunks: u64, open: Open) -> Box<dyn RowSource + 'a>
+where
+    Rows: Chunk + 'a,
+    Open: FnMut(u64) -> Rows + Send + 'a,
+{
+    Box::new(Chunks { left: range(part, chunks), open, current: None })
+}
+
+/// The chunks of a part: as even as whole chunks allow, and the parts together are all of them.
+fn range(part: Part, chunks: u64) -> Range<u64> {
+    let boundary = |index: u32| chunks * u64::from(index) / u64::from(part.count);
+    boundary(part.index)..boundary(part.index + 1)
+}
+
+/// Chunk numbers come from 32-bit numbers of warehouses, so they fit.
+fn id(chunk: u64) -> u32 {
+    u32::try_from(chunk).unwrap_or(u32::MAX)
+}
+
+/// A district and its warehouse, both counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Home {
+    pub warehouse: u32,
+    pub district: u32,
+}
+
+impl Home {
+    fn of_chunk(chunk: u64) -> Self {
+        let districts = u64::from(DISTRICTS);
+        Self { warehouse: id(chunk / districts) + 1, district: id(chunk % districts) + 1 }
+    }
+
+    fn stream(self, seed: u64, purpose: &str) -> Stream {
+        Stream::new(seed, purpose, [self.warehouse, self.district])
+    }
+
+    fn write(self, sink: &mut dyn RowSink) {
+        sink.integer(i64::from(self.warehouse));
+        sink.integer(i64::from(self.district));
+    }
+}
+
+/// Two streets and a city, a state, and a zip code of four digits and five ones.
+fn write_address(stream: &mut Stream, sink: &mut dyn RowSink) {
+    for _ in 0..3 {
+        sink.text(Letters::<20>::alphanumeric(stream, 10).as_str());
+    }
+    let mut state = [0; 2];
+    stream.capitals(&mut state);
+    let mut zip = *b"000011111";
+    stream.digits(&mut zip[..4]);
+    for text in [state.as_slice(), zip.as_slice()] {
+        sink.text(std::str::from_utf8(text).unwrap_or_default());
+    }
+}

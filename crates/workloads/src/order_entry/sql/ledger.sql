@@ -1,0 +1,34 @@
+-- Sums that a run moves by known amounts. Each query returns one number.
+
+-- statement: order-numbers
+SELECT CAST(SUM(d_next_o_id) AS BIGINT) FROM district;
+
+-- statement: warehouse
+SELECT COUNT(*) FROM warehouse;
+
+-- statement: district
+SELECT COUNT(*) FROM district;
+
+-- statement: customer
+SELECT COUNT(*) FROM customer;
+
+-- statement: history
+SELECT COUNT(*) FROM history;
+
+-- statement: orders
+SELECT COUNT(*) FROM orders;
+
+-- statement: new_order
+SELECT COUNT(*) FROM new_order;
+
+-- statement: order_line
+SELECT COUNT(*) FROM order_line;
+
+-- statement: item
+SELECT COUNT(*) FROM item;
+
+-- statement: stock
+SELECT COUNT(*) FROM stock;
+
+-- statement: customer-deliveries
+SELECT CAST(SUM(c_delivery_cnt) AS BIGINT) FROM customer;
