@@ -1,1 +1,19 @@
-//! TODO
+//! What a run's record says: estimates with their uncertainty, comparisons, and reasons to doubt them.
+//!
+//! [`summary::analyse`] is a pure function from [`record::run::Run`] to [`summary::Analysis`]. It reads no clock and no
+//! disk, knows no database and no hypervisor, and gives the same answer for the same record every time: the resampling
+//! is seeded by the plan's seed. What each number means is written for readers of reports in `docs/method.md`.
+
+pub mod agreement;
+pub mod bootstrap;
+pub mod cells;
+pub mod checks;
+pub mod compare;
+pub mod estimate;
+pub mod latency;
+pub mod settings;
+pub mod student;
+pub mod summary;
+pub mod throughput;
+pub mod warnings;
+pub mod work;

@@ -12,6 +12,8 @@ pub mod hlog;
 pub mod intervals;
 pub mod plan;
 pub mod run;
+#[cfg(feature = "synthetic")]
+pub mod synthetic;
 pub mod trial;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.

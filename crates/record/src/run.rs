@@ -2,7 +2,7 @@
 
 use crate::check::Finding;
 use crate::facts::Facts;
-use crate::folder::{RecordError, RunFolder, failing, read_json};
+use crate::folder::{RecordError, RunFolder, TrialFolder, failing, read_json};
 use crate::intervals::Measured;
 use crate::plan::Plan;
 use crate::trial::TrialRecord;
@@ -34,7 +34,7 @@ impl Run {
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
-        let complete = plan.trials.iter().map(|trial| folder.trial(trial.id)).filter(|trial| trial.is_complete());
+        let complete = plan.trials.iter().map(|trial| folder.trial(trial.id)).filter(TrialFolder::is_complete);
         let mut trials = complete.map(|trial| read_trial(trial.path())).collect::<Result<Vec<_>, _>>()?;
         trials.sort_by_key(|trial| trial.record.id);
         Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })

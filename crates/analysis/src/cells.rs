@@ -1,0 +1,213 @@
+//! What each cell of the plan gave: its trials, throughput, latencies and totals.
+
+use crate::bootstrap;
+use crate::estimate::Estimate;
+use crate::latency::{self, Counts, Latency};
+use crate::throughput::{self, TrialThroughput};
+use record::intervals::Span;
+use record::plan::{Cell, Plan};
+use record::run::{Run, StoredTrial};
+use record::trial::{KindTotals, Metric, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellResult {
+    pub cell: u32,
+    pub contender: String,
+    pub baseline: bool,
+    /// Scenario and swept values, empty if the study has neither.
+    pub coordinates: String,
+    pub metric: Metric,
+    pub outcomes: Outcomes,
+    /// Over completed trials only.
+    pub throughput: Option<Estimate>,
+    /// Every trial that has a record, completed or not.
+    pub trials: Vec<TrialThroughput>,
+    pub latency: Vec<Latency>,
+    /// Sums over completed trials, in the workload's order.
+    pub totals: Vec<KindTotals>,
+    pub errors: BTreeMap<String, u64>,
+    pub driver: Option<DriverReading>,
+}
+
+/// How the trials of a cell ended. They add up to `planned`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Outcomes {
+    pub planned: u32,
+    pub completed: u32,
+    pub invalid: u32,
+    pub failed: u32,
+    pub skipped: u32,
+    pub interrupted: u32,
+    pub not_reached: u32,
+}
+
+/// What the driver said about itself, over the completed trials. Plain readings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DriverReading {
+    pub placement: String,
+    pub clients: u32,
+    pub sessions: u32,
+    pub shards: u32,
+    /// CPU time of the driver's threads for each statement; for an engine in the same process that is the engine's too.
+    pub cpu_us_per_statement: Option<f64>,
+    /// The worst trial's.
+    pub lateness_p99_us: u64,
+    pub lateness_max_us: u64,
+    /// The worst trial's busiest shard.
+    pub busiest_shard: f64,
+    /// Transactions under way at a time, by Little's law: response times added up over the length of the window.
+    pub under_way: Option<f64>,
+}
+
+/// Cells that differ only in their contender, in the order of the plan.
+pub struct Group<'a> {
+    pub coordinates: String,
+    pub cells: Vec<&'a Cell>,
+}
+
+pub fn groups(plan: &Plan) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    for cell in &plan.cells {
+        let same =
+            |group: &&mut Group<'_>| group.cells[0].scenario == cell.scenario && group.cells[0].sweep == cell.sweep;
+        match groups.iter_mut().find(same) {
+            Some(group) => group.cells.push(cell),
+            None => groups.push(Group { coordinates: cell.coordinates(), cells: vec![cell] }),
+        }
+    }
+    groups
+}
+
+pub fn trials_of(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
+    run.trials.iter().filter(move |trial| trial.record.cell == cell)
+}
+
+/// The only trials whose numbers are averaged or compared.
+pub fn completed(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
+    trials_of(run, cell).filter(|trial| trial.record.outcome == Outcome::Completed)
+}
+
+pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
+    let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
+    let values: Vec<f64> = trials.iter().filter(|trial| trial.completed).filter_map(|trial| trial.value).collect();
+    let metric =
+        trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
+    CellResult {
+        cell: cell.id,
+        contender: cell.contender.clone(),
+        baseline: cell.baseline,
+        coordinates: cell.coordinates(),
+        metric: metric.unwrap_or_default(),
+        outcomes: outcomes(run, cell.id),
+        throughput: bootstrap::geometric_mean(&values, run.plan.seed),
+        trials,
+        latency: latencies(run, cell.id),
+        totals: totals(run, cell.id),
+        errors: errors(run, cell.id),
+        driver: driver(run, cell.id),
+    }
+}
+
+fn outcomes(run: &Run, cell: u32) -> Outcomes {
+    let planned = run.plan.trials.iter().filter(|trial| trial.cell == cell).count();
+    let mut outcomes = Outcomes { planned: u32::try_from(planned).unwrap_or(u32::MAX), ..Outcomes::default() };
+    let mut reached = 0;
+    for trial in trials_of(run, cell) {
+        reached += 1;
+        match trial.record.outcome {
+            Outcome::Completed => outcomes.completed += 1,
+            Outcome::Invalid { .. } => outcomes.invalid += 1,
+            Outcome::Failed { .. } => outcomes.failed += 1,
+            Outcome::Skipped { .. } => outcomes.skipped += 1,
+            Outcome::Interrupted { .. } => outcomes.interrupted += 1,
+        }
+    }
+    outcomes.not_reached = outcomes.planned.saturating_sub(reached);
+    outcomes
+}
+
+/// The names of the kinds of a cell, in the workload's order.
+pub fn kinds(run: &Run, cell: u32) -> Vec<String> {
+    completed(run, cell)
+        .find_map(|trial| trial.measured.as_ref())
+        .map(|measured| measured.kinds.clone())
+        .unwrap_or_default()
+}
+
+fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
+    let mut latencies = Vec::new();
+    for kind in kinds(run, cell) {
+        for span in [Span::Response, Span::Service] {
+            let blocks: Vec<Counts> = completed(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
+            latencies.extend(latency::of_blocks(&kind, span, &blocks, run.plan.seed));
+        }
+    }
+    latencies
+}
+
+/// The latencies of one kind in one trial's measured window; `None` if it measured none.
+pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> {
+    let measured = trial.measured.as_ref()?;
+    let index = measured.kinds.iter().position(|known| known == kind)?;
+    let counts = latency::measured_counts(measured, u16::try_from(index).ok()?, span);
+    (counts.total() > 0).then_some(counts)
+}
+
+fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
+    let mut sums: Vec<KindTotals> = Vec::new();
+    let drivers = completed(run, cell).filter_map(|trial| trial.record.driver.as_ref());
+    for part in drivers.flat_map(|driver| &driver.kinds) {
+        match sums.iter_mut().find(|sum| sum.kind == part.kind) {
+            Some(sum) => {
+                sum.committed += part.committed;
+                sum.rolled_back += part.rolled_back;
+                sum.retries += part.retries;
+                sum.failed += part.failed;
+            }
+            None => sums.push(part.clone()),
+        }
+    }
+    sums
+}
+
+fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
+    let mut sums = BTreeMap::new();
+    for driver in completed(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
+        for (message, count) in &driver.errors {
+            *sums.entry(message.clone()).or_insert(0) += count;
+        }
+    }
+    sums
+}
+
+fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
+    let drivers: Vec<_> = completed(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
+    let first = *drivers.first()?;
+    let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
+    let cpu_ns: u64 = drivers.iter().map(|driver| driver.testimony.cpu_ns).sum();
+    let testimonies = || drivers.iter().map(|driver| driver.testimony);
+    Some(DriverReading {
+        placement: first.placement.clone(),
+        clients: first.clients,
+        sessions: first.sessions,
+        shards: first.shards,
+        cpu_us_per_statement: (statements > 0).then(|| cpu_ns as f64 / 1000.0 / statements as f64),
+        lateness_p99_us: testimonies().map(|testimony| testimony.lateness_p99_us).max()?,
+        lateness_max_us: testimonies().map(|testimony| testimony.lateness_max_us).max()?,
+        busiest_shard: testimonies().map(|testimony| testimony.busiest_shard).fold(0.0, f64::max),
+        under_way: under_way(run, cell),
+    })
+}
+
+fn under_way(run: &Run, cell: u32) -> Option<f64> {
+    let (mut response_us, mut window_us) = (0.0, 0.0);
+    for trial in completed(run, cell) {
+        let (Some(measured), Some(driver)) = (&trial.measured, &trial.record.driver) else { continue };
+        let counts = measured.kinds.iter().filter_map(|kind| counts_of(trial, kind, Span::Response));
+        response_us += counts.map(|counts| counts.mean().unwrap_or(0.0) * counts.total() as f64).sum::<f64>();
+        window_us += driver.measured_ms as f64 * 1000.0;
+    }
+    (window_us > 0.0).then(|| response_us / window_us)
+}

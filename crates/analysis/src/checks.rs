@@ -1,0 +1,115 @@
+//! Data checks, put together: each check of each contender once, with how often it held.
+
+use record::check::{Finding, Moment, Verdict};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// One check of one contender over all its trials.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CheckSummary {
+    pub contender: String,
+    pub name: String,
+    pub rule: String,
+    pub moment: Moment,
+    pub held: u32,
+    pub undecided: u32,
+    /// Trials in which it was violated.
+    pub violated: Vec<u32>,
+    /// What was seen, or why it was not decided, in the most telling trial: a violated one before an undecided one
+    /// before one in which it held.
+    pub seen: Option<String>,
+}
+
+/// Sums over all checks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CheckCounts {
+    pub held: u32,
+    pub violated: u32,
+    pub undecided: u32,
+}
+
+/// Every check of every trial, in the order in which they were first met.
+pub fn all(run: &Run) -> Vec<CheckSummary> {
+    let mut summaries: Vec<CheckSummary> = Vec::new();
+    for trial in &run.trials {
+        for finding in &trial.findings {
+            let contender = &trial.record.contender;
+            let same = |summary: &CheckSummary| {
+                summary.contender == *contender && summary.name == finding.name && summary.moment == finding.moment
+            };
+            let index = summaries.iter().position(same).unwrap_or_else(|| {
+                summaries.push(empty(contender, finding));
+                summaries.len() - 1
+            });
+            add(&mut summaries[index], trial.record.id, &finding.verdict);
+        }
+    }
+    summaries
+}
+
+pub fn counts(summaries: &[CheckSummary]) -> CheckCounts {
+    summaries.iter().fold(CheckCounts::default(), |sum, check| CheckCounts {
+        held: sum.held + check.held,
+        violated: sum.violated + u32::try_from(check.violated.len()).unwrap_or(u32::MAX),
+        undecided: sum.undecided + check.undecided,
+    })
+}
+
+fn empty(contender: &str, finding: &Finding) -> CheckSummary {
+    CheckSummary {
+        contender: contender.to_owned(),
+        name: finding.name.clone(),
+        rule: finding.rule.clone(),
+        moment: finding.moment,
+        held: 0,
+        undecided: 0,
+        violated: Vec::new(),
+        seen: None,
+    }
+}
+
+fn add(summary: &mut CheckSummary, trial: u32, verdict: &Verdict) {
+    match verdict {
+        Verdict::Holds { seen } => {
+            if summary.undecided == 0 && summary.violated.is_empty() {
+                summary.seen.clone_from(seen);
+            }
+            summary.held += 1;
+        }
+        Verdict::Undecided { why } => {
+            if summary.violated.is_empty() {
+                summary.seen = Some(why.clone());
+            }
+            summary.undecided += 1;
+        }
+        Verdict::Violated { seen } => {
+            if summary.violated.is_empty() {
+                summary.seen = Some(seen.clone());
+            }
+            summary.violated.push(trial);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_most_telling_trial_is_quoted() {
+        let finding = Finding {
+            name: "sum".to_owned(),
+            rule: "the sum is right".to_owned(),
+            moment: Moment::AfterTrial,
+            verdict: Verdict::Holds { seen: None },
+        };
+        let mut summary = empty("native", &finding);
+        add(&mut summary, 1, &Verdict::Holds { seen: Some("10".to_owned()) });
+        assert_eq!(summary.seen.as_deref(), Some("10"));
+        add(&mut summary, 2, &Verdict::Violated { seen: "11".to_owned() });
+        add(&mut summary, 3, &Verdict::Undecided { why: "too few".to_owned() });
+        add(&mut summary, 4, &Verdict::Violated { seen: "12".to_owned() });
+        assert_eq!(summary.seen.as_deref(), Some("11"));
+        assert_eq!(counts(&[summary]), CheckCounts { held: 1, violated: 2, undecided: 1 });
+    }
+}

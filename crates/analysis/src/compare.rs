@@ -1,0 +1,195 @@
+//! Contenders against the baseline, paired by block.
+//!
+//! Within a block both met the same drift of the machine and the same inputs, so each block gives one ratio; the
+//! answer is the geometric mean of those. A block in which either side did not complete is left out, and named.
+
+use crate::bootstrap;
+use crate::cells::{self, Group};
+use crate::estimate::{Bounds, Estimate};
+use crate::{student, throughput};
+use record::intervals::Span;
+use record::plan::Cell;
+use record::run::{Run, StoredTrial};
+use record::trial::{Metric, Outcome};
+use serde::{Deserialize, Serialize};
+
+/// The percentiles whose ratios are reported.
+const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
+
+/// One contender against the baseline, under the same scenario and swept values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    pub coordinates: String,
+    pub baseline: String,
+    pub contender: String,
+    pub baseline_cell: u32,
+    pub contender_cell: u32,
+    pub metric: Metric,
+    /// Blocks that could not be paired, each with the reason.
+    pub left_out: Vec<LeftOut>,
+    /// Contender over baseline; above one is faster. `None` if no block could be paired.
+    pub throughput: Option<Ratio>,
+    /// Contender over baseline for the counted kinds; above one is slower.
+    pub latency: Vec<LatencyRatio>,
+    pub verdict: Verdict,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub block: u32,
+    pub why: String,
+}
+
+/// A ratio over paired blocks, with two intervals and every point it was made from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// The second opinion for few blocks: Student's t on the logarithms.
+    pub student: Bounds,
+    pub blocks: Vec<BlockRatio>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BlockRatio {
+    pub block: u32,
+    pub ratio: f64,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LatencyRatio {
+    pub kind: String,
+    pub span: Span,
+    pub quantile: f64,
+    pub ratio: Ratio,
+}
+
+/// What the interval of the throughput ratio allows to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    Slower,
+    Faster,
+    /// The interval contains one: a difference, if there is one, is smaller than this run can tell.
+    NoDifferenceSeen,
+    /// There is no interval.
+    TooFewTrials,
+    /// There is not even a ratio.
+    NothingToCompare,
+}
+
+/// Every contender of every group against the baseline of its group.
+pub fn all(run: &Run) -> Vec<Comparison> {
+    let groups = cells::groups(&run.plan);
+    groups.iter().flat_map(|group| of_group(run, group)).collect()
+}
+
+fn of_group(run: &Run, group: &Group<'_>) -> Vec<Comparison> {
+    let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
+    let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
+    others.map(|cell| of_pair(run, group, baseline, cell)).collect()
+}
+
+/// The same block of both sides.
+struct Pair<'a> {
+    block: u32,
+    baseline: &'a StoredTrial,
+    contender: &'a StoredTrial,
+}
+
+fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
+    let (pairs, left_out) = pair(run, baseline, contender);
+    let window = |trial: &StoredTrial| trial.record.driver.as_ref().and_then(throughput::of_window);
+    let throughput = ratio(&pairs, run.plan.seed, window);
+    let metric =
+        pairs.first().and_then(|pair| pair.baseline.record.driver.as_ref()).map(|driver| driver.metric.clone());
+    let metric = metric.unwrap_or_default();
+    Comparison {
+        coordinates: group.coordinates.clone(),
+        baseline: baseline.contender.clone(),
+        contender: contender.contender.clone(),
+        baseline_cell: baseline.id,
+        contender_cell: contender.id,
+        latency: latency_ratios(&pairs, &metric.counted, run.plan.seed),
+        verdict: verdict(throughput.as_ref()),
+        metric,
+        left_out,
+        throughput,
+    }
+}
+
+fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
+    let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
+    for block in 1..=run.plan.blocks {
+        match (usable(run, baseline, block), usable(run, contender, block)) {
+            (Ok(baseline), Ok(contender)) => pairs.push(Pair { block, baseline, contender }),
+            (first, second) => {
+                let reasons = [first.err(), second.err()];
+                let why = reasons.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                left_out.push(LeftOut { block, why });
+            }
+        }
+    }
+    (pairs, left_out)
+}
+
+/// The completed trial of a cell in a block, or why there is none.
+fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<&'a StoredTrial, String> {
+    let name = &cell.contender;
+    let trial = cells::trials_of(run, cell.id).find(|trial| trial.record.block == block);
+    let trial = trial.ok_or_else(|| format!("{name} was not reached"))?;
+    let counted = trial.record.driver.as_ref().and_then(throughput::of_window);
+    match &trial.record.outcome {
+        Outcome::Completed if counted.is_some_and(|value| value > 0.0) => Ok(trial),
+        Outcome::Completed => Err(format!("{name} counted nothing")),
+        other => Err(format!("{name} {}", describe(other))),
+    }
+}
+
+/// How a trial ended, as a phrase that follows its contender's name.
+pub fn describe(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Invalid { why } => format!("is invalid: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in {phase}: {why}"),
+        Outcome::Skipped { why } => format!("was skipped: {why}"),
+        Outcome::Interrupted { phase } => format!("was interrupted in {phase}"),
+    }
+}
+
+/// The ratio of what `value` reads from both sides of each pair; pairs without such a value are left out.
+fn ratio(pairs: &[Pair<'_>], seed: u64, value: impl Fn(&StoredTrial) -> Option<f64>) -> Option<Ratio> {
+    let of_block = |pair: &Pair<'_>| {
+        let ratio = value(pair.contender)? / value(pair.baseline)?;
+        (ratio.is_finite() && ratio > 0.0).then_some(BlockRatio { block: pair.block, ratio })
+    };
+    let blocks: Vec<BlockRatio> = pairs.iter().filter_map(of_block).collect();
+    let ratios: Vec<f64> = blocks.iter().map(|block| block.ratio).collect();
+    Some(Ratio { estimate: bootstrap::geometric_mean(&ratios, seed)?, student: student::bounds(&ratios), blocks })
+}
+
+fn latency_ratios(pairs: &[Pair<'_>], counted: &[String], seed: u64) -> Vec<LatencyRatio> {
+    let mut ratios = Vec::new();
+    for kind in counted {
+        for quantile in COMPARED_QUANTILES {
+            let span = Span::Response;
+            let value = |trial: &StoredTrial| Some(cells::counts_of(trial, kind, span)?.quantile(quantile)? as f64);
+            let ratio = ratio(pairs, seed, value);
+            ratios.extend(ratio.map(|ratio| LatencyRatio { kind: kind.clone(), span, quantile, ratio }));
+        }
+    }
+    ratios
+}
+
+fn verdict(throughput: Option<&Ratio>) -> Verdict {
+    let Some(ratio) = throughput else { return Verdict::NothingToCompare };
+    match ratio.estimate.bounds {
+        Bounds::Unknown { .. } => Verdict::TooFewTrials,
+        Bounds::Known { high, .. } if high < 1.0 => Verdict::Slower,
+        Bounds::Known { low, .. } if low > 1.0 => Verdict::Faster,
+        Bounds::Known { .. } => Verdict::NoDifferenceSeen,
+    }
+}
+
+#[cfg(test)]
+mod tests;

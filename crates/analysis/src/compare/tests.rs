@@ -1,0 +1,116 @@
+use super::*;
+use record::synthetic;
+
+/// A run whose windows counted exactly these, baseline first, one pair for each block.
+fn counted(pairs: &[(u64, u64)]) -> Run {
+    let mut run = synthetic::run(u32::try_from(pairs.len()).unwrap());
+    for trial in &mut run.trials {
+        let (baseline, contender) = pairs[trial.record.block as usize - 1];
+        let driver = trial.record.driver.as_mut().unwrap();
+        driver.kinds[0].rolled_back = 0;
+        driver.kinds[0].committed = if trial.record.cell == 0 { baseline } else { contender };
+    }
+    run
+}
+
+fn ratio_of(run: &Run) -> Ratio {
+    let [comparison] = &all(run)[..] else { panic!("one comparison") };
+    comparison.throughput.clone().unwrap()
+}
+
+/// Ratios as published or following from published figures, each of a single run: order entry on eight processors
+/// native and in a guest (293 K and 250 K transactions a minute), two guests of equal shape under other hypervisors
+/// (requests a second), and the gain of a doubling of processors.
+#[test]
+fn published_pairs_give_their_published_ratios() {
+    let published = [
+        (293_000, 250_000, 0.853),
+        (232_431, 173_142, 0.745),
+        (232_431, 160_564, 0.691),
+        (100, 190, 1.90),
+        (100, 187, 1.87),
+    ];
+    for (baseline, contender, ratio) in published {
+        let found = ratio_of(&counted(&[(baseline, contender)]));
+        assert!((found.estimate.point - ratio).abs() < 0.0005, "{found:?}");
+        assert_eq!(found.estimate.bounds.known(), None, "one run says nothing about its uncertainty");
+        assert_eq!(found.student.known(), None);
+    }
+}
+
+/// Two doublings of 1.90 and 1.87 are 3.55 together: ratios multiply, so their mean is geometric.
+#[test]
+fn ratios_multiply() {
+    let found = ratio_of(&counted(&[(100, 190), (100, 187)]));
+    assert!((found.estimate.point.powi(2) - 3.553).abs() < 1e-9, "{found:?}");
+}
+
+/// `scipy.stats.gmean` and `scipy.stats.t.interval` of the logarithms of 0.85, 0.86, 0.84, 0.88 and 0.85.
+#[test]
+fn five_blocks_give_a_verdict() {
+    let run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 880), (1000, 850)]);
+    let comparison = &all(&run)[0];
+    let ratio = comparison.throughput.as_ref().unwrap();
+    assert!((ratio.estimate.point - 0.855_893_350).abs() < 1e-9, "{ratio:?}");
+    let (low, high) = ratio.student.known().unwrap();
+    assert!((low - 0.837_375_931).abs() < 1e-6 && (high - 0.874_820_257).abs() < 1e-6, "{ratio:?}");
+    assert_eq!(comparison.verdict, Verdict::Slower);
+    let (low, high) = ratio.estimate.bounds.known().unwrap();
+    assert!(0.84 <= low && low < ratio.estimate.point && ratio.estimate.point < high && high <= 0.88, "{ratio:?}");
+}
+
+#[test]
+fn an_interval_around_one_is_no_difference_seen() {
+    let run = counted(&[(1000, 990), (1000, 1010), (1000, 1000), (1000, 1005)]);
+    assert_eq!(all(&run)[0].verdict, Verdict::NoDifferenceSeen);
+    let run = counted(&[(1000, 1200), (1000, 1210), (1000, 1190)]);
+    assert_eq!(all(&run)[0].verdict, Verdict::Faster);
+    let run = counted(&[(1000, 1200)]);
+    assert_eq!(all(&run)[0].verdict, Verdict::TooFewTrials);
+}
+
+#[test]
+fn drift_that_hits_both_sides_of_a_block_cancels() {
+    let run = counted(&[(1000, 850), (500, 425), (2000, 1700)]);
+    let (low, high) = ratio_of(&run).estimate.bounds.known().unwrap();
+    assert!((low - 0.85).abs() < 1e-12 && (high - 0.85).abs() < 1e-12, "{low} {high}");
+}
+
+#[test]
+fn blocks_without_both_sides_are_left_out_and_named() {
+    let run = synthetic::troubled();
+    let comparison = &all(&run)[0];
+    let left_out: Vec<(u32, &str)> = comparison.left_out.iter().map(|left| (left.block, left.why.as_str())).collect();
+    assert_eq!(left_out.len(), 4, "{left_out:?}");
+    assert!(left_out[0].1.starts_with("kvm failed in load: "), "{left_out:?}");
+    assert_eq!(left_out[1].1, "kvm was skipped: kvm does not work here");
+    assert_eq!(left_out[2].1, "kvm is invalid: the driver was the bottleneck");
+    assert_eq!(left_out[3].1, "native was not reached");
+    assert_eq!(comparison.verdict, Verdict::TooFewTrials);
+}
+
+#[test]
+fn swapping_the_baseline_inverts_the_ratio() {
+    let run = synthetic::run(5);
+    let mut swapped = run.clone();
+    for cell in &mut swapped.plan.cells {
+        cell.baseline = !cell.baseline;
+    }
+    let (one, other) = (ratio_of(&run), ratio_of(&swapped));
+    let ((low, high), (other_low, other_high)) =
+        (one.estimate.bounds.known().unwrap(), other.estimate.bounds.known().unwrap());
+    for product in [one.estimate.point * other.estimate.point, low * other_high, high * other_low] {
+        assert!((product - 1.0).abs() < 1e-9, "{product}");
+    }
+}
+
+#[test]
+fn latency_is_compared_for_the_counted_kinds() {
+    let comparison = &all(&synthetic::run(5))[0];
+    let found: Vec<(&str, f64)> =
+        comparison.latency.iter().map(|latency| (latency.kind.as_str(), latency.quantile)).collect();
+    assert_eq!(found, [("new-order", 0.50), ("new-order", 0.95), ("new-order", 0.99)]);
+    // The made-up guest is slower by 1 / 0.853 in every transaction.
+    let median = comparison.latency[0].ratio.estimate.point;
+    assert!((1.10..1.25).contains(&median), "{median}");
+}

@@ -1,0 +1,47 @@
+//! A number and how far it can be trusted.
+
+use serde::{Deserialize, Serialize};
+
+/// The share of intervals that would hold the true value if the run were repeated many times.
+pub const CONFIDENCE: f64 = 0.95;
+
+/// A number that never travels without its uncertainty.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    pub point: f64,
+    #[serde(flatten)]
+    pub bounds: Bounds,
+    /// How point and bounds were made, in a few words.
+    pub method: String,
+}
+
+/// A 95 % interval, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "interval", rename_all = "kebab-case")]
+pub enum Bounds {
+    Known { low: f64, high: f64 },
+    Unknown { why: String },
+}
+
+impl Bounds {
+    pub fn known(&self) -> Option<(f64, f64)> {
+        match *self {
+            Self::Known { low, high } => Some((low, high)),
+            Self::Unknown { .. } => None,
+        }
+    }
+
+    /// The same bounds on another scale, for example from logarithms back to ratios. `scale` must be increasing.
+    #[must_use]
+    pub fn map(self, scale: impl Fn(f64) -> f64) -> Self {
+        match self {
+            Self::Known { low, high } => Self::Known { low: scale(low), high: scale(high) },
+            unknown @ Self::Unknown { .. } => unknown,
+        }
+    }
+
+    /// Whether `value` lies inside; `None` if there is no interval to say so.
+    pub fn contain(&self, value: f64) -> Option<bool> {
+        self.known().map(|(low, high)| low <= value && value <= high)
+    }
+}

@@ -1,0 +1,112 @@
+//! Everything a run's record says, in one value (`analysis.json`).
+
+use crate::agreement::{self, Agreement};
+use crate::bootstrap;
+use crate::cells::{self, CellResult};
+use crate::checks::{self, CheckCounts, CheckSummary};
+use crate::compare::{self, Comparison};
+use crate::estimate::CONFIDENCE;
+use crate::settings::{self, SettingsComparison};
+use crate::warnings::{self, Warning};
+use crate::work::{self, WorkComparison};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Analysis {
+    pub format: u32,
+    pub study: String,
+    pub question: String,
+    pub method: Method,
+    /// The worst first.
+    pub warnings: Vec<Warning>,
+    pub comparisons: Vec<Comparison>,
+    pub cells: Vec<CellResult>,
+    pub work: Vec<WorkComparison>,
+    pub check_counts: CheckCounts,
+    pub checks: Vec<CheckSummary>,
+    pub settings: Vec<SettingsComparison>,
+    pub agreement: Vec<Agreement>,
+}
+
+/// What all intervals have in common.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Method {
+    pub confidence: f64,
+    pub resamples: usize,
+    pub seed: u64,
+    pub fewest_blocks: usize,
+}
+
+/// The same record always gives the same analysis.
+pub fn analyse(run: &Run) -> Analysis {
+    let work = work::all(run);
+    let agreement = agreement::all(run);
+    let settings = settings::all(run);
+    let checks = checks::all(run);
+    let findings = warnings::Findings { work: &work, agreement: &agreement, settings: &settings, checks: &checks };
+    Analysis {
+        format: record::FORMAT,
+        study: run.plan.study.clone(),
+        question: run.plan.question.clone(),
+        method: Method {
+            confidence: CONFIDENCE,
+            resamples: bootstrap::RESAMPLES,
+            seed: run.plan.seed,
+            fewest_blocks: bootstrap::FEWEST_BLOCKS,
+        },
+        warnings: warnings::all(run, &findings),
+        comparisons: compare::all(run),
+        cells: run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect(),
+        check_counts: checks::counts(&checks),
+        work,
+        checks,
+        settings,
+        agreement,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    #[test]
+    fn no_statistic_depends_on_the_order_in_which_trials_are_listed() {
+        let run = synthetic::run(5);
+        let mut shuffled = run.clone();
+        shuffled.trials.reverse();
+        shuffled.trials.rotate_left(3);
+        let (one, other) = (analyse(&run), analyse(&shuffled));
+        assert!(one == analyse(&run));
+        assert!(one.comparisons == other.comparisons);
+        assert!(one.work == other.work);
+        for (cell, same) in one.cells.iter().zip(&other.cells) {
+            assert!(cell.throughput == same.throughput && cell.latency == same.latency && cell.totals == same.totals);
+        }
+    }
+
+    /// Seen whole, since reading a decimal number may differ from what was written in its last bit.
+    #[test]
+    fn its_file_can_be_read_again() {
+        let analysis = analyse(&synthetic::run(3));
+        let text = serde_json::to_string(&analysis).unwrap();
+        let again: Analysis = serde_json::from_str(&text).unwrap();
+        assert_eq!(again.warnings, analysis.warnings);
+        assert_eq!(again.checks, analysis.checks);
+        let low = |analysis: &Analysis| {
+            analysis.comparisons[0].throughput.as_ref().unwrap().estimate.bounds.known().unwrap().0
+        };
+        assert!((low(&again) - low(&analysis)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_run_without_any_trial_has_nothing_but_warnings() {
+        let mut run = synthetic::run(3);
+        run.trials.clear();
+        let analysis = analyse(&run);
+        assert!(analysis.comparisons.iter().all(|comparison| comparison.throughput.is_none()));
+        assert!(analysis.cells.iter().all(|cell| cell.throughput.is_none() && cell.outcomes.not_reached == 3));
+        assert!(!analysis.warnings.is_empty());
+    }
+}

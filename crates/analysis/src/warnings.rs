@@ -1,0 +1,280 @@
+//! Reasons to doubt the numbers, found by looking, not by asking: told before any number is.
+
+use crate::agreement::Agreement;
+use crate::bootstrap::FEWEST_BLOCKS;
+use crate::checks::CheckSummary;
+use crate::settings::SettingsComparison;
+use crate::work::WorkComparison;
+use crate::{cells, compare};
+use record::facts::Fact;
+use record::run::{Run, StoredTrial};
+use record::trial::{ClockReading, Outcome};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
+const CLOCK_RATE_TOLERANCE: f64 = 0.001;
+
+/// What a platform decided about the place of the data is kept under names that begin like these.
+const STORAGE: [&str; 2] = ["storage", "data"];
+
+/// What a machine sees of the place of its data that must be the same for all contenders.
+const STORAGE_INSIDE: &str = "storage.file_system";
+
+/// More trials than this are counted instead of listed.
+const MOST_LISTED: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Warning {
+    pub severity: Severity,
+    /// A sentence or two.
+    pub text: String,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The comparison may be wrong, or a part of it is missing.
+    Serious,
+    /// Worth knowing before believing small differences.
+    Caution,
+}
+
+/// What other parts of the analysis found.
+pub struct Findings<'a> {
+    pub work: &'a [WorkComparison],
+    pub agreement: &'a [Agreement],
+    pub settings: &'a [SettingsComparison],
+    pub checks: &'a [CheckSummary],
+}
+
+/// All warnings, the worst first.
+pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    warnings.extend(outcomes(run));
+    warnings.extend(violated(findings.checks));
+    warnings.extend(unequal_work(findings.work));
+    warnings.extend(unequal_settings(findings.settings));
+    warnings.extend(storage(run));
+    warnings.extend(disagreements(findings.agreement));
+    warnings.extend(clocks(run));
+    warnings.extend(not_honoured(run));
+    warnings.extend(told_by_trials(run));
+    warnings.extend(given_up(run));
+    warnings.extend(design(run));
+    warnings.sort_by_key(|warning| warning.severity);
+    warnings
+}
+
+fn serious(text: String) -> Warning {
+    Warning { severity: Severity::Serious, text }
+}
+
+fn caution(text: String) -> Warning {
+    Warning { severity: Severity::Caution, text }
+}
+
+/// The same thing said of several trials is said once, with the trials.
+#[derive(Default)]
+struct Gathered(BTreeMap<String, Vec<u32>>);
+
+impl Gathered {
+    fn add(&mut self, text: String, trial: u32) {
+        self.0.entry(text).or_default().push(trial);
+    }
+
+    /// In the order of the first trial each was said of.
+    fn sentences(self) -> Vec<String> {
+        let mut gathered: Vec<_> = self.0.into_iter().collect();
+        gathered.sort_by_key(|(_, trials)| trials.first().copied());
+        gathered.into_iter().map(|(text, trials)| format!("{text} ({})", list(&trials))).collect()
+    }
+}
+
+fn list(trials: &[u32]) -> String {
+    match trials {
+        [one] => format!("trial {one}"),
+        many if many.len() > MOST_LISTED => format!("{} trials", many.len()),
+        few => format!("trials {}", few.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+fn outcomes(run: &Run) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for trial in run.trials.iter().filter(|trial| trial.record.outcome != Outcome::Completed) {
+        let ended = compare::describe(&trial.record.outcome);
+        gathered.add(format!("{} {ended}", trial.record.contender), trial.record.id);
+    }
+    let mut warnings: Vec<Warning> = gathered.sentences().into_iter().map(serious).collect();
+    let reached = |id: u32| run.trials.iter().any(|trial| trial.record.id == id);
+    let missing: Vec<u32> = run.plan.trials.iter().map(|trial| trial.id).filter(|id| !reached(*id)).collect();
+    if !missing.is_empty() {
+        let count = missing.len();
+        let planned = run.plan.trials.len();
+        warnings.push(serious(format!("{count} of {planned} planned trials were not run ({})", list(&missing))));
+    }
+    warnings
+}
+
+fn violated(checks: &[CheckSummary]) -> Vec<Warning> {
+    let violated = checks.iter().filter(|check| !check.violated.is_empty());
+    let sentence = |check: &CheckSummary| {
+        let (name, contender, rule, trials) = (&check.name, &check.contender, &check.rule, list(&check.violated));
+        let seen = check.seen.as_deref().unwrap_or("nothing noted");
+        serious(format!("data check {name} is violated on {contender} ({trials}). Rule: {rule}. Seen: {seen}"))
+    };
+    violated.map(sentence).collect()
+}
+
+fn unequal_work(work: &[WorkComparison]) -> Vec<Warning> {
+    let unequal = work.iter().flat_map(|comparison| comparison.unequal.iter().map(move |text| (comparison, text)));
+    let sentence = |(comparison, text): (&WorkComparison, &String)| {
+        let (place, percent) = (at(&comparison.coordinates), comparison.tolerance * 100.0);
+        serious(format!("the contenders did not do equal work{place}: {text} (tolerated: {percent:.0} %)"))
+    };
+    unequal.map(sentence).collect()
+}
+
+fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for comparison in settings {
+        let place = at(&comparison.coordinates);
+        let differing = comparison.settings.iter().filter(|row| row.differs);
+        let names: Vec<&str> = differing.map(|row| row.name.as_str()).collect();
+        if !names.is_empty() {
+            let names = names.join(", ");
+            warnings.push(serious(format!("effective database settings differ between contenders{place}: {names}")));
+        }
+        if comparison.servers.windows(2).any(|pair| pair[0] != pair[1]) {
+            let servers = comparison.contenders.iter().zip(&comparison.servers);
+            let servers: Vec<String> =
+                servers.map(|(contender, server)| format!("{contender} runs {server}")).collect();
+            warnings.push(serious(format!("the database servers differ{place}: {}", servers.join("; "))));
+        }
+    }
+    warnings
+}
+
+/// " at 1x2", or nothing where a study has only one point.
+fn at(coordinates: &str) -> String {
+    if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
+}
+
+fn storage(run: &Run) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for group in cells::groups(&run.plan) {
+        let mut kinds: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        for cell in &group.cells {
+            let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
+            let decided = machine.into_iter().flat_map(|machine| &machine.decided);
+            let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
+            let inside = machine.into_iter().flat_map(|machine| &machine.inside);
+            for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
+                kinds.entry((name.clone(), fact.to_string())).or_default().push(cell.contender.clone());
+            }
+        }
+        let names: Vec<String> = kinds.keys().map(|(name, _)| name.clone()).collect();
+        for name in names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[0]) {
+            let said = kinds.iter().filter(|((other, _), _)| other == name);
+            let said: Vec<String> = said.map(|((_, fact), who)| format!("{fact} on {}", who.join(", "))).collect();
+            let text = format!("{name} differs between contenders{}: {}", at(&group.coordinates), said.join("; "));
+            warnings.push(serious(text));
+        }
+    }
+    warnings.dedup();
+    warnings
+}
+
+fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for checked in agreement {
+        for text in &checked.disagreements {
+            gathered.add(format!("the record disagrees with itself: {text}"), checked.trial);
+        }
+    }
+    gathered.sentences().into_iter().map(serious).collect()
+}
+
+fn clocks(run: &Run) -> Vec<Warning> {
+    let drifting = run.trials.iter().filter_map(|trial| {
+        let machine = trial.record.machine.as_ref()?;
+        let length_ms: u64 = trial.record.phases.iter().map(|phase| phase.length_ms).sum();
+        let rate = clock_rate_error(&machine.clock, length_ms)?;
+        (rate > CLOCK_RATE_TOLERANCE).then_some((trial, rate))
+    });
+    let sentence = |(trial, rate): (&StoredTrial, f64)| {
+        let (contender, id, percent) = (&trial.record.contender, trial.record.id, rate * 100.0);
+        serious(format!(
+            "the clock inside {contender} ran at least {percent:.2} % faster or slower than the host's (trial {id}); \
+             what was timed inside is wrong by as much"
+        ))
+    };
+    drifting.map(sentence).collect()
+}
+
+/// The least share by which a machine's clock ran wrong, given that each reading is uncertain by half its round trip.
+fn clock_rate_error(readings: &[ClockReading], length_ms: u64) -> Option<f64> {
+    let lowest = readings.iter().min_by_key(|reading| reading.offset_ns)?;
+    let highest = readings.iter().max_by_key(|reading| reading.offset_ns)?;
+    let apart_ns = highest.offset_ns.abs_diff(lowest.offset_ns);
+    let uncertain_ns = lowest.round_trip_ns.midpoint(highest.round_trip_ns);
+    let certain_ns = apart_ns.saturating_sub(uncertain_ns);
+    (length_ms > 0).then(|| certain_ns as f64 / (length_ms as f64 * 1e6))
+}
+
+fn not_honoured(run: &Run) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for trial in &run.trials {
+        let decided = trial.record.machine.iter().flat_map(|machine| &machine.decided);
+        for (name, fact) in decided.filter(|(_, fact)| matches!(fact, Fact::Unavailable(_))) {
+            gathered.add(format!("{}: {name} is {fact}", trial.record.contender), trial.record.id);
+        }
+    }
+    gathered.sentences().into_iter().map(caution).collect()
+}
+
+fn told_by_trials(run: &Run) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for trial in &run.trials {
+        for text in &trial.record.warnings {
+            gathered.add(format!("{}: {text}", trial.record.contender), trial.record.id);
+        }
+    }
+    gathered.sentences().into_iter().map(caution).collect()
+}
+
+fn given_up(run: &Run) -> Vec<Warning> {
+    let mut failed: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
+        for totals in trial.record.driver.iter().flat_map(|driver| &driver.kinds) {
+            let (given_up, all) = failed.entry(&trial.record.contender).or_default();
+            *given_up += totals.failed;
+            *all += totals.failed + totals.finished();
+        }
+    }
+    let failed = failed.into_iter().filter(|(_, (given_up, _))| *given_up > 0);
+    failed
+        .map(|(contender, (given_up, all))| caution(format!("{contender}: {given_up} of {all} transactions failed")))
+        .collect()
+}
+
+fn design(run: &Run) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    for group in cells::groups(&run.plan).iter().filter(|group| group.cells.len() > 1) {
+        if !group.cells.iter().any(|cell| cell.baseline) {
+            warnings
+                .push(serious(format!("no contender is the baseline{}: nothing is compared", at(&group.coordinates))));
+        }
+    }
+    let blocks = run.plan.blocks;
+    if (blocks as usize) < FEWEST_BLOCKS {
+        warnings.push(caution(format!(
+            "the study has {blocks} of the at least {FEWEST_BLOCKS} blocks that an interval needs: ratios are plain \
+             readings, and chance alone may explain them"
+        )));
+    }
+    warnings
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,66 @@
+use super::*;
+use crate::summary::analyse;
+use record::synthetic;
+
+fn texts(run: &Run, severity: Severity) -> Vec<String> {
+    let warnings = analyse(run).warnings.into_iter();
+    warnings.filter(|warning| warning.severity == severity).map(|warning| warning.text).collect()
+}
+
+#[test]
+fn a_sound_run_has_only_what_its_platform_could_not_honour() {
+    let run = synthetic::run(5);
+    assert_eq!(texts(&run, Severity::Serious), Vec::<String>::new());
+    let cautions = texts(&run, Severity::Caution);
+    let expected = "native: memory limit is unavailable, because no cgroup could be made: permission denied (trials 2, 3, 6, 7, 10)";
+    assert_eq!(cautions, [expected]);
+}
+
+#[test]
+fn everything_that_went_wrong_is_said() {
+    let serious = texts(&synthetic::troubled(), Severity::Serious);
+    for expected in [
+        "kvm failed in load: the guest ended",
+        "kvm was skipped: kvm does not work here (trial ",
+        "kvm is invalid: the driver was the bottleneck (trial ",
+        "1 of 10 planned trials were not run (trial 10)",
+        "data check order-entry/consistency-01 is violated on kvm (trial ",
+        "statements per transaction: 26.00 on native, 28.60 on kvm (tolerated: 2 %)",
+        "effective database settings differ between contenders: synchronous",
+        "the clock inside kvm ran at least 2.6",
+    ] {
+        assert!(serious.iter().any(|text| text.contains(expected)), "{expected} is not among {serious:#?}");
+    }
+}
+
+#[test]
+fn data_on_other_storage_is_serious() {
+    let mut run = synthetic::run(3);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {
+        let machine = trial.record.machine.as_mut().unwrap();
+        machine.decided.insert("storage.data".to_owned(), Fact::known("plain directory on ext4"));
+    }
+    let expected =
+        "storage.data differs between contenders: ext4 image file on ext4 on kvm; plain directory on ext4 on native";
+    assert_eq!(texts(&run, Severity::Serious), [expected]);
+}
+
+#[test]
+fn a_clock_is_only_accused_beyond_what_its_readings_are_worth() {
+    let reading = |offset_ns, round_trip_ns| ClockReading { at: String::new(), offset_ns, round_trip_ns };
+    // 1 ms apart over one second is one in a thousand, if the readings were exact.
+    let exact = clock_rate_error(&[reading(0, 0), reading(1_000_000, 0)], 1000).unwrap();
+    assert!((exact - 0.001).abs() < 1e-12, "{exact}");
+    let vague = clock_rate_error(&[reading(0, 1_000_000), reading(1_000_000, 1_000_000)], 1000);
+    assert_eq!(vague, Some(0.0));
+    assert_eq!(clock_rate_error(&[], 1000), None);
+}
+
+#[test]
+fn too_few_blocks_and_a_missing_baseline_are_told() {
+    let mut run = synthetic::run(2);
+    assert!(texts(&run, Severity::Caution).iter().any(|text| text.contains("2 of the at least 3 blocks")));
+    run.plan.cells[0].baseline = false;
+    let serious = texts(&run, Severity::Serious);
+    assert_eq!(serious, ["no contender is the baseline: nothing is compared"]);
+}

@@ -1,0 +1,348 @@
+//! A made-up run with realistic noise, for the tests of what reads records. It is drawn from a seed, so that it is the
+//! same everywhere; nothing in it was measured.
+
+use crate::FORMAT;
+use crate::check::{Finding, Moment, Verdict};
+use crate::facts::{Fact, Facts};
+use crate::hlog;
+use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
+use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
+use crate::run::{Run, StoredTrial};
+use crate::trial::{
+    ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, PhaseSpan, ServerFacts, Testimony,
+    TrialRecord, Work,
+};
+use hdrhistogram::Histogram;
+use serde_json::{Map, json};
+use std::collections::BTreeMap;
+
+const CONTENDERS: [&str; 2] = ["native", "kvm"];
+/// Name, transactions a second on the baseline, median service time in µs.
+const KINDS: [(&str, f64, f64); 5] = [
+    ("new-order", 90.0, 2_400.0),
+    ("payment", 86.0, 900.0),
+    ("order-status", 8.0, 500.0),
+    ("delivery", 8.0, 6_500.0),
+    ("stock-level", 8.0, 3_100.0),
+];
+/// What the machine keeps of the baseline's speed.
+const SPEED: [f64; 2] = [1.0, 0.853];
+const WARMUP_S: u64 = 8;
+const MEASURED_S: u64 = 24;
+const CLIENTS: u32 = 4;
+
+/// A run of two contenders in which every trial completed.
+pub fn run(blocks: u32) -> Run {
+    let plan = plan(blocks);
+    let trials = plan.trials.iter().map(|planned| trial(&plan, planned)).collect();
+    Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-quickstart".into() }
+}
+
+/// The same with everything that can go wrong: five blocks, of which some trials failed, were skipped, cannot be
+/// trusted or were not reached, and a guest whose settings and clock differ.
+pub fn troubled() -> Run {
+    let mut run = run(5);
+    let guest: Vec<usize> = (0..run.trials.len()).filter(|&index| run.trials[index].record.cell == 1).collect();
+    empty(
+        &mut run.trials[guest[0]],
+        Outcome::Failed {
+            phase: "load".to_owned(),
+            why: "the guest ended (exit status 1); the end of its console: Kernel panic - not syncing".to_owned(),
+        },
+    );
+    empty(&mut run.trials[guest[1]], Outcome::Skipped { why: "kvm does not work here".to_owned() });
+    run.trials[guest[2]].record.outcome = Outcome::Invalid { why: "the driver was the bottleneck".to_owned() };
+    if let Some(finding) = run.trials[guest[3]].findings.first_mut() {
+        finding.verdict = Verdict::Violated { seen: "warehouse 1 is 12.50 short".to_owned() };
+    }
+    for &index in &guest {
+        let record = &mut run.trials[index].record;
+        if let Some(server) = &mut record.server {
+            server.effective.insert("synchronous".to_owned(), "1".to_owned());
+        }
+        if let Some(machine) = &mut record.machine {
+            machine.clock.push(ClockReading { at: "end".to_owned(), offset_ns: 900_000_000, round_trip_ns: 80_000 });
+        }
+        if let Some(driver) = &mut record.driver {
+            driver.work.statements += driver.work.statements / 10;
+        }
+    }
+    run.trials.pop();
+    run
+}
+
+fn empty(trial: &mut StoredTrial, outcome: Outcome) {
+    trial.record.outcome = outcome;
+    trial.record.driver = None;
+    trial.record.server = None;
+    trial.measured = None;
+    trial.findings.clear();
+}
+
+fn plan(blocks: u32) -> Plan {
+    let cells = (0_u32..).zip(CONTENDERS).map(|(id, contender)| Cell {
+        id,
+        contender: contender.to_owned(),
+        baseline: id == 0,
+        scenario: None,
+        sweep: Map::new(),
+        settings: settings(contender),
+    });
+    let trial = |index: u32| {
+        let (block, place) = (index / 2 + 1, index % 2);
+        // Every other block runs the guest first.
+        PlannedTrial { id: index + 1, block, cell: (place + block) % 2, seed: 1000 + u64::from(block) }
+    };
+    Plan {
+        format: FORMAT,
+        question: "What does a KVM guest cost an order-entry database of equal shape?".to_owned(),
+        study: "quickstart".to_owned(),
+        seed: 20_261_121,
+        blocks,
+        cells: cells.collect(),
+        trials: (0..blocks * 2).map(trial).collect(),
+        workloads: vec![WorkloadNote {
+            kind: "order-entry".to_owned(),
+            notice: "Order-entry is derived from TPC-C. Its results are not comparable with published TPC results."
+                .to_owned(),
+            deviations: vec![
+                "Clients work back to back, without keying and think time.".to_owned(),
+                "The measured window is shorter than two hours.".to_owned(),
+            ],
+        }],
+    }
+}
+
+fn settings(contender: &str) -> Map<String, serde_json::Value> {
+    let platform = if contender == "native" { json!({ "kind": "native" }) } else { guest_platform() };
+    let tables = [
+        ("machine", json!({ "count": 1, "vcpus": 2, "memory": 2_147_483_648_u64 })),
+        ("platform", platform),
+        ("engine", json!({ "kind": "sqlite", "profile": "sized" })),
+        ("workload", json!({ "kind": "order-entry", "warehouses": 2 })),
+        (
+            "load",
+            json!({ "placement": "inside", "clients": CLIENTS, "warmup": WARMUP_S * 1000, "measure": MEASURED_S * 1000 }),
+        ),
+    ];
+    tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect()
+}
+
+fn guest_platform() -> serde_json::Value {
+    json!({ "kind": "qemu", "accelerator": "kvm", "disk": { "adapter": "virtio-blk", "cache": "none", "aio": "io_uring" } })
+}
+
+fn facts(known: &[(&str, &str)]) -> Facts {
+    known.iter().map(|(name, value)| ((*name).to_owned(), Fact::known(*value))).collect()
+}
+
+fn host() -> Facts {
+    let mut facts = facts(&[
+        ("cpu.model", "AMD EPYC 7763 64-Core Processor"),
+        ("cpu.threads", "2"),
+        ("kernel.release", "6.1.0-25-amd64"),
+        ("memory.total_bytes", "25269866496"),
+        ("storage.file_system", "ext4"),
+        ("system.distribution", "Debian GNU/Linux 12 (bookworm)"),
+    ]);
+    facts.insert("cpu.governor".to_owned(), Fact::unavailable("this kernel offers no frequency control"));
+    facts
+}
+
+/// Uniform and normal numbers from a seed (splitmix64 and Box–Muller).
+struct Chance(u64);
+
+impl Chance {
+    fn uniform(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn normal(&mut self) -> f64 {
+        let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
+        radius * (std::f64::consts::TAU * self.uniform()).cos()
+    }
+}
+
+fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
+    let cell = &plan.cells[planned.cell as usize];
+    let mut chance = Chance(planned.seed * 31 + u64::from(planned.cell));
+    // The whole machine drifts a little from block to block, and each trial wobbles around that.
+    let drift = 1.0 - 0.01 * f64::from(planned.block);
+    let speed = SPEED[planned.cell as usize] * drift * (1.0 + 0.012 * chance.normal());
+    let measured = series(speed, &mut chance);
+    let driver = driver(&measured, &mut chance);
+    let record = TrialRecord {
+        format: FORMAT,
+        id: planned.id,
+        block: planned.block,
+        cell: cell.id,
+        contender: cell.contender.clone(),
+        seed: planned.seed,
+        outcome: Outcome::Completed,
+        started: format!("2026-11-21T12:{:02}:00Z", planned.id),
+        phases: [("boot", 900), ("load", 400), ("drive", 32_050), ("check", 350)]
+            .map(|(phase, length_ms)| PhaseSpan { phase: phase.to_owned(), length_ms })
+            .to_vec(),
+        machine: Some(machine(&cell.contender)),
+        server: Some(server()),
+        driver: Some(driver),
+        warnings: Vec::new(),
+    };
+    StoredTrial { record, measured: Some(measured), findings: findings(&mut chance) }
+}
+
+fn series(speed: f64, chance: &mut Chance) -> Measured {
+    let intervals = (0..WARMUP_S + MEASURED_S).map(|second| {
+        // Caches fill during the first seconds.
+        let warm = 1.0 - 0.5 * (-(second as f64) / 3.0).exp();
+        let pace = speed * warm * (1.0 + 0.03 * chance.normal());
+        let kinds = (0_u16..).zip(KINDS).flat_map(|(kind, shape)| second_of(kind, shape, pace, chance));
+        Interval { start_ms: second * 1000, length_ms: 1000, measured: second >= WARMUP_S, kinds: kinds.collect() }
+    });
+    let intervals = intervals.collect();
+    Measured { kinds: KINDS.map(|(name, ..)| name.to_owned()).to_vec(), intervals }
+}
+
+/// Log-normal service times with a rare stall; responses wait a little longer than that.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn second_of(
+    kind: u16,
+    (_, per_second, median_us): (&str, f64, f64),
+    pace: f64,
+    chance: &mut Chance,
+) -> Vec<KindInterval> {
+    let count = (per_second * pace + per_second.sqrt() * 0.3 * chance.normal()).max(0.0).round() as u32;
+    let (mut response, mut service) = (histogram(), histogram());
+    for _ in 0..count {
+        let stall = if chance.uniform() < 0.004 { 12.0 } else { 1.0 };
+        let service_us = median_us / pace * (0.45 * chance.normal()).exp() * stall;
+        let waited_us = 40.0 + 25.0 * chance.uniform();
+        service.saturating_record(service_us as u64);
+        response.saturating_record((service_us + waited_us) as u64);
+    }
+    let spans = [(Span::Response, response), (Span::Service, service)];
+    let counts = |histogram: &Histogram<u64>| hlog::sparse(histogram).unwrap_or_default();
+    let parts = spans.map(|(span, histogram)| KindInterval { kind, span, counts: counts(&histogram) });
+    parts.into_iter().filter(|part| !part.counts.is_empty()).collect()
+}
+
+fn histogram() -> Histogram<u64> {
+    Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("the bounds are valid constants")
+}
+
+fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
+    let finished = |index: usize| -> u64 {
+        let parts = measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
+        let parts = parts.filter(|part| usize::from(part.kind) == index && part.span == Span::Response);
+        parts.map(KindInterval::count).sum()
+    };
+    let totals = KINDS.iter().enumerate().map(|(index, (kind, ..))| {
+        let rolled_back = if index == 0 { finished(index) / 100 } else { 0 };
+        let committed = finished(index) - rolled_back;
+        KindTotals { kind: (*kind).to_owned(), committed, rolled_back, retries: 0, failed: 0 }
+    });
+    let kinds: Vec<KindTotals> = totals.collect();
+    let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
+    DriverFacts {
+        placement: "inside".to_owned(),
+        warmup_ms: WARMUP_S * 1000,
+        measured_ms: MEASURED_S * 1000,
+        clients: CLIENTS,
+        sessions: CLIENTS,
+        shards: 2,
+        metric: Metric {
+            name: "NOPM".to_owned(),
+            unit: "new orders per minute".to_owned(),
+            per_ms: 60_000,
+            counted: vec!["new-order".to_owned()],
+        },
+        tally: BTreeMap::from([("order_lines".to_owned(), kinds[0].finished() * 10)]),
+        kinds,
+        work: Work {
+            transactions,
+            statements: transactions * 26,
+            rows_returned: transactions * 21,
+            rows_changed: transactions * 14,
+        },
+        testimony: Testimony {
+            cpu_ns: transactions * 26 * 8_400,
+            lateness_p50_us: 31,
+            lateness_p99_us: 180,
+            lateness_max_us: 2_400,
+            busiest_shard: 0.31 + 0.02 * chance.uniform(),
+        },
+        ..DriverFacts::default()
+    }
+}
+
+fn machine(contender: &str) -> MachineFacts {
+    let native = contender == "native";
+    let words = if native {
+        "bwrap --die-with-parent --bind /cache/images/micro / /bakeoff agent"
+    } else {
+        "qemu-system-x86_64 -machine q35,accel=kvm -cpu host -smp 2 -m 2048 -nodefaults -display none \
+         -kernel /cache/images/micro/vmlinuz -append console=ttyS0 \
+         -blockdev driver=file,node-name=data-file,filename=/cache/data.img,cache.direct=on,aio=io_uring \
+         -device virtio-blk-pci,drive=data-file"
+    };
+    let mut decided = facts(&[("storage.data", "ext4 image file on ext4"), ("cpus", "0,1")]);
+    if native {
+        let why = "no cgroup could be made: permission denied";
+        decided.insert("memory limit".to_owned(), Fact::unavailable(why));
+    } else {
+        decided.insert("accelerator".to_owned(), Fact::known("kvm"));
+    }
+    let mut inside = host();
+    if !native {
+        inside.extend(facts(&[("kernel.release", "6.1.0-25-cloud-amd64"), ("memory.total_bytes", "2079338496")]));
+    }
+    let reading = |at: &str, offset_ns| ClockReading { at: at.to_owned(), offset_ns, round_trip_ns: 60_000 };
+    MachineFacts {
+        platform: if native { "native" } else { "qemu" }.to_owned(),
+        command_line: words.split_whitespace().map(str::to_owned).collect(),
+        image: "micro 1f6d2c9a".to_owned(),
+        decided,
+        inside,
+        clock: vec![
+            reading("after boot", -12_000),
+            reading("before driving", -11_000),
+            reading("after driving", 9_000),
+        ],
+    }
+}
+
+fn server() -> ServerFacts {
+    let effective = [("cache_size", "-524288"), ("journal_mode", "wal"), ("synchronous", "2")];
+    ServerFacts {
+        engine: "sqlite".to_owned(),
+        version: "3.51.1".to_owned(),
+        profile: "sized".to_owned(),
+        effective: effective.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+    }
+}
+
+fn findings(chance: &mut Chance) -> Vec<Finding> {
+    let holds = |name: &str, rule: &str, seen: Option<String>| Finding {
+        name: format!("order-entry/{name}"),
+        rule: rule.to_owned(),
+        moment: Moment::AfterTrial,
+        verdict: Verdict::Holds { seen },
+    };
+    let lines = format!("mean {:.2}, allowed 9.80 to 10.20", 10.0 + 0.03 * chance.normal());
+    let mut findings = vec![
+        holds("consistency-01", "each warehouse's total is the sum of its districts' totals", None),
+        holds("consistency-02", "each district's next order number is one above its newest order", None),
+        holds("input-order-lines", "orders have ten lines on average", Some(lines)),
+    ];
+    findings.push(Finding {
+        name: "order-entry/input-rollbacks".to_owned(),
+        rule: "one new order in a hundred is rolled back on purpose".to_owned(),
+        moment: Moment::AfterTrial,
+        verdict: Verdict::Undecided { why: "too few new orders to judge".to_owned() },
+    });
+    findings
+}
