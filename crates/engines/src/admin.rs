@@ -11,5 +11,13 @@ pub trait Admin {
     fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
     /// Appends rows to a table. `fill` puts some rows into the sink at each call and returns false after the last.
     /// Returns the number of rows the database took.
-    fn load(&mut self, table: &str, columns: &[&str], fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError>;
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+    ) -> Result<u64, SessionError>;
 }
+
+/// Rows of a scan that are handed over together: enough to make the hand-over cheap, few enough to stay in the cache.
+pub(crate) const BATCH_ROWS: usize = 256;

@@ -8,6 +8,7 @@
 pub mod admin;
 pub mod catalog;
 pub mod postgres;
+mod results;
 pub mod rows;
 pub mod server;
 pub mod session;

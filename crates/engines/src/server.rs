@@ -1,7 +1,9 @@
 //! A server, whatever the product.
 
+use crate::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// What the machine offers the server; profiles derive settings from it.
@@ -26,9 +28,44 @@ pub struct ServerPlace {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "engine", rename_all = "kebab-case")]
 pub enum Endpoint {
-    Sqlite { file: PathBuf, synchronous: String, cache_bytes: u64, busy_timeout_ms: u64, wal_autocheckpoint_pages: u64 },
-    /// `host` is a folder (Unix socket) if it begins with a slash.
-    Postgres { host: String, port: u16, user: String, database: String },
+    Sqlite {
+        file: PathBuf,
+        synchronous: String,
+        cache_bytes: u64,
+        busy_timeout_ms: u64,
+        wal_autocheckpoint_pages: u64,
+    },
+    /// `host` is a folder (Unix socket) if it begins with a slash, else a numeric address. A server that listens beyond
+    /// its own machine asks for the password there; it is made at random for each start.
+    Postgres {
+        host: String,
+        port: u16,
+        user: String,
+        database: String,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        password: Option<String>,
+    },
+}
+
+impl Endpoint {
+    /// The same server as reached from outside its machine; in-process engines have no outside.
+    #[must_use]
+    pub fn reached_at(self, address: SocketAddr) -> Self {
+        match self {
+            Self::Sqlite { .. } => self,
+            Self::Postgres { user, database, password, .. } => {
+                Self::Postgres { host: address.ip().to_string(), port: address.port(), user, database, password }
+            }
+        }
+    }
+
+    /// Whose SQL is spoken there.
+    pub fn dialect(&self) -> Dialect {
+        match self {
+            Self::Sqlite { .. } => Dialect::Sqlite,
+            Self::Postgres { .. } => Dialect::Postgres,
+        }
+    }
 }
 
 /// What the running server says of itself.
@@ -47,6 +84,9 @@ pub type Counters = BTreeMap<String, u64>;
 pub enum ServerError {
     #[error("{program} is not in this image: {source}")]
     Missing { program: String, source: std::io::Error },
+    /// The settings do not fit each other or this machine.
+    #[error("settings of {engine}: {why}")]
+    Settings { engine: String, why: String },
     #[error("{doing}: {source}")]
     Io { doing: String, source: std::io::Error },
     #[error("{doing} failed: {why}\n{log}")]

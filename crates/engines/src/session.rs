@@ -1,5 +1,7 @@
 //! One connection to a database, as a transaction sees it.
 
+pub use crate::results::ResultSet;
+
 use crate::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
 
@@ -16,23 +18,6 @@ pub enum Param<'a> {
 pub enum Access {
     ReadOnly,
     ReadWrite,
-}
-
-/// What a statement returned; owned by the session and reused, so that reading it allocates nothing.
-#[derive(Debug, Default)]
-pub struct ResultSet {
-    pub(crate) columns: usize,
-    pub(crate) changed: u64,
-    pub(crate) cells: Vec<Cell>,
-    pub(crate) text: Vec<u8>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Cell {
-    Null,
-    Integer(i64),
-    /// A range of `ResultSet::text`, valid UTF-8.
-    Text { start: usize, end: usize },
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +40,10 @@ pub enum SessionError {
 
 /// A session runs one statement at a time. The futures are polled by whoever owns the file descriptor; they are
 /// pending only while the server has not answered. In-process engines have no descriptor and are never pending.
+/// A session stays on the thread that opened it.
+///
+/// A future may be dropped half-way; the session then swallows the late answer before that to the next request. What the
+/// dropped request did to an open transaction is unknown, so a rollback should follow.
 ///
 /// Contract of the futures: the first poll sends the request as far as the socket takes it and then returns `Pending`
 /// without trying to read, so that the owner waits for readiness (edge-triggered, read and write); later polls read.

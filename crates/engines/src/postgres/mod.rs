@@ -1,1 +1,28 @@
-//! TODO
+//! PostgreSQL: a server of our own making from the image's binaries, and sessions by its wire protocol.
+//!
+//! Left out, and where it would go: TLS (another variant of `wire::Stream`), several statements under way in one
+//! session (`wire::Wire` already counts the answers that are due), clusters and replicas.
+
+mod account;
+pub mod admin;
+mod cluster;
+mod decode;
+mod encode;
+mod handshake;
+mod process;
+mod reply;
+pub mod server;
+pub mod session;
+pub mod settings;
+mod wire;
+
+use crate::catalog::Entry;
+
+pub const KIND: &str = "postgres";
+
+pub const ENTRY: Entry = Entry {
+    kind: KIND,
+    meaning: "PostgreSQL, the newest in the image, started and stopped with each trial",
+    keys: settings::KEYS,
+    remote: true,
+};

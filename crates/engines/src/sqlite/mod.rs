@@ -1,1 +1,20 @@
-//! TODO
+//! SQLite, in our own process: the library is the server, a session is a connection to its file.
+//!
+//! Left out: shared-cache mode, rollback journals, in-memory databases.
+
+pub mod admin;
+mod connection;
+pub mod server;
+pub mod session;
+pub mod settings;
+
+use crate::catalog::Entry;
+
+pub const KIND: &str = "sqlite";
+
+pub const ENTRY: Entry = Entry {
+    kind: KIND,
+    meaning: "SQLite, compiled in, one file in write-ahead-log mode; no network, one writer at a time",
+    keys: settings::KEYS,
+    remote: false,
+};

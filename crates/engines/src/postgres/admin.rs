@@ -1,0 +1,185 @@
+//! PostgreSQL's administration over a blocking connection: scripts, scans, and loading by COPY.
+
+use super::decode::{ColumnKind, Message, Refusal, changed, column_types, refusal, row};
+use super::encode::CopyRows;
+use super::handshake::{converse, open};
+use super::reply::{session_error, tag};
+use super::wire::Wire;
+use crate::admin::{Admin, BATCH_ROWS};
+use crate::rows::RowSink;
+use crate::server::Endpoint;
+use crate::session::{ResultSet, SessionError};
+use postgres_protocol::message::frontend;
+use std::time::{Duration, Instant};
+
+/// A script may build the indexes of everything that was loaded.
+const LONGEST_ANSWER: Duration = Duration::from_hours(2);
+
+/// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
+const COPY_CHUNK_BYTES: usize = 256 << 10;
+
+#[derive(Debug)]
+pub struct PostgresAdmin {
+    wire: Wire,
+}
+
+pub fn open_admin(endpoint: &Endpoint) -> Result<PostgresAdmin, SessionError> {
+    Ok(PostgresAdmin { wire: open(endpoint)? })
+}
+
+impl PostgresAdmin {
+    fn query(
+        &mut self,
+        sql: &str,
+        hear: &mut dyn FnMut(Message<'_>) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
+        converse(&mut self.wire, LONGEST_ANSWER, hear).map(|_| ())
+    }
+
+    /// Parses and describes the unnamed statement.
+    fn describe(&mut self, sql: &str) -> Result<Vec<ColumnKind>, SessionError> {
+        let out = self.wire.outgoing();
+        frontend::parse("", sql, [], out)
+            .and_then(|()| frontend::describe(b'S', "", out))
+            .map_err(|error| SessionError::Protocol(error.to_string()))?;
+        frontend::sync(out);
+        let mut columns = Vec::new();
+        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| {
+            if message.tag == tag::ROW_DESCRIPTION {
+                columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
+            }
+            Ok(())
+        })?;
+        Ok(columns)
+    }
+
+    fn begin_copy(&mut self, sql: &str) -> Result<(), SessionError> {
+        let deadline = Instant::now() + LONGEST_ANSWER;
+        frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
+        self.wire.send_all(deadline).map_err(SessionError::Lost)?;
+        loop {
+            while let Some(message) = self.wire.next()? {
+                match message.tag {
+                    tag::COPY_IN => return Ok(()),
+                    tag::ERROR => {
+                        let refusal = refusal(message.body)?;
+                        return Err(self.refused(refusal));
+                    }
+                    _ => {}
+                }
+            }
+            self.wire.receive_some(deadline).map_err(SessionError::Lost)?;
+        }
+    }
+
+    /// Sends rows until there are no more, or the server refuses one: then the rest would be wasted.
+    fn send_rows(&mut self, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<(), SessionError> {
+        let mut more = true;
+        while more {
+            while more && self.wire.outgoing().len() < COPY_CHUNK_BYTES {
+                let mut rows = CopyRows::begin(self.wire.outgoing());
+                more = fill(&mut rows);
+                rows.finish().map_err(SessionError::Lost)?;
+            }
+            self.wire.send_all(Instant::now() + LONGEST_ANSWER).map_err(SessionError::Lost)?;
+            self.look_for_refusal()?;
+        }
+        Ok(())
+    }
+
+    fn look_for_refusal(&mut self) -> Result<(), SessionError> {
+        while self.wire.receive().map_err(SessionError::Lost)? {
+            while let Some(message) = self.wire.next()? {
+                if message.tag == tag::ERROR {
+                    let refusal = refusal(message.body)?;
+                    return Err(self.refused(refusal));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads a refused answer to its end, which leaves the connection usable.
+    fn refused(&mut self, refusal: Refusal) -> SessionError {
+        match converse(&mut self.wire, LONGEST_ANSWER, &mut |_| Ok(())) {
+            Ok(_) | Err(SessionError::Lost(_)) => session_error(refusal),
+            Err(error) => error,
+        }
+    }
+}
+
+impl Admin for PostgresAdmin {
+    fn script(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.query(sql, &mut |_| Ok(()))
+    }
+
+    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        let columns = self.describe(sql)?;
+        bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
+        let mut batch = Batch { columns: &columns, rows: ResultSet::default(), row };
+        batch.rows.start("scan");
+        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| batch.hear(message))?;
+        batch.hand_over();
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+    ) -> Result<u64, SessionError> {
+        self.begin_copy(&format!("COPY {table} ({}) FROM STDIN", columns.join(", ")))?;
+        self.send_rows(fill)?;
+        frontend::copy_done(self.wire.outgoing());
+        let mut loaded = 0;
+        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| {
+            if message.tag == tag::COMMAND_COMPLETE {
+                loaded = changed(message.body);
+            }
+            Ok(())
+        })?;
+        Ok(loaded)
+    }
+}
+
+fn bind_and_execute(columns: &[ColumnKind], wire: &mut Wire) -> std::io::Result<()> {
+    let out = wire.outgoing();
+    let formats = columns.iter().map(|column| column.format());
+    let no_values = std::iter::empty::<()>();
+    let bound = frontend::bind("", "", [], no_values, |(), _| Ok(postgres_protocol::IsNull::Yes), formats, out);
+    bound.map_err(|error| match error {
+        frontend::BindError::Conversion(error) => std::io::Error::other(error),
+        frontend::BindError::Serialization(error) => error,
+    })?;
+    frontend::execute("", 0, out)?;
+    frontend::sync(out);
+    Ok(())
+}
+
+/// Rows of a scan on their way; while the receiver is busy with some, the socket holds back the rest.
+struct Batch<'a> {
+    columns: &'a [ColumnKind],
+    rows: ResultSet,
+    row: &'a mut dyn FnMut(&ResultSet, usize),
+}
+
+impl Batch<'_> {
+    fn hear(&mut self, message: Message<'_>) -> Result<(), SessionError> {
+        if message.tag == tag::DATA_ROW {
+            row(message.body, self.columns, &mut self.rows)?;
+        }
+        if self.rows.rows() == BATCH_ROWS {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self) {
+        for index in 0..self.rows.rows() {
+            (self.row)(&self.rows, index);
+        }
+        self.rows.clear_rows();
+    }
+}

@@ -1,0 +1,269 @@
+//! PostgreSQL's messages as they arrive, read in place: bytes in, views out, no I/O and no allocation per message.
+//!
+//! `postgres-protocol` has a decoder too, but it hands out each message as a reference-counted buffer split off the
+//! stream, which costs an allocation whenever the stream's buffer is reused; on the hot path that is once a statement.
+
+use crate::session::ResultSet;
+
+/// No message is longer; a longer length means that the stream is out of step.
+const LONGEST_MESSAGE: usize = 64 << 20;
+
+/// Room for the answers to most statements without growing.
+const INITIAL_BUFFER: usize = 16 << 10;
+
+/// Tag and length.
+const HEADER: usize = 5;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(String);
+
+impl Malformed {
+    fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+/// One message from the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Message<'a> {
+    pub tag: u8,
+    pub body: &'a [u8],
+}
+
+/// Bytes that have arrived and are not yet read as messages.
+#[derive(Debug)]
+pub struct Incoming {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self { bytes: vec![0; INITIAL_BUFFER], start: 0, end: 0 }
+    }
+}
+
+impl Incoming {
+    /// Where the next bytes go; never empty. [`Incoming::arrived`] says how many came.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.end == self.bytes.len() {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.end == self.bytes.len() {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    pub fn arrived(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    /// The next message, if all of it is there.
+    pub fn next(&mut self) -> Result<Option<Message<'_>>, Malformed> {
+        let waiting = &self.bytes[self.start..self.end];
+        let Some((&[tag, a, b, c, d], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
+        let length = u32::from_be_bytes([a, b, c, d]) as usize;
+        if !(4..=LONGEST_MESSAGE).contains(&length) {
+            return Err(Malformed::new(format!("message {:?} of {length} bytes announced", char::from(tag))));
+        }
+        let Some(body) = rest.get(..length - 4) else { return Ok(None) };
+        self.start += 1 + length;
+        Ok(Some(Message { tag, body }))
+    }
+}
+
+/// How a column's values travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// Two, four or eight bytes, big endian.
+    Integer,
+    /// One byte; 0 or 1 to us, as in SQLite.
+    Boolean,
+    /// Everything else, in its text form.
+    Text,
+}
+
+impl ColumnKind {
+    /// By the type's number in PostgreSQL's catalog, which is fixed for built-in types.
+    pub fn of_type(oid: u32) -> Self {
+        match oid {
+            20 | 21 | 23 => Self::Integer,
+            16 => Self::Boolean,
+            _ => Self::Text,
+        }
+    }
+
+    /// The protocol's format code: 1 is binary, 0 is text.
+    pub fn format(self) -> i16 {
+        i16::from(self != Self::Text)
+    }
+}
+
+/// Reads the body of a message piece by piece.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (head, rest) = self.0.split_first_chunk::<N>().ok_or_else(|| Malformed::new("a message ends early"))?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    fn count(&mut self) -> Result<usize, Malformed> {
+        Ok(usize::from(u16::from_be_bytes(self.array()?)))
+    }
+
+    fn bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let (head, rest) = self.0.split_at_checked(count).ok_or_else(|| Malformed::new("a message ends early"))?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    /// Up to the next zero byte.
+    fn zero_ended(&mut self) -> Result<&'a [u8], Malformed> {
+        let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| Malformed::new("a text has no end"))?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Ok(text)
+    }
+}
+
+/// Appends the cells of a `DataRow` as one row.
+pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+    let mut reader = Reader(body);
+    let count = reader.count()?;
+    if count != columns.len() {
+        return Err(Malformed::new(format!("a row of {count} columns where {} were described", columns.len())));
+    }
+    for kind in columns {
+        let length = i32::from_be_bytes(reader.array()?);
+        match usize::try_from(length) {
+            Ok(length) => cell(reader.bytes(length)?, *kind, results)?,
+            Err(_) => results.push_null(),
+        }
+    }
+    results.end_row();
+    Ok(())
+}
+
+fn cell(bytes: &[u8], kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
+    match (kind, bytes) {
+        (ColumnKind::Text, _) => {
+            let text = std::str::from_utf8(bytes).map_err(|_| Malformed::new("a text is not UTF-8"))?;
+            results.push_text(text);
+        }
+        (ColumnKind::Integer, &[a, b]) => results.push_integer(i16::from_be_bytes([a, b]).into()),
+        (ColumnKind::Integer, &[a, b, c, d]) => results.push_integer(i32::from_be_bytes([a, b, c, d]).into()),
+        (ColumnKind::Integer, &[a, b, c, d, e, f, g, h]) => {
+            results.push_integer(i64::from_be_bytes([a, b, c, d, e, f, g, h]));
+        }
+        (ColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
+        _ => return Err(Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()))),
+    }
+    Ok(())
+}
+
+/// Rows changed, from a `CommandComplete`: the last word of "INSERT 0 5" or "COPY 7"; reading changes none.
+pub fn changed(body: &[u8]) -> u64 {
+    let tag = command(body);
+    if tag.starts_with("SELECT") || tag.starts_with("FETCH") {
+        return 0;
+    }
+    tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
+}
+
+/// The words of a `CommandComplete`, empty if they are no text.
+pub fn command(body: &[u8]) -> &str {
+    body.strip_suffix(&[0]).and_then(|tag| std::str::from_utf8(tag).ok()).unwrap_or("")
+}
+
+/// Type numbers of a statement's parameters.
+pub fn parameter_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
+    let mut reader = Reader(body);
+    (0..reader.count()?).map(|_| Ok(u32::from_be_bytes(reader.array()?))).collect()
+}
+
+/// Type numbers of a statement's columns.
+pub fn column_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
+    /// The number of the table and of the column in it.
+    const BEFORE_TYPE: usize = 6;
+    /// The type's size and modifier, and the column's format.
+    const AFTER_TYPE: usize = 8;
+    let mut reader = Reader(body);
+    (0..reader.count()?)
+        .map(|_| {
+            reader.zero_ended()?;
+            reader.bytes(BEFORE_TYPE)?;
+            let oid = u32::from_be_bytes(reader.array()?);
+            reader.bytes(AFTER_TYPE)?;
+            Ok(oid)
+        })
+        .collect()
+}
+
+/// What the server asks for, or grants, while a session is opened.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Authentication<'a> {
+    Granted,
+    /// Names of the mechanisms offered, each ended by a zero byte.
+    Scram {
+        mechanisms: &'a [u8],
+    },
+    ScramContinue(&'a [u8]),
+    ScramFinal(&'a [u8]),
+    /// A method that is not spoken here, by its number.
+    Other(u32),
+}
+
+pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
+    let mut reader = Reader(body);
+    Ok(match u32::from_be_bytes(reader.array()?) {
+        0 => Authentication::Granted,
+        10 => Authentication::Scram { mechanisms: reader.0 },
+        11 => Authentication::ScramContinue(reader.0),
+        12 => Authentication::ScramFinal(reader.0),
+        other => Authentication::Other(other),
+    })
+}
+
+/// An `ErrorResponse`: what the server refuses, and whether it ends the session over it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub fatal: bool,
+    /// SQLSTATE, five letters and digits.
+    pub code: String,
+    pub message: String,
+}
+
+pub fn refusal(body: &[u8]) -> Result<Refusal, Malformed> {
+    let mut reader = Reader(body);
+    let mut found = Refusal { fatal: false, code: String::new(), message: String::new() };
+    let mut detail = None;
+    loop {
+        let [field] = reader.array()?;
+        if field == 0 {
+            break;
+        }
+        let text = String::from_utf8_lossy(reader.zero_ended()?);
+        match field {
+            b'V' => found.fatal = text == "FATAL" || text == "PANIC",
+            b'C' => found.code = text.into_owned(),
+            b'M' => found.message = text.into_owned(),
+            b'D' => detail = Some(text),
+            _ => {}
+        }
+    }
+    if let Some(detail) = detail {
+        found.message = format!("{} ({detail})", found.message);
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests;

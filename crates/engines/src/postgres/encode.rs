@@ -1,0 +1,245 @@
+//! PostgreSQL's messages as they leave: a prepared statement with its values, and rows of a COPY.
+
+use super::decode::ColumnKind;
+use crate::rows::RowSink;
+use crate::session::{Param, SessionError};
+use bytes::{BufMut, BytesMut};
+use postgres_protocol::IsNull;
+use postgres_protocol::message::frontend::{self, BindError};
+use std::error::Error;
+use std::fmt::Write;
+use std::io;
+
+/// How a parameter's value is sent, by the type the server found for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterKind {
+    Int2,
+    Int4,
+    Int8,
+    /// Everything else, in its text form.
+    Text,
+}
+
+impl ParameterKind {
+    pub fn of_type(oid: u32) -> Self {
+        match oid {
+            21 => Self::Int2,
+            23 => Self::Int4,
+            20 => Self::Int8,
+            _ => Self::Text,
+        }
+    }
+
+    /// The protocol's format code for this value: 1 is binary, 0 is text.
+    fn format(self, value: Param<'_>) -> i16 {
+        i16::from(self != Self::Text && matches!(value, Param::Integer(_)))
+    }
+}
+
+/// What a statement needs to be executed, known since it was prepared.
+#[derive(Debug)]
+pub struct Prepared {
+    /// As it is called in errors.
+    pub name: &'static str,
+    /// As the server knows it.
+    pub server_name: String,
+    pub parameters: Vec<ParameterKind>,
+    pub columns: Vec<ColumnKind>,
+}
+
+impl Prepared {
+    /// Appends Bind, Execute and Sync. Appends nothing if a value does not fit.
+    pub fn execute(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), SessionError> {
+        if params.len() != self.parameters.len() {
+            let what = format!("{} values for {} parameters", params.len(), self.parameters.len());
+            return Err(SessionError::Unexpected { statement: self.name, what });
+        }
+        let before = out.len();
+        let appended = self.append(params, out);
+        appended.map_err(|error| {
+            out.truncate(before);
+            let cause = match error {
+                BindError::Conversion(error) => error.to_string(),
+                BindError::Serialization(error) => error.to_string(),
+            };
+            SessionError::Unexpected { statement: self.name, what: cause }
+        })
+    }
+
+    fn append(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), BindError> {
+        let values = || self.parameters.iter().copied().zip(params.iter().copied());
+        let formats = values().map(|(kind, value)| kind.format(value));
+        let results = self.columns.iter().map(|column| column.format());
+        frontend::bind("", &self.server_name, formats, values(), write_value, results, out)?;
+        frontend::execute("", 0, out)?;
+        frontend::sync(out);
+        Ok(())
+    }
+}
+
+fn write_value(
+    (kind, value): (ParameterKind, Param<'_>),
+    out: &mut BytesMut,
+) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+    match (kind, value) {
+        (_, Param::Null) => return Ok(IsNull::Yes),
+        (_, Param::Text(text)) => out.put_slice(text.as_bytes()),
+        (ParameterKind::Int2, Param::Integer(value)) => out.put_i16(i16::try_from(value)?),
+        (ParameterKind::Int4, Param::Integer(value)) => out.put_i32(i32::try_from(value)?),
+        (ParameterKind::Int8, Param::Integer(value)) => out.put_i64(value),
+        (ParameterKind::Text, Param::Integer(value)) => write!(out, "{value}")?,
+    }
+    Ok(IsNull::No)
+}
+
+/// One `CopyData` message under way, in COPY's text form: cells end with tabs, rows with newlines.
+pub struct CopyRows<'a> {
+    out: &'a mut BytesMut,
+    message: usize,
+    first_cell: bool,
+}
+
+impl<'a> CopyRows<'a> {
+    /// Tag and length.
+    const HEADER: usize = 5;
+
+    pub fn begin(out: &'a mut BytesMut) -> Self {
+        let message = out.len();
+        out.put_bytes(0, Self::HEADER);
+        Self { out, message, first_cell: true }
+    }
+
+    /// Completes the message; one without rows is taken back.
+    pub fn finish(self) -> io::Result<()> {
+        let length = self.out.len() - self.message - 1;
+        if self.out.len() == self.message + Self::HEADER {
+            self.out.truncate(self.message);
+            return Ok(());
+        }
+        let length = u32::try_from(length).map_err(io::Error::other)?;
+        let header = &mut self.out[self.message..self.message + Self::HEADER];
+        header[0] = b'd';
+        header[1..].copy_from_slice(&length.to_be_bytes());
+        Ok(())
+    }
+
+    fn next_cell(&mut self) {
+        if !self.first_cell {
+            self.out.put_u8(b'\t');
+        }
+        self.first_cell = false;
+    }
+}
+
+impl RowSink for CopyRows<'_> {
+    fn integer(&mut self, value: i64) {
+        self.next_cell();
+        // Writing to memory cannot fail.
+        let _ = write!(self.out, "{value}");
+    }
+
+    fn text(&mut self, value: &str) {
+        self.next_cell();
+        let mut rest = value.as_bytes();
+        while let Some((at, escape)) = first_escape(rest) {
+            self.out.put_slice(&rest[..at]);
+            self.out.put_slice(&[b'\\', escape]);
+            rest = &rest[at + 1..];
+        }
+        self.out.put_slice(rest);
+    }
+
+    fn null(&mut self) {
+        self.next_cell();
+        self.out.put_slice(b"\\N");
+    }
+
+    fn end_row(&mut self) {
+        self.out.put_u8(b'\n');
+        self.first_cell = true;
+    }
+}
+
+/// The first byte that means something to COPY, and the letter that stands for it after a backslash.
+fn first_escape(bytes: &[u8]) -> Option<(usize, u8)> {
+    bytes.iter().enumerate().find_map(|(at, byte)| match byte {
+        b'\\' => Some((at, b'\\')),
+        b'\t' => Some((at, b't')),
+        b'\n' => Some((at, b'n')),
+        b'\r' => Some((at, b'r')),
+        _ => None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn copied(rows: impl FnOnce(&mut CopyRows<'_>)) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        let mut sink = CopyRows::begin(&mut out);
+        rows(&mut sink);
+        sink.finish().unwrap();
+        out.to_vec()
+    }
+
+    #[test]
+    fn copy_rows_are_one_message_with_everything_escaped() {
+        let bytes = copied(|sink| {
+            sink.integer(-7);
+            sink.text("a\tb\nc\\d\re\u{e9}");
+            sink.null();
+            sink.end_row();
+            sink.text("\\N");
+            sink.text("");
+            sink.integer(i64::MIN);
+            sink.end_row();
+        });
+        let text = "-7\ta\\tb\\nc\\\\d\\re\u{e9}\t\\N\n\\\\N\t\t-9223372036854775808\n";
+        let length = u32::try_from(text.len() + 4).unwrap();
+        assert_eq!(bytes, [b"d".as_slice(), &length.to_be_bytes(), text.as_bytes()].concat());
+    }
+
+    #[test]
+    fn no_rows_are_no_message() {
+        assert_eq!(copied(|_| ()), b"");
+    }
+
+    fn prepared(parameters: &[ParameterKind], columns: &[ColumnKind]) -> Prepared {
+        let (parameters, columns) = (parameters.to_vec(), columns.to_vec());
+        Prepared { name: "stock", server_name: "s7".to_owned(), parameters, columns }
+    }
+
+    #[test]
+    fn a_statement_is_bind_execute_sync() {
+        let statement = prepared(
+            &[ParameterKind::Int2, ParameterKind::Int8, ParameterKind::Text, ParameterKind::Text, ParameterKind::Int4],
+            &[ColumnKind::Integer, ColumnKind::Text],
+        );
+        let params = [Param::Integer(-2), Param::Integer(3), Param::Text("x"), Param::Integer(40), Param::Null];
+        let mut out = BytesMut::new();
+        statement.execute(&params, &mut out).unwrap();
+        let bind = [
+            b"B\0\0\0\x43\0s7\0\0\x05\0\x01\0\x01\0\0\0\0\0\0".as_slice(),
+            b"\0\x05\0\0\0\x02\xff\xfe\0\0\0\x08\0\0\0\0\0\0\0\x03\0\0\0\x01x\0\0\0\x0240\xff\xff\xff\xff",
+            b"\0\x02\0\x01\0\0",
+        ]
+        .concat();
+        let length = u8::try_from(bind.len() - 1).unwrap();
+        let mut expected = bind;
+        expected[4] = length;
+        expected.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
+        assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn a_value_that_does_not_fit_leaves_nothing_behind() {
+        let statement = prepared(&[ParameterKind::Int2], &[]);
+        let mut out = BytesMut::from(b"before".as_slice());
+        let error = statement.execute(&[Param::Integer(40_000)], &mut out).unwrap_err();
+        assert!(matches!(error, SessionError::Unexpected { statement: "stock", .. }), "{error}");
+        let error = statement.execute(&[], &mut out).unwrap_err();
+        assert!(error.to_string().contains("0 values for 1 parameters"), "{error}");
+        assert_eq!(out, b"before".as_slice());
+    }
+}

@@ -1,0 +1,110 @@
+//! The answer to one request: what each message means for it, whoever waits for them.
+
+use super::decode::{ColumnKind, Malformed, Message, Refusal, changed, command, refusal, row};
+use crate::session::{ResultSet, SessionError};
+use std::io;
+
+/// Tags of the server's messages that matter here.
+pub mod tag {
+    pub const AUTHENTICATION: u8 = b'R';
+    pub const COMMAND_COMPLETE: u8 = b'C';
+    pub const COPY_IN: u8 = b'G';
+    pub const DATA_ROW: u8 = b'D';
+    pub const ERROR: u8 = b'E';
+    pub const PARAMETER_DESCRIPTION: u8 = b't';
+    pub const READY: u8 = b'Z';
+    pub const ROW_DESCRIPTION: u8 = b'T';
+}
+
+/// Where the session's transaction stands, as told with each `ReadyForQuery`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Transaction {
+    #[default]
+    None,
+    Open,
+    /// A statement failed; only a rollback is taken.
+    Failed,
+}
+
+/// What has been heard of an answer so far.
+#[derive(Debug, Default)]
+pub struct Reply {
+    pub refusal: Option<Refusal>,
+    pub transaction: Transaction,
+    /// A COMMIT was answered by a rollback, because a statement before had failed.
+    pub rolled_back: bool,
+}
+
+impl Reply {
+    /// Ready for the next answer.
+    pub fn start(&mut self) {
+        self.refusal = None;
+        self.rolled_back = false;
+    }
+
+    /// Takes the next message; true if the answer ends with it. Notices, changed parameters and the like, which may
+    /// come at any time, are passed over.
+    pub fn take(
+        &mut self,
+        message: Message<'_>,
+        columns: &[ColumnKind],
+        results: &mut ResultSet,
+    ) -> Result<bool, Malformed> {
+        match message.tag {
+            tag::DATA_ROW => row(message.body, columns, results)?,
+            tag::COMMAND_COMPLETE => {
+                results.set_changed(changed(message.body));
+                self.rolled_back = command(message.body) == "ROLLBACK";
+            }
+            tag::ERROR => self.refuse(refusal(message.body)?),
+            tag::READY => {
+                self.transaction = transaction(message.body);
+                return Ok(true);
+            }
+            _ => {}
+        }
+        Ok(false)
+    }
+
+    /// The first refusal is the cause; what follows it are consequences.
+    pub fn refuse(&mut self, refusal: Refusal) {
+        self.refusal.get_or_insert(refusal);
+    }
+
+    /// How the answer ended.
+    pub fn outcome(&mut self) -> Result<(), SessionError> {
+        self.refusal.take().map_or(Ok(()), |refusal| Err(session_error(refusal)))
+    }
+
+    /// The stream ended: by what the server said before, if it said something.
+    pub fn lost(&mut self, error: io::Error) -> SessionError {
+        SessionError::Lost(match self.refusal.take() {
+            Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
+            None => error,
+        })
+    }
+}
+
+pub fn transaction(body: &[u8]) -> Transaction {
+    match body {
+        b"T" => Transaction::Open,
+        b"E" => Transaction::Failed,
+        _ => Transaction::None,
+    }
+}
+
+/// A refusal in the words that engines share.
+pub fn session_error(Refusal { fatal, code, message }: Refusal) -> SessionError {
+    match code.as_str() {
+        // Serialization failure, deadlock, lock not available: another transaction was in the way.
+        "40001" | "40P01" | "55P03" => SessionError::Retryable { code, message },
+        _ if fatal => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
+        _ => SessionError::Refused { code, message },
+    }
+}
+
+impl From<Malformed> for SessionError {
+    fn from(error: Malformed) -> Self {
+        Self::Protocol(error.to_string())
+    }
+}

@@ -1,0 +1,227 @@
+//! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
+
+use super::decode::{ColumnKind, column_types, parameter_types};
+use super::encode::{ParameterKind, Prepared};
+use super::handshake::{converse, open};
+use super::reply::{Reply, Transaction, tag};
+use super::wire::Wire;
+use crate::server::Endpoint;
+use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use crate::statement::{Dialect, Statement, StatementId};
+use postgres_protocol::message::frontend;
+use std::os::fd::BorrowedFd;
+use std::task::Poll;
+use std::time::Duration;
+
+/// Preparing a statement takes its tables' locks for a moment.
+const PREPARE_LIMIT: Duration = Duration::from_secs(60);
+
+/// Opens sessions at one server.
+#[derive(Debug, Clone)]
+pub struct PostgresConnect {
+    endpoint: Endpoint,
+    statements: Vec<Statement>,
+}
+
+impl PostgresConnect {
+    pub fn new(endpoint: &Endpoint, statements: Vec<Statement>) -> Self {
+        Self { endpoint: endpoint.clone(), statements }
+    }
+}
+
+impl Connect for PostgresConnect {
+    type Session = PostgresSession;
+
+    fn connect(&self) -> Result<PostgresSession, SessionError> {
+        let mut wire = open(&self.endpoint)?;
+        let mut prepared = Vec::with_capacity(CONTROL.len() + self.statements.len());
+        for (name, sql) in CONTROL {
+            prepared.push(prepare(&mut wire, name, sql, prepared.len())?);
+        }
+        for Statement { name, sql } in &self.statements {
+            prepared.push(prepare(&mut wire, name, sql, prepared.len())?);
+        }
+        Ok(PostgresSession {
+            wire,
+            prepared,
+            due: 0,
+            current: BEGIN_READ,
+            reply: Reply::default(),
+            results: ResultSet::default(),
+            work: SessionWork::default(),
+        })
+    }
+}
+
+/// Statements that every session has before those it was given.
+const CONTROL: [(&str, &str); 4] =
+    [("begin", "BEGIN READ ONLY"), ("begin", "BEGIN READ WRITE"), ("commit", "COMMIT"), ("rollback", "ROLLBACK")];
+const BEGIN_READ: usize = 0;
+const BEGIN_WRITE: usize = 1;
+const COMMIT: usize = 2;
+const ROLLBACK: usize = 3;
+
+fn prepare(wire: &mut Wire, name: &'static str, sql: &str, number: usize) -> Result<Prepared, SessionError> {
+    let server_name = format!("s{number}");
+    let out = wire.outgoing();
+    frontend::parse(&server_name, sql, [], out)
+        .and_then(|()| frontend::describe(b'S', &server_name, out))
+        .map_err(|error| SessionError::Unexpected { statement: name, what: error.to_string() })?;
+    frontend::sync(out);
+    let mut prepared = Prepared { name, server_name, parameters: Vec::new(), columns: Vec::new() };
+    let heard = converse(wire, PREPARE_LIMIT, &mut |message| {
+        match message.tag {
+            tag::PARAMETER_DESCRIPTION => {
+                prepared.parameters = parameter_types(message.body)?.into_iter().map(ParameterKind::of_type).collect();
+            }
+            tag::ROW_DESCRIPTION => {
+                prepared.columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
+            }
+            _ => {}
+        }
+        Ok(())
+    });
+    match heard {
+        Ok(_) => Ok(prepared),
+        Err(SessionError::Refused { code, message }) => {
+            Err(SessionError::Refused { code, message: format!("statement {name}: {message}") })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// One connection to the server.
+#[derive(Debug)]
+pub struct PostgresSession {
+    wire: Wire,
+    prepared: Vec<Prepared>,
+    /// Answers that the server still owes: one, or more if the future of an earlier request was dropped.
+    due: u32,
+    /// The statement whose answer is awaited, in `prepared`.
+    current: usize,
+    reply: Reply,
+    results: ResultSet,
+    work: SessionWork,
+}
+
+impl PostgresSession {
+    /// Runs one prepared statement, up to its answer.
+    async fn run(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
+        self.prepared[index].execute(params, self.wire.outgoing())?;
+        self.due += 1;
+        self.current = index;
+        let mut sent = false;
+        std::future::poll_fn(|_| {
+            if !sent {
+                sent = true;
+                return self.first_poll();
+            }
+            self.next_poll()
+        })
+        .await
+    }
+
+    /// Sends, and leaves reading to the next poll: there cannot be an answer yet.
+    fn first_poll(&mut self) -> Poll<Result<(), SessionError>> {
+        self.begin_answer();
+        match self.wire.send() {
+            Ok(_) => Poll::Pending,
+            Err(error) => Poll::Ready(Err(self.last_words(error))),
+        }
+    }
+
+    fn next_poll(&mut self) -> Poll<Result<(), SessionError>> {
+        match self.wire.send() {
+            Ok(true) => {}
+            Ok(false) => return Poll::Pending,
+            Err(error) => return Poll::Ready(Err(self.last_words(error))),
+        }
+        loop {
+            match self.read_answer() {
+                Ok(true) => return Poll::Ready(self.reply.outcome()),
+                Ok(false) => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            match self.wire.receive() {
+                Ok(true) => {}
+                Ok(false) => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(self.reply.lost(error))),
+            }
+        }
+    }
+
+    fn begin_answer(&mut self) {
+        self.reply.start();
+        self.results.start(self.prepared[self.current].name);
+    }
+
+    /// Reads what has arrived; true if the awaited answer is complete.
+    fn read_answer(&mut self) -> Result<bool, SessionError> {
+        let columns = &self.prepared[self.current].columns;
+        while let Some(message) = self.wire.next()? {
+            if self.due > 1 {
+                // The answer to a request whose future was dropped; nobody wants it.
+                self.due -= u32::from(message.tag == tag::READY);
+            } else if self.reply.take(message, columns, &mut self.results)? {
+                self.due = 0;
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Sending failed, so the server is gone; what it said before it went is worth more than "broken pipe".
+    fn last_words(&mut self, error: std::io::Error) -> SessionError {
+        while let Ok(true) = self.wire.receive() {
+            if self.read_answer().is_err() {
+                break;
+            }
+        }
+        self.reply.lost(error)
+    }
+}
+
+impl Session for PostgresSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.wire.descriptor())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        match access {
+            Access::ReadOnly => self.run(BEGIN_READ, &[]).await,
+            Access::ReadWrite => self.run(BEGIN_WRITE, &[]).await,
+        }
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.run(COMMIT, &[]).await?;
+        if self.reply.rolled_back {
+            let message = "a statement had failed, so the transaction was rolled back".to_owned();
+            return Err(SessionError::Refused { code: "25P02".to_owned(), message });
+        }
+        Ok(())
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        if self.due == 0 && self.reply.transaction == Transaction::None {
+            return Ok(());
+        }
+        self.run(ROLLBACK, &[]).await
+    }
+
+    async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        self.run(CONTROL.len() + usize::from(statement.0), params).await?;
+        self.work.statements += 1;
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += self.results.changed();
+        Ok(&self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+}

@@ -1,0 +1,18 @@
+-- Cumulative counters of this database and of the server, by their own names. The columns differ between versions, so
+-- they are not listed; what is a point in time, a duration or no number is left out. A session's share is complete once
+-- it has ended: while it is open the server learns of its work seconds later.
+SELECT counter.key, counter.value
+FROM (
+    SELECT to_jsonb(d) FROM pg_stat_database d WHERE d.datname = current_database()
+    UNION ALL
+    SELECT to_jsonb(w) FROM pg_stat_wal w
+    UNION ALL
+    SELECT to_jsonb(b) FROM pg_stat_bgwriter b
+    UNION ALL
+    SELECT jsonb_build_object(
+        'database_bytes', pg_database_size(current_database()),
+        'wal_position', pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'))
+) AS source (counters)
+CROSS JOIN LATERAL jsonb_each_text(source.counters) AS counter
+WHERE counter.key NOT LIKE '%time'
+  AND counter.key NOT IN ('datid', 'datname', 'numbackends', 'stats_reset')

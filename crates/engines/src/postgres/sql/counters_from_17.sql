@@ -1,0 +1,5 @@
+-- Since version 17 checkpoints are counted in a view of their own.
+SELECT counter.key, counter.value
+FROM pg_stat_checkpointer c
+CROSS JOIN LATERAL jsonb_each_text(to_jsonb(c)) AS counter
+WHERE counter.key NOT LIKE '%time' AND counter.key <> 'stats_reset'

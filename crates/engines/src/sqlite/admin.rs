@@ -1,0 +1,138 @@
+//! SQLite's administration: scripts, scans, and loading by bound inserts.
+
+use super::connection::{Bound, open, push_row, session_error};
+use crate::admin::{Admin, BATCH_ROWS};
+use crate::rows::RowSink;
+use crate::server::Endpoint;
+use crate::session::{Param, ResultSet, SessionError};
+use rusqlite::{Connection, Statement, TransactionBehavior};
+use std::time::Duration;
+
+/// SQLite takes one writer at a time: loads on several threads queue here, each for as long as those before it need.
+const LONGEST_QUEUE: Duration = Duration::from_hours(1);
+
+pub struct SqliteAdmin {
+    connection: Connection,
+}
+
+pub fn open_admin(endpoint: &Endpoint) -> Result<SqliteAdmin, SessionError> {
+    Ok(SqliteAdmin { connection: open(endpoint, Some(LONGEST_QUEUE))? })
+}
+
+impl Admin for SqliteAdmin {
+    fn script(&mut self, sql: &str) -> Result<(), SessionError> {
+        self.connection.execute_batch(sql).map_err(|error| session_error(&error))
+    }
+
+    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        scan(&self.connection, sql, row).map_err(|error| session_error(&error))
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+    ) -> Result<u64, SessionError> {
+        load(&mut self.connection, &insert(table, columns), columns.len(), fill).map_err(|error| session_error(&error))
+    }
+}
+
+fn scan(connection: &Connection, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(sql)?;
+    let columns = statement.column_count();
+    let mut found = statement.query([])?;
+    let mut batch = ResultSet::default();
+    batch.start("scan");
+    while let Some(next) = found.next()? {
+        push_row(next, columns, &mut batch)?;
+        if batch.rows() == BATCH_ROWS {
+            hand_over(&mut batch, row);
+        }
+    }
+    hand_over(&mut batch, row);
+    Ok(())
+}
+
+fn hand_over(batch: &mut ResultSet, row: &mut dyn FnMut(&ResultSet, usize)) {
+    for index in 0..batch.rows() {
+        row(batch, index);
+    }
+    batch.clear_rows();
+}
+
+fn insert(table: &str, columns: &[&str]) -> String {
+    let marks = vec!["?"; columns.len()].join(", ");
+    format!("INSERT INTO {table} ({}) VALUES ({marks})", columns.join(", "))
+}
+
+fn load(
+    connection: &mut Connection,
+    insert: &str,
+    columns: usize,
+    fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+) -> rusqlite::Result<u64> {
+    let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    let rows = insert_all(transaction.prepare(insert)?, columns, fill)?;
+    transaction.commit()?;
+    Ok(rows)
+}
+
+fn insert_all(
+    statement: Statement<'_>,
+    columns: usize,
+    fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+) -> rusqlite::Result<u64> {
+    let mut sink = InsertSink { statement, columns, bound: 0, rows: 0, failed: None };
+    while sink.failed.is_none() && fill(&mut sink) {}
+    sink.failed.map_or(Ok(sink.rows), Err)
+}
+
+/// Binds cells as they come and inserts at the end of each row. After an error it ignores what comes.
+struct InsertSink<'c> {
+    statement: Statement<'c>,
+    columns: usize,
+    bound: usize,
+    rows: u64,
+    failed: Option<rusqlite::Error>,
+}
+
+impl InsertSink<'_> {
+    fn bind(&mut self, value: Param<'_>) {
+        if self.failed.is_some() {
+            return;
+        }
+        self.bound += 1;
+        self.failed = self.statement.raw_bind_parameter(self.bound, Bound(value)).err();
+    }
+
+    fn insert(&mut self) -> rusqlite::Result<()> {
+        if self.bound != self.columns {
+            return Err(rusqlite::Error::InvalidParameterCount(self.bound, self.columns));
+        }
+        self.bound = 0;
+        self.statement.raw_execute()?;
+        self.rows += 1;
+        Ok(())
+    }
+}
+
+impl RowSink for InsertSink<'_> {
+    fn integer(&mut self, value: i64) {
+        self.bind(Param::Integer(value));
+    }
+
+    fn text(&mut self, value: &str) {
+        self.bind(Param::Text(value));
+    }
+
+    fn null(&mut self) {
+        self.bind(Param::Null);
+    }
+
+    fn end_row(&mut self) {
+        if self.failed.is_none() {
+            self.failed = self.insert().err();
+        }
+    }
+}

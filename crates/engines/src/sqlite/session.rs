@@ -1,0 +1,176 @@
+//! SQLite's hot path: statements stay prepared, their values are bound and their rows read in place.
+//!
+//! Nothing here is ever pending: a call returns when SQLite has done the work, waiting for another session's write lock
+//! included (at most the busy timeout, inside SQLite). So sessions that write belong on threads of their own, and a
+//! transaction on one thread is over before the next one starts.
+
+use super::connection::{Bound, open, push_row, session_error};
+use crate::server::Endpoint;
+use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use crate::statement::{Dialect, Statement, StatementId};
+use rusqlite::Connection;
+use self_cell::self_cell;
+use std::os::fd::BorrowedFd;
+
+/// Opens sessions on one file.
+#[derive(Debug, Clone)]
+pub struct SqliteConnect {
+    endpoint: Endpoint,
+    statements: Vec<Statement>,
+}
+
+impl SqliteConnect {
+    pub fn new(endpoint: &Endpoint, statements: Vec<Statement>) -> Self {
+        Self { endpoint: endpoint.clone(), statements }
+    }
+}
+
+impl Connect for SqliteConnect {
+    type Session = SqliteSession;
+
+    fn connect(&self) -> Result<SqliteSession, SessionError> {
+        let connection = open(&self.endpoint, None)?;
+        let prepared = Prepared::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
+        Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default() })
+    }
+}
+
+self_cell!(
+    /// A connection and the statements that borrow it.
+    struct Prepared {
+        owner: Connection,
+        #[covariant]
+        dependent: Statements,
+    }
+);
+
+struct Statements<'c> {
+    begin_read: rusqlite::Statement<'c>,
+    begin_write: rusqlite::Statement<'c>,
+    commit: rusqlite::Statement<'c>,
+    rollback: rusqlite::Statement<'c>,
+    given: Vec<Ready<'c>>,
+}
+
+struct Ready<'c> {
+    name: &'static str,
+    statement: rusqlite::Statement<'c>,
+    /// SQLite's index of `$1`, `$2`, …: to SQLite these are names, numbered as they first appear.
+    parameters: Vec<usize>,
+    columns: usize,
+    writes: bool,
+}
+
+impl<'c> Statements<'c> {
+    fn prepare(connection: &'c Connection, given: &[Statement]) -> Result<Self, SessionError> {
+        let prepare = |sql| connection.prepare(sql).map_err(|error| session_error(&error));
+        Ok(Self {
+            begin_read: prepare("BEGIN DEFERRED")?,
+            // A transaction that reads first and asks for the write lock later fails when another wrote in between.
+            begin_write: prepare("BEGIN IMMEDIATE")?,
+            commit: prepare("COMMIT")?,
+            rollback: prepare("ROLLBACK")?,
+            given: given.iter().map(|statement| Ready::prepare(connection, statement)).collect::<Result<_, _>>()?,
+        })
+    }
+}
+
+impl<'c> Ready<'c> {
+    fn prepare(connection: &'c Connection, Statement { name, sql }: &Statement) -> Result<Self, SessionError> {
+        let refused = |error| match session_error(&error) {
+            SessionError::Refused { code, message } => {
+                SessionError::Refused { code, message: format!("statement {name}: {message}") }
+            }
+            other => other,
+        };
+        let statement = connection.prepare(sql).map_err(refused)?;
+        let index = |number: usize| {
+            let found = statement.parameter_index(&format!("${number}")).map_err(refused)?;
+            found.ok_or_else(|| SessionError::Unexpected { statement: name, what: format!("it has no ${number}") })
+        };
+        let parameters = (1..=statement.parameter_count()).map(index).collect::<Result<_, _>>()?;
+        let (columns, writes) = (statement.column_count(), !statement.readonly());
+        Ok(Self { name, statement, parameters, columns, writes })
+    }
+
+    fn execute(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> rusqlite::Result<()> {
+        if params.len() != self.parameters.len() {
+            return Err(rusqlite::Error::InvalidParameterCount(params.len(), self.parameters.len()));
+        }
+        for (param, index) in params.iter().zip(&self.parameters) {
+            self.statement.raw_bind_parameter(*index, Bound(*param))?;
+        }
+        let mut rows = self.statement.raw_query();
+        while let Some(row) = rows.next()? {
+            push_row(row, self.columns, results)?;
+        }
+        Ok(())
+    }
+}
+
+/// One connection to the file.
+pub struct SqliteSession {
+    prepared: Prepared,
+    results: ResultSet,
+    work: SessionWork,
+}
+
+impl SqliteSession {
+    fn control(
+        &mut self,
+        choose: impl for<'s, 'c> FnOnce(&'s mut Statements<'c>) -> &'s mut rusqlite::Statement<'c>,
+    ) -> Result<(), SessionError> {
+        self.prepared
+            .with_dependent_mut(|_, statements| choose(statements).raw_execute())
+            .map_err(|error| session_error(&error))?;
+        Ok(())
+    }
+}
+
+impl Session for SqliteSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        match access {
+            Access::ReadOnly => self.control(|statements| &mut statements.begin_read),
+            Access::ReadWrite => self.control(|statements| &mut statements.begin_write),
+        }
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.control(|statements| &mut statements.commit)
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        // SQLite itself rolls back after some errors, a full disk for one.
+        if self.prepared.borrow_owner().is_autocommit() {
+            return Ok(());
+        }
+        self.control(|statements| &mut statements.rollback)
+    }
+
+    async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        let results = &mut self.results;
+        self.prepared.with_dependent_mut(|connection, statements| {
+            let ready = &mut statements.given[usize::from(statement.0)];
+            results.start(ready.name);
+            ready.execute(params, results).map_err(|error| session_error(&error))?;
+            results.set_changed(if ready.writes { connection.changes() } else { 0 });
+            Ok::<_, SessionError>(())
+        })?;
+        self.work.statements += 1;
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += self.results.changed();
+        Ok(&self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+}

@@ -1,0 +1,135 @@
+//! SQLite's settings: keys, profiles, and what a profile makes of a machine's shape.
+
+use crate::server::{ServerError, ServerShape};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use settings::{Holds, Key};
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "profile",
+        holds: Holds::Choice(&["durable", "relaxed"]),
+        default: Some("durable"),
+        meaning: "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may be \
+                  lost in a power cut, the file stays whole (synchronous = normal)",
+    },
+    Key {
+        name: "synchronous",
+        holds: Holds::Choice(&["off", "normal", "full", "extra"]),
+        default: Some(""),
+        meaning: "when SQLite flushes to the disk; set by the profile",
+    },
+    Key {
+        name: "cache",
+        holds: Holds::Size { min: 64 << 10, max: 1 << 40 },
+        default: Some(""),
+        meaning: "page cache of each session; a sixty-fourth of the machine's memory if absent",
+    },
+    Key {
+        name: "busy_timeout",
+        holds: Holds::Span { min_ms: 0, max_ms: 3_600_000 },
+        default: Some("10s"),
+        meaning: "how long a session waits for another's write lock before it gives the transaction up",
+    },
+    Key {
+        name: "wal_autocheckpoint",
+        holds: Holds::Integer { min: 0, max: 1 << 24 },
+        default: Some("1000"),
+        meaning: "pages in the write-ahead log at which a commit copies them into the database; 0 never does",
+    },
+];
+
+/// Of the machine's memory, what one session may cache. Each session has a cache of its own, so sixteen of them take a
+/// quarter of the memory; the rest is left to the operating system, which caches the file once for all.
+const CACHE_SHARE: u64 = 64;
+
+/// SQLite's own default, and the least that is of use.
+const SMALLEST_CACHE_BYTES: u64 = 2 << 20;
+
+/// The table of a study, checked.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    profile: Profile,
+    synchronous: Option<String>,
+    cache: Option<u64>,
+    busy_timeout: u64,
+    wal_autocheckpoint: u64,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Profile {
+    Durable,
+    Relaxed,
+}
+
+/// What every connection is opened with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    pub synchronous: String,
+    pub cache_bytes: u64,
+    pub busy_timeout_ms: u64,
+    pub wal_autocheckpoint_pages: u64,
+}
+
+impl Settings {
+    pub fn new(table: &Map<String, Value>, shape: &ServerShape) -> Result<Self, ServerError> {
+        let written: Written = serde_json::from_value(Value::Object(table.clone()))
+            .map_err(|error| ServerError::Settings { engine: super::KIND.to_owned(), why: error.to_string() })?;
+        let of_profile = match written.profile {
+            Profile::Durable => "full",
+            Profile::Relaxed => "normal",
+        };
+        let share = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
+        Ok(Self {
+            synchronous: written.synchronous.unwrap_or_else(|| of_profile.to_owned()),
+            cache_bytes: written.cache.unwrap_or(share),
+            busy_timeout_ms: written.busy_timeout,
+            wal_autocheckpoint_pages: written.wal_autocheckpoint,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TWO_GIB: ServerShape = ServerShape { vcpus: 2, memory_bytes: 2 << 30 };
+
+    fn table(words: &str) -> Map<String, Value> {
+        settings::check(&serde_json::from_str(words).unwrap(), KEYS).unwrap()
+    }
+
+    #[test]
+    fn defaults_are_durable_and_sized_from_the_memory() {
+        let settings = Settings::new(&table("{}"), &TWO_GIB).unwrap();
+        let expected = Settings {
+            synchronous: "full".to_owned(),
+            cache_bytes: 32 << 20,
+            busy_timeout_ms: 10_000,
+            wal_autocheckpoint_pages: 1000,
+        };
+        assert_eq!(settings, expected);
+    }
+
+    #[test]
+    fn a_key_goes_before_the_profile() {
+        let table =
+            table(r#"{ "profile": "relaxed", "synchronous": "off", "cache": "8MiB", "wal_autocheckpoint": 0 }"#);
+        let settings = Settings::new(&table, &TWO_GIB).unwrap();
+        assert_eq!((settings.synchronous.as_str(), settings.cache_bytes), ("off", 8 << 20));
+        assert_eq!(settings.wal_autocheckpoint_pages, 0);
+    }
+
+    #[test]
+    fn the_relaxed_profile_flushes_at_checkpoints_only() {
+        assert_eq!(Settings::new(&table(r#"{ "profile": "relaxed" }"#), &TWO_GIB).unwrap().synchronous, "normal");
+    }
+
+    #[test]
+    fn a_tiny_machine_keeps_the_library_default() {
+        let tiny = ServerShape { vcpus: 1, memory_bytes: 64 << 20 };
+        assert_eq!(Settings::new(&table("{}"), &tiny).unwrap().cache_bytes, 2 << 20);
+    }
+}
