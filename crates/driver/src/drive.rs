@@ -71,7 +71,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
             let (start_sender, start) = channel();
             let farewell = Farewell { notes: notes.clone(), signals: &signals };
             let place = Place { index, shards, published, start };
-            let handle = scope.spawn(move || shard_thread(workload, connect, plan, place, &farewell));
+            let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push((handle, start_sender));
         }
         drop(notes);
@@ -117,7 +117,7 @@ fn shard_thread<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: Place<'_>,
+    place: &Place<'_>,
     farewell: &Farewell<'_>,
 ) -> ShardResult {
     let result = open_and_drive(workload, connect, plan, place, farewell);
@@ -131,7 +131,7 @@ fn open_and_drive<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: Place<'_>,
+    place: &Place<'_>,
     farewell: &Farewell<'_>,
 ) -> ShardResult {
     let signals = farewell.signals;
@@ -201,8 +201,12 @@ impl<'a> Watch<'a> {
                 Ok(Note::Over) => over += 1,
                 Ok(Note::Ready) => {}
                 Err(RecvTimeoutError::Timeout) => self.tick(on_tick),
-                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Disconnected) => break,
             }
+        }
+        // The last second ends when the shards do, so its tick is usually still owed.
+        while self.second < self.window.seconds() && MonotonicClock.now() >= self.window.second_start(self.second + 1) {
+            self.tick(on_tick);
         }
     }
 
@@ -294,4 +298,30 @@ fn most_frequent_error(reports: &[ShardReport]) -> Option<String> {
         errors.absorb(report.errors.clone());
     }
     errors.most_frequent().map(ToOwned::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tick(committed: u64, errors: u64) -> Tick {
+        Tick { elapsed_ms: 0, measured: true, counted: 0, committed, errors }
+    }
+
+    #[test]
+    fn only_repeated_errors_without_any_success_are_hopeless() {
+        let mut watch = FailureWatch::default();
+        assert!((0..100).all(|_| !watch.all_fail(&tick(0, 0))), "slow is not failed");
+        assert!((0..100).all(|_| !watch.all_fail(&tick(1, 900))), "neither is one success a second");
+        let until = (1..100).find(|_| watch.all_fail(&tick(0, 3)));
+        assert_eq!(until, Some(ALL_FAIL_AFTER_S));
+    }
+
+    #[test]
+    fn every_client_is_in_exactly_one_shard() {
+        let mut all: Vec<u32> = (0..3).flat_map(|shard| clients_of(shard, 3, 10)).collect();
+        assert_eq!(clients_of(1, 3, 10), [1, 4, 7]);
+        all.sort_unstable();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+    }
 }

@@ -1,7 +1,60 @@
 //! The load engine: a few threads (shards), each with many sessions, one epoll loop and its own histograms.
 //!
 //! Transactions are straight-line `async fn`s polled by the shard's loop; there is no async runtime. On the hot path
-//! there is no lock, no channel and no allocation per statement. Every transaction has three times: due, sent, done.
+//! there is no lock, no channel and no allocation per transaction or statement. Every transaction has three times:
+//! *due* (the client wanted it), *sent* (its first statement began), *done*. Response is done − due, service is
+//! done − sent. Clients are never skipped when the database stalls.
+//!
+//! # How data flows
+//!
+//! ```text
+//!   calling thread                       one thread for each shard
+//!   ──────────────                       ─────────────────────────────────────────────────────────────
+//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client, one for what is deferred
+//!     │  ◀──────────── ready ────────────┘                     (in process: one session for everything)
+//!     │ ── one start for all ──────────▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
+//!     │                                     ▲                      │                                  │
+//!     │                                     └──────────────────────┼──────────────────────────────────┘
+//!     │                                                            ▼
+//!     │                                  task::serve, one future for each session:
+//!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ deferral? ─▶ queue
+//!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ client due again
+//!     │ ◀── published: relaxed atomics ──┤
+//!     ├─▶ on_tick, once a second         │
+//!     │ ◀── ShardReport: seconds, … ─────┘ at the end
+//!   merge ─▶ Driven
+//! ```
+//!
+//! # Files
+//!
+//! | file | is about |
+//! | --- | --- |
+//! | `plan.rs` | what the driver is asked, and what it answers |
+//! | `drive.rs`, `endpoint.rs` | threads, start, ticks, result; choice of the concrete types |
+//! | `shard.rs`, `agenda.rs` | the loop of one thread; whose turn it is |
+//! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
+//! | `pacing.rs`, `deferral.rs` | when a client is due; the bounded queue of deferred transactions |
+//! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
+//! | `merge.rs`, `testimony.rs` | from shards to one result; the driver about itself |
+//! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
+//! | `rehearsal/` | tests: shards on a virtual clock, sessions with known service times |
+//!
+//! # Pitfalls
+//!
+//! * Tasks share their shard by `Cell` and `RefCell`: no borrow may live across an `.await`.
+//! * A task may be polled without a reason (an edge for a socket that became writable, a stale wake-up). Every future
+//!   here and in `engines` takes that; a new one must too.
+//! * A session is opened again on the shard's thread, and opening blocks. While that lasts, the shard's other clients
+//!   wait, which shows in their response. It happens only after a session was lost, and losses are in the record.
+//! * What cannot be interrupted is waited for: a call into an in-process engine, and a connection that is being opened.
+//!   Both have limits of the engine's own.
+//! * A transaction that lost its session counts as failed, yet the database may have committed it. Reconcile totals
+//!   with the database only where `sessions_lost` and `unfinished` are zero.
+//! * Totals are sums over seconds and nothing else. A figure that is kept beside them will disagree one day.
+//! * For an in-process engine the threads' CPU time contains the database's, and `busiest_shard` leaves out the time
+//!   inside transactions. The record says `in_process`.
+//! * `facts.placement` is empty and `facts.metric` has only its kinds after [`drive`]: where the driver runs and what
+//!   the figure is called is known to the caller. [`drive_endpoint`] fills the latter.
 
 mod agenda;
 mod clock;
@@ -15,6 +68,8 @@ mod pacing;
 pub mod plan;
 mod reactor;
 mod recorder;
+#[cfg(test)]
+mod rehearsal;
 mod retry;
 mod sessions;
 mod shard;

@@ -7,7 +7,7 @@ use crate::counts;
 use crate::deferral::{self, DeferredTotals, ResultLines};
 use crate::errors::ErrorBook;
 use crate::plan::{DrivePlan, Driven};
-use crate::recorder::{KindSecond, Second};
+use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::testimony::testify;
 use crate::window::Window;
@@ -126,10 +126,9 @@ fn kind_intervals(shards: &[&Second]) -> Vec<KindInterval> {
     let mut intervals = Vec::new();
     for (index, kind) in (0..kinds).zip(0_u16..) {
         let of_kind = || shards.iter().filter_map(move |second| second.kinds.get(index));
-        let spans: [(Span, fn(&KindSecond) -> &counts::SparseCounts); 2] =
-            [(Span::Response, |second| &second.response), (Span::Service, |second| &second.service)];
-        for (span, pick) in spans {
-            let counts = counts::sum(of_kind().map(pick));
+        let response = counts::sum(of_kind().map(|second| &second.response));
+        let service = counts::sum(of_kind().map(|second| &second.service));
+        for (span, counts) in [(Span::Response, response), (Span::Service, service)] {
             if !counts.is_empty() {
                 intervals.push(KindInterval { kind, span, counts });
             }

@@ -258,7 +258,8 @@ where
         }
         let end = self.window.end();
         if now >= end || self.signals.is_stopped() || self.signals.is_aborted() {
-            self.closing_since.set(Some(now.min(end)));
+            // A fresh reading: `now` may be from before the signal.
+            self.closing_since.set(Some(self.clock.now().min(end)));
             self.deferral.borrow_mut().admit_no_more();
             self.agenda.wake_all_parked();
         }

@@ -22,7 +22,7 @@ where
 {
     let mut tally = Tally::new(W::COUNTERS.len());
     let mut free = shard.window.start;
-    while let Some(job) = next_job(shard, token, role).await {
+    while let Some(job) = shard.next_job(token, role).await {
         let before = session.work();
         let sent = shard.clock.now();
         let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut tally).await;
@@ -31,7 +31,7 @@ where
         let work = work_between(before, session.work());
         let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work };
         shard.book(&life, &tally);
-        release(shard, &job, &life);
+        shard.release(&job, &life);
         free = done;
         if matches!(outcome, Outcome::Lost) {
             drop(session);
@@ -50,109 +50,91 @@ where
     }
 }
 
-/// The next transaction for a session of this role; waits if there is none, `None` when there will be none.
-async fn next_job<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, role: Role) -> Option<Job<W::Input>>
+impl<W, C, K, R> Shard<'_, W, C, K, R>
 where
     W: Workload,
     C: Connect,
     K: Clock,
     R: Reactor,
 {
-    loop {
-        shard.look_for_the_end(shard.now.get());
-        if shard.signals.is_aborted() {
-            return None;
+    /// The next transaction for a session of this role; waits if there is none, `None` when there will be none.
+    async fn next_job(&self, token: u32, role: Role) -> Option<Job<W::Input>> {
+        loop {
+            self.look_for_the_end(self.now.get());
+            if self.signals.is_aborted() {
+                return None;
+            }
+            if let Some(job) = self.pick(role) {
+                self.in_progress.set(self.in_progress.get() + 1);
+                return Some(job);
+            }
+            let more_may_come = role.serves(Role::Deferred) && !self.deferral.borrow().is_empty();
+            if self.is_closing() && !more_may_come {
+                return None;
+            }
+            self.agenda.park(token, role).await;
         }
-        if let Some(job) = pick(shard, role) {
-            shard.in_progress.set(shard.in_progress.get() + 1);
-            return Some(job);
-        }
-        let more_may_come = role.serves(Role::Deferred) && !shard.deferral.borrow().is_empty();
-        if shard.is_closing() && !more_may_come {
-            return None;
-        }
-        shard.agenda.park(token, role).await;
     }
-}
 
-/// What was due first among that which the role takes.
-fn pick<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, role: Role) -> Option<Job<W::Input>>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor,
-{
-    let now = shard.now.get();
-    let deferred_first =
-        |client_due: Option<Nanos>, deferred_due: Nanos| client_due.is_none_or(|due| deferred_due <= due);
-    loop {
-        let takes_clients = role.serves(Role::Clients) && !shard.is_closing();
-        let client_due = if takes_clients { shard.clients.borrow().next_due(now) } else { None };
-        let deferred_due = if role.serves(Role::Deferred) { shard.deferral.borrow().next_due() } else { None };
-        if deferred_due.is_some_and(|due| deferred_first(client_due, due)) {
-            return take_deferred(shard, now);
-        }
-        client_due?;
-        if let Some(job) = take_client(shard, now) {
-            return Some(job);
+    /// What was due first among that which the role takes.
+    fn pick(&self, role: Role) -> Option<Job<W::Input>> {
+        let now = self.now.get();
+        let deferred_first =
+            |client_due: Option<Nanos>, deferred_due: Nanos| client_due.is_none_or(|due| deferred_due <= due);
+        loop {
+            let takes_clients = role.serves(Role::Clients) && !self.is_closing();
+            let client_due = if takes_clients { self.clients.borrow().next_due(now) } else { None };
+            let deferred_due = if role.serves(Role::Deferred) { self.deferral.borrow().next_due() } else { None };
+            if deferred_due.is_some_and(|due| deferred_first(client_due, due)) {
+                return self.take_deferred(now);
+            }
+            client_due?;
+            if let Some(job) = self.take_client(now) {
+                return Some(job);
+            }
         }
     }
-}
 
-fn take_deferred<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, now: Nanos) -> Option<Job<W::Input>>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor,
-{
-    let (job, admitted) = shard.deferral.borrow_mut().take(now)?;
-    if let Some(client) = admitted {
-        shard.clients.borrow_mut().finished(client, now);
-        shard.agenda.wake_one(Role::Clients);
+    fn take_deferred(&self, now: Nanos) -> Option<Job<W::Input>> {
+        let (job, admitted) = self.deferral.borrow_mut().take(now)?;
+        if let Some(client) = admitted {
+            self.clients.borrow_mut().finished(client, now);
+            self.agenda.wake_one(Role::Clients);
+        }
+        Some(job)
     }
-    Some(job)
-}
 
-/// Draws the next transaction of the client that is due first; `None` if it was one to be deferred.
-fn take_client<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, now: Nanos) -> Option<Job<W::Input>>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor,
-{
-    let mut clients = shard.clients.borrow_mut();
-    let (due, client, state) = clients.take()?;
-    let input = shard.workload.next(state);
-    let kind = shard.workload.kind(&input);
-    if !shard.workload.deferred(&input) {
-        return Some(Job { input, kind, due, client: Some(client) });
+    /// Draws the next transaction of the client that is due first; `None` if it was one to be deferred.
+    fn take_client(&self, now: Nanos) -> Option<Job<W::Input>> {
+        let mut clients = self.clients.borrow_mut();
+        let (due, client, state) = clients.take()?;
+        let input = self.workload.next(state);
+        let kind = self.workload.kind(&input);
+        if !self.workload.deferred(&input) {
+            return Some(Job { input, kind, due, client: Some(client) });
+        }
+        if self.deferral.borrow_mut().offer(client, kind, input, now) {
+            clients.finished(client, now);
+        }
+        self.agenda.wake_one(Role::Deferred);
+        None
     }
-    if shard.deferral.borrow_mut().offer(client, kind, input, now) {
-        clients.finished(client, now);
-    }
-    shard.agenda.wake_one(Role::Deferred);
-    None
-}
 
-/// Lets the client go on, or writes down how a deferred transaction went.
-fn release<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, job: &Job<W::Input>, life: &Life)
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor,
-{
-    shard.in_progress.set(shard.in_progress.get() - 1);
-    if let Some(client) = job.client {
-        shard.clients.borrow_mut().finished(client, life.done);
-        return;
+    /// Lets the client go on, or writes down how a deferred transaction went.
+    fn release(&self, job: &Job<W::Input>, life: &Life) {
+        self.in_progress.set(self.in_progress.get() - 1);
+        if let Some(client) = job.client {
+            self.clients.borrow_mut().finished(client, life.done);
+            return;
+        }
+        let well = life.ending.is_some();
+        self.deferral.borrow_mut().ended(well);
+        let start = self.window.start;
+        self.lines.borrow_mut().push(ResultLine {
+            kind: job.kind,
+            queued: job.due.since(start),
+            done: life.done.since(start),
+            well,
+        });
     }
-    let well = life.ending.is_some();
-    shard.deferral.borrow_mut().ended(well);
-    let start = shard.window.start;
-    let line = ResultLine { kind: job.kind, queued: job.due.since(start), done: life.done.since(start), well };
-    shard.lines.borrow_mut().push(line);
 }

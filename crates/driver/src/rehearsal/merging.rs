@@ -1,0 +1,108 @@
+//! Splits equal the whole: what is merged does not depend on which shard did what.
+
+use super::workload::{COUNTERS, KINDS};
+use super::{START, plan};
+use crate::clock::Nanos;
+use crate::counts::total;
+use crate::deferral::{DeferredTotals, ResultLines};
+use crate::errors::ErrorBook;
+use crate::merge::{Names, merge};
+use crate::plan::Driven;
+use crate::recorder::{Life, Meters, Recorder};
+use crate::shard::ShardReport;
+use crate::window::Window;
+use engines::session::SessionWork;
+use proptest::prelude::*;
+use record::intervals::Span;
+use workloads::workload::{Ending, Tally};
+
+const WARMUP_S: u64 = 1;
+const MEASURE_S: u64 = 4;
+
+/// A transaction that was done some time in the run, and the shard that did it.
+fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
+    let ending = prop_oneof![Just(Some(Ending::Committed)), Just(Some(Ending::RolledBack)), Just(None)];
+    let life = (0..2_u16, 0..6_000_000_u64, 1..900_000_u64, 0..900_000_u64, 0..3_u32, ending, 0..40_u64);
+    let life = life.prop_map(|(kind, sent_us, service_us, queued_us, retries, ending, rows)| {
+        let sent = START + Nanos::from_micros(sent_us);
+        let due = sent.since(Nanos::from_micros(queued_us));
+        let work = SessionWork { statements: 1 + u64::from(retries), rows_returned: rows, rows_changed: rows / 2 };
+        Life { kind, due, free: due, sent, done: sent + Nanos::from_micros(service_us), retries, ending, work }
+    });
+    prop::collection::vec((life, 0..3_usize), 0..120)
+}
+
+fn report(window: Window, mut lives: Vec<Life>) -> ShardReport {
+    lives.sort_by_key(|life| life.done);
+    let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), Meters::default()).unwrap();
+    for life in &lives {
+        recorder.close_seconds(life.done, Meters::default());
+        recorder.book(life, &Tally(vec![life.work.rows_returned]));
+    }
+    ShardReport {
+        seconds: recorder.finish(Meters::default()),
+        errors: ErrorBook::default(),
+        lines: ResultLines::new(0),
+        deferred: DeferredTotals::default(),
+        sessions: 1,
+        lost: 0,
+        reopened: 0,
+        unfinished: 0,
+        in_process: false,
+        closed_at: window.end(),
+        failure: None,
+    }
+}
+
+fn merged(shards: Vec<Vec<Life>>) -> Driven {
+    let plan = plan(3, WARMUP_S, MEASURE_S);
+    let window = Window::new(&plan, START);
+    let reports = shards.into_iter().map(|lives| report(window, lives)).collect();
+    merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, reports)
+}
+
+proptest! {
+    // Each case makes dozens of full-size histograms.
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn shards_add_up_to_the_whole(lives in lives()) {
+        let whole = merged(vec![lives.iter().map(|(life, _)| *life).collect()]);
+        let of_shard = |wanted| lives.iter().filter(|(_, shard)| *shard == wanted).map(|(life, _)| *life).collect();
+        let split = merged((0..3).map(of_shard).collect());
+        prop_assert_eq!(&split.measured, &whole.measured);
+        prop_assert_eq!(&split.facts.kinds, &whole.facts.kinds);
+        prop_assert_eq!(&split.facts.whole_run, &whole.facts.whole_run);
+        prop_assert_eq!(&split.facts.tally, &whole.facts.tally);
+        prop_assert_eq!(split.facts.work, whole.facts.work);
+        prop_assert_eq!(split.facts.testimony.lateness_p99_us, whole.facts.testimony.lateness_p99_us);
+    }
+
+    #[test]
+    fn intervals_and_totals_agree(lives in lives()) {
+        let driven = merged(vec![lives.iter().map(|(life, _)| *life).collect()]);
+        for (index, totals) in driven.facts.kinds.iter().enumerate() {
+            for span in [Span::Response, Span::Service] {
+                let measured = driven.measured.intervals.iter().filter(|interval| interval.measured);
+                let counts = measured.flat_map(|interval| &interval.kinds);
+                let counts = counts.filter(|kind| usize::from(kind.kind) == index && kind.span == span);
+                prop_assert_eq!(counts.map(|kind| total(&kind.counts)).sum::<u64>(), totals.finished());
+            }
+        }
+        let all = &driven.facts.whole_run;
+        let ended: u64 = all.iter().map(|totals| totals.finished() + totals.failed).sum();
+        prop_assert_eq!(ended, lives.len() as u64);
+    }
+}
+
+#[test]
+fn a_second_counts_only_if_every_shard_drove_through_it() {
+    let plan = plan(2, 1, 10);
+    let window = Window::new(&plan, START);
+    let stopped = |millis| ShardReport { closed_at: START + Nanos::from_millis(millis), ..report(window, Vec::new()) };
+    let driven =
+        merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, vec![stopped(4_010), stopped(3_990)]);
+    assert_eq!((driven.facts.measured_ms, driven.measured.intervals.len(), driven.stopped), (2_000, 3, true));
+    let early = merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, vec![stopped(400)]);
+    assert_eq!((early.facts.measured_ms, early.measured.intervals.len()), (0, 0));
+}

@@ -1,0 +1,102 @@
+//! A shard on a virtual clock, with sessions whose service times a test decides: every run is the same, and a second
+//! of it takes no time.
+
+mod deferral;
+mod failures;
+mod merging;
+mod threads;
+mod times;
+mod workload;
+mod world;
+
+use crate::clock::Nanos;
+use crate::counts::SparseCounts;
+use crate::merge::{Names, merge};
+use crate::plan::{DriveError, DrivePlan, Driven, StopFlag};
+use crate::sessions;
+use crate::shard::{self, Assignment, ShardReport, Surroundings};
+use crate::signals::{Published, Signals};
+use crate::window::Window;
+use engines::session::SessionError;
+use workload::{COUNTERS, KINDS, Rehearsed};
+use world::{Answer, Call, VirtualClock, VirtualReactor, World};
+
+/// All virtual runs start at this moment, which is deliberately not a whole second of the clock.
+pub const START: Nanos = Nanos::from_millis(10_300);
+
+pub fn plan(clients: u32, warmup_s: u64, measure_s: u64) -> DrivePlan {
+    DrivePlan { clients, shards: 1, warmup_ms: warmup_s * 1_000, measure_ms: measure_s * 1_000, seed: 7, retries: 3 }
+}
+
+/// Moments in a script are counted from the start of driving.
+pub fn since_start(call: &Call) -> Nanos {
+    call.now.since(START)
+}
+
+pub fn answers_after(millis: u64) -> Answer {
+    Answer::After(Nanos::from_millis(millis))
+}
+
+pub fn retryable() -> Answer {
+    Answer::Fail(SessionError::Retryable { code: "40001".to_owned(), message: "conflict".to_owned() })
+}
+
+pub fn lost() -> Answer {
+    Answer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionReset.into()))
+}
+
+/// A run of one shard with the given clients, its sessions answering as `script` says.
+pub struct Run<'a> {
+    pub workload: &'a Rehearsed,
+    pub plan: DrivePlan,
+    pub in_process: bool,
+    pub stop: &'a StopFlag,
+}
+
+impl Run<'_> {
+    pub fn shard(
+        &self,
+        clients: &[u32],
+        script: impl Fn(&Call) -> Answer + 'static,
+    ) -> Result<ShardReport, DriveError> {
+        let world = World::new(self.in_process, Box::new(script));
+        let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
+        let signals = Signals::new(self.stop);
+        let opened = sessions::open(&world, &reactor, clients, self.plan.clients + 1, || false)?;
+        let published = Published::default();
+        let around = Surroundings {
+            connect: &world,
+            clock: &clock,
+            reactor: &reactor,
+            signals: &signals,
+            published: &published,
+        };
+        let assignment = Assignment {
+            workload: self.workload,
+            clients,
+            seed: self.plan.seed,
+            retries: self.plan.retries,
+            window: self.window(),
+            log_lines: 1_000,
+        };
+        shard::run(&around, &assignment, opened)
+    }
+
+    /// All clients in one shard.
+    pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardReport {
+        let clients: Vec<u32> = (0..self.plan.clients).collect();
+        self.shard(&clients, script).unwrap()
+    }
+
+    pub fn window(&self) -> Window {
+        Window::new(&self.plan, START)
+    }
+
+    pub fn merged(&self, shards: Vec<ShardReport>) -> Driven {
+        merge(Names { kinds: &KINDS, counters: COUNTERS }, &self.plan, &self.window(), shards)
+    }
+}
+
+pub fn count_at_least(counts: &SparseCounts, millis: u64) -> u64 {
+    counts.iter().filter(|(micros, _)| *micros >= millis * 1_000).map(|(_, count)| u64::from(*count)).sum()
+}

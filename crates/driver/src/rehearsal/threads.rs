@@ -1,0 +1,123 @@
+//! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors come out.
+
+use super::workload::{KINDS, Rehearsed};
+use crate::drive;
+use crate::plan::{DriveError, DrivePlan, StopFlag};
+use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use engines::statement::{Dialect, StatementId};
+use std::os::fd::BorrowedFd;
+
+/// Opens in-process sessions whose statements end as the function says.
+struct Idle(fn() -> Result<(), SessionError>);
+
+struct IdleSession {
+    statement: fn() -> Result<(), SessionError>,
+    results: ResultSet,
+}
+
+impl Connect for Idle {
+    type Session = IdleSession;
+
+    fn connect(&self) -> Result<IdleSession, SessionError> {
+        Ok(IdleSession { statement: self.0, results: ResultSet::default() })
+    }
+}
+
+impl Session for IdleSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        None
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Sqlite
+    }
+
+    async fn begin(&mut self, _access: Access) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn execute(&mut self, _: StatementId, _: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        (self.statement)().map(|()| &self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        SessionWork::default()
+    }
+}
+
+fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
+    DrivePlan { clients, shards, warmup_ms: 0, measure_ms, seed: 1, retries: 0 }
+}
+
+#[test]
+fn threads_agree_on_one_grid_and_ticks_add_up() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let mut ticks = Vec::new();
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |tick| ticks.push(tick)).unwrap();
+    assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
+    assert_eq!(driven.measured.intervals.len(), 2);
+    assert_eq!(driven.facts.metric.counted, [KINDS[0].name]);
+    assert!(driven.facts.kinds[0].committed > 0);
+    let moments: Vec<u64> = ticks.iter().map(|tick| tick.elapsed_ms).take(2).collect();
+    assert_eq!(moments, [1_000, 2_000]);
+    let ticked: u64 = ticks.iter().map(|tick| tick.counted).sum();
+    assert!(ticked > 0 && ticked <= driven.facts.whole_run[0].committed);
+    assert!(driven.facts.testimony.cpu_ns > 0);
+    assert!(!driven.stopped);
+}
+
+#[test]
+fn shards_are_at_most_as_many_as_clients() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    stop.stop();
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(2, 16, 1_000), &stop, &mut |_| ()).unwrap();
+    assert_eq!(driven.facts.shards, 2);
+}
+
+#[test]
+fn a_stop_before_the_start_ends_at_once() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    stop.stop();
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap();
+    assert!(driven.stopped);
+    assert_eq!((driven.facts.measured_ms, driven.facts.whole_run[0].committed), (0, 0));
+}
+
+#[test]
+fn a_stop_from_a_tick_ends_soon() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |_| stop.stop()).unwrap();
+    assert!(driven.stopped);
+    assert!(driven.facts.measured_ms >= 1_000);
+}
+
+#[test]
+fn a_panic_in_one_thread_ends_all_and_is_told() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let panics = Idle(|| panic!("this test's panic"));
+    let error = drive(&workload, &panics, &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, DriveError::Panicked(message) if message == "this test's panic"));
+}
+
+#[test]
+fn if_every_transaction_fails_driving_fails_with_the_reason() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let refuses = Idle(|| Err(SessionError::Refused { code: "42P01".to_owned(), message: "no such table".to_owned() }));
+    let error = drive(&workload, &refuses, &plan(2, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, DriveError::AllFail { message } if message == "42P01: no such table"));
+}
+
+#[test]
+fn no_clients_is_an_error() {
+    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let error = drive(&workload, &Idle(|| Ok(())), &plan(0, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
+    assert!(matches!(error, DriveError::NoClients));
+}

@@ -1,0 +1,120 @@
+//! A workload whose transactions are one statement each, and which remembers what it was asked to run.
+
+use engines::session::{Access, Session, SessionError};
+use engines::statement::{Dialect, Statement, StatementId};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+use workloads::workload::{Ending, Kind, Tally, Workload};
+
+pub const KINDS: [Kind; 2] = [Kind { name: "sale", counted: true }, Kind { name: "delivery", counted: false }];
+pub const COUNTERS: &[&str] = &["lines"];
+
+/// Statement ids equal the kind's index, so that a script can tell them apart.
+pub const SALE: u16 = 0;
+pub const DELIVERY: u16 = 1;
+
+/// More than any virtual run makes; on real threads nobody looks.
+const REMEMBERED_MAX: usize = 100_000;
+
+#[derive(Default)]
+pub struct Rehearsed {
+    /// Every so many transactions of a client one is deferred; 0 means none is.
+    pub deferred_every: u32,
+    /// Every so many transactions of a client one rolls back on purpose; 0 means none does.
+    pub rollback_every: u32,
+    attempts: Mutex<Vec<Input>>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Input {
+    pub client: u32,
+    pub number: u32,
+    /// Something random, from the client's own stream.
+    pub draw: u64,
+    pub kind: u16,
+}
+
+pub struct Client {
+    index: u32,
+    number: u32,
+    state: u64,
+}
+
+impl Rehearsed {
+    pub fn rolling_back(rollback_every: u32) -> Self {
+        Self { rollback_every, ..Self::default() }
+    }
+
+    pub fn deferring(deferred_every: u32) -> Self {
+        Self { deferred_every, ..Self::default() }
+    }
+
+    /// Every attempt in the order of its beginning.
+    pub fn attempts(&self) -> Vec<Input> {
+        self.attempts.lock().unwrap().clone()
+    }
+
+    fn remember(&self, input: Input) {
+        let mut attempts = self.attempts.lock().unwrap();
+        if attempts.len() < REMEMBERED_MAX {
+            attempts.push(input);
+        }
+    }
+
+    pub fn attempts_by_client(&self) -> BTreeMap<u32, Vec<Input>> {
+        let mut by_client = BTreeMap::<u32, Vec<Input>>::new();
+        for input in self.attempts() {
+            by_client.entry(input.client).or_default().push(input);
+        }
+        by_client
+    }
+}
+
+fn every(count: u32, number: u32) -> bool {
+    count > 0 && number % count == count - 1
+}
+
+impl Workload for Rehearsed {
+    type Input = Input;
+    type Client = Client;
+    const COUNTERS: &'static [&'static str] = COUNTERS;
+
+    fn kinds(&self) -> &'static [Kind] {
+        &KINDS
+    }
+
+    fn statements(&self, _dialect: Dialect) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn client(&self, seed: u64, index: u32) -> Client {
+        Client { index, number: 0, state: seed ^ (u64::from(index) << 32) }
+    }
+
+    fn next(&self, client: &mut Client) -> Input {
+        client.state = client.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        let kind = if every(self.deferred_every, client.number) { DELIVERY } else { SALE };
+        let input = Input { client: client.index, number: client.number, draw: client.state, kind };
+        client.number += 1;
+        input
+    }
+
+    fn kind(&self, input: &Input) -> u16 {
+        input.kind
+    }
+
+    fn deferred(&self, input: &Input) -> bool {
+        input.kind == DELIVERY
+    }
+
+    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
+        self.remember(*input);
+        session.begin(Access::ReadWrite).await?;
+        tally.add(0, 10);
+        session.execute(StatementId(input.kind), &[]).await?;
+        if every(self.rollback_every, input.number) {
+            return Ok(Ending::RolledBack);
+        }
+        Ok(Ending::Committed)
+    }
+}

@@ -1,0 +1,193 @@
+//! A world in which time passes only when everybody waits.
+
+use crate::clock::{Clock, Nanos};
+use crate::reactor::Reactor;
+use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use engines::statement::{Dialect, StatementId};
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::fs::File;
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::rc::Rc;
+use std::task::Poll;
+
+/// What a session asks of the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    Connect,
+    Statement(u16),
+    Commit,
+    Rollback,
+}
+
+#[derive(Debug, Clone, Copy)]
+pub struct Call {
+    pub now: Nanos,
+    /// Sessions are numbered in the order in which they are opened, from 0.
+    pub session: u32,
+    pub asked: Asked,
+}
+
+pub enum Answer {
+    After(Nanos),
+    Fail(SessionError),
+    Never,
+}
+
+type Script = Box<dyn Fn(&Call) -> Answer>;
+
+pub struct Universe {
+    now: Cell<Nanos>,
+    in_process: bool,
+    script: Script,
+    events: RefCell<BinaryHeap<Reverse<(Nanos, RawFd)>>>,
+    tokens: RefCell<BTreeMap<RawFd, u32>>,
+    sessions: Cell<u32>,
+}
+
+/// A handle to the one universe of a run; opens its sessions.
+#[derive(Clone)]
+pub struct World(Rc<Universe>);
+
+impl World {
+    /// Starts a little before driving does, as a real run would.
+    pub fn new(in_process: bool, script: Script) -> Self {
+        Self(Rc::new(Universe {
+            now: Cell::new(Nanos::from_millis(10_000)),
+            in_process,
+            script,
+            events: RefCell::default(),
+            tokens: RefCell::default(),
+            sessions: Cell::new(0),
+        }))
+    }
+}
+
+pub struct VirtualClock(pub World);
+
+impl Clock for VirtualClock {
+    fn now(&self) -> Nanos {
+        self.0.0.now.get()
+    }
+
+    fn thread_cpu(&self) -> Nanos {
+        Nanos::ZERO
+    }
+}
+
+pub struct VirtualReactor(pub World);
+
+impl Reactor for VirtualReactor {
+    fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()> {
+        self.0.0.tokens.borrow_mut().insert(descriptor.as_raw_fd(), token);
+        Ok(())
+    }
+
+    fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+        let universe = &self.0.0;
+        let mut events = universe.events.borrow_mut();
+        let latest = universe.now.get() + at_most;
+        let next = events.peek().map_or(latest, |Reverse((moment, _))| (*moment).min(latest));
+        universe.now.set(next.max(universe.now.get()));
+        while let Some(Reverse((moment, descriptor))) = events.peek().copied() {
+            if moment > universe.now.get() {
+                break;
+            }
+            events.pop();
+            ready.extend(universe.tokens.borrow().get(&descriptor));
+        }
+        Ok(())
+    }
+}
+
+impl Connect for World {
+    type Session = VirtualSession;
+
+    fn connect(&self) -> Result<VirtualSession, SessionError> {
+        let number = self.0.sessions.get();
+        let call = Call { now: self.0.now.get(), session: number, asked: Asked::Connect };
+        if let Answer::Fail(error) = (self.0.script)(&call) {
+            return Err(error);
+        }
+        self.0.sessions.set(number + 1);
+        let descriptor =
+            if self.0.in_process { None } else { Some(File::open("/dev/null").map_err(SessionError::Lost)?) };
+        Ok(VirtualSession {
+            universe: Rc::clone(&self.0),
+            number,
+            descriptor,
+            results: ResultSet::default(),
+            work: SessionWork::default(),
+        })
+    }
+}
+
+pub struct VirtualSession {
+    universe: Rc<Universe>,
+    number: u32,
+    descriptor: Option<File>,
+    results: ResultSet,
+    work: SessionWork,
+}
+
+impl VirtualSession {
+    /// As the contract of sessions says: the first poll only sends, later polls look for the answer.
+    async fn ask(&mut self, asked: Asked) -> Result<(), SessionError> {
+        let call = Call { now: self.universe.now.get(), session: self.number, asked };
+        let at = match (self.universe.script)(&call) {
+            Answer::Fail(error) => return Err(error),
+            Answer::After(span) => Some(call.now + span),
+            Answer::Never => None,
+        };
+        let Some(descriptor) = &self.descriptor else {
+            self.universe.now.set(at.expect("an in-process engine always returns"));
+            return Ok(());
+        };
+        if let Some(at) = at {
+            self.universe.events.borrow_mut().push(Reverse((at, descriptor.as_raw_fd())));
+        }
+        let mut sent = false;
+        poll_fn(|_| {
+            let answered = sent && at.is_some_and(|at| self.universe.now.get() >= at);
+            sent = true;
+            if answered { Poll::Ready(Ok(())) } else { Poll::Pending }
+        })
+        .await
+    }
+}
+
+impl Session for VirtualSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        self.descriptor.as_ref().map(AsFd::as_fd)
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn begin(&mut self, _access: Access) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.ask(Asked::Commit).await
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        self.ask(Asked::Rollback).await
+    }
+
+    async fn execute(&mut self, statement: StatementId, _params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        self.ask(Asked::Statement(statement.0)).await?;
+        self.work.statements += 1;
+        self.work.rows_changed += 2;
+        Ok(&self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+}
