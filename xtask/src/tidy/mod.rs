@@ -8,6 +8,7 @@ mod direction;
 mod exceptions;
 mod finding;
 mod heads;
+mod links;
 mod literals;
 mod manifest;
 mod names;
@@ -51,6 +52,7 @@ fn check(sources: &[Source]) -> Vec<Finding> {
         findings.extend(check_rust(file));
     }
     findings.extend(manifest::check(sources, &rust));
+    findings.extend(links::check(sources));
     findings
 }
 

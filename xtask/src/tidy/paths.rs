@@ -7,8 +7,7 @@ use super::source_file::RustFile;
 struct Absence {
     /// Packages that must not use it.
     in_packages: In,
-    /// Whether tests must not use it either.
-    in_tests: bool,
+    code: Code,
     patterns: &'static [&'static str],
     why: &'static str,
 }
@@ -19,22 +18,29 @@ enum In {
     Only(&'static [&'static str]),
 }
 
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Code {
+    Product,
+    Tests,
+    Both,
+}
+
 const ABSENCES: &[Absence] = &[
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["println !", "print !", "eprintln !", "eprint !", "dbg !"],
         why: "only cli prints; hand back a value or an event",
     },
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["process :: exit", "process :: abort", "exit_group"],
         why: "only cli ends the process; hand back an error",
     },
     Absence {
         in_packages: In::AllBut(&["cli", "xtask"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &[
             "env :: var",
             "env :: var_os",
@@ -51,43 +57,49 @@ const ABSENCES: &[Absence] = &[
     },
     Absence {
         in_packages: In::Only(&["analysis", "report", "settings", "study"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["std :: fs", "fs :: read", "fs :: write", "File :: open", "File :: create"],
         why: "this crate is a pure function of its input and touches no disk",
     },
     Absence {
         in_packages: In::Only(&["analysis", "report", "settings", "study", "record"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["Instant", "SystemTime"],
         why: "this crate reads no clock; a moment is an input",
     },
     Absence {
         in_packages: In::Only(&["workloads"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["Instant"],
         why: "a workload measures nothing; the driver does",
     },
     Absence {
         in_packages: In::Only(&["workloads"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["TcpStream", "UnixStream", "rusqlite", "postgres_protocol"],
         why: "a workload never opens a connection and knows no product; it speaks through a session",
     },
     Absence {
         in_packages: In::Only(&["workloads", "analysis", "report", "settings", "study", "record"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["thread :: sleep", "thread :: spawn"],
         why: "this crate neither waits nor runs beside itself",
     },
     Absence {
         in_packages: In::Only(&["driver", "engines"]),
-        in_tests: false,
+        code: Code::Product,
         patterns: &["Mutex", "RwLock"],
         why: "the hot path has no lock; each shard owns what it works on",
     },
     Absence {
         in_packages: In::All,
-        in_tests: true,
+        code: Code::Tests,
+        patterns: &["thread :: sleep"],
+        why: "a test that sleeps is slow or wrong; wait for a condition, with a limit",
+    },
+    Absence {
+        in_packages: In::All,
+        code: Code::Both,
         patterns: &["unimplemented !", "todo !"],
         why: "nothing half-made is kept",
     },
@@ -100,7 +112,7 @@ pub fn check(file: &RustFile) -> Vec<Finding> {
         for pattern in absence.patterns {
             let lines = lines_with(&tokens, pattern).into_iter();
             let name = pattern.replace(' ', "");
-            findings.extend(lines.filter(|line| absence.in_tests || !file.is_test_line(*line)).map(|line| {
+            findings.extend(lines.filter(|line| absence.code.covers(file.is_test_line(*line))).map(|line| {
                 Finding::new(&file.path, line, "absence", &name, format!("`{name}` is used, but {}", absence.why))
             }));
         }
@@ -114,6 +126,16 @@ impl In {
             Self::All => true,
             Self::AllBut(packages) => !packages.contains(&package),
             Self::Only(packages) => packages.contains(&package),
+        }
+    }
+}
+
+impl Code {
+    fn covers(self, is_test: bool) -> bool {
+        match self {
+            Self::Product => !is_test,
+            Self::Tests => is_test,
+            Self::Both => true,
         }
     }
 }
@@ -157,5 +179,12 @@ mod tests {
         let text = "use std::time::Instant;\n";
         assert_eq!(subjects("crates/analysis/src/a.rs", text), ["Instant"]);
         assert!(subjects("crates/driver/src/a.rs", text).is_empty());
+    }
+
+    #[test]
+    fn tests_do_not_sleep_but_the_product_may() {
+        let text = "fn a() {\n    std::thread::sleep(b);\n}\n";
+        assert_eq!(subjects("crates/images/tests/a.rs", text), ["thread::sleep"]);
+        assert!(subjects("crates/images/src/a.rs", text).is_empty());
     }
 }

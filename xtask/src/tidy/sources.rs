@@ -12,7 +12,15 @@ pub struct Source {
 
 impl Source {
     pub fn is_rust(&self) -> bool {
-        Path::new(&self.path).extension().is_some_and(|extension| extension == "rs")
+        self.ends_in("rs")
+    }
+
+    pub fn is_page(&self) -> bool {
+        self.ends_in("md")
+    }
+
+    fn ends_in(&self, ending: &str) -> bool {
+        Path::new(&self.path).extension().is_some_and(|extension| extension == ending)
     }
 }
 
