@@ -1,9 +1,28 @@
 //! Images: recipes (data) become a root tree, a kernel and a disk, without root and from Debian's packages alone.
 //!
-//! The tree serves the native platform, the disk made from it serves virtual machines, so binaries are the same. Images
-//! are cached by the hash of the recipe and of what went in. Data disks (the loaded database) are made and cloned here too.
+//! The tree serves the native platform, the disk made from it serves virtual machines, so binaries are the same. Trees
+//! and kernels are cached by the hash of the recipe; what went in is in the manifest beside them and in the image's id.
+//! Data disks (the loaded database) are made and cloned here too. Nothing here starts a machine or knows an engine.
 
+mod build;
+mod cache;
 pub mod data;
+mod device;
+pub mod initramfs;
+pub mod kernel;
+mod modinfo;
+mod recipe;
+mod rootdisk;
+mod sources;
+mod sparse;
+mod tool;
+mod tree;
+
+pub use build::{ImageError, build};
+pub use cache::{Cache, CacheError, EntryKind, Listed, list};
+pub use kernel::Flavour;
+pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find};
+pub use tool::ToolError;
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -20,7 +39,7 @@ pub struct Image {
     /// The ext4 root disk for VMs, read-only; `None` if the agent is the whole user space.
     pub root_disk: Option<PathBuf>,
     pub kernel: Kernel,
-    /// Installed packages with versions.
+    /// Installed packages with versions (`name=version`), the kernel's among them.
     pub packages: Vec<String>,
 }
 

@@ -1,0 +1,124 @@
+//! Building an image: its tree, its root disk and its kernel, each from the cache if it is there.
+
+use crate::cache::{BUILDER, Cache, CacheError, CacheLock, EntryKind, Manifest, identity, size_on_disk};
+use crate::kernel::{self, Flavour, KernelError};
+use crate::recipe::Recipe;
+use crate::rootdisk::{self, RootDiskError};
+use crate::tool::{MKE2FS, MMDEBSTRAP};
+use crate::tree::{self, Contents, TreeError};
+use crate::{Image, RecipeError, ToolError};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+#[derive(Debug, thiserror::Error)]
+pub enum ImageError {
+    #[error(transparent)]
+    Recipe(#[from] RecipeError),
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    #[error("cannot build the image `{name}`: {cause}")]
+    Tree { name: String, cause: TreeError },
+    #[error("cannot build the image `{name}`: {cause}")]
+    RootDisk { name: String, cause: RootDiskError },
+    #[error("cannot get the {} kernel: {cause}", .flavour.name())]
+    Kernel { flavour: Flavour, cause: KernelError },
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+/// The image of a recipe with a kernel of that flavour. What is in the cache is taken from there, whatever the archive
+/// has become since; `force` builds it anew, which no machine that runs from the old one survives.
+pub fn build(
+    recipe: &Recipe,
+    flavour: Flavour,
+    cache: &Cache,
+    force: bool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Image, ImageError> {
+    let lock = cache.lock(progress)?;
+    let (kernel, kernel_manifest) =
+        kernel::fetch(flavour, cache, &lock, force, progress).map_err(|cause| ImageError::Kernel { flavour, cause })?;
+    let (place, manifest) = build_tree(recipe, cache, &lock, force, progress)?;
+    let disk = place.join("root.ext4");
+    let mut packages = [manifest.packages.clone(), kernel_manifest.packages].concat();
+    packages.sort();
+    Ok(Image {
+        name: recipe.name.clone(),
+        id: identity([manifest.id.as_bytes(), kernel_manifest.id.as_bytes()]),
+        tree: place.join("tree"),
+        root_disk: disk.exists().then_some(disk),
+        kernel,
+        packages,
+    })
+}
+
+/// The tree's place in the cache and its manifest, from the cache or newly built.
+fn build_tree(
+    recipe: &Recipe,
+    cache: &Cache,
+    lock: &CacheLock,
+    force: bool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(PathBuf, Manifest), ImageError> {
+    let key = identity([recipe.name.as_bytes(), recipe.text.as_bytes(), &BUILDER.to_le_bytes()]);
+    let place = cache.place(EntryKind::Tree, &recipe.name, &key);
+    if let Some(manifest) = Manifest::read(&place)?.filter(|_| !force) {
+        return Ok((place, manifest));
+    }
+    let work = cache.work(lock)?;
+    let built = work.path().join("image");
+    fs::create_dir(&built).map_err(CacheError::io("create", &built))?;
+    let contents = Contents::installed(recipe);
+    let made = make_tree(recipe, contents.as_ref(), work.path(), &built, progress);
+    let packages = made.map_err(|cause| ImageError::Tree { name: recipe.name.clone(), cause })?;
+    let id = identity([key.as_bytes(), packages.join("\n").as_bytes()]);
+    let mut tools = Vec::new();
+    if contents.is_some() {
+        progress(&format!("making the root disk of the image `{}`", recipe.name));
+        rootdisk::make(&built.join("tree"), &built.join("root.ext4"), &id)
+            .map_err(|cause| ImageError::RootDisk { name: recipe.name.clone(), cause })?;
+        tools = vec![MMDEBSTRAP.version("--version")?, MKE2FS.version("-V")?];
+    }
+    let manifest = Manifest {
+        name: recipe.name.clone(),
+        key,
+        id,
+        packages,
+        size_bytes: size_on_disk(&built)?,
+        built_unix_s: unix_seconds(),
+        builder: BUILDER,
+        tools,
+        release: None,
+    };
+    cache.install(lock, &built, &place, &manifest)?;
+    Ok((place, manifest))
+}
+
+/// Makes `built/tree`; answers with the packages in it.
+fn make_tree(
+    recipe: &Recipe,
+    contents: Option<&Contents>,
+    work: &Path,
+    built: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<String>, TreeError> {
+    progress(&format!("building the image `{}`", recipe.name));
+    let (tree, packages) = match contents {
+        Some(contents) => {
+            let tree = tree::unpack(&tree::bootstrap(contents, work, progress)?, work)?;
+            let packages = tree::installed_packages(&tree)?;
+            (tree, packages)
+        }
+        None => (tree::empty(work)?, Vec::new()),
+    };
+    tree::finish(&tree, &recipe.files)?;
+    let place = built.join("tree");
+    fs::rename(&tree, &place).map_err(CacheError::io("move", &tree))?;
+    Ok(packages)
+}
+
+/// Now, in seconds since 1970; a clock before that counts as then.
+pub(crate) fn unix_seconds() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
+}

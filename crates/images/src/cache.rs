@@ -1,0 +1,277 @@
+//! The cache: finished trees, kernels and initramfs archives, and how they get there whole or not at all.
+//!
+//! An entry is built in a folder below `work/`, brought to disk, and renamed into place. One builder at a time holds the
+//! lock, so everything found in `work/` when the lock is taken is left over from a builder that died. The place of the
+//! cache is the caller's choice.
+
+use crate::Image;
+use crate::tool::ToolError;
+use rustix::fs::FlockOperation;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Goes up when the same recipe would give another result; older entries are then built again.
+pub(crate) const BUILDER: u32 = 1;
+
+/// How long one builder waits for another: longer than the slowest build may take.
+const LOCK_LIMIT: Duration = Duration::from_mins(65);
+const LOCK_POLL: Duration = Duration::from_millis(200);
+
+/// Bytes of an identity: 128 bits are told apart by 32 hexadecimal digits.
+const ID_BYTES: usize = 16;
+/// Digits of a key in a folder's name.
+const KEY_DIGITS: usize = 12;
+
+const MANIFEST: &str = "manifest.json";
+
+/// A folder that images are kept in.
+#[derive(Debug, Clone)]
+pub struct Cache {
+    folder: PathBuf,
+}
+
+/// The kinds of entries, and the folders they are in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EntryKind {
+    Tree,
+    Kernel,
+}
+
+/// What is known of an entry.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Manifest {
+    pub name: String,
+    /// What was asked for.
+    pub key: String,
+    /// What was asked for and what went in.
+    pub id: String,
+    /// `name=version`, sorted.
+    pub packages: Vec<String>,
+    pub size_bytes: u64,
+    /// Seconds since 1970.
+    pub built_unix_s: u64,
+    pub builder: u32,
+    /// Versions of the tools that built it.
+    pub tools: Vec<String>,
+    /// A kernel's release.
+    pub release: Option<String>,
+}
+
+impl Manifest {
+    /// The manifest of a finished entry; `None` if there is none at that place.
+    pub fn read(place: &Path) -> Result<Option<Manifest>, CacheError> {
+        let path = place.join(MANIFEST);
+        let text = match fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(CacheError::io("read", &path)(cause)),
+        };
+        let read = serde_json::from_str(&text);
+        read.map(Some).map_err(|error| CacheError::Damaged { path, problem: error.to_string() })
+    }
+}
+
+/// One line of `bakeoff image list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Listed {
+    pub kind: EntryKind,
+    pub name: String,
+    pub id: String,
+    /// Bytes on disk.
+    pub size_bytes: u64,
+    pub packages: usize,
+    /// Seconds since 1970.
+    pub built_unix_s: u64,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum CacheError {
+    #[error("cannot {what} {}: {cause}", .path.display())]
+    Io { what: &'static str, path: PathBuf, cause: io::Error },
+    #[error("{} is not an image of this cache: {problem}", .path.display())]
+    Damaged { path: PathBuf, problem: String },
+    #[error("another builder has held {} for more than {} minutes", .path.display(), LOCK_LIMIT.as_secs() / 60)]
+    Locked { path: PathBuf },
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+impl CacheError {
+    /// For `map_err`: what was tried, and on what.
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheError {
+        let path = path.to_owned();
+        move |cause| CacheError::Io { what, path, cause }
+    }
+}
+
+impl EntryKind {
+    fn folder(self) -> &'static str {
+        match self {
+            EntryKind::Tree => "trees",
+            EntryKind::Kernel => "kernels",
+        }
+    }
+}
+
+impl Cache {
+    /// Opens the cache in this folder, which is made if it is not there.
+    pub fn open(folder: &Path) -> Result<Cache, CacheError> {
+        for part in ["trees", "kernels", "initramfs", "work"] {
+            let path = folder.join(part);
+            fs::create_dir_all(&path).map_err(CacheError::io("create", &path))?;
+        }
+        let folder = folder.canonicalize().map_err(CacheError::io("find", folder))?;
+        Ok(Cache { folder })
+    }
+
+    /// The cache that an image is in.
+    pub fn of(image: &Image) -> Result<Cache, CacheError> {
+        let folder = image.tree.ancestors().nth(3).filter(|folder| folder.join("trees").is_dir());
+        let missing = || CacheError::Damaged { path: image.tree.clone(), problem: "it is in no cache".into() };
+        Cache::open(folder.ok_or_else(missing)?)
+    }
+
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    pub(crate) fn initramfs_folder(&self) -> PathBuf {
+        self.folder.join("initramfs")
+    }
+
+    /// Where the entry of this key is, or will be.
+    pub(crate) fn place(&self, kind: EntryKind, name: &str, key: &str) -> PathBuf {
+        self.folder.join(kind.folder()).join(format!("{name}-{}", &key[..KEY_DIGITS.min(key.len())]))
+    }
+
+    /// Waits until no other builder is at work, and says so once if there is one.
+    pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<CacheLock, CacheError> {
+        let path = self.folder.join("lock");
+        let file = File::options().create(true).truncate(false).write(true).open(&path);
+        let file = file.map_err(CacheError::io("open", &path))?;
+        let deadline = Instant::now() + LOCK_LIMIT;
+        let mut has_told = false;
+        loop {
+            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
+                Ok(()) => break,
+                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {}
+                Err(rustix::io::Errno::WOULDBLOCK) => return Err(CacheError::Locked { path }),
+                Err(cause) => return Err(CacheError::io("lock", &path)(cause.into())),
+            }
+            if !has_told {
+                progress(&format!("waiting for another builder to release {}", path.display()));
+                has_told = true;
+            }
+            std::thread::sleep(LOCK_POLL);
+        }
+        self.sweep_work()?;
+        Ok(CacheLock { _file: file })
+    }
+
+    /// Removes what builders that died have left.
+    fn sweep_work(&self) -> Result<(), CacheError> {
+        let work = self.folder.join("work");
+        for entry in fs::read_dir(&work).map_err(CacheError::io("list", &work))? {
+            let path = entry.map_err(CacheError::io("list", &work))?.path();
+            remove_tree(&path)?;
+        }
+        Ok(())
+    }
+
+    /// A folder to build in, on the same filesystem; removed when dropped.
+    pub(crate) fn work(&self, _lock: &CacheLock) -> Result<tempfile::TempDir, CacheError> {
+        let work = self.folder.join("work");
+        tempfile::Builder::new().prefix("build-").tempdir_in(&work).map_err(CacheError::io("create a folder in", &work))
+    }
+
+    /// Puts a finished folder in its place, in one step, with its manifest. An older entry is replaced.
+    pub(crate) fn install(
+        &self,
+        lock: &CacheLock,
+        built: &Path,
+        place: &Path,
+        manifest: &Manifest,
+    ) -> Result<(), CacheError> {
+        let path = built.join(MANIFEST);
+        let text = serde_json::to_string_pretty(manifest)
+            .map_err(|error| CacheError::Damaged { path: path.clone(), problem: error.to_string() })?;
+        fs::write(&path, text).map_err(CacheError::io("write", &path))?;
+        let folder = File::open(built).map_err(CacheError::io("open", built))?;
+        rustix::fs::syncfs(&folder).map_err(|cause| CacheError::io("bring to disk", built)(cause.into()))?;
+        let replaced = self.work(lock)?;
+        if place.exists() {
+            fs::rename(place, replaced.path().join("replaced")).map_err(CacheError::io("replace", place))?;
+        }
+        fs::rename(built, place).map_err(CacheError::io("put in place", place))?;
+        rustix::fs::syncfs(&folder).map_err(|cause| CacheError::io("bring to disk", place)(cause.into()))
+    }
+}
+
+/// Held while building.
+pub(crate) struct CacheLock {
+    _file: File,
+}
+
+/// All finished trees and kernels, by kind and name.
+pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
+    let mut listed = Vec::new();
+    for kind in [EntryKind::Tree, EntryKind::Kernel] {
+        let folder = cache.folder.join(kind.folder());
+        for entry in fs::read_dir(&folder).map_err(CacheError::io("list", &folder))? {
+            let path = entry.map_err(CacheError::io("list", &folder))?.path();
+            let Some(Manifest { name, id, size_bytes, packages, built_unix_s, .. }) = Manifest::read(&path)? else {
+                continue;
+            };
+            listed.push(Listed { kind, name, id, size_bytes, packages: packages.len(), built_unix_s });
+        }
+    }
+    listed.sort_by(|a, b| (a.kind, &a.name, a.built_unix_s).cmp(&(b.kind, &b.name, b.built_unix_s)));
+    Ok(listed)
+}
+
+/// One hash over several parts, none of which can pass into its neighbour.
+pub(crate) fn identity<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    for part in parts {
+        hash.update((part.len() as u64).to_le_bytes());
+        hash.update(part);
+    }
+    let bytes: [u8; 32] = hash.finalize().into();
+    let (head, _) = bytes.split_at(ID_BYTES);
+    format!("{:032x}", head.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte)))
+}
+
+/// Bytes that a folder takes on disk; a file with several names counts under each.
+pub(crate) fn size_on_disk(folder: &Path) -> Result<u64, CacheError> {
+    use std::os::unix::fs::MetadataExt;
+    let mut bytes = 0;
+    walk(folder, &mut |_, metadata| bytes += metadata.blocks() * 512)?;
+    Ok(bytes)
+}
+
+/// Shows every file and folder below `folder`, not following links.
+pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata)) -> Result<(), CacheError> {
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        for entry in fs::read_dir(&folder).map_err(CacheError::io("list", &folder))? {
+            let entry = entry.map_err(CacheError::io("list", &folder))?;
+            let path = entry.path();
+            let metadata = entry.metadata().map_err(CacheError::io("look at", &path))?;
+            visit(&path, &metadata);
+            if metadata.is_dir() {
+                waiting.push(path);
+            }
+        }
+    }
+    Ok(())
+}
+
+fn remove_tree(path: &Path) -> Result<(), CacheError> {
+    let removed = if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    removed.map_err(CacheError::io("remove", path))
+}

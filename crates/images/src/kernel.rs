@@ -1,0 +1,258 @@
+//! Kernels: Debian's, unpacked without being installed, and the modules that a guest must load before it can mount
+//! anything, in the order in which they can be loaded.
+//!
+//! Nothing here runs `depmod` or a maintainer's script: a module says itself what it depends on.
+
+use crate::cache::{BUILDER, Cache, CacheError, CacheLock, EntryKind, Manifest, identity, size_on_disk, walk};
+use crate::modinfo::{self, ModinfoError};
+use crate::tool::{MMDEBSTRAP, ToolError};
+use crate::tree::{self, TreeError};
+use crate::{Kernel, build};
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+
+/// The release that kernels are taken from, whatever is in the image: one kernel for all contenders.
+const SUITE: &str = "bookworm";
+
+/// Which of Debian's kernels.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Flavour {
+    /// For virtual machines: small, virtio only.
+    #[default]
+    Cloud,
+    /// With every driver, AHCI among them.
+    Generic,
+}
+
+impl Flavour {
+    pub fn name(self) -> &'static str {
+        match self {
+            Flavour::Cloud => "cloud",
+            Flavour::Generic => "generic",
+        }
+    }
+
+    fn package(self) -> &'static str {
+        match self {
+            Flavour::Cloud => "linux-image-cloud-amd64",
+            Flavour::Generic => "linux-image-amd64",
+        }
+    }
+}
+
+impl FromStr for Flavour {
+    type Err = KernelError;
+
+    fn from_str(name: &str) -> Result<Flavour, KernelError> {
+        let known = [Flavour::Cloud, Flavour::Generic].into_iter().find(|flavour| flavour.name() == name);
+        known.ok_or_else(|| KernelError::UnknownFlavour { name: name.to_owned() })
+    }
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    #[error("there is no kernel `{name}`; there are: cloud, generic")]
+    UnknownFlavour { name: String },
+    #[error("the kernel {release} has no driver `{module}`{}", after_semicolon(.hint.as_ref()))]
+    MissingDriver { module: String, release: String, hint: Option<&'static str> },
+    #[error("the module {} is compressed; only plain modules can be loaded here", .path.display())]
+    Compressed { path: PathBuf },
+    #[error("the kernel package holds {found} kernels in {}, not one", .folder.display())]
+    NotOneKernel { folder: PathBuf, found: usize },
+    #[error(transparent)]
+    Modinfo(#[from] ModinfoError),
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    #[error(transparent)]
+    Tree(#[from] TreeError),
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+}
+
+fn after_semicolon(hint: Option<&&'static str>) -> String {
+    hint.map(|hint| format!("; {hint}")).unwrap_or_default()
+}
+
+/// The kernel of that flavour and its manifest, from the cache or newly unpacked.
+pub(crate) fn fetch(
+    flavour: Flavour,
+    cache: &Cache,
+    lock: &CacheLock,
+    force: bool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<(Kernel, Manifest), KernelError> {
+    let key = identity([SUITE.as_bytes(), flavour.package().as_bytes(), &BUILDER.to_le_bytes()]);
+    let place = cache.place(EntryKind::Kernel, flavour.name(), &key);
+    if let Some(manifest) = Manifest::read(&place)?.filter(|_| !force) {
+        return Ok((kernel_in(&place, &manifest), manifest));
+    }
+    progress(&format!("unpacking Debian's {} kernel", flavour.name()));
+    let work = cache.work(lock)?;
+    let archive = tree::bootstrap(&tree::Contents::unpacked(SUITE, flavour.package()), work.path(), progress)?;
+    let unpacked = tree::unpack(&archive, work.path())?;
+    let built = work.path().join("kernel");
+    let release = take_kernel(&unpacked, &built)?;
+    let packages = tree::unpacked_packages(&unpacked)?;
+    let packages: Vec<String> = packages.into_iter().filter(|name| name.starts_with("linux-image-")).collect();
+    let id = identity([key.as_bytes(), packages.join("\n").as_bytes()]);
+    let manifest = Manifest {
+        name: flavour.name().to_owned(),
+        key,
+        id,
+        packages,
+        size_bytes: size_on_disk(&built)?,
+        built_unix_s: build::unix_seconds(),
+        builder: BUILDER,
+        tools: vec![MMDEBSTRAP.version("--version")?],
+        release: Some(release),
+    };
+    cache.install(lock, &built, &place, &manifest)?;
+    Ok((kernel_in(&place, &manifest), manifest))
+}
+
+fn kernel_in(place: &Path, manifest: &Manifest) -> Kernel {
+    let release = manifest.release.clone().unwrap_or_default();
+    Kernel { file: place.join("vmlinuz"), modules: place.join("modules"), release }
+}
+
+/// Moves the kernel and its modules out of an unpacked package; answers with its release.
+fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
+    let boot = unpacked.join("boot");
+    let mut releases = Vec::new();
+    for entry in fs::read_dir(&boot).map_err(CacheError::io("list", &boot))? {
+        let name = entry.map_err(CacheError::io("list", &boot))?.file_name();
+        releases.extend(name.to_string_lossy().strip_prefix("vmlinuz-").map(str::to_owned));
+    }
+    let [release] = releases.as_slice() else {
+        return Err(KernelError::NotOneKernel { folder: boot, found: releases.len() });
+    };
+    fs::create_dir(to).map_err(CacheError::io("create", to))?;
+    // Newer packages know only `usr/lib`, older ones only `lib`.
+    let modules = ["lib/modules", "usr/lib/modules"].map(|folder| unpacked.join(folder).join(release));
+    let modules = modules.iter().find(|folder| folder.is_dir()).unwrap_or(&modules[0]);
+    fs::rename(modules, to.join("modules")).map_err(CacheError::io("move", modules))?;
+    let file = boot.join(format!("vmlinuz-{release}"));
+    fs::rename(&file, to.join("vmlinuz")).map_err(CacheError::io("move", &file))?;
+    Ok(release.clone())
+}
+
+/// The wanted modules and everything they need, each after what it needs. Drivers built into the kernel are left out.
+pub fn module_closure(kernel: &Kernel, wanted: &[&str]) -> Result<Vec<PathBuf>, KernelError> {
+    let index = ModuleIndex::read(kernel)?;
+    let mut order = Order { index: &index, aliases: None, visited: HashSet::new(), files: Vec::new() };
+    for module in wanted {
+        order.require(module)?;
+    }
+    Ok(order.files)
+}
+
+/// What a kernel has, by module name.
+struct ModuleIndex<'a> {
+    kernel: &'a Kernel,
+    files: HashMap<String, PathBuf>,
+    built_in: HashSet<String>,
+}
+
+impl<'a> ModuleIndex<'a> {
+    fn read(kernel: &'a Kernel) -> Result<Self, KernelError> {
+        let mut files = HashMap::new();
+        walk(&kernel.modules, &mut |path, metadata| {
+            if let Some(name) = module_name(path).filter(|_| metadata.is_file()) {
+                files.insert(name, path.to_owned());
+            }
+        })?;
+        let list = kernel.modules.join("modules.builtin");
+        let text = fs::read_to_string(&list).map_err(CacheError::io("read", &list))?;
+        let built_in = text.lines().filter_map(|line| module_name(Path::new(line))).collect();
+        Ok(ModuleIndex { kernel, files, built_in })
+    }
+
+    fn missing(&self, module: &str) -> KernelError {
+        let is_cloud = self.kernel.release.contains("cloud");
+        let hint = is_cloud.then_some("Debian's generic kernel may have it: kernel = \"generic\"");
+        KernelError::MissingDriver { module: module.to_owned(), release: self.kernel.release.clone(), hint }
+    }
+
+    /// Module names by what else they answer to. Looks into every module, so only made when asked for.
+    fn aliases(&self) -> Result<HashMap<String, String>, KernelError> {
+        let mut aliases = HashMap::new();
+        let mut modules: Vec<(&String, &PathBuf)> = self.files.iter().collect();
+        // Plain implementations are named `…_generic`; coming last, they win over those that need special hardware.
+        modules.sort_by_key(|(name, _)| (name.ends_with("_generic"), name.as_str()));
+        for (name, path) in modules {
+            let info = modinfo::read(path)?;
+            aliases.extend(modinfo::values(&info, "alias").map(|alias| (normal(alias), name.clone())));
+        }
+        Ok(aliases)
+    }
+}
+
+/// The load order while it grows.
+struct Order<'a> {
+    index: &'a ModuleIndex<'a>,
+    aliases: Option<HashMap<String, String>>,
+    visited: HashSet<String>,
+    files: Vec<PathBuf>,
+}
+
+impl Order<'_> {
+    fn require(&mut self, module: &str) -> Result<(), KernelError> {
+        let module = normal(module);
+        if self.index.built_in.contains(&module) || !self.visited.insert(module.clone()) {
+            return Ok(());
+        }
+        let path = self.index.files.get(&module).ok_or_else(|| self.index.missing(&module))?;
+        if path.extension().is_none_or(|extension| extension != "ko") {
+            return Err(KernelError::Compressed { path: path.clone() });
+        }
+        let info = modinfo::read(path)?;
+        for needed in modinfo::values(&info, "softdep").flat_map(needed_before) {
+            self.require_if_there(needed)?;
+        }
+        for needed in modinfo::values(&info, "depends").flat_map(|list| list.split(',')).filter(|name| !name.is_empty())
+        {
+            self.require(needed)?;
+        }
+        self.files.push(path.clone());
+        Ok(())
+    }
+
+    /// A soft dependency names a module or an alias, and may be absent.
+    fn require_if_there(&mut self, module: &str) -> Result<(), KernelError> {
+        let module = normal(module);
+        if self.index.files.contains_key(&module) || self.index.built_in.contains(&module) {
+            return self.require(&module);
+        }
+        let index = self.index;
+        let aliases = match &mut self.aliases {
+            Some(aliases) => aliases,
+            none => none.insert(index.aliases()?),
+        };
+        match aliases.get(&module).cloned() {
+            Some(name) => self.require(&name),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The modules that a `softdep` line wants before: the words between `pre:` and `post:`.
+fn needed_before(softdep: &str) -> impl Iterator<Item = &str> {
+    let before = softdep.split_once("pre:").map_or("", |(_, rest)| rest);
+    before.split("post:").next().unwrap_or_default().split_whitespace()
+}
+
+/// `virtio_blk` of `…/virtio-blk.ko` or `….ko.xz`; nothing for other files.
+fn module_name(path: &Path) -> Option<String> {
+    let name = path.file_name()?.to_str()?;
+    let (stem, ending) = name.split_once(".ko")?;
+    matches!(ending, "" | ".xz" | ".zst" | ".gz").then(|| normal(stem))
+}
+
+/// The kernel does not tell `-` from `_` in names.
+fn normal(name: &str) -> String {
+    name.replace('-', "_")
+}

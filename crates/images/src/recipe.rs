@@ -1,0 +1,239 @@
+//! Recipes: what goes into an image, as data.
+//!
+//! The recipes in the project's `images/` folder are part of the binary; a folder named by the user may add to them or
+//! replace one of the same name. This file reads and checks recipes; it builds nothing.
+
+use serde::Deserialize;
+use std::path::{Path, PathBuf};
+
+/// Recipes that are part of the binary: name and text.
+const BUILT_IN: &[(&str, &str)] = &[
+    ("micro", include_str!("../../../images/micro.toml")),
+    ("postgres", include_str!("../../../images/postgres.toml")),
+];
+
+/// Every key of a recipe and of its `[[file]]` tables, for "did you mean".
+const KEYS: &[&str] = &["about", "suite", "packages", "excludes", "file", "path", "text"];
+
+/// A word is offered as "did you mean" if it is at least this similar (Jaro-Winkler, 0 to 1).
+const SIMILAR_ENOUGH: f64 = 0.75;
+
+/// What goes into an image.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recipe {
+    /// The file's name without `.toml`.
+    pub name: String,
+    /// One line for `bakeoff image list`.
+    pub about: String,
+    /// Debian's name for the release; `None` if nothing of Debian's goes in.
+    pub suite: Option<String>,
+    /// Packages to install, with what they depend on; none means that the agent is the whole user space.
+    pub packages: Vec<String>,
+    /// Paths (shell patterns) that packages bring and the image leaves out.
+    pub excludes: Vec<String>,
+    /// Files put in place before any package is configured.
+    pub files: Vec<RecipeFile>,
+    /// The recipe as written; its hash is part of the image's identity.
+    pub text: String,
+}
+
+/// A small text file of an image.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeFile {
+    /// Absolute path in the image.
+    pub path: PathBuf,
+    pub text: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecipeText {
+    about: String,
+    suite: Option<String>,
+    #[serde(default)]
+    packages: Vec<String>,
+    #[serde(default)]
+    excludes: Vec<String>,
+    #[serde(default, rename = "file")]
+    files: Vec<RecipeFile>,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum RecipeError {
+    #[error("{}:{line}: {problem}{}", .file.display(), did_you_mean(.nearest.as_deref()))]
+    Invalid { file: PathBuf, line: usize, problem: String, nearest: Option<String> },
+    #[error("there is no image `{name}`{}; there are: {}", did_you_mean(.nearest.as_deref()), .known.join(", "))]
+    Unknown { name: String, nearest: Option<String>, known: Vec<String> },
+    #[error("cannot read recipes in {}: {cause}", .path.display())]
+    Unreadable { path: PathBuf, cause: std::io::Error },
+}
+
+fn did_you_mean(nearest: Option<&str>) -> String {
+    nearest.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default()
+}
+
+/// All recipes by name: those of the binary, and those of the user's folder in their place or beside them.
+pub fn catalog(folder: Option<&Path>) -> Result<Vec<Recipe>, RecipeError> {
+    let mut recipes = Vec::new();
+    for (name, text) in BUILT_IN {
+        recipes.push(parse(name, &PathBuf::from(format!("images/{name}.toml")), text)?);
+    }
+    for recipe in folder.map(read_folder).transpose()?.unwrap_or_default() {
+        recipes.retain(|known| known.name != recipe.name);
+        recipes.push(recipe);
+    }
+    recipes.sort_by(|a, b| a.name.cmp(&b.name));
+    Ok(recipes)
+}
+
+/// The recipe of that name.
+pub fn find(name: &str, folder: Option<&Path>) -> Result<Recipe, RecipeError> {
+    let recipes = catalog(folder)?;
+    let known: Vec<String> = recipes.iter().map(|recipe| recipe.name.clone()).collect();
+    recipes.into_iter().find(|recipe| recipe.name == name).ok_or_else(|| RecipeError::Unknown {
+        name: name.to_owned(),
+        nearest: nearest(name, known.iter().map(String::as_str)),
+        known,
+    })
+}
+
+fn read_folder(folder: &Path) -> Result<Vec<Recipe>, RecipeError> {
+    let unreadable = |path: &Path, cause| RecipeError::Unreadable { path: path.to_owned(), cause };
+    let mut recipes = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|cause| unreadable(folder, cause))? {
+        let path = entry.map_err(|cause| unreadable(folder, cause))?.path();
+        let Some(name) = path.file_stem().and_then(|stem| stem.to_str()) else { continue };
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).map_err(|cause| unreadable(&path, cause))?;
+        recipes.push(parse(name, &path, &text)?);
+    }
+    Ok(recipes)
+}
+
+/// Reads one recipe; `file` is only named in errors.
+fn parse(name: &str, file: &Path, text: &str) -> Result<Recipe, RecipeError> {
+    let invalid =
+        |line, problem: String, nearest| RecipeError::Invalid { file: file.to_owned(), line, problem, nearest };
+    let read: RecipeText = toml::from_str(text).map_err(|error| {
+        let span = error.span().unwrap_or(0..0);
+        let word = text.get(span.clone()).unwrap_or_default();
+        let suggestion = error.message().starts_with("unknown field").then(|| nearest(word, KEYS.iter().copied()));
+        invalid(line_of(text, span.start), error.message().to_owned(), suggestion.flatten())
+    })?;
+    let recipe = Recipe {
+        name: name.to_owned(),
+        about: read.about,
+        suite: read.suite,
+        packages: read.packages,
+        excludes: read.excludes,
+        files: read.files,
+        text: text.to_owned(),
+    };
+    match problem_of(&recipe) {
+        Some((word, problem)) => Err(invalid(line_of(text, text.find(word.as_str()).unwrap_or(0)), problem, None)),
+        None => Ok(recipe),
+    }
+}
+
+/// What is wrong with a recipe beyond its syntax, and the words to look for when naming the line.
+fn problem_of(recipe: &Recipe) -> Option<(String, String)> {
+    let is_word =
+        |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.:".contains(c));
+    if let Some(suite) = recipe.suite.as_ref().filter(|suite| !is_word(suite)) {
+        return Some(("suite".into(), format!("`{suite}` is not the name of a Debian release")));
+    }
+    if !recipe.packages.is_empty() && recipe.suite.is_none() {
+        return Some(("packages".into(), "packages need a `suite`, the Debian release they come from".into()));
+    }
+    if let Some(package) = recipe.packages.iter().find(|package| !is_word(package)) {
+        return Some((package.clone(), format!("`{package}` is not the name of a Debian package")));
+    }
+    if let Some(pattern) = recipe.excludes.iter().find(|pattern| !pattern.starts_with('/')) {
+        return Some((pattern.clone(), format!("`{pattern}` must begin with `/`")));
+    }
+    let is_plain = |path: &Path| path.is_absolute() && !path.components().any(|part| part.as_os_str() == "..");
+    let file = recipe.files.iter().find(|file| !is_plain(&file.path))?;
+    let path = file.path.display().to_string();
+    let problem = format!("`{path}` must be an absolute path in the image, without `..`");
+    Some((path, problem))
+}
+
+/// The line, from 1, of a byte of the text.
+fn line_of(text: &str, byte: usize) -> usize {
+    1 + text.bytes().take(byte).filter(|&b| b == b'\n').count()
+}
+
+fn nearest<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    known
+        .map(|candidate| (strsim::jaro_winkler(word, candidate), candidate))
+        .filter(|(similarity, _)| *similarity >= SIMILAR_ENOUGH)
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .map(|(_, candidate)| candidate.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+
+    fn error_of(text: &str) -> String {
+        parse("mine", Path::new("my/mine.toml"), text).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn built_in_recipes_are_valid() {
+        let names: Vec<String> = catalog(None).unwrap().into_iter().map(|recipe| recipe.name).collect();
+        assert_eq!(names, ["micro", "postgres"]);
+    }
+
+    #[test]
+    fn errors_name_file_line_and_nearest_word() {
+        let texts = [
+            "about = 'x'\npakages = []\n",
+            "about = 'x'\nsuite = 3\n",
+            "suite = 'bookworm'\n",
+            "about = 'x'\n\n[[file]]\npath = '/a'\ntxt = ''\n",
+            "about = 'x'\npackages = ['a']\n",
+            "about = 'x'\nsuite = 's'\npackages = [\n 'a b' ]\n",
+            "about = 'x'\nexcludes = ['usr/*']\n",
+            "about = 'x'\n[[file]]\npath = '/etc/../../x'\ntext = ''\n",
+            "about = 'x\n",
+        ];
+        assert_snapshot!(texts.map(error_of).join("\n"), @r#"
+        my/mine.toml:2: unknown field `pakages`, expected one of `about`, `suite`, `packages`, `excludes`, `file` (did you mean `packages`?)
+        my/mine.toml:2: invalid type: integer `3`, expected a string
+        my/mine.toml:1: missing field `about`
+        my/mine.toml:5: unknown field `txt`, expected `path` or `text` (did you mean `text`?)
+        my/mine.toml:2: packages need a `suite`, the Debian release they come from
+        my/mine.toml:4: `a b` is not the name of a Debian package
+        my/mine.toml:2: `usr/*` must begin with `/`
+        my/mine.toml:3: `/etc/../../x` must be an absolute path in the image, without `..`
+        my/mine.toml:1: invalid literal string, expected `'`
+        "#);
+    }
+
+    #[test]
+    fn a_missing_recipe_is_answered_with_the_nearest() {
+        let errors = ["postgress", "zz"].map(|name| find(name, None).unwrap_err().to_string());
+        assert_snapshot!(errors.join("\n"), @r#"
+        there is no image `postgress` (did you mean `postgres`?); there are: micro, postgres
+        there is no image `zz`; there are: micro, postgres
+        "#);
+    }
+
+    #[test]
+    fn a_users_folder_replaces_and_adds() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("micro.toml"), "about = 'mine'\n").unwrap();
+        std::fs::write(folder.path().join("other.toml"), "about = 'other'\n").unwrap();
+        std::fs::write(folder.path().join("README"), "not a recipe").unwrap();
+        let recipes = catalog(Some(folder.path())).unwrap();
+        let shown: Vec<(&str, &str)> = recipes.iter().map(|r| (r.name.as_str(), r.about.as_str())).collect();
+        assert_eq!(shown[0], ("micro", "mine"));
+        assert_eq!(shown[1], ("other", "other"));
+        assert_eq!(shown[2].0, "postgres");
+    }
+}

@@ -1,0 +1,241 @@
+//! Where this host gets Debian's packages from: its own apt sources, and of those only Debian's.
+//!
+//! Hosts have other vendors' entries beside Debian's, or a mirror near by, or another release than the image's. So the
+//! entries are read, told apart, and rewritten for the release that a recipe asks for. No mirror is named here.
+
+use std::path::{Path, PathBuf};
+
+/// What comes after a release's name in the suites that belong to a Debian installation.
+const SUITE_SUFFIXES: &[&str] = &["", "-updates", "-security"];
+
+/// Suites of Debian itself. Other vendors use such names too, so they decide only where no key is named.
+const RELEASES: &[&str] =
+    &["oldstable", "stable", "testing", "unstable", "sid", "bullseye", "bookworm", "trixie", "forky", "duke"];
+
+/// Part of the file name of the keys that Debian signs its archive with.
+const DEBIAN_KEYRING: &str = "debian-archive";
+
+#[derive(Debug, thiserror::Error)]
+pub enum SourcesError {
+    #[error("cannot read apt's sources in {}: {cause}", .path.display())]
+    Unreadable { path: PathBuf, cause: std::io::Error },
+    #[error("apt's sources ({}) name no Debian archive; packages for images come from there", .looked_in.display())]
+    NoneOfDebian { looked_in: PathBuf },
+}
+
+/// One archive in one suite.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Entry {
+    uri: String,
+    suite: String,
+    components: Vec<String>,
+    /// A key file, if one is named by path. A key written into the entry itself is left to apt's own keys.
+    signed_by: Option<String>,
+    /// Options that decide whether apt accepts the archive, as written in a one-line entry.
+    trust: Vec<String>,
+}
+
+/// Entries in apt's one-line form, for `suite`, from the host's Debian archives. `apt` is `/etc/apt`.
+pub(crate) fn debian_entries(apt: &Path, suite: &str) -> Result<Vec<String>, SourcesError> {
+    let mut entries = Vec::new();
+    for path in source_files(apt)? {
+        let text = std::fs::read_to_string(&path);
+        let text = text.map_err(|cause| SourcesError::Unreadable { path: path.clone(), cause })?;
+        let is_list = path.extension().is_some_and(|extension| extension == "list");
+        entries.extend(if is_list { read_one_line_entries(&text) } else { read_stanzas(&text) });
+    }
+    let lines = lines_for_suite(&entries, suite);
+    if lines.is_empty() { Err(SourcesError::NoneOfDebian { looked_in: apt.to_owned() }) } else { Ok(lines) }
+}
+
+fn source_files(apt: &Path) -> Result<Vec<PathBuf>, SourcesError> {
+    let mut files = Vec::new();
+    let parts = apt.join("sources.list.d");
+    match std::fs::read_dir(&parts) {
+        Ok(folder) => {
+            let is_source = |path: &PathBuf| path.extension().is_some_and(|e| e == "list" || e == "sources");
+            files.extend(folder.filter_map(|entry| entry.ok().map(|entry| entry.path())).filter(is_source));
+        }
+        Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+        Err(cause) => return Err(SourcesError::Unreadable { path: parts, cause }),
+    }
+    files.push(apt.join("sources.list"));
+    files.retain(|path| path.is_file());
+    files.sort();
+    Ok(files)
+}
+
+/// The Debian entries, moved to `suite`, without duplicates; empty unless the release itself is among them.
+fn lines_for_suite(entries: &[Entry], suite: &str) -> Vec<String> {
+    let mut lines: Vec<(bool, String)> = Vec::new();
+    for entry in entries.iter().filter(|entry| entry.is_debian()) {
+        let suffix = entry.suffix();
+        if !SUITE_SUFFIXES.contains(&suffix) {
+            continue;
+        }
+        let line = (suffix.is_empty(), entry.line(&format!("{suite}{suffix}")));
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    if !lines.iter().any(|(is_release, _)| *is_release) {
+        return Vec::new();
+    }
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+impl Entry {
+    fn release(&self) -> &str {
+        self.suite.split(['-', '/']).next().unwrap_or_default()
+    }
+
+    /// "-updates" of "bookworm-updates"; nothing for the release itself.
+    fn suffix(&self) -> &str {
+        &self.suite[self.release().len()..]
+    }
+
+    /// Signed by Debian's keys, or with no key file named and in every other way like Debian's archive.
+    fn is_debian(&self) -> bool {
+        let is_main = self.components.iter().any(|component| component == "main");
+        let is_archive = self.uri.split('/').any(|part| part.starts_with("debian"));
+        let by_key = self.signed_by.as_ref().map(|path| path.contains(DEBIAN_KEYRING));
+        is_main && RELEASES.contains(&self.release()) && !self.uri.starts_with("cdrom:") && by_key.unwrap_or(is_archive)
+    }
+
+    fn line(&self, suite: &str) -> String {
+        let key = self.signed_by.as_ref().map(|path| format!("signed-by={path}"));
+        let options: Vec<String> = key.into_iter().chain(self.trust.iter().cloned()).collect();
+        let options = if options.is_empty() { String::new() } else { format!("[{}] ", options.join(" ")) };
+        format!("deb {options}{} {suite} main", self.uri)
+    }
+}
+
+/// Reads the classic form: `deb [options] URI suite component...`, one entry a line.
+fn read_one_line_entries(text: &str) -> Vec<Entry> {
+    text.lines().filter_map(read_one_line_entry).collect()
+}
+
+fn read_one_line_entry(line: &str) -> Option<Entry> {
+    let rest = line.split('#').next()?.trim().strip_prefix("deb")?;
+    let rest = rest.strip_prefix(char::is_whitespace)?.trim_start();
+    let (options, rest) = match rest.strip_prefix('[') {
+        Some(bracketed) => bracketed.split_once(']')?,
+        None => ("", rest),
+    };
+    let mut words = rest.split_whitespace().map(str::to_owned);
+    let (uri, suite) = (words.next()?, words.next()?);
+    let option = |name: &str| {
+        options.split_whitespace().find_map(|option| option.strip_prefix(name)?.strip_prefix('=').map(str::to_owned))
+    };
+    let trust = ["trusted", "check-valid-until", "allow-insecure"];
+    let trust = trust.iter().filter_map(|name| Some(format!("{name}={}", option(name)?))).collect();
+    let signed_by = option("signed-by");
+    Some(Entry { uri, suite, components: words.collect(), signed_by, trust })
+}
+
+/// Reads the newer form: stanzas of `Field: value` lines, several URIs and suites in each.
+fn read_stanzas(text: &str) -> Vec<Entry> {
+    let plain: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+    plain.split(|line| line.trim().is_empty()).flat_map(read_stanza).collect()
+}
+
+fn read_stanza(lines: &[&str]) -> Vec<Entry> {
+    let mut fields: Vec<(String, String)> = Vec::new();
+    for line in lines {
+        match line.split_once(':').filter(|_| !line.starts_with(char::is_whitespace)) {
+            Some((name, value)) => fields.push((name.trim().to_ascii_lowercase(), value.trim().to_owned())),
+            None => {
+                if let Some((_, value)) = fields.last_mut() {
+                    value.push('\n');
+                    value.push_str(line.trim());
+                }
+            }
+        }
+    }
+    let field = |name: &str| fields.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str());
+    let words = |name: &str| field(name).unwrap_or_default().split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let is_off = field("enabled").is_some_and(|value| ["no", "false", "off", "0"].contains(&value));
+    if is_off || !words("types").iter().any(|kind| kind == "deb") {
+        return Vec::new();
+    }
+    let key = field("signed-by").unwrap_or_default();
+    let trust = ["trusted", "check-valid-until", "allow-insecure"];
+    let trust: Vec<String> = trust.iter().filter_map(|name| Some(format!("{name}={}", field(name)?))).collect();
+    let entry = |uri: &String, suite: &String| Entry {
+        uri: uri.clone(),
+        suite: suite.clone(),
+        components: words("components"),
+        signed_by: key.starts_with('/').then(|| key.to_owned()),
+        trust: trust.clone(),
+    };
+    words("uris")
+        .iter()
+        .flat_map(|uri| words("suites").iter().map(|suite| entry(uri, suite)).collect::<Vec<_>>())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const KEY: &str = "/usr/share/keyrings/debian-archive-keyring.gpg";
+
+    fn lines_of(files: &[(&str, &str)], suite: &str) -> Result<Vec<String>, SourcesError> {
+        let apt = tempfile::tempdir().unwrap();
+        std::fs::create_dir(apt.path().join("sources.list.d")).unwrap();
+        for (name, text) in files {
+            std::fs::write(apt.path().join(name), text).unwrap();
+        }
+        debian_entries(apt.path(), suite)
+    }
+
+    #[test]
+    fn stanzas_of_debian_are_taken_and_other_vendors_left() {
+        let debian = format!(
+            "Types: deb deb-src\n# a remark\nURIs: http://mirror.example/debian\nSuites: bookworm bookworm-updates\n\
+             \x20bookworm-backports\nComponents: main contrib\nSigned-By: {KEY}\n\n\
+             Types: deb\nURIs: http://mirror.example/debian-security\nSuites: bookworm-security\nComponents: main\n\
+             Signed-By: {KEY}\n\nTypes: deb\nEnabled: no\nURIs: http://off.example/debian\nSuites: bookworm\n\
+             Components: main\n"
+        );
+        let vendor = "Types: deb\nURIs: http://vendor.example/debian\nSuites: bookworm\nComponents: main\n\
+                      Signed-By: /usr/share/keyrings/vendor.gpg\n";
+        let files = [("sources.list.d/debian.sources", debian.as_str()), ("sources.list.d/vendor.sources", vendor)];
+        let expected = [
+            format!("deb [signed-by={KEY}] http://mirror.example/debian bookworm main"),
+            format!("deb [signed-by={KEY}] http://mirror.example/debian bookworm-updates main"),
+            format!("deb [signed-by={KEY}] http://mirror.example/debian-security bookworm-security main"),
+        ];
+        assert_eq!(lines_of(&files, "bookworm").unwrap(), expected);
+    }
+
+    #[test]
+    fn one_line_entries_keep_what_makes_apt_accept_them() {
+        let list = "# deb http://old.example/debian bookworm main\n\
+                    deb-src http://mirror.example/debian bookworm main\n\
+                    deb [arch=amd64 check-valid-until=no] http://snapshot.example/archive/debian/2025 bookworm main\n\
+                    deb [signed-by=/k/vendor.gpg] http://vendor.example/debian bookworm main\n\
+                    deb http://vendor.example/packages bookworm main\n\
+                    deb cdrom:[Debian]/ bookworm main\n";
+        let expected = ["deb [check-valid-until=no] http://snapshot.example/archive/debian/2025 bookworm main"];
+        assert_eq!(lines_of(&[("sources.list", list)], "bookworm").unwrap(), expected);
+    }
+
+    #[test]
+    fn a_host_of_another_release_serves_the_asked_one() {
+        let list = "deb http://mirror.example/debian trixie main\ndeb http://mirror.example/debian-security trixie-security main\n";
+        let expected = [
+            "deb http://mirror.example/debian bookworm main",
+            "deb http://mirror.example/debian-security bookworm-security main",
+        ];
+        assert_eq!(lines_of(&[("sources.list", list)], "bookworm").unwrap(), expected);
+    }
+
+    #[test]
+    fn security_updates_alone_are_no_archive() {
+        let list = "deb http://mirror.example/debian-security bookworm-security main\n";
+        let error = lines_of(&[("sources.list", list)], "bookworm").unwrap_err();
+        assert!(matches!(error, SourcesError::NoneOfDebian { .. }));
+        assert!(matches!(lines_of(&[], "bookworm").unwrap_err(), SourcesError::NoneOfDebian { .. }));
+    }
+}

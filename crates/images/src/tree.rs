@@ -1,0 +1,274 @@
+//! Root trees: mmdebstrap makes an archive of what a recipe asks for, and the archive is unpacked into a folder.
+//!
+//! The way over an archive lets a user, who cannot own files of other users, build the same tree as root. Nothing in
+//! the tree may gain privileges, and nothing of this host (its name, its name servers) stays in it.
+
+use crate::cache::{CacheError, walk};
+use crate::recipe::{Recipe, RecipeFile};
+use crate::sources::{self, SourcesError};
+use crate::tool::{MMDEBSTRAP, TAR, ToolError};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longest build: a slow mirror and a large server.
+const BOOTSTRAP_LIMIT: Duration = Duration::from_mins(30);
+const UNPACK_LIMIT: Duration = Duration::from_mins(10);
+
+/// Times of files in an archive are not later than this (2023-11-14), so that two builds of the same packages are alike.
+pub(crate) const SOURCE_DATE_EPOCH: &str = "1700000000";
+
+/// Empty folders that platforms mount on.
+const MOUNT_POINTS: &[&str] = &["proc", "sys", "dev", "run", "tmp", "data"];
+
+/// What is copied from the host into every new tree, and must not stay.
+const TRACES_OF_THE_HOST: &[&str] = &["etc/resolv.conf", "etc/hostname"];
+
+/// Where an unpacked tree tells what was unpacked; packages that are not installed are in no other list.
+const UNPACKED_LIST: &str = "packages-unpacked";
+
+const SET_ID_BITS: u32 = 0o6000;
+
+#[derive(Debug, thiserror::Error)]
+pub enum TreeError {
+    #[error(transparent)]
+    Sources(#[from] SourcesError),
+    #[error(transparent)]
+    Tool(#[from] ToolError),
+    #[error(transparent)]
+    Cache(#[from] CacheError),
+    #[error("cannot build from Debian's packages: {cause}\n{advice}")]
+    Bootstrap { cause: ToolError, advice: &'static str },
+}
+
+/// What is asked of mmdebstrap.
+pub(crate) struct Contents<'a> {
+    suite: &'a str,
+    /// mmdebstrap's word for what comes without being asked for.
+    variant: &'static str,
+    packages: Vec<&'a str>,
+    excludes: Vec<&'a str>,
+    files: &'a [RecipeFile],
+}
+
+impl<'a> Contents<'a> {
+    /// A package and what it depends on, unpacked but not installed.
+    pub fn unpacked(suite: &'a str, package: &'a str) -> Self {
+        Contents { suite, variant: "extract", packages: vec![package], excludes: Vec::new(), files: &[] }
+    }
+
+    /// Debian's essential packages and the recipe's, installed; `None` if the recipe has none of Debian's.
+    pub fn installed(recipe: &'a Recipe) -> Option<Self> {
+        let words = |list: &'a [String]| list.iter().map(String::as_str).collect();
+        let suite = recipe.suite.as_deref().filter(|_| !recipe.packages.is_empty())?;
+        let (packages, excludes) = (words(&recipe.packages), words(&recipe.excludes));
+        Some(Contents { suite, variant: "essential", packages, excludes, files: &recipe.files })
+    }
+
+    /// mmdebstrap's arguments, pure.
+    fn arguments(&self, mirrors: &[String], files: &Path, archive: &Path) -> Vec<String> {
+        let mut arguments = vec![
+            "--mode=auto".to_owned(),
+            format!("--variant={}", self.variant),
+            "--format=tar".to_owned(),
+            format!("--include={}", self.packages.join(",")),
+        ];
+        arguments.extend(self.excludes.iter().map(|pattern| format!("--dpkgopt=path-exclude={pattern}")));
+        if self.variant == "extract" {
+            arguments.push(format!("--extract-hook=ls \"$1/var/cache/apt/archives\" > \"$1/{UNPACKED_LIST}\""));
+        } else {
+            arguments.push(format!("--essential-hook=sync-in {} /", quoted(files)));
+        }
+        arguments.extend([self.suite.to_owned(), archive.display().to_string()]);
+        arguments.extend(mirrors.iter().cloned());
+        arguments
+    }
+}
+
+/// A path as a shell takes it for one word, whatever is in it.
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
+}
+
+/// Makes the archive in `work`; answers with its path.
+pub(crate) fn bootstrap(
+    contents: &Contents,
+    work: &Path,
+    progress: &mut dyn FnMut(&str),
+) -> Result<PathBuf, TreeError> {
+    let mirrors = sources::debian_entries(Path::new("/etc/apt"), contents.suite)?;
+    let (files, archive) = (work.join("files"), work.join("tree.tar"));
+    fs::create_dir(&files).map_err(CacheError::io("create", &files))?;
+    write_files(contents.files, &files)?;
+    let mut call = MMDEBSTRAP.call_contained()?.args(contents.arguments(&mirrors, &files, &archive));
+    call = call.env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
+    if rustix::process::geteuid().is_root() {
+        // Its own temporary tree then goes with our work folder, even if it is killed. For users it must stay where
+        // the other user ids that are lent to them can reach it.
+        call = call.env("TMPDIR", work);
+    }
+    let made = call.run(BOOTSTRAP_LIMIT, progress);
+    made.map_err(|cause| match advice_on(&cause) {
+        Some(advice) => TreeError::Bootstrap { cause, advice },
+        None => cause.into(),
+    })?;
+    Ok(archive)
+}
+
+/// What a user can do about a failed build, as far as its last words tell.
+fn advice_on(error: &ToolError) -> Option<&'static str> {
+    let ToolError::Failed { tail, .. } = error else { return None };
+    let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
+    if says(&["Could not resolve", "Could not connect", "Connection failed", "Temporary failure", "unreachable"]) {
+        Some("the archive named in this host's apt sources cannot be reached; check network, proxy and sources")
+    } else if says(&["No space left on device"]) {
+        Some("the disk is full")
+    } else if says(&["Unable to locate package", "has no installation candidate"]) {
+        Some("a package of the recipe is not in the archive")
+    } else {
+        Some("`apt-get update` on this host uses the same archive and may tell more")
+    }
+}
+
+/// Unpacks an archive into a folder beside it, and removes the archive.
+pub(crate) fn unpack(archive: &Path, work: &Path) -> Result<PathBuf, TreeError> {
+    let tree = work.join("tree");
+    fs::create_dir(&tree).map_err(CacheError::io("create", &tree))?;
+    // Users cannot make device nodes, and platforms mount a `dev` of their own.
+    let call = TAR.call()?.args(["--extract", "--preserve-permissions", "--exclude=./dev/*", "--file"]);
+    let call = call.args([archive, Path::new("--directory"), &tree]);
+    call.run(UNPACK_LIMIT, &mut |_| ())?;
+    fs::remove_file(archive).map_err(CacheError::io("remove", archive))?;
+    Ok(tree)
+}
+
+/// An empty tree, for recipes without packages.
+pub(crate) fn empty(work: &Path) -> Result<PathBuf, TreeError> {
+    let tree = work.join("tree");
+    fs::create_dir(&tree).map_err(CacheError::io("create", &tree))?;
+    Ok(tree)
+}
+
+/// Gives a tree its mount points and the recipe's files, and takes out what must not be in it.
+pub(crate) fn finish(tree: &Path, files: &[RecipeFile]) -> Result<(), TreeError> {
+    for trace in TRACES_OF_THE_HOST.iter().map(|trace| tree.join(trace)).filter(|path| path.symlink_metadata().is_ok())
+    {
+        fs::remove_file(&trace).map_err(CacheError::io("remove", &trace))?;
+    }
+    for point in MOUNT_POINTS.iter().map(|point| tree.join(point)) {
+        fs::create_dir_all(&point).map_err(CacheError::io("create", &point))?;
+    }
+    write_files(files, tree)?;
+    let mut privileged = Vec::new();
+    walk(tree, &mut |path, metadata| {
+        let mode = metadata.permissions().mode();
+        if metadata.is_file() && mode & SET_ID_BITS != 0 {
+            privileged.push((path.to_owned(), mode & !SET_ID_BITS));
+        }
+    })?;
+    for (path, mode) in privileged {
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).map_err(CacheError::io("change", &path))?;
+    }
+    Ok(())
+}
+
+fn write_files(files: &[RecipeFile], tree: &Path) -> Result<(), CacheError> {
+    for file in files {
+        let path = tree.join(file.path.strip_prefix("/").unwrap_or(&file.path));
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(CacheError::io("create", folder))?;
+        }
+        fs::write(&path, &file.text).map_err(CacheError::io("write", &path))?;
+    }
+    Ok(())
+}
+
+/// `name=version` of what is installed in a tree, sorted.
+pub(crate) fn installed_packages(tree: &Path) -> Result<Vec<String>, TreeError> {
+    let path = tree.join("var/lib/dpkg/status");
+    let status = fs::read_to_string(&path).map_err(CacheError::io("read", &path))?;
+    Ok(packages_of_status(&status))
+}
+
+fn packages_of_status(status: &str) -> Vec<String> {
+    let field = |stanza: &str, name: &str| {
+        stanza.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": ").map(str::to_owned))
+    };
+    let installed =
+        status.split("\n\n").filter(|stanza| field(stanza, "Status").is_some_and(|s| s.ends_with(" installed")));
+    let mut packages: Vec<String> = installed
+        .filter_map(|stanza| Some(format!("{}={}", field(stanza, "Package")?, field(stanza, "Version")?)))
+        .collect();
+    packages.sort();
+    packages
+}
+
+/// `name=version` of what is unpacked in a tree, sorted.
+pub(crate) fn unpacked_packages(tree: &Path) -> Result<Vec<String>, TreeError> {
+    let path = tree.join(UNPACKED_LIST);
+    let list = fs::read_to_string(&path).map_err(CacheError::io("read", &path))?;
+    let mut packages: Vec<String> = list.lines().filter_map(package_of_file).collect();
+    packages.sort();
+    Ok(packages)
+}
+
+/// apt keeps `name_version_architecture.deb`, with colons written as `%3a`.
+fn package_of_file(file: &str) -> Option<String> {
+    let mut parts = file.strip_suffix(".deb")?.split('_');
+    Some(format!("{}={}", parts.next()?, parts.next()?.replace("%3a", ":")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use insta::assert_snapshot;
+
+    #[test]
+    fn the_recipe_becomes_arguments() {
+        let recipe = crate::find("postgres", None).unwrap();
+        let contents = Contents::installed(&recipe).unwrap();
+        let mirrors = ["deb http://mirror.example/debian bookworm main".to_owned()];
+        let installed = contents.arguments(&mirrors, Path::new("/w/files"), Path::new("/w/tree.tar"));
+        let contents = Contents::unpacked("bookworm", "linux-image-amd64");
+        let unpacked = contents.arguments(&mirrors, Path::new("/w/files"), Path::new("/w/tree.tar"));
+        assert_snapshot!([installed, vec![String::new()], unpacked].concat().join("\n"), @r#"
+        --mode=auto
+        --variant=essential
+        --format=tar
+        --include=postgresql-15
+        --dpkgopt=path-exclude=/usr/share/doc/*
+        --dpkgopt=path-exclude=/usr/share/info/*
+        --dpkgopt=path-exclude=/usr/share/locale/*
+        --dpkgopt=path-exclude=/usr/share/man/*
+        --essential-hook=sync-in '/w/files' /
+        bookworm
+        /w/tree.tar
+        deb http://mirror.example/debian bookworm main
+
+        --mode=auto
+        --variant=extract
+        --format=tar
+        --include=linux-image-amd64
+        --extract-hook=ls "$1/var/cache/apt/archives" > "$1/packages-unpacked"
+        bookworm
+        /w/tree.tar
+        deb http://mirror.example/debian bookworm main
+        "#);
+    }
+
+    #[test]
+    fn only_installed_packages_count() {
+        let status = "Package: b\nStatus: install ok installed\nVersion: 1:2-3\nDescription: x\n more\n\n\
+                      Package: a\nVersion: 1\nStatus: deinstall ok config-files\n\n\
+                      Package: a2\nStatus: install ok installed\nVersion: 7\n";
+        assert_eq!(packages_of_status(status), ["a2=7", "b=1:2-3"]);
+    }
+
+    #[test]
+    fn versions_are_read_from_file_names() {
+        assert_eq!(package_of_file("passwd_1%3a4.13+dfsg1-1_amd64.deb").unwrap(), "passwd=1:4.13+dfsg1-1");
+        assert_eq!(package_of_file("lock"), None);
+        assert_eq!(package_of_file("partial"), None);
+    }
+}
