@@ -3,10 +3,8 @@
 use crate::protocol::TableChecksum;
 use engines::server::Endpoint;
 use engines::session::SessionError;
-use engines::statement::Dialect;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use workloads::dataset::{Dataset, Part, Table};
 
@@ -32,7 +30,7 @@ pub fn load(
     writers: u32,
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
-    let dialect = engines::catalog::dialect(endpoint);
+    let dialect = endpoint.dialect();
     script(endpoint, "making the tables", &dataset.schema(dialect))?;
     let rows = fill(dataset, endpoint, writers, progress)?;
     progress("keys and indexes", 0, 1);
@@ -104,6 +102,7 @@ fn write_parts<'a>(
 pub fn verify(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
+    threads: u32,
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, TableChecksum>, LoadError> {
     let tables = dataset.tables();
@@ -112,9 +111,9 @@ pub fn verify(
         progress(&format!("verifying {}", table.name), done, tables.len() as u64);
         let (expected, stored) = std::thread::scope(|scope| {
             let stored = scope.spawn(|| -> Result<_, SessionError> {
-                workloads::checksum::of_table(engines::catalog::admin(endpoint)?.as_mut(), table)
+                workloads::checksum::stored(engines::catalog::admin(endpoint)?.as_mut(), table)
             });
-            let expected = workloads::checksum::expected(dataset, table);
+            let expected = workloads::checksum::expected(dataset, table, threads);
             stored.join().map(|stored| (expected, stored))
         })
         .map_err(|_| LoadError::Panicked)?;
@@ -122,9 +121,4 @@ pub fn verify(
         sums.insert(table.name.to_owned(), TableChecksum { expected, stored });
     }
     Ok(sums)
-}
-
-/// The dialect is the endpoint's; kept here so that callers need not know the engines.
-pub fn dialect(endpoint: &Endpoint) -> Dialect {
-    engines::catalog::dialect(endpoint)
 }

@@ -33,7 +33,7 @@ pub enum Request {
     /// Makes the tables of a workload and fills them.
     Load { workload: Chosen, writers: u32 },
     /// Checksums of all tables against the ones the definition gives.
-    Verify { workload: Chosen },
+    Verify { workload: Chosen, threads: u32 },
     Check { workload: Chosen, moment: Moment },
     /// Figures that must move in step with the driver's totals.
     State { workload: Chosen },

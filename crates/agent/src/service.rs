@@ -105,15 +105,14 @@ impl Service {
                 let rows = loading::load(workload.dataset(), &self.endpoint()?, writers, &mut progress(tell))?;
                 Reply::Loaded { rows }
             }
-            Request::Verify { workload } => {
+            Request::Verify { workload, threads } => {
                 let workload = chosen(&workload)?;
-                Reply::Verified(loading::verify(workload.dataset(), &self.endpoint()?, &mut progress(tell))?)
+                Reply::Verified(loading::verify(workload.dataset(), &self.endpoint()?, threads, &mut progress(tell))?)
             }
             Request::Check { workload, moment } => {
                 let (workload, endpoint) = (chosen(&workload)?, self.endpoint()?);
                 let mut admin = engines::catalog::admin(&endpoint)?;
-                let dialect = engines::catalog::dialect(&endpoint);
-                Reply::Findings(workload.dataset().check(admin.as_mut(), dialect, moment)?)
+                Reply::Findings(workload.dataset().check(admin.as_mut(), endpoint.dialect(), moment)?)
             }
             Request::State { workload } => {
                 let mut admin = engines::catalog::admin(&self.endpoint()?)?;

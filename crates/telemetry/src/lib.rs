@@ -35,6 +35,14 @@ pub fn fingerprint(root: &Path) -> Facts {
     facts
 }
 
+/// The system we run on, and what lies under `path` (a data disk, a cache) in it.
+pub fn describe(path: &Path) -> Facts {
+    let root = Path::new("/");
+    let mut facts = fingerprint(root);
+    facts.extend(storage(root, path));
+    facts
+}
+
 /// Stable dotted names with what was read under each.
 type Readings = Vec<(&'static str, Reading)>;
 

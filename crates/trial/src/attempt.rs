@@ -19,6 +19,7 @@ use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::Placement;
 
@@ -44,7 +45,7 @@ pub enum AttemptError {
     #[error(transparent)]
     Ask(#[from] AskError),
     #[error("cloning the data disk: {0}")]
-    Data(#[from] images::ImageError),
+    Data(#[from] images::data::DataError),
     #[error("{0}")]
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
@@ -224,7 +225,7 @@ impl Running<'_> {
             Placement::Inside => self.drive_inside(machine),
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
-                let endpoint = server.endpoint.at(address).ok_or(AttemptError::NoWayIn)?;
+                let endpoint = server.endpoint.clone().reached_at(address);
                 self.drive_outside(&endpoint)
             }
         }
@@ -251,7 +252,7 @@ impl Running<'_> {
     fn drive_outside(&mut self, endpoint: &Endpoint) -> Result<Driven, AttemptError> {
         let cell = self.attempt.cell;
         let plan = cell.drive_plan(self.attempt.planned.seed);
-        let workload = self.attempt.prepared.workload.clone();
+        let workload = Arc::clone(&self.attempt.prepared.workload);
         let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
         let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |tick| {
             if interrupts.now() {
@@ -274,7 +275,6 @@ impl Running<'_> {
     fn record_driving(&mut self, driven: &Driven, before: &Counters, after: &Counters) -> Result<(), AttemptError> {
         let mut facts = driven.facts.clone();
         placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
-        facts.metric = self.attempt.prepared.workload.metric();
         let folder = &self.attempt.folder;
         folder.write("intervals.hlog", record::hlog::write(&driven.measured).as_bytes())?;
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
@@ -295,8 +295,7 @@ impl Running<'_> {
         before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
-        let dataset = self.attempt.prepared.workload.clone();
-        let dataset = dataset.dataset();
+        let dataset = self.attempt.prepared.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
         self.findings.extend(dataset.reconcile(before, after, &driven.facts.whole_run));
         let workload = self.attempt.cell.workload.clone();

@@ -23,13 +23,12 @@ use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
 const DATA_VERSION: u32 = 1;
-/// The filesystem label by which a guest finds its data disk.
-pub const DATA_LABEL: &str = "bakeoff-data";
 /// Loading reports progress with every finished part; the longest silence is the making of an index.
 const LOAD_SILENCE: Duration = Duration::from_secs(3600);
 const END_LIMIT: Duration = Duration::from_secs(60);
@@ -40,6 +39,10 @@ const EXPECTED_IMAGE_MS: u64 = 60_000;
 pub enum PreparationError {
     #[error(transparent)]
     Image(#[from] ImageError),
+    #[error(transparent)]
+    Recipe(#[from] images::RecipeError),
+    #[error("making the data disk: {0}")]
+    Data(#[from] images::data::DataError),
     #[error("starting a machine to load the data in: {0}")]
     Machine(#[from] MachineError),
     #[error("loading: {0}")]
@@ -65,7 +68,7 @@ pub struct Prepared {
     pub image: Image,
     /// The loaded data disk; never written to.
     pub disk: PathBuf,
-    pub workload: AnyWorkload,
+    pub workload: Arc<AnyWorkload>,
     /// Data checks made after loading.
     pub findings: Vec<Finding>,
 }
@@ -81,12 +84,13 @@ struct Loaded {
 
 /// Builds the image of a cell, or finds it in the cache.
 pub fn image(cell: &CellOrder, site: &Site, tell: &mut dyn FnMut(Event)) -> Result<Image, PreparationError> {
-    let cache = images::Cache::open(&site.cache)?;
+    let cache = images::Cache::open(&site.cache).map_err(ImageError::from)?;
     let what = format!("image {} with the {} kernel", cell.machine.image, cell.machine.kernel);
     tell(Event::Preparing { what, expected_ms: EXPECTED_IMAGE_MS });
-    let recipe = images::recipe(&cell.machine.image)?;
+    let recipe = images::find(&cell.machine.image, None)?;
+    let flavour = images::Flavour::named(&cell.machine.kernel).unwrap_or_default();
     let mut steps = |text: &str| tell(Event::Progress { what: text.to_owned(), done: 0, of: 0 });
-    Ok(images::build(&recipe, &cell.machine.kernel, &cache, false, &mut steps)?)
+    Ok(images::build(&recipe, flavour, &cache, false, &mut steps)?)
 }
 
 /// Makes what the trials of a cell share, or finds it in the cache.
@@ -111,7 +115,7 @@ pub fn prepare(
     let text = fs::read(&kept).map_err(failing("reading", &kept))?;
     let loaded: Loaded = serde_json::from_slice(&text)
         .map_err(|source| PreparationError::Io { doing: "reading", path: kept, source: source.into() })?;
-    Ok(Prepared { image: image.clone(), disk: folder.join("disk.img"), workload, findings: loaded.findings })
+    Ok(Prepared { image: image.clone(), disk: folder.join("disk.img"), workload: Arc::new(workload), findings: loaded.findings })
 }
 
 /// Everything that shapes the content of a data disk.
@@ -154,7 +158,7 @@ impl Making<'_> {
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
         let made = self.load(&data, tell).and_then(|(rows, findings)| {
             let disk = building.join("disk.img");
-            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size_bytes.0, DATA_LABEL)?;
+            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size_bytes.0, machines::boot::DATA_LABEL)?;
             remove_if_there(&data)?;
             let kept = building.join("loaded.json");
             let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
@@ -215,7 +219,7 @@ impl Making<'_> {
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
         let reply = ask(Request::Load { workload: workload.clone(), writers })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
-        let reply = ask(Request::Verify { workload: workload.clone() })?;
+        let reply = ask(Request::Verify { workload: workload.clone(), threads: shape.vcpus })?;
         let Reply::Verified(sums) = reply else { return Err(mismatch("verify", &reply).into()) };
         let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
@@ -244,7 +248,7 @@ fn checksum_finding(workload: &AnyWorkload, table: &str, sum: &agent::protocol::
         Verdict::Violated { seen }
     };
     Finding {
-        name: format!("{}/checksum-{table}", workload.kind()),
+        name: format!("{}/checksum-{table}", workload.entry().kind),
         rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
         moment: Moment::AfterLoad,
         verdict,

@@ -17,7 +17,8 @@ pub fn image(options: &ImageOptions) -> Result<Exit> {
 
 fn build(name: &str, kernel: &str, force: bool) -> Result<Exit> {
     let recipe = images::find(name, None).map_err(|error| Ended::bad_input(error.to_string()))?;
-    let kernel = kernel.parse().map_err(|error| Ended::bad_input(format!("--kernel: {error}")))?;
+    let kernel = images::Flavour::named(kernel)
+        .ok_or_else(|| Ended::bad_input(format!("--kernel {kernel:?}: expected cloud or generic")))?;
     let cache = Cache::open(&host::cache_folder()?).map_err(|error| Ended::host(error.to_string()))?;
     let image = images::build(&recipe, kernel, &cache, force, &mut |step| say(step))
         .map_err(|error| Ended::host(format!("building image {name}: {error:#}")))?;

@@ -11,6 +11,8 @@ use workloads::dataset::{Dataset, Part, Table};
 
 /// Rows are written out in pieces of about this size.
 const PIECE_BYTES: usize = 1 << 20;
+/// Parts of a table are summed side by side.
+const CHECKSUM_THREADS: u32 = 4;
 
 pub fn rows(options: &RowsOptions) -> Result<Exit> {
     let workload = workload(options)?;
@@ -73,7 +75,7 @@ fn tables(dataset: &dyn Dataset, checksum: bool) -> String {
 }
 
 fn checksum_line(dataset: &dyn Dataset, table: &Table) -> String {
-    let sum = workloads::checksum::expected(dataset, table);
+    let sum = workloads::checksum::expected(dataset, table, CHECKSUM_THREADS);
     format!("{:<12} {:>10} rows  {:016x}\n", table.name, sum.rows, sum.sum)
 }
 
@@ -89,7 +91,7 @@ fn part(text: Option<&str>) -> Result<Part> {
 
 fn write_rows(dataset: &dyn Dataset, table: &Table, part: Part) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
-    let mut text = workloads::text::TextRows::default();
+    let mut text = workloads::checksum::TextRows::default();
     let mut source = dataset.rows(table.name, part);
     loop {
         let more = source.fill(&mut text);

@@ -24,7 +24,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         None => begin(options, &study)?,
     };
     if options.resume.is_none() {
-        folder.write_host(&telemetry::fingerprint_with_storage(&site.cache)).context("recording the host")?;
+        folder.write_host(&telemetry::describe(&site.cache)).context("recording the host")?;
     }
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
@@ -54,7 +54,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
 /// What the study counts, per minute ("NOPM"); the workload's own words.
 fn counted_unit(study: &Planned) -> String {
     let kinds = study.plan.cells.iter().filter_map(|cell| cell.settings.get("workload")?.get("kind")?.as_str());
-    let units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.to_owned());
+    let units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
     units.last().unwrap_or_default()
 }
 
