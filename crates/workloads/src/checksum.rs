@@ -207,7 +207,9 @@ mod tests {
     fn the_order_of_rows_does_not_matter_and_their_content_does() {
         let of = |rows: &[(i64, &str)]| {
             let mut sums = ChecksumRows::default();
-            rows.iter().for_each(|&(number, text)| row(&mut sums, number, text));
+            for &(number, text) in rows {
+                row(&mut sums, number, text);
+            }
             sums.checksum()
         };
         assert_eq!(of(&[(1, "a"), (2, "b")]), of(&[(2, "b"), (1, "a")]));

@@ -115,9 +115,9 @@ impl Stream {
 
 /// Takes a value in `0..count` off the top of a 64-bit fraction and leaves the rest of the fraction.
 fn scale(fraction: &mut u64, count: u64) -> u64 {
-    let product = u128::from(*fraction) * u128::from(count);
-    *fraction = (product & u128::from(u64::MAX)) as u64;
-    (product >> 64) as u64
+    let (rest, taken) = fraction.carrying_mul(count, 0);
+    *fraction = rest;
+    taken
 }
 
 /// Drawn values used as an index are far below the width of `usize`.
@@ -194,5 +194,132 @@ impl<const LIMIT: usize> Letters<LIMIT> {
     pub fn as_str(&self) -> &str {
         // Only ASCII is ever put in, so there is always a valid text to show.
         std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn stream() -> Stream {
+        Stream::new(42, "test", [1, 2])
+    }
+
+    #[test]
+    fn golden_values() {
+        let mut stream = stream();
+        let bits: Vec<u64> = (0..3).map(|_| stream.bits()).collect();
+        assert_eq!(bits, [6194869760925274190, 1037740501864197286, 7229318901812700619]);
+        let uniform: Vec<i64> = (0..8).map(|_| stream.uniform(-5, 5)).collect();
+        assert_eq!(uniform, [2, 5, 0, -2, 2, 2, 4, 2]);
+        let skew = Skew { mask: 255, low: 0, high: 999 };
+        let skewed: Vec<i64> = (0..8).map(|_| stream.skewed(skew, 100)).collect();
+        assert_eq!(skewed, [850, 843, 431, 607, 347, 811, 719, 577]);
+        assert_eq!(Letters::<24>::alphanumeric(&mut stream, 24).as_str(), "06ScmjlZCDJyJ2sOCbZCs2Bk");
+        let mut text = [0; 12];
+        stream.digits(&mut text);
+        assert_eq!(std::str::from_utf8(&text).unwrap(), "409854689444");
+        stream.capitals(&mut text);
+        assert_eq!(std::str::from_utf8(&text).unwrap(), "HWLRREDRLWJV");
+        let mut values = [1, 2, 3, 4, 5, 6, 7, 8];
+        stream.shuffle(&mut values);
+        assert_eq!(values, [4, 6, 8, 2, 5, 3, 7, 1]);
+    }
+
+    #[test]
+    fn every_part_of_a_name_makes_another_stream() {
+        let names = [
+            (42, "test", [1, 2]),
+            (43, "test", [1, 2]),
+            (42, "tess", [1, 2]),
+            (42, "test", [2, 1]),
+            (42, "test", [1, 0]),
+        ];
+        let firsts: std::collections::BTreeSet<u64> =
+            names.into_iter().map(|(seed, purpose, keys)| Stream::new(seed, purpose, keys).bits()).collect();
+        assert_eq!(firsts.len(), names.len());
+    }
+
+    /// Pearson's statistic of the counts against equal ones.
+    fn chi_squared(counts: &[u64]) -> f64 {
+        let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
+        counts.iter().map(|&count| (count as f64 - expected).powi(2) / expected).sum()
+    }
+
+    #[test]
+    fn every_letter_is_as_frequent_at_every_place_of_a_draw() {
+        let mut stream = stream();
+        for place in 0..LETTERS_PER_DRAW {
+            let mut counts = [0; ALPHABET_LENGTH];
+            for _ in 0..62_000 {
+                let mut text = [0; LETTERS_PER_DRAW];
+                stream.alphanumeric(&mut text);
+                counts[ALPHABET.iter().position(|letter| *letter == text[place]).unwrap()] += 1;
+            }
+            // 61 degrees of freedom: 113 is exceeded once in 20,000 times, and the seed is fixed.
+            assert!(chi_squared(&counts) < 113.0, "place {place}: {counts:?}");
+        }
+    }
+
+    #[test]
+    fn skewed_values_are_as_frequent_as_all_pairs_of_draws_make_them() {
+        let skew = Skew { mask: 3, low: 1, high: 10 };
+        // What the 4 values of the mask make of the 10 values, listed by hand: (result, how many pairs give it).
+        let pairs_by_or = [(1, 2), (2, 2), (3, 8), (4, 1), (5, 3), (6, 3), (7, 9), (8, 1), (9, 3), (10, 3), (11, 5)];
+        assert_eq!(pairs_by_or.iter().map(|(_, pairs)| pairs).sum::<i32>(), 40);
+        let mut stream = stream();
+        let mut counts = [0_u64; 11];
+        for _ in 0..40_000 {
+            counts[usize::try_from(stream.skewed(skew, 5)).unwrap()] += 1;
+        }
+        assert_eq!(counts[0], 0);
+        for value in 1..=10 {
+            let ends_here = |&&(or, _): &&(i64, i32)| (or + 5) % 10 + 1 == value;
+            let pairs: i32 = pairs_by_or.iter().filter(ends_here).map(|(_, pairs)| pairs).sum();
+            let expected = 1_000.0 * f64::from(pairs);
+            let found = counts[usize::try_from(value).unwrap()] as f64;
+            assert!((found - expected).abs() < 4.5 * expected.sqrt(), "{value}: {found} instead of {expected}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn uniform_values_stay_in_their_range(seed: u64, low in -1_000_i64..1_000, width in 0_i64..1_000) {
+            let mut stream = Stream::new(seed, "test", [0, 0]);
+            for _ in 0..50 {
+                prop_assert!((low..=low + width).contains(&stream.uniform(low, low + width)));
+            }
+        }
+
+        #[test]
+        fn skewed_values_stay_in_their_range(seed: u64, constant in 0_i64..=1_023) {
+            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let skew = Skew { mask: 1_023, low: 1, high: 3_000 };
+            for _ in 0..50 {
+                prop_assert!((1..=3_000).contains(&stream.skewed(skew, constant)));
+            }
+        }
+
+        #[test]
+        fn exactly_as_many_are_picked_as_wanted(seed: u64, total in 1_u64..500, share in 0_u64..=100) {
+            let wanted = total * share / 100;
+            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut picks = Picks::new(wanted, total);
+            let picked = (0..total).filter(|_| picks.next(&mut stream)).count();
+            prop_assert_eq!(picked as u64, wanted);
+        }
+
+        #[test]
+        fn letters_have_their_length_and_take_an_overwriting_whole(seed: u64) {
+            let mut stream = Stream::new(seed, "test", [0, 0]);
+            let mut letters = Letters::<50>::alphanumeric(&mut stream, 26);
+            let length = letters.as_str().len();
+            prop_assert!((26..=50).contains(&length));
+            prop_assert!(letters.as_str().bytes().all(|letter| letter.is_ascii_alphanumeric()));
+            letters.overwrite(&mut stream, b"ORIGINAL");
+            prop_assert_eq!(letters.as_str().len(), length);
+            prop_assert!(letters.as_str().contains("ORIGINAL"));
+        }
     }
 }

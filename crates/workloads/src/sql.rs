@@ -104,7 +104,7 @@ mod tests {
     fn a_dialect_replaces_by_name() {
         let found = statements(&["two", "one"], SHARED, "-- statement: two\nSELECT 3;").unwrap();
         let texts: Vec<_> = found.iter().map(|statement| (statement.name, statement.sql.as_str())).collect();
-        assert_eq!(texts, [("two", "SELECT 3;"), ("one", "SELECT $1")]);
+        assert_eq!(texts, [("two", "SELECT 3"), ("one", "SELECT $1")]);
     }
 
     #[test]

@@ -17,11 +17,12 @@ pub const LAST_NAMES: u32 = 1_000;
 pub const CARRIERS: u32 = 10;
 
 /// Money is in whole cents.
-pub const WAREHOUSE_YTD_CENTS: i64 = 300_000_00;
-pub const DISTRICT_YTD_CENTS: i64 = 30_000_00;
-pub const CREDIT_LIMIT_CENTS: i64 = 50_000_00;
+pub const CENTS: i64 = 100;
+pub const WAREHOUSE_YTD_CENTS: i64 = 300_000 * CENTS;
+pub const DISTRICT_YTD_CENTS: i64 = 30_000 * CENTS;
+pub const CREDIT_LIMIT_CENTS: i64 = 50_000 * CENTS;
 /// What every customer has paid once before the start; the balance is as much below zero.
-pub const FIRST_PAYMENT_CENTS: i64 = 10_00;
+pub const FIRST_PAYMENT_CENTS: i64 = 10 * CENTS;
 /// Taxes and discounts are in ten-thousandths.
 pub const TAX_MAX: i64 = 2_000;
 pub const DISCOUNT_MAX: i64 = 5_000;

@@ -1,6 +1,6 @@
 //! Items and their stocks.
 
-use super::super::definition::{DISTRICTS, ORIGINAL};
+use super::super::definition::{CENTS, DISTRICTS, ORIGINAL};
 use super::{Chunk, ITEMS_PER_CHUNK};
 use crate::random::{Letters, Picks, Stream};
 use engines::rows::RowSink;
@@ -8,8 +8,8 @@ use std::ops::RangeInclusive;
 
 /// A tenth of the items and a tenth of the stocks are marked.
 const MARKED: u64 = ITEMS_PER_CHUNK as u64 / 10;
-const PRICE_MIN_CENTS: i64 = 1_00;
-const PRICE_MAX_CENTS: i64 = 100_00;
+const PRICE_MIN_CENTS: i64 = CENTS;
+const PRICE_MAX_CENTS: i64 = 100 * CENTS;
 const IMAGES: i64 = 10_000;
 const STOCK_MIN: i64 = 10;
 const STOCK_MAX: i64 = 100;

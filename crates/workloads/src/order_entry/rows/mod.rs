@@ -5,6 +5,8 @@
 
 mod catalogue;
 mod customers;
+#[cfg(test)]
+mod golden;
 mod orders;
 mod places;
 

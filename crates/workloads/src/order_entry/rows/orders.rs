@@ -5,7 +5,7 @@
 
 use super::super::OrderEntry;
 use super::super::definition::{
-    CARRIERS, CUSTOMERS, DISTRICTS, FIRST_QUEUED, ITEMS, LINES_MAX, LINES_MIN, LOADED_AT_US, ORDERS,
+    CARRIERS, CENTS, CUSTOMERS, DISTRICTS, FIRST_QUEUED, ITEMS, LINES_MAX, LINES_MIN, LOADED_AT_US, ORDERS,
 };
 use super::{Chunk, Home};
 use crate::random::{Letters, Stream};
@@ -14,7 +14,7 @@ use std::ops::RangeInclusive;
 
 const LINE_QUANTITY: i64 = 5;
 const AMOUNT_MIN_CENTS: i64 = 1;
-const AMOUNT_MAX_CENTS: i64 = 9_999_99;
+const AMOUNT_MAX_CENTS: i64 = 10_000 * CENTS - 1;
 
 /// How many lines the orders of a district have, in the order of their ids.
 struct LineCounts(Stream);

@@ -4,7 +4,7 @@ use super::super::definition::DISTRICTS;
 use super::super::inputs::Delivery;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{change, now_us, number, row, unexpected};
+use super::{change, length, now_us, number, row, unexpected};
 use crate::workload::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
@@ -38,7 +38,7 @@ async fn deliver<S: Session>(session: &mut S, input: &Delivery, district_id: u32
     let carried = row(session, Sql::Carry, &[number(input.carrier), warehouse, district, id]).await?;
     let (customer, promised) = (Param::Integer(carried.integer(0, 0)?), carried.integer(0, 1)?);
     let lines = session.execute(Sql::DeliverLines.id(), &[Param::Integer(now_us()), warehouse, district, id]).await?;
-    if lines.rows() as i64 != promised {
+    if length(lines.rows()) != promised {
         let what = format!("{} lines of order {order}, which has {promised}", lines.rows());
         return Err(unexpected(Sql::DeliverLines, what));
     }

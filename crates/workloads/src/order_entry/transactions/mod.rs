@@ -41,6 +41,11 @@ fn number(id: u32) -> Param<'static> {
     Param::Integer(i64::from(id))
 }
 
+/// A number of rows or lines, to be held against one in the database.
+fn length(count: usize) -> i64 {
+    i64::try_from(count).unwrap_or(i64::MAX)
+}
+
 /// Executes a statement that returns exactly one row.
 async fn row<'s, S: Session>(
     session: &'s mut S,

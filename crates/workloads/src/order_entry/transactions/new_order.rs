@@ -4,7 +4,7 @@ use super::super::definition::ORIGINAL;
 use super::super::inputs::{Line, NewOrder};
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{change, now_us, number, row, unexpected};
+use super::{change, length, now_us, number, row, unexpected};
 use crate::random::Letters;
 use crate::workload::Tally;
 use engines::session::{Access, Param, Session, SessionError};
@@ -70,7 +70,7 @@ async fn enter<S: Session>(session: &mut S, input: &NewOrder) -> Result<(i64, Ra
     let buyer = row(session, Sql::CustomerDiscount, &[warehouse, district, customer]).await?;
     let (discount, _, _) = (buyer.integer(0, 0)?, buyer.text(0, 1)?, buyer.text(0, 2)?);
     let id = Param::Integer(order);
-    let lines = Param::Integer(input.lines().len() as i64);
+    let lines = Param::Integer(length(input.lines().len()));
     let all_local = Param::Integer(i64::from(input.is_all_local()));
     let entry = [warehouse, district, id, customer, Param::Integer(now_us()), lines, all_local];
     change(session, Sql::InsertOrder, &entry).await?;
@@ -132,14 +132,14 @@ mod tests {
     #[test]
     fn discount_and_taxes_are_exact_to_the_cent() {
         let none = Rates { warehouse_tax: 0, district_tax: 0, discount: 0 };
-        assert_eq!(none.total_cents(123_45), 123_45);
+        assert_eq!(none.total_cents(12_345), 12_345);
         // 200.00 · 0.9 · 1.15 = 207.00
         let some = Rates { warehouse_tax: 1_000, district_tax: 500, discount: 1_000 };
-        assert_eq!(some.total_cents(200_00), 207_00);
+        assert_eq!(some.total_cents(20_000), 20_700);
         // 0.01 · 0.5 = 0.005, rounded up
         assert_eq!(Rates { warehouse_tax: 0, district_tax: 0, discount: 5_000 }.total_cents(1), 1);
         // The largest order there can be: 15 lines of 10 items at 100.00, and the highest taxes.
         let highest = Rates { warehouse_tax: 2_000, district_tax: 2_000, discount: 0 };
-        assert_eq!(highest.total_cents(15_000_00), 21_000_00);
+        assert_eq!(highest.total_cents(1_500_000), 2_100_000);
     }
 }

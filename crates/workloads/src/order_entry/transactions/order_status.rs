@@ -4,7 +4,7 @@ use super::super::inputs::{OrderStatus, Who};
 use super::super::rows::Home;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
-use super::{customer, number, row, unexpected};
+use super::{customer, length, number, row, unexpected};
 use crate::workload::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
@@ -27,7 +27,7 @@ pub async fn run<S: Session>(session: &mut S, input: &OrderStatus, tally: &mut T
             lines.integer(line, column)?;
         }
     }
-    let found = lines.rows() as i64;
+    let found = length(lines.rows());
     session.commit().await?;
     if found == promised {
         Ok(order)

@@ -17,6 +17,8 @@ const NOTE_MAX: usize = 80;
 const PLACES_MAX: usize = 24;
 const BETWEEN_PLACES: &[u8] = b"    ";
 const ADDRESS_COLUMNS: usize = 6;
+/// Column of the new balance in what the customer's row returns.
+const BALANCE: usize = 13;
 
 /// Returns the customer's new balance.
 pub async fn run<S: Session>(session: &mut S, input: &Payment, tally: &mut Tally) -> Result<i64, SessionError> {
@@ -74,7 +76,6 @@ async fn pay<S: Session>(session: &mut S, input: &Payment, id: i64) -> Result<i6
         Param::Integer(id),
     ];
     let payer = row(session, Sql::PayCustomer, &params).await?;
-    const BALANCE: usize = 13;
     payer.integer(0, BALANCE)
 }
 
@@ -112,7 +113,7 @@ mod tests {
             customer_warehouse: 12,
             customer_district: 10,
             who: Who::Id(2_999),
-            amount_cents: 4_999_05,
+            amount_cents: 499_905,
         };
         assert_eq!(note(&input, 2_999).as_str(), "2999 10 12 3 7 4999.05|");
         let longest = Payment {
