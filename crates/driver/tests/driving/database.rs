@@ -1,0 +1,97 @@
+//! A database of one warehouse in a temporary folder.
+
+use engines::catalog;
+use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
+use record::check::{Finding, Moment};
+use record::trial::KindTotals;
+use serde_json::{Map, json};
+use std::collections::BTreeMap;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use tempfile::TempDir;
+use workloads::catalog::AnyWorkload;
+use workloads::dataset::Part;
+
+const POSTGRES_PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+
+pub type State = BTreeMap<String, i64>;
+
+pub struct Database {
+    pub workload: AnyWorkload,
+    pub server: Option<Box<dyn Server>>,
+    endpoint: Endpoint,
+    // Dropped last: the server's files are in it.
+    _folder: TempDir,
+}
+
+/// The loaded database, or nothing where its programs are missing.
+pub fn database_or_skip(engine: &str) -> Option<Database> {
+    if Path::new(POSTGRES_PROGRAMS).is_dir() {
+        return Some(Database::loaded(engine));
+    }
+    let required = std::env::var("REQUIRE").unwrap_or_default();
+    assert!(
+        !required.split(',').any(|word| word == engine),
+        "{engine} is required, but {POSTGRES_PROGRAMS} is missing"
+    );
+    eprintln!("SKIPPED: {POSTGRES_PROGRAMS} is missing, so nothing was driven on {engine}");
+    None
+}
+
+impl Database {
+    pub fn loaded(engine: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        // The server may run under another account.
+        std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
+        let (data, logs) = (folder.path().join("data"), folder.path().join("logs"));
+        for part in [&data, &logs] {
+            std::fs::create_dir(part).unwrap();
+        }
+        let entry = catalog::entry(engine).unwrap();
+        let table = settings::check(&Map::new(), entry.keys).unwrap();
+        let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };
+        let server = catalog::start(engine, &table, &ServerPlace { data, logs, port: None }, &shape).unwrap();
+        let endpoint = server.report().endpoint.clone();
+        let workload = one_warehouse();
+        let database = Self { workload, server: Some(server), endpoint, _folder: folder };
+        database.load();
+        database
+    }
+
+    pub fn endpoint(&self) -> &Endpoint {
+        &self.endpoint
+    }
+
+    pub fn state(&self) -> State {
+        let mut admin = catalog::admin(&self.endpoint).unwrap();
+        self.workload.dataset().state(admin.as_mut()).unwrap()
+    }
+
+    pub fn check(&self) -> Vec<Finding> {
+        let mut admin = catalog::admin(&self.endpoint).unwrap();
+        self.workload.dataset().check(admin.as_mut(), self.endpoint.dialect(), Moment::AfterTrial).unwrap()
+    }
+
+    pub fn reconcile(&self, before: &State, whole_run: &[KindTotals]) -> Vec<Finding> {
+        self.workload.dataset().reconcile(before, &self.state(), whole_run)
+    }
+
+    fn load(&self) {
+        let (dataset, dialect) = (self.workload.dataset(), self.endpoint.dialect());
+        let mut admin = catalog::admin(&self.endpoint).unwrap();
+        admin.script(&dataset.schema(dialect)).unwrap();
+        for table in dataset.tables() {
+            let mut rows = dataset.rows(table.name, Part { index: 0, count: 1 });
+            admin.load(table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap();
+        }
+        admin.script(&dataset.finish(dialect)).unwrap();
+    }
+}
+
+fn one_warehouse() -> AnyWorkload {
+    let entry = workloads::catalog::entry("order-entry").unwrap();
+    let written = Map::from_iter([("warehouses".to_owned(), json!(1))]);
+    let table = settings::check(&written, entry.keys).unwrap();
+    AnyWorkload::from_table("order-entry", &table).unwrap()
+}

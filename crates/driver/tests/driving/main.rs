@@ -1,0 +1,98 @@
+//! The driver with real databases: order entry on SQLite and on PostgreSQL, for a second or two each.
+//!
+//! Without PostgreSQL's programs its tests skip and say so; with `REQUIRE=postgres` in the environment they fail.
+
+mod database;
+
+use database::{Database, database_or_skip};
+use driver::drive_endpoint;
+use driver::plan::{DriveError, DrivePlan, Driven, StopFlag};
+use record::intervals::Span;
+
+fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
+    DrivePlan { clients, shards, warmup_ms, measure_ms, seed: 20_261_121, retries: 10 }
+}
+
+fn drive(database: &Database, plan: &DrivePlan) -> Driven {
+    drive_endpoint(&database.workload, database.endpoint(), plan, &StopFlag::default(), &mut |_| ()).unwrap()
+}
+
+/// What the intervals, the totals and the work say of the measured window must be the same number.
+fn totals_agree(driven: &Driven) {
+    let facts = &driven.facts;
+    for (index, totals) in facts.kinds.iter().enumerate() {
+        for span in [Span::Response, Span::Service] {
+            let measured = driven.measured.intervals.iter().filter(|interval| interval.measured);
+            let of_kind = measured
+                .flat_map(|interval| &interval.kinds)
+                .filter(|kind| usize::from(kind.kind) == index && kind.span == span);
+            let counted: u64 = of_kind.flat_map(|kind| &kind.counts).map(|(_, count)| u64::from(*count)).sum();
+            assert_eq!(counted, totals.finished(), "{} {span:?}", totals.kind);
+        }
+    }
+    let finished: u64 = facts.kinds.iter().map(record::trial::KindTotals::finished).sum();
+    assert_eq!(facts.work.transactions, finished);
+    assert!(facts.work.statements > 2 * finished, "{:?}", facts.work);
+    assert!(facts.kinds.iter().all(|kind| kind.finished() > 0), "every kind was executed: {:?}", facts.kinds);
+    assert!(facts.kinds.iter().zip(&facts.whole_run).all(|(part, whole)| part.finished() <= whole.finished()));
+}
+
+/// What was executed is what is in the database, and all that must hold of it does.
+fn database_agrees(database: &Database, before: &database::State, driven: &Driven) {
+    let lost = &driven.facts.extra["sessions_lost"];
+    assert_eq!((lost, &driven.facts.extra["unfinished"]), (&0.into(), &0.into()), "{:?}", driven.facts.errors);
+    let findings = database.reconcile(before, &driven.facts.whole_run).into_iter().chain(database.check());
+    let violated: Vec<_> = findings.filter(record::check::Finding::is_violated).collect();
+    assert!(violated.is_empty(), "{violated:#?}");
+}
+
+#[test]
+fn order_entry_on_sqlite() {
+    let database = Database::loaded("sqlite");
+    let before = database.state();
+    let driven = drive(&database, &plan(6, 2, 1_000, 2_000));
+    totals_agree(&driven);
+    database_agrees(&database, &before, &driven);
+    assert_eq!((driven.facts.shards, driven.facts.sessions), (2, 2), "one session for each shard");
+    assert_eq!(driven.facts.extra["in_process"], true);
+    assert_eq!((driven.facts.warmup_ms, driven.facts.measured_ms), (1_000, 2_000));
+    assert_eq!(driven.facts.metric.counted, ["new-order"]);
+    let deferred = &driven.facts.extra["deferred"];
+    assert_eq!(deferred["queued"], deferred["done"], "{deferred}");
+    assert!(driven.log.starts_with("kind\t"), "deliveries are logged");
+}
+
+#[test]
+fn order_entry_on_postgres() {
+    let Some(database) = database_or_skip("postgres") else { return };
+    let before = database.state();
+    let driven = drive(&database, &plan(8, 2, 1_000, 2_000));
+    totals_agree(&driven);
+    database_agrees(&database, &before, &driven);
+    assert_eq!((driven.facts.shards, driven.facts.sessions), (2, 10), "eight clients, two background sessions");
+    assert!(driven.facts.testimony.cpu_ns > 0);
+
+    stopping_keeps_what_was_measured(&database);
+    a_server_that_is_killed_ends_the_driving(database);
+}
+
+fn stopping_keeps_what_was_measured(database: &Database) {
+    let before = database.state();
+    let stop = StopFlag::default();
+    let plan = plan(4, 2, 0, 3_600_000);
+    let driven = drive_endpoint(&database.workload, database.endpoint(), &plan, &stop, &mut |_| stop.stop()).unwrap();
+    assert!(driven.stopped);
+    assert!(driven.facts.measured_ms >= 1_000);
+    database_agrees(database, &before, &driven);
+}
+
+/// The plan is an hour long, so this test ends only if the driver notices.
+fn a_server_that_is_killed_ends_the_driving(mut database: Database) {
+    let (endpoint, stop) = (database.endpoint().clone(), StopFlag::default());
+    let mut server = database.server.take();
+    let plan = plan(4, 2, 0, 3_600_000);
+    let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| drop(server.take()));
+    assert!(matches!(ended, Err(DriveError::Gone { .. })), "{ended:?}");
+    let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| ());
+    assert!(matches!(ended, Err(DriveError::Connect { of: 5, .. })), "{ended:?}");
+}
