@@ -5,6 +5,7 @@
 //! the next start sweeps away. Nothing here knows an engine, a workload or a hypervisor.
 
 pub mod boot;
+pub mod cgroup;
 pub mod clock;
 pub mod frame;
 pub mod link;

@@ -186,14 +186,10 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
         }
     }
     for made in &made {
-        if let Made::Cgroup(cgroup) = made {
-            match fs::remove_dir(cgroup) {
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                removed => {
-                    removed.map_err(failing("removing the cgroup", cgroup))?;
-                    told.push(format!("removed the cgroup {}", cgroup.display()));
-                }
-            }
+        if let Made::Cgroup(cgroup) = made
+            && crate::cgroup::remove(cgroup).map_err(failing("removing the cgroup", cgroup))?
+        {
+            told.push(format!("removed the cgroup {}", cgroup.display()));
         }
     }
     Ok(told)

@@ -1,6 +1,54 @@
 //! The list of platforms. Adding one is a folder and a line here.
-//!
-//! Planned surface (used by `study`, `trial`, `cli`):
-//! - `pub const PLATFORMS: &[Entry]` with `Entry { kind: &'static str, meaning: &'static str, keys: &'static [settings::Key] }`
-//! - `pub fn check(kind: &str, table: &Map, order: shape parts) -> Vec<settings::Problem>` — combinations a platform cannot honour, without effects
-//! - `pub fn start(kind: &str, table: &Map, order: &MachineOrder) -> Result<Box<dyn machines::machine::Machine>, MachineError>`
+
+use crate::order::MachineOrder;
+use crate::{native, qemu};
+use machines::machine::{Machine, MachineError};
+use serde_json::{Map, Value};
+use settings::{Key, Problem};
+
+type Check = fn(&Map<String, Value>, u32, u64) -> Vec<Problem>;
+type Start = fn(&Map<String, Value>, &MachineOrder) -> Result<Box<dyn Machine>, MachineError>;
+
+/// A platform.
+#[derive(Debug, Clone, Copy)]
+pub struct Entry {
+    pub kind: &'static str,
+    pub meaning: &'static str,
+    pub keys: &'static [Key],
+    check: Check,
+    start: Start,
+}
+
+pub const PLATFORMS: &[Entry] = &[
+    Entry {
+        kind: "native",
+        meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
+        keys: native::settings::KEYS,
+        check: native::settings::check,
+        start: native::machine::start,
+    },
+    Entry {
+        kind: "qemu",
+        meaning: "a virtual machine by QEMU, on KVM or emulated",
+        keys: qemu::settings::KEYS,
+        check: qemu::settings::check,
+        start: qemu::machine::start,
+    },
+];
+
+pub fn entry(kind: &str) -> Option<&'static Entry> {
+    PLATFORMS.iter().find(|entry| entry.kind == kind)
+}
+
+/// Combinations that a platform cannot honour for a machine of this shape, without effects. The keys are taken to be
+/// right one by one; an unknown kind has no problems here.
+pub fn check(kind: &str, table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<Problem> {
+    entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, vcpus, memory_bytes))
+}
+
+/// Starts a machine and waits until the agent in it has greeted. [`MachineError::Unavailable`] means that this contender
+/// cannot be had here, and why.
+pub fn start(kind: &str, table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+    let unknown = || MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") };
+    (entry(kind).ok_or_else(unknown)?.start)(table, order)
+}

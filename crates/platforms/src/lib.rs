@@ -4,6 +4,7 @@
 //! which an agent answers. Each platform is a folder with the same file names: `settings.rs` (keys), `command.rs`
 //! (the command line as data, pure), `machine.rs` (starting and stopping).
 
+mod affinity;
 pub mod catalog;
 pub mod native;
 pub mod order;

@@ -1,1 +1,8 @@
-//! TODO
+//! A virtual machine by QEMU: on KVM, or translated by TCG.
+
+pub mod accelerator;
+pub mod command;
+mod guest;
+pub mod machine;
+pub mod qmp;
+pub mod settings;

@@ -1,0 +1,80 @@
+//! The command line of a native machine, as data. Pure.
+
+use crate::affinity;
+use machines::boot::{AGENT_FILE, DATA_FOLDER, DATA_MOUNT_WORDS, ENVIRONMENT, LOG_FOLDER};
+use std::path::{Path, PathBuf};
+
+/// Joins a cgroup, mounts the data disk and becomes the rest of the command line.
+const ENTER: &str = include_str!("enter.sh");
+/// What that script ends with when the data disk cannot be mounted.
+pub const NOT_MOUNTED_STATUS: i32 = 71;
+
+/// A native machine, completely decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandOrder {
+    pub cpus: Vec<usize>,
+    pub tree: PathBuf,
+    pub agent: PathBuf,
+    pub data: Data,
+    pub cgroup: Option<PathBuf>,
+    /// Folders of the tree to be covered by empty writable ones.
+    pub writable: Vec<&'static str>,
+}
+
+/// Where the data is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Data {
+    /// A folder of the host.
+    Folder(PathBuf),
+    /// An image file or a block device, mounted on `folder`; the source of the mount is then written to `answer`.
+    Disk { path: PathBuf, is_device: bool, folder: PathBuf, answer: PathBuf },
+}
+
+impl Data {
+    fn folder(&self) -> &Path {
+        match self {
+            Self::Folder(folder) | Self::Disk { folder, .. } => folder,
+        }
+    }
+}
+
+/// The whole command line, with the program.
+pub fn command_line(order: &CommandOrder) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
+    add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
+    add(&enter_words(order).iter().map(String::as_str).collect::<Vec<_>>());
+    add(&["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc"]);
+    add(&["--ro-bind", &text(&order.tree), "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"]);
+    for folder in &order.writable {
+        add(&["--tmpfs", folder]);
+    }
+    add(&["--ro-bind", &text(&order.agent), AGENT_FILE, "--dir", LOG_FOLDER]);
+    add(&["--bind", &text(order.data.folder()), DATA_FOLDER]);
+    add(&["--clearenv"]);
+    for (name, value) in ENVIRONMENT {
+        add(&["--setenv", name, value]);
+    }
+    add(&["--chdir", "/", "--", AGENT_FILE, "agent", "--data", DATA_FOLDER, "--logs", LOG_FOLDER]);
+    words
+}
+
+/// Only what needs it is entered through a mount namespace: making one is not everybody's right.
+fn enter_words(order: &CommandOrder) -> Vec<String> {
+    let cgroup = order.cgroup.as_deref().map(text).unwrap_or_default();
+    let script = ["sh", "-c", ENTER, "enter", &cgroup].map(str::to_owned);
+    match &order.data {
+        Data::Folder(_) if order.cgroup.is_none() => Vec::new(),
+        Data::Folder(_) => script.into_iter().chain(["", "", "", ""].map(str::to_owned)).collect(),
+        Data::Disk { path, is_device, folder, answer } => {
+            let options = if *is_device { DATA_MOUNT_WORDS.to_owned() } else { format!("loop,{DATA_MOUNT_WORDS}") };
+            let namespace = ["unshare", "--mount", "--propagation", "private"].map(str::to_owned);
+            let disk = [text(path), text(folder), options, text(answer)];
+            namespace.into_iter().chain(script).chain(disk).collect()
+        }
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,279 @@
+//! From an order to a running native machine, and what was made of each thing asked for.
+
+use super::command::{CommandOrder, Data, NOT_MOUNTED_STATUS, command_line};
+use crate::affinity;
+use crate::order::MachineOrder;
+use images::data::DataDisk;
+use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
+use machines::cgroup::Cgroup;
+use machines::link::{AgentLink, LinkError};
+use machines::machine::{Decided, Machine, MachineError};
+use machines::process::{Launch, Process};
+use machines::{scratch, tail};
+use serde_json::{Map, Value};
+use std::fs::{self, File};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// A process on the host greets at once; mounting an image that needs its journal replayed takes a moment.
+const GREETING_LIMIT: Duration = Duration::from_secs(30);
+/// A machine whose agent hung up ends within this.
+const EXIT_LIMIT: Duration = Duration::from_secs(10);
+const NOT_FOUND_STATUS: i32 = 127;
+const RELEASE_POLL: Duration = Duration::from_millis(10);
+
+pub struct NativeMachine {
+    link: Option<AgentLink>,
+    process: Process,
+    /// Removed after the process: it takes along whatever is still running.
+    _cgroup: Option<Cgroup>,
+    command_line: Vec<String>,
+    decided: Decided,
+    address: Option<SocketAddr>,
+    stderr: PathBuf,
+    /// A block device that must be free again before anybody else may write to it.
+    device: Option<PathBuf>,
+    name: String,
+}
+
+pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+    let mut decided = Decided::new();
+    let cgroup = memory_limit(order, &mut decided);
+    let data = match &order.data {
+        DataDisk::Folder(folder) => Data::Folder(folder.clone()),
+        DataDisk::Image(path) => disk(path, false, order)?,
+        DataDisk::Device(path) => disk(path, true, order)?,
+    };
+    let mut command = CommandOrder {
+        cpus: order.cpus.clone(),
+        tree: order.image.tree.clone(),
+        agent: order.agent.clone(),
+        data,
+        cgroup: cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
+        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
+    };
+    let started = match Started::new(&command, order)? {
+        Outcome::Greeted(started) => {
+            decided.insert("data".to_owned(), Ok(data_words(&command.data)));
+            started
+        }
+        Outcome::NotMounted(why) => {
+            let DataDisk::Image(image) = &order.data else {
+                return Err(unavailable(format!("the data device cannot be mounted: {why}")));
+            };
+            let folder = extract(image, &order.scratch)?;
+            decided.insert("data".to_owned(), Err(format!("a plain folder of the host, because {why}")));
+            command.data = Data::Folder(folder);
+            match Started::new(&command, order)? {
+                Outcome::Greeted(started) => started,
+                Outcome::NotMounted(why) => return Err(unavailable(why)),
+            }
+        }
+    };
+    let cpus = affinity::of_thread(started.process.identity().pid);
+    decided.insert("host CPUs".to_owned(), cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
+    Ok(Box::new(NativeMachine {
+        link: Some(started.link),
+        process: started.process,
+        _cgroup: cgroup,
+        command_line: command_line(&command),
+        decided,
+        address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        stderr: started.stderr,
+        device: match &order.data {
+            DataDisk::Device(path) => Some(path.clone()),
+            DataDisk::Image(_) | DataDisk::Folder(_) => None,
+        },
+        name: order.name.clone(),
+    }))
+}
+
+/// A machine that greeted.
+struct Started {
+    link: AgentLink,
+    process: Process,
+    stderr: PathBuf,
+}
+
+enum Outcome {
+    Greeted(Started),
+    /// Mounts are not allowed here, in the words of `mount`.
+    NotMounted(String),
+}
+
+impl Started {
+    fn new(command: &CommandOrder, order: &MachineOrder) -> Result<Outcome, MachineError> {
+        let stderr = order.scratch.join(format!("{}.stderr", order.name));
+        let log = File::create(&stderr).map_err(io_error("making a log"))?;
+        let launch = Launch::new(&command_line(command)).folder(&order.scratch);
+        let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let mut process =
+            Process::start(launch).map_err(|error| io_error("starting bubblewrap")(io::Error::other(error)))?;
+        scratch::record_process(&order.scratch, process.identity())
+            .map_err(|error| io_error("writing down a process")(io::Error::other(error)))?;
+        let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
+            return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
+        };
+        let mut link = AgentLink::new(stdout, stdin);
+        match link.greeting(GREETING_LIMIT) {
+            Ok(_) => Ok(Outcome::Greeted(Self { link, process, stderr })),
+            Err(LinkError::TooSlow(limit)) => Err(MachineError::Silent {
+                what: what(&order.name),
+                limit_s: limit.as_secs(),
+                console: tail::of_file(&stderr),
+            }),
+            Err(error) => match process.wait(EXIT_LIMIT) {
+                Ok(Some(status)) => explain(status, &stderr, &order.name),
+                _ => Err(error.into()),
+            },
+        }
+    }
+}
+
+/// Why a machine ended before its agent greeted.
+fn explain(status: ExitStatus, stderr: &Path, name: &str) -> Result<Outcome, MachineError> {
+    let console = tail::of_file(stderr);
+    let last = console.lines().last().unwrap_or_default();
+    match status.code() {
+        Some(NOT_MOUNTED_STATUS) => Ok(Outcome::NotMounted(last.to_owned())),
+        Some(NOT_FOUND_STATUS) => Err(MachineError::MissingTool { program: "bwrap", package: "bubblewrap" }),
+        // What bubblewrap itself complains of is something that is not allowed here.
+        Some(_) if last.starts_with("bwrap:") || last.starts_with("unshare:") => Err(unavailable(last.to_owned())),
+        _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
+    }
+}
+
+/// A cgroup for the machine's memory, and in `decided` what became of it.
+fn memory_limit(order: &MachineOrder, decided: &mut Decided) -> Option<Cgroup> {
+    let made = Cgroup::with_memory(&order.name, order.memory_bytes, &order.scratch);
+    let (cgroup, limit) = match made {
+        Ok(cgroup) => {
+            let limit = cgroup.memory_bytes().map(|bytes| format!("{bytes} bytes")).map_err(|error| error.to_string());
+            (Some(cgroup), limit)
+        }
+        Err(why) => (None, Err(why)),
+    };
+    decided.insert("memory limit".to_owned(), limit);
+    cgroup
+}
+
+/// An image or device to be mounted. Whether that is allowed shows when it is tried.
+fn disk(path: &Path, is_device: bool, order: &MachineOrder) -> Result<Data, MachineError> {
+    let folder = order.scratch.join("data");
+    fs::create_dir_all(&folder).map_err(io_error("making the folder for the data disk"))?;
+    Ok(Data::Disk { path: path.to_owned(), is_device, folder, answer: order.scratch.join("data-source") })
+}
+
+/// What the data turned out to be, as the kernel has it.
+fn data_words(data: &Data) -> String {
+    let Data::Disk { answer, is_device, .. } = data else { return "a plain folder of the host".to_owned() };
+    let source = fs::read_to_string(answer).unwrap_or_default();
+    let source = source.trim();
+    if *is_device {
+        return format!("ext4 on the block device {source}");
+    }
+    let device = source.trim_start_matches("/dev/");
+    let direct = fs::read_to_string(format!("/sys/class/block/{device}/loop/dio")).unwrap_or_default();
+    let cached = if direct.trim() == "1" { "bypassing the host's page cache" } else { "through the host's page cache" };
+    format!("ext4 in an image file, loop-mounted, {cached}")
+}
+
+/// Copies the content of an ext4 image into a folder, for hosts where it cannot be mounted.
+fn extract(image: &Path, scratch: &Path) -> Result<PathBuf, MachineError> {
+    let folder = scratch.join("data");
+    fs::create_dir_all(&folder).map_err(io_error("making the data folder"))?;
+    let output = Command::new("/usr/sbin/debugfs").args(["-R", "rdump / ."]).arg(image).current_dir(&folder).output();
+    let output = output.map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => MachineError::MissingTool { program: "debugfs", package: "e2fsprogs" },
+        _ => io_error("copying the data out of its image")(source),
+    })?;
+    // It ends well even if it could not read the image; what it says then is all there is.
+    if !output.status.success() || fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        return Err(io_error("copying the data out of its image")(io::Error::other(said)));
+    }
+    Ok(folder)
+}
+
+impl NativeMachine {
+    /// Waits until nobody has the device mounted any more: the kernel unmounts a little after the last process ended.
+    fn release_device(&self, limit: Duration) -> Result<(), MachineError> {
+        use std::os::unix::fs::OpenOptionsExt;
+        let Some(device) = &self.device else { return Ok(()) };
+        let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
+        let deadline = Instant::now() + limit;
+        while let Err(error) = File::options().read(true).custom_flags(exclusive).open(device) {
+            if error.kind() != io::ErrorKind::ResourceBusy || Instant::now() > deadline {
+                return Err(io_error("waiting until the data device is unmounted")(error));
+            }
+            std::thread::sleep(RELEASE_POLL);
+        }
+        Ok(())
+    }
+}
+
+impl Machine for NativeMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        // Taken only by `stop`, which consumes the machine.
+        let Some(link) = &mut self.link else { unreachable!("a stopped machine is not there to be asked") };
+        link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &self.command_line
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    fn data(&self) -> &str {
+        DATA_FOLDER
+    }
+
+    fn console_tail(&self) -> String {
+        tail::of_file(&self.stderr)
+    }
+
+    fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        // An agent that is still there ends when its standard input does.
+        self.link = None;
+        let status = self
+            .process
+            .wait(limit)
+            .map_err(|error| io_error("waiting for the end of a machine")(io::Error::other(error)))?;
+        let console = self.console_tail();
+        match status {
+            Some(status) if status.success() => self.release_device(limit),
+            Some(status) => Err(MachineError::Ended { what: what(&self.name), status: status.to_string(), console }),
+            None => {
+                let what = format!("{}, asked to end,", what(&self.name));
+                Err(MachineError::Silent { what, limit_s: limit.as_secs(), console })
+            }
+        }
+    }
+}
+
+fn has(tree: &Path, folder: &str) -> bool {
+    tree.join(folder.trim_start_matches('/')).is_dir()
+}
+
+fn what(name: &str) -> String {
+    format!("the native machine {name}")
+}
+
+fn unavailable(why: String) -> MachineError {
+    MachineError::Unavailable { why }
+}
+
+fn io_error(doing: &str) -> impl FnOnce(io::Error) -> MachineError {
+    let doing = doing.to_owned();
+    move |source| MachineError::Io { doing, source }
+}

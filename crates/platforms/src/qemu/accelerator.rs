@@ -1,0 +1,203 @@
+//! Which accelerator a guest gets, decided by booting one.
+//!
+//! `/dev/kvm` can exist and not work: on some nested hosts a guest hangs at boot, on others QEMU aborts. So a tiny guest
+//! is booted with a deadline, and what came of it is remembered until the host boots again or QEMU changes.
+
+use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
+use super::guest::Guest;
+use super::settings::{Network, QemuSettings, WantedAccelerator};
+use machines::machine::MachineError;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A host where KVM works boots this guest in about a second.
+const PROBE_LIMIT: Duration = Duration::from_secs(20);
+const PROBE_MEMORY_BYTES: u64 = 256 << 20;
+const DEVICE: &str = "/dev/kvm";
+
+/// What is needed to find out whether KVM works.
+#[derive(Debug, Clone)]
+pub struct Probe {
+    pub image: images::Image,
+    /// Our own static binary.
+    pub agent: PathBuf,
+    /// Folder of remembered answers.
+    pub cache: PathBuf,
+    /// Folder for the guest's files.
+    pub scratch: PathBuf,
+    /// CPU model to boot with; "auto" is what `auto` would use.
+    pub cpu: String,
+    /// Host CPUs to boot on.
+    pub cpus: Vec<usize>,
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    pub works: bool,
+    /// For people: "a guest booted with KVM in 0.9 s".
+    pub sentence: String,
+}
+
+/// An accelerator and why it is that one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    pub accelerator: Accelerator,
+    pub sentence: String,
+}
+
+/// A finding and what it holds for.
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+struct Remembered {
+    boot: String,
+    qemu: String,
+    kernel: String,
+    cpu: String,
+    finding: Finding,
+}
+
+/// Decides; boots a guest only if KVM is in question and nothing is remembered.
+pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, MachineError> {
+    if wanted == WantedAccelerator::Tcg {
+        return Ok(Choice { accelerator: Accelerator::Tcg, sentence: "tcg, as asked".to_owned() });
+    }
+    let Finding { works, sentence } = kvm(probe)?;
+    match (wanted, works) {
+        (_, true) => Ok(Choice { accelerator: Accelerator::Kvm, sentence: format!("kvm: {sentence}") }),
+        (WantedAccelerator::Kvm, false) => Err(MachineError::Unavailable { why: sentence }),
+        _ => Ok(Choice { accelerator: Accelerator::Tcg, sentence: format!("tcg, because {sentence}") }),
+    }
+}
+
+/// Whether KVM works here, as remembered or by trying.
+pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
+    if let Err(error) = File::options().read(true).write(true).open(DEVICE) {
+        // Cheap to find out, and may change at any time: not remembered.
+        return Ok(Finding { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") });
+    }
+    let cpu = match probe.cpu.as_str() {
+        "auto" => Accelerator::Kvm.fullest_cpu(),
+        model => model,
+    };
+    let now = Remembered {
+        boot: read_line("/proc/sys/kernel/random/boot_id")?,
+        qemu: qemu_version()?,
+        kernel: probe.image.kernel.release.clone(),
+        cpu: cpu.to_owned(),
+        finding: Finding { works: false, sentence: String::new() },
+    };
+    let file = probe.cache.join("kvm").join(format!("{}.json", file_name(cpu)));
+    if let Some(finding) = recall(&file, &now) {
+        return Ok(finding);
+    }
+    let finding = try_kvm(probe, cpu)?;
+    remember(&file, &Remembered { finding: finding.clone(), ..now })
+        .map_err(|source| MachineError::Io { doing: format!("remembering in {}", file.display()), source })?;
+    Ok(finding)
+}
+
+/// QEMU's version, as it prints it; an error if it is not installed.
+pub fn qemu_version() -> Result<String, MachineError> {
+    let output = Command::new(PROGRAM).arg("--version").output().map_err(|source| match source.kind() {
+        io::ErrorKind::NotFound => MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" },
+        _ => MachineError::Io { doing: format!("starting {PROGRAM}"), source },
+    })?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    Ok(text.lines().next().unwrap_or_default().to_owned())
+}
+
+fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
+    let settings = QemuSettings { network: Network::None, ..QemuSettings::default() };
+    let initramfs = super::machine::initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
+    let order = CommandOrder {
+        name: "kvm-probe".to_owned(),
+        accelerator: Accelerator::Kvm,
+        cpu: cpu.to_owned(),
+        vcpus: 1,
+        memory_bytes: PROBE_MEMORY_BYTES,
+        cpus: probe.cpus.clone(),
+        kernel: probe.image.kernel.file.clone(),
+        initramfs,
+        console: probe.scratch.join("kvm-probe.console"),
+        root: None,
+        data: None,
+        port: None,
+        settings,
+    };
+    let begun = Instant::now();
+    match Guest::boot(&order, &probe.scratch, PROBE_LIMIT) {
+        Ok(_) => {
+            let sentence = format!("a guest with CPU {cpu} booted in {:.1} s", begun.elapsed().as_secs_f64());
+            Ok(Finding { works: true, sentence })
+        }
+        Err(MachineError::Silent { limit_s, .. }) => {
+            let sentence = format!("{DEVICE} is there, but a guest with CPU {cpu} had not booted after {limit_s} s");
+            Ok(Finding { works: false, sentence })
+        }
+        Err(MachineError::Ended { status, console, .. }) => {
+            let last = console.lines().last().unwrap_or("it printed nothing").to_owned();
+            let sentence = format!("{DEVICE} is there, but QEMU with CPU {cpu} ended ({status}): {last}");
+            Ok(Finding { works: false, sentence })
+        }
+        // Missing tools and full disks say nothing about KVM.
+        Err(other) => Err(other),
+    }
+}
+
+fn recall(file: &Path, now: &Remembered) -> Option<Finding> {
+    let remembered: Remembered = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
+    let is_same = (&remembered.boot, &remembered.qemu, &remembered.kernel, &remembered.cpu)
+        == (&now.boot, &now.qemu, &now.kernel, &now.cpu);
+    is_same.then_some(remembered.finding)
+}
+
+fn remember(file: &Path, remembered: &Remembered) -> io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let unfinished = file.with_extension(format!("{}.new", std::process::id()));
+    fs::write(&unfinished, serde_json::to_vec_pretty(remembered)?)?;
+    fs::rename(&unfinished, file)
+}
+
+fn read_line(path: &str) -> Result<String, MachineError> {
+    let text =
+        fs::read_to_string(path).map_err(|source| MachineError::Io { doing: format!("reading {path}"), source })?;
+    Ok(text.trim_end().to_owned())
+}
+
+/// A CPU model as a file's name: models may carry flags ("qemu64,+avx").
+fn file_name(cpu: &str) -> String {
+    cpu.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Finding, Remembered, recall, remember};
+
+    fn remembered(boot: &str) -> Remembered {
+        Remembered {
+            boot: boot.to_owned(),
+            qemu: "QEMU emulator version 7.2.22".to_owned(),
+            kernel: "6.1.0-cloud".to_owned(),
+            cpu: "host".to_owned(),
+            finding: Finding { works: true, sentence: "it booted".to_owned() },
+        }
+    }
+
+    #[test]
+    fn an_answer_holds_until_the_next_boot() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("kvm/host.json");
+        assert_eq!(recall(&file, &remembered("first")), None);
+        remember(&file, &remembered("first")).unwrap();
+        assert_eq!(recall(&file, &remembered("first")), Some(remembered("first").finding));
+        assert_eq!(recall(&file, &remembered("second")), None);
+        std::fs::write(&file, "half an ans").unwrap();
+        assert_eq!(recall(&file, &remembered("first")), None);
+    }
+}

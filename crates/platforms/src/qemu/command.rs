@@ -1,0 +1,240 @@
+//! QEMU's command line, as data. Pure: what is decided elsewhere comes in, words come out.
+//!
+//! The machine has nothing but what is named here (`-nodefaults`), boots our kernel and initramfs directly, and takes its
+//! two conversations as open sockets: the agent's on standard input, QEMU's own (QMP) on standard output. So there are no
+//! socket files to clean up, no path too long for a socket address, and nobody to wait for before connecting.
+
+use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
+use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, GuestAddress, ROOT_LABEL};
+use std::path::{Path, PathBuf};
+
+pub const PROGRAM: &str = "qemu-system-x86_64";
+/// The address that QEMU's own network stack expects of its guest.
+pub const USER_NETWORK_GUEST: GuestAddress =
+    GuestAddress { address: std::net::Ipv4Addr::new(10, 0, 2, 15), prefix: 24 };
+/// The block node below the data disk, by which QEMU is asked what became of its cache settings.
+pub const DATA_NODE: &str = "data";
+/// Standard input and output of QEMU, which are sockets.
+const AGENT_DESCRIPTOR: u32 = 0;
+const QMP_DESCRIPTOR: u32 = 1;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Accelerator {
+    Kvm,
+    Tcg,
+}
+
+impl Accelerator {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Kvm => "kvm",
+            Self::Tcg => "tcg",
+        }
+    }
+
+    /// The CPU model that "auto" stands for: everything that this accelerator offers.
+    pub fn fullest_cpu(self) -> &'static str {
+        match self {
+            Self::Kvm => "host",
+            Self::Tcg => "max",
+        }
+    }
+}
+
+/// A disk of the guest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Disk {
+    pub path: PathBuf,
+    pub is_device: bool,
+}
+
+/// A virtual machine, completely decided.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandOrder {
+    pub name: String,
+    pub accelerator: Accelerator,
+    /// A model of QEMU's, not "auto".
+    pub cpu: String,
+    pub vcpus: u32,
+    pub memory_bytes: u64,
+    /// Host CPUs that all of its threads may use.
+    pub cpus: Vec<usize>,
+    pub kernel: PathBuf,
+    pub initramfs: PathBuf,
+    pub console: PathBuf,
+    pub root: Option<PathBuf>,
+    pub data: Option<Disk>,
+    /// Port inside to be reached from the host.
+    pub port: Option<u16>,
+    pub settings: QemuSettings,
+}
+
+/// The whole command line, with the program.
+pub fn command_line(order: &CommandOrder) -> Vec<String> {
+    let mut words = Words::default();
+    words.add(&["taskset", "--cpu-list", &crate::affinity::list(&order.cpus)]);
+    words.add(&[PROGRAM, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
+    words.add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=shutdown"]);
+    processor(&mut words, order);
+    memory(&mut words, order);
+    boot(&mut words, order);
+    conversations(&mut words, order);
+    if let Some(root) = &order.root {
+        root_disk(&mut words, root);
+    }
+    if let Some(data) = &order.data {
+        data_disk(&mut words, data, order.settings.disk);
+    }
+    network(&mut words, order);
+    words.0
+}
+
+/// What the guest is told on its kernel command line.
+pub fn boot_words(order: &CommandOrder) -> BootWords {
+    let network = match order.settings.network {
+        Network::None => None,
+        Network::User => Some(USER_NETWORK_GUEST),
+        Network::Tap => order.settings.guest_address.as_deref().and_then(|address| address.parse().ok()),
+    };
+    BootWords {
+        root: order.root.as_ref().map(|_| ROOT_LABEL.to_owned()),
+        data: order.data.as_ref().map(|_| DATA_LABEL.to_owned()),
+        network,
+    }
+}
+
+/// The guest's kernel modules: for what every machine has, and for its adapter.
+pub fn drivers(order_has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
+    let mut drivers = vec!["virtio_pci", "virtio_console", "virtio_rng"];
+    if order_has_root {
+        drivers.extend(Adapter::VirtioBlk.drivers());
+    }
+    if settings.network != Network::None {
+        drivers.push("virtio_net");
+    }
+    drivers.extend(settings.disk.adapter.drivers());
+    drivers.push("ext4");
+    drivers
+}
+
+fn processor(words: &mut Words, order: &CommandOrder) {
+    words.add(&["-machine", "q35"]);
+    match order.accelerator {
+        Accelerator::Kvm => words.add(&["-accel", "kvm"]),
+        Accelerator::Tcg => words.add(&["-accel", "tcg,thread=multi"]),
+    }
+    words.add(&["-cpu", &order.cpu]);
+    words.add(&["-smp", &format!("cpus={0},sockets=1,cores={0},threads=1", order.vcpus)]);
+}
+
+fn memory(words: &mut Words, order: &CommandOrder) {
+    let bytes = order.memory_bytes;
+    words.add(&["-m", &format!("size={bytes}B")]);
+    if order.settings.huge_pages {
+        let backend = format!("memory-backend-memfd,id=memory,size={bytes}B,hugetlb=on,hugetlbsize=2M,prealloc=on");
+        words.add(&["-object", &backend, "-machine", "memory-backend=memory"]);
+    }
+}
+
+fn boot(words: &mut Words, order: &CommandOrder) {
+    // A kernel that panics reboots at once, and a reboot ends QEMU.
+    let mut kernel_words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
+    kernel_words.extend(boot_words(order).to_words());
+    words.add(&["-kernel", &text(&order.kernel), "-initrd", &text(&order.initramfs)]);
+    words.add(&["-append", &kernel_words.join(" ")]);
+    words.add(&["-chardev", &format!("file,id=console,path={}", escaped_path(&order.console))]);
+    words.add(&["-serial", "chardev:console"]);
+}
+
+fn conversations(words: &mut Words, _order: &CommandOrder) {
+    words.add(&["-chardev", &format!("socket,id=qmp,fd={QMP_DESCRIPTOR}"), "-mon", "chardev=qmp,mode=control"]);
+    words.add(&["-device", "virtio-serial-pci,id=serial"]);
+    words.add(&["-chardev", &format!("socket,id=agent,fd={AGENT_DESCRIPTOR}")]);
+    words.add(&["-device", &format!("virtserialport,bus=serial.0,chardev=agent,name={AGENT_PORT}")]);
+    words.add(&["-object", "rng-builtin,id=random", "-device", "virtio-rng-pci,rng=random"]);
+}
+
+/// The image's tree: never written, so shared between machines and kept in the host's page cache, as a native machine's
+/// tree is. Always virtio-blk: an adapter under test is for the data.
+fn root_disk(words: &mut Words, path: &Path) {
+    let node = format!("driver=file,node-name=root,filename={},read-only=on", escaped_path(path));
+    words.add(&["-blockdev", &node, "-device", "virtio-blk-pci,drive=root"]);
+}
+
+fn data_disk(words: &mut Words, disk: &Disk, settings: DiskSettings) {
+    let DiskSettings { adapter, cache, aio, iothread } = settings;
+    let driver = if disk.is_device { "host_device" } else { "file" };
+    let (direct, no_flush) = (on_off(cache.is_direct()), on_off(cache.ignores_flushes()));
+    words.add(&[
+        "-blockdev",
+        &format!(
+            "driver={driver},node-name={DATA_NODE},filename={},cache.direct={direct},cache.no-flush={no_flush},aio={}",
+            escaped_path(&disk.path),
+            aio.name()
+        ),
+    ]);
+    let drive = format!("drive={DATA_NODE},write-cache={}", on_off(cache.has_write_cache()));
+    let mut thread = "";
+    if iothread {
+        words.add(&["-object", "iothread,id=disk"]);
+        thread = ",iothread=disk";
+    }
+    match adapter {
+        Adapter::VirtioBlk => words.add(&["-device", &format!("virtio-blk-pci,{drive}{thread}")]),
+        Adapter::VirtioScsi => {
+            words.add(&["-device", &format!("virtio-scsi-pci,id=scsi{thread}")]);
+            words.add(&["-device", &format!("scsi-hd,bus=scsi.0,{drive}")]);
+        }
+        Adapter::Pvscsi => {
+            words.add(&["-device", "pvscsi,id=scsi", "-device", &format!("scsi-hd,bus=scsi.0,{drive}")]);
+        }
+        Adapter::Nvme => words.add(&["-device", &format!("nvme,serial={DATA_LABEL},{drive}")]),
+        // The board has a controller of its own.
+        Adapter::Ahci => words.add(&["-device", &format!("ide-hd,bus=ide.0,{drive}")]),
+    }
+}
+
+fn network(words: &mut Words, order: &CommandOrder) {
+    let settings = &order.settings;
+    let backend = match settings.network {
+        Network::None => return,
+        // The guest reaches nobody; the host reaches the one port. Port 0 lets the host choose, and QMP tells which.
+        Network::User => {
+            let forward =
+                order.port.map(|port| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address));
+            format!("user,id=network,restrict=on{}", forward.unwrap_or_default())
+        }
+        Network::Tap => {
+            let device = escaped(settings.tap.as_deref().unwrap_or_default());
+            format!("tap,id=network,ifname={device},script=no,downscript=no,vhost={}", on_off(settings.vhost))
+        }
+    };
+    // Without a boot ROM: it would be one more file to have installed, and nothing boots from the network.
+    words.add(&["-netdev", &backend, "-device", "virtio-net-pci,netdev=network,romfile="]);
+}
+
+#[derive(Default)]
+struct Words(Vec<String>);
+
+impl Words {
+    fn add(&mut self, words: &[&str]) {
+        self.0.extend(words.iter().map(|word| (*word).to_owned()));
+    }
+}
+
+fn on_off(is_on: bool) -> &'static str {
+    if is_on { "on" } else { "off" }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn escaped_path(path: &Path) -> String {
+    escaped(&text(path))
+}
+
+/// A value among QEMU's comma-separated ones; a comma in it is doubled.
+fn escaped(value: &str) -> String {
+    value.replace(',', ",,")
+}

@@ -1,0 +1,248 @@
+//! From an order to a running virtual machine, and what was made of each thing asked for.
+
+use super::accelerator::{self, Choice, Probe};
+use super::command::{Accelerator, CommandOrder, DATA_NODE, Disk, drivers};
+use super::guest::Guest;
+use super::settings::{KEYS, Network, QemuSettings};
+use crate::affinity;
+use crate::order::MachineOrder;
+use images::data::DataDisk;
+use images::initramfs::InitramfsError;
+use images::kernel::KernelError;
+use machines::boot::{DATA_FOLDER, GuestAddress};
+use machines::link::AgentLink;
+use machines::machine::{Decided, Machine, MachineError};
+use serde_json::{Map, Value, json};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// A guest on real CPUs boots in a second or two.
+const KVM_BOOT_LIMIT: Duration = Duration::from_secs(60);
+/// An emulated one, on a host that has other things to do.
+const TCG_BOOT_LIMIT: Duration = Duration::from_secs(180);
+const HUGE_PAGE_BYTES: u64 = 2 << 20;
+const FREE_HUGE_PAGES: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages";
+
+pub struct QemuMachine {
+    guest: Guest,
+    decided: Decided,
+    address: Option<SocketAddr>,
+}
+
+pub fn start(table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+    let settings: QemuSettings =
+        settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
+    can_be_had(&settings, order)?;
+    let choice = accelerator::choose(settings.accelerator, &probe(&settings, order))?;
+    let command = command_order(settings, order, choice.accelerator)?;
+    let limit = match choice.accelerator {
+        Accelerator::Kvm => KVM_BOOT_LIMIT,
+        Accelerator::Tcg => TCG_BOOT_LIMIT,
+    };
+    let mut guest = Guest::boot(&command, &order.scratch, limit)?;
+    let decided = decide(&mut guest, &command, &choice)?;
+    let address = address(&mut guest, &command)?;
+    Ok(Box::new(QemuMachine { guest, decided, address }))
+}
+
+/// The initramfs with these drivers; a kernel without one of them is a reason to skip, and says so.
+pub fn initramfs(image: &images::Image, agent: &Path, drivers: &[&str]) -> Result<PathBuf, MachineError> {
+    let made = images::Cache::of(image)
+        .map_err(InitramfsError::from)
+        .and_then(|cache| images::initramfs::build(image, agent, drivers, &cache));
+    made.map_err(|error| match error {
+        InitramfsError::Kernel(KernelError::MissingDriver { .. }) => unavailable(error.to_string()),
+        other => failing("making the initramfs", other),
+    })
+}
+
+fn probe(settings: &QemuSettings, order: &MachineOrder) -> Probe {
+    Probe {
+        image: order.image.clone(),
+        agent: order.agent.clone(),
+        cache: order.cache.clone(),
+        scratch: order.scratch.clone(),
+        cpu: settings.cpu.clone(),
+        cpus: order.cpus.clone(),
+    }
+}
+
+/// What can be told before anything is started.
+fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
+    if settings.network == Network::None && order.port.is_some() {
+        return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
+    }
+    if settings.huge_pages {
+        let free = std::fs::read_to_string(FREE_HUGE_PAGES).ok().and_then(|text| text.trim().parse::<u64>().ok());
+        let needed = order.memory_bytes.div_ceil(HUGE_PAGE_BYTES);
+        if free.unwrap_or(0) < needed {
+            let free = free.map_or("none".to_owned(), |free| free.to_string());
+            return Err(unavailable(format!(
+                "it needs {needed} huge pages and the host has {free} to spare; `sysctl vm.nr_hugepages={needed}` sets them aside"
+            )));
+        }
+    }
+    if let Some(tap) = &settings.tap
+        && !Path::new("/sys/class/net").join(tap).join("tun_flags").exists()
+    {
+        return Err(unavailable(format!(
+            "the host has no tap device {tap}; `ip tuntap add {tap} mode tap`, an address for it and `ip link set {tap} up` make one"
+        )));
+    }
+    Ok(())
+}
+
+fn command_order(
+    settings: QemuSettings,
+    order: &MachineOrder,
+    accelerator: Accelerator,
+) -> Result<CommandOrder, MachineError> {
+    let data = match &order.data {
+        DataDisk::Image(path) => Disk { path: path.clone(), is_device: false },
+        DataDisk::Device(path) => Disk { path: path.clone(), is_device: true },
+        DataDisk::Folder(path) => {
+            return Err(unavailable(format!("a virtual machine needs a disk, and {} is a folder", path.display())));
+        }
+    };
+    let cpu = match settings.cpu.as_str() {
+        "auto" => accelerator.fullest_cpu().to_owned(),
+        model => model.to_owned(),
+    };
+    let initramfs = initramfs(&order.image, &order.agent, &drivers(order.image.root_disk.is_some(), &settings))?;
+    Ok(CommandOrder {
+        name: order.name.clone(),
+        accelerator,
+        cpu,
+        vcpus: order.vcpus,
+        memory_bytes: order.memory_bytes,
+        cpus: order.cpus.clone(),
+        kernel: order.image.kernel.file.clone(),
+        initramfs,
+        console: order.scratch.join(format!("{}.console", order.name)),
+        root: order.image.root_disk.clone(),
+        data: Some(data),
+        port: order.port,
+        settings,
+    })
+}
+
+/// What became of each thing asked for, read back from QEMU and the host where they tell.
+fn decide(guest: &mut Guest, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
+    let control = |error| failing("asking QEMU", error);
+    let disk = order.settings.disk;
+    let mut decided = Decided::new();
+    let mut say = |what: &str, answer| decided.insert(what.to_owned(), answer);
+    say("qemu", Ok(guest.qmp.version().to_owned()));
+    let kvm = guest.qmp.execute("query-kvm", json!({})).map_err(control)?;
+    let is_kvm = kvm["enabled"] == true;
+    let is_as_chosen = is_kvm == (order.accelerator == Accelerator::Kvm);
+    say("accelerator", if is_as_chosen { Ok(choice.sentence.clone()) } else { Err(format!("QEMU answers {kvm}")) });
+    say("cpu", Ok(order.cpu.clone()));
+    let memory = guest.qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
+    let bytes = memory["base-memory"].as_u64().unwrap_or(0);
+    let pages = if order.settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
+    say("memory", Ok(format!("{bytes} bytes in {pages}")));
+    let nodes = guest.qmp.execute("query-named-block-nodes", json!({ "flat": true })).map_err(control)?;
+    say("disk cache", cache_read_back(&nodes, disk.cache));
+    let thread = if disk.iothread { "on a thread of its own" } else { "on QEMU's main thread" };
+    say("disk", Ok(format!("{}, aio {}, {thread}", disk.adapter.name(), disk.aio.name())));
+    say("data", Ok(data_words(order)));
+    say(
+        "host CPUs",
+        affinity::of_thread(guest.pid()).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()),
+    );
+    let pinning = if order.settings.pin { pin(guest, &order.cpus)? } else { Err("not asked for".to_owned()) };
+    say("vcpu pinning", pinning);
+    Ok(decided)
+}
+
+fn data_words(order: &CommandOrder) -> String {
+    match &order.data {
+        Some(disk) if disk.is_device => format!("ext4 on the block device {}", disk.path.display()),
+        _ => "ext4 in an image file".to_owned(),
+    }
+}
+
+/// Compares what QEMU opened with what was asked for.
+fn cache_read_back(nodes: &Value, cache: super::settings::Cache) -> Result<String, String> {
+    let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| node["node-name"] == DATA_NODE));
+    let Some(node) = node else { return Err("QEMU has no such disk".to_owned()) };
+    let (direct, no_flush) = (&node["cache"]["direct"], &node["cache"]["no-flush"]);
+    if *direct == cache.is_direct() && *no_flush == cache.ignores_flushes() {
+        Ok(cache.name().to_owned())
+    } else {
+        Err(format!("{} was asked for, QEMU has direct {direct}, no-flush {no_flush}", cache.name()))
+    }
+}
+
+/// Each vCPU's thread on the host CPU of its number.
+fn pin(guest: &mut Guest, cpus: &[usize]) -> Result<Result<String, String>, MachineError> {
+    let threads = guest.qmp.vcpu_threads().map_err(|error| failing("asking QEMU", error))?;
+    let mut pinned = Vec::new();
+    for thread in threads {
+        let Some(cpu) = cpus.get(thread.vcpu) else {
+            return Ok(Err(format!("there is no host CPU for vCPU {}", thread.vcpu)));
+        };
+        match affinity::pin(thread.thread, *cpu) {
+            Ok(now) if now == [*cpu] => pinned.push(format!("vCPU {} on CPU {cpu}", thread.vcpu)),
+            Ok(now) => {
+                return Ok(Err(format!("vCPU {} is on CPUs {} instead of {cpu}", thread.vcpu, affinity::list(&now))));
+            }
+            Err(error) => return Ok(Err(format!("vCPU {} on CPU {cpu}: {error}", thread.vcpu))),
+        }
+    }
+    Ok(Ok(pinned.join(", ")))
+}
+
+fn address(guest: &mut Guest, order: &CommandOrder) -> Result<Option<SocketAddr>, MachineError> {
+    let Some(port) = order.port else { return Ok(None) };
+    let direct = |address: GuestAddress| SocketAddr::new(IpAddr::V4(address.address), port);
+    match order.settings.network {
+        Network::User => {
+            let host_port =
+                guest.qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
+            Ok(Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), host_port)))
+        }
+        Network::Tap => Ok(super::command::boot_words(order).network.map(direct)),
+        Network::None => Ok(None),
+    }
+}
+
+impl Machine for QemuMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        &mut self.guest.link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &self.guest.command_line
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    fn data(&self) -> &str {
+        DATA_FOLDER
+    }
+
+    fn console_tail(&self) -> String {
+        self.guest.console_tail()
+    }
+
+    fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        self.guest.stop(limit)
+    }
+}
+
+fn unavailable(why: String) -> MachineError {
+    MachineError::Unavailable { why }
+}
+
+fn failing(doing: &str, error: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> MachineError {
+    MachineError::Io { doing: doing.to_owned(), source: std::io::Error::other(error) }
+}

@@ -1,0 +1,206 @@
+//! QEMU's own protocol (QMP): one JSON object a line, over an open socket. Only what is asked of it here.
+
+use serde_json::{Map, Value, json};
+use std::collections::VecDeque;
+use std::io::{self, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::time::{Duration, Instant};
+
+/// QEMU answers even when it emulates a busy guest; longer means that it hangs.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+/// The last events are kept; a guest that loops makes any number of them.
+const KEPT_EVENTS: usize = 64;
+/// No answer of the commands used here comes near this.
+const LONGEST_LINE: usize = 4 << 20;
+
+#[derive(Debug, thiserror::Error)]
+pub enum QmpError {
+    #[error("QEMU did not answer {asked} within {limit:?}")]
+    TooSlow { asked: String, limit: Duration },
+    #[error("QEMU closed its control connection")]
+    Closed,
+    #[error("the control connection to QEMU broke: {0}")]
+    Broken(#[from] io::Error),
+    #[error("QEMU said something unexpected: {0}")]
+    Unexpected(String),
+    #[error("QEMU refused {asked}: {why}")]
+    Refused { asked: String, why: String },
+}
+
+/// The thread that runs a vCPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct VcpuThread {
+    pub vcpu: usize,
+    pub thread: u32,
+}
+
+pub struct Qmp {
+    stream: UnixStream,
+    unread: Vec<u8>,
+    events: VecDeque<Value>,
+    version: String,
+}
+
+impl Qmp {
+    /// Waits for QEMU's greeting and ends the negotiation of capabilities, of which none is needed.
+    pub fn negotiate(stream: UnixStream) -> Result<Self, QmpError> {
+        let mut qmp = Self { stream, unread: Vec::new(), events: VecDeque::new(), version: String::new() };
+        let greeting = qmp.message("a greeting", Instant::now() + ANSWER_LIMIT)?;
+        let version = &greeting["QMP"]["version"]["qemu"];
+        let [major, minor, micro] = ["major", "minor", "micro"].map(|part| version[part].as_u64());
+        let (Some(major), Some(minor), Some(micro)) = (major, minor, micro) else {
+            return Err(QmpError::Unexpected(greeting.to_string()));
+        };
+        qmp.version = format!("{major}.{minor}.{micro}");
+        qmp.execute("qmp_capabilities", json!({}))?;
+        Ok(qmp)
+    }
+
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// The last events, oldest first.
+    pub fn events(&self) -> impl Iterator<Item = &Value> {
+        self.events.iter()
+    }
+
+    /// Sends a command and waits for its answer. Events that come meanwhile are kept.
+    pub fn execute(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
+        let mut request = Map::from_iter([("execute".to_owned(), Value::from(command))]);
+        if arguments.as_object().is_some_and(|table| !table.is_empty()) {
+            request.insert("arguments".to_owned(), arguments);
+        }
+        let deadline = Instant::now() + ANSWER_LIMIT;
+        self.stream.set_write_timeout(Some(ANSWER_LIMIT))?;
+        self.stream.write_all(format!("{}\n", Value::Object(request)).as_bytes())?;
+        loop {
+            let mut message = self.message(command, deadline)?;
+            if let Some(answer) = message.get_mut("return") {
+                return Ok(answer.take());
+            }
+            if let Some(error) = message.get("error") {
+                let why = error["desc"].as_str().unwrap_or("no reason given").to_owned();
+                return Err(QmpError::Refused { asked: command.to_owned(), why });
+            }
+            if message.get("event").is_none() {
+                return Err(QmpError::Unexpected(message.to_string()));
+            }
+            self.events.push_back(message);
+            if self.events.len() > KEPT_EVENTS {
+                self.events.pop_front();
+            }
+        }
+    }
+
+    pub fn vcpu_threads(&mut self) -> Result<Vec<VcpuThread>, QmpError> {
+        let answer = self.execute("query-cpus-fast", json!({}))?;
+        let read = |cpu: &Value| {
+            let vcpu = usize::try_from(cpu["cpu-index"].as_u64()?).ok()?;
+            Some(VcpuThread { vcpu, thread: u32::try_from(cpu["thread-id"].as_u64()?).ok()? })
+        };
+        let threads = answer.as_array().and_then(|cpus| cpus.iter().map(read).collect::<Option<Vec<_>>>());
+        threads.ok_or_else(|| QmpError::Unexpected(answer.to_string()))
+    }
+
+    /// The host's port that is forwarded to `port` of the guest.
+    pub fn forwarded_port(&mut self, port: u16) -> Result<u16, QmpError> {
+        let arguments = json!({ "command-line": "info usernet" });
+        let answer = self.execute("human-monitor-command", arguments)?;
+        let table = answer.as_str().unwrap_or_default();
+        forwarded_port(table, port).ok_or_else(|| QmpError::Unexpected(format!("no forward to {port} in: {table}")))
+    }
+
+    /// The next whole line.
+    fn message(&mut self, asked: &str, deadline: Instant) -> Result<Value, QmpError> {
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return serde_json::from_slice(&line)
+                    .map_err(|_| QmpError::Unexpected(String::from_utf8_lossy(&line).into_owned()));
+            }
+            if self.unread.len() > LONGEST_LINE {
+                return Err(QmpError::Unexpected(format!("{} bytes without an end of line", self.unread.len())));
+            }
+            self.read_more(asked, deadline)?;
+        }
+    }
+
+    fn read_more(&mut self, asked: &str, deadline: Instant) -> Result<(), QmpError> {
+        let too_slow = || QmpError::TooSlow { asked: asked.to_owned(), limit: ANSWER_LIMIT };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(too_slow());
+        }
+        self.stream.set_read_timeout(Some(left))?;
+        let mut piece = [0; 4096];
+        match self.stream.read(&mut piece) {
+            Ok(0) => Err(QmpError::Closed),
+            Ok(count) => {
+                self.unread.extend_from_slice(&piece[..count]);
+                Ok(())
+            }
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Err(too_slow()),
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(QmpError::Closed),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Reads `info usernet`: a table of connections, of which the forwards are listed as
+/// `TCP[HOST_FORWARD]  13  127.0.0.1 40001  10.0.2.15  5432  0  0`.
+fn forwarded_port(table: &str, guest_port: u16) -> Option<u16> {
+    table.lines().find_map(|line| {
+        let fields: Vec<_> = line.split_ascii_whitespace().collect();
+        let [protocol, _, _, host_port, _, inside, ..] = fields[..] else { return None };
+        let is_it = protocol == "TCP[HOST_FORWARD]" && inside.parse() == Ok(guest_port);
+        is_it.then(|| host_port.parse().ok())?
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Qmp, QmpError, forwarded_port};
+    use serde_json::json;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+
+    const GREETING: &str =
+        r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}}, "capabilities": []}}"#;
+
+    #[test]
+    fn a_forward_is_found_in_the_table() {
+        let table = "Hub -1 (network):\n  Protocol[State]    FD  Source Address  Port   Dest. Address  Port RecvQ SendQ\n  \
+                     TCP[HOST_FORWARD]  13       127.0.0.1 40001       10.0.2.15  5432     0     0\n  \
+                     TCP[ESTABLISHED]   14       127.0.0.1 40001       10.0.2.15    77     0     0\n";
+        assert_eq!(forwarded_port(table, 5432), Some(40001));
+        assert_eq!(forwarded_port(table, 77), None);
+    }
+
+    #[test]
+    fn answers_in_pieces_and_among_events_are_put_together() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        let said = format!(
+            "{GREETING}\n{}\n{}\n{}\n{}\n",
+            json!({ "return": {} }),
+            json!({ "event": "RESUME" }),
+            json!({ "return": { "status": "running" } }),
+            json!({ "error": { "class": "GenericError", "desc": "not now" } }),
+        );
+        let writer = std::thread::spawn(move || {
+            for piece in said.as_bytes().chunks(7) {
+                theirs.write_all(piece).unwrap();
+            }
+            theirs
+        });
+        let mut qmp = Qmp::negotiate(ours).unwrap();
+        assert_eq!(qmp.version(), "7.2.22");
+        assert_eq!(qmp.execute("query-status", json!({})).unwrap(), json!({ "status": "running" }));
+        assert_eq!(qmp.events().count(), 1);
+        let refused = qmp.execute("stop", json!({})).unwrap_err();
+        assert_eq!(refused.to_string(), "QEMU refused stop: not now");
+        drop(writer.join().unwrap());
+        assert!(matches!(qmp.execute("stop", json!({})), Err(QmpError::Closed | QmpError::Broken(_))));
+    }
+}

@@ -1,0 +1,345 @@
+//! What a study may say about a QEMU machine, and which combinations QEMU cannot honour. Pure.
+
+use machines::boot::GuestAddress;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use settings::{Holds, Key, Problem};
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "accelerator",
+        holds: Holds::Choice(&["auto", "kvm", "tcg"]),
+        default: Some("auto"),
+        meaning: "kvm runs guest code on the CPU, tcg translates it; auto is kvm where a guest boots with it, else tcg",
+    },
+    Key {
+        name: "cpu",
+        holds: Holds::Text,
+        default: Some("auto"),
+        meaning: "CPU model that the guest sees, as QEMU names it; auto is host under kvm and max under tcg",
+    },
+    Key {
+        name: "pin",
+        holds: Holds::Boolean,
+        default: Some("true"),
+        meaning: "each vCPU on a host CPU of its own; QEMU's other threads may use all of the machine's CPUs either way",
+    },
+    Key {
+        name: "huge_pages",
+        holds: Holds::Boolean,
+        default: Some("false"),
+        meaning: "guest memory in 2 MiB pages that the host has set aside",
+    },
+    Key { name: "disk", holds: Holds::Table(DISK_KEYS), default: Some("{}"), meaning: "the data disk" },
+    Key {
+        name: "network",
+        holds: Holds::Choice(&["user", "tap", "none"]),
+        default: Some("user"),
+        meaning: "user is QEMU's own network stack, tap a device of the host named by `tap`",
+    },
+    Key {
+        name: "tap",
+        holds: Holds::Text,
+        default: Some(""),
+        meaning: "with network = \"tap\": the host's tap device, which must exist and be up",
+    },
+    Key {
+        name: "guest_address",
+        holds: Holds::Text,
+        default: Some(""),
+        meaning: "with network = \"tap\": the guest's address and prefix length, like 192.168.77.2/24",
+    },
+    Key {
+        name: "vhost",
+        holds: Holds::Boolean,
+        default: Some("false"),
+        meaning: "with network = \"tap\": packets are moved by the host's kernel instead of QEMU",
+    },
+];
+
+const DISK_KEYS: &[Key] = &[
+    Key {
+        name: "adapter",
+        holds: Holds::Choice(&["virtio-blk", "virtio-scsi", "nvme", "pvscsi", "ahci"]),
+        default: Some("virtio-blk"),
+        meaning: "the controller that the guest sees",
+    },
+    Key {
+        name: "cache",
+        holds: Holds::Choice(&["none", "writeback", "writethrough", "directsync", "unsafe"]),
+        default: Some("none"),
+        meaning: "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable",
+    },
+    Key {
+        name: "aio",
+        holds: Holds::Choice(&["threads", "native", "io_uring"]),
+        default: Some("threads"),
+        meaning: "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache",
+    },
+    Key {
+        name: "iothread",
+        holds: Holds::Boolean,
+        default: Some("false"),
+        meaning: "disk I/O on a thread of its own (virtio-blk and virtio-scsi only)",
+    },
+];
+
+/// A guest needs this much to unpack its initramfs, which holds our whole binary.
+const LEAST_MEMORY_BYTES: u64 = 128 << 20;
+/// The most vCPUs that the chosen board takes without an interrupt remapping unit.
+const MOST_VCPUS: u32 = 255;
+
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct QemuSettings {
+    pub accelerator: WantedAccelerator,
+    pub cpu: String,
+    pub pin: bool,
+    pub huge_pages: bool,
+    pub disk: DiskSettings,
+    pub network: Network,
+    pub tap: Option<String>,
+    pub guest_address: Option<String>,
+    pub vhost: bool,
+}
+
+impl Default for QemuSettings {
+    /// What [`KEYS`] say when a study says nothing.
+    fn default() -> Self {
+        let disk = DiskSettings { adapter: Adapter::VirtioBlk, cache: Cache::None, aio: Aio::Threads, iothread: false };
+        Self {
+            accelerator: WantedAccelerator::Auto,
+            cpu: "auto".to_owned(),
+            pin: true,
+            huge_pages: false,
+            disk,
+            network: Network::User,
+            tap: None,
+            guest_address: None,
+            vhost: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WantedAccelerator {
+    Auto,
+    Kvm,
+    Tcg,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+pub struct DiskSettings {
+    pub adapter: Adapter,
+    pub cache: Cache,
+    pub aio: Aio,
+    pub iothread: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Adapter {
+    VirtioBlk,
+    VirtioScsi,
+    Nvme,
+    Pvscsi,
+    Ahci,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cache {
+    None,
+    Writeback,
+    Writethrough,
+    Directsync,
+    Unsafe,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Aio {
+    Threads,
+    Native,
+    IoUring,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Network {
+    User,
+    Tap,
+    None,
+}
+
+impl Adapter {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::VirtioBlk => "virtio-blk",
+            Self::VirtioScsi => "virtio-scsi",
+            Self::Nvme => "nvme",
+            Self::Pvscsi => "pvscsi",
+            Self::Ahci => "ahci",
+        }
+    }
+
+    /// The guest's kernel modules for a disk on this adapter.
+    pub fn drivers(self) -> &'static [&'static str] {
+        match self {
+            Self::VirtioBlk => &["virtio_blk"],
+            Self::VirtioScsi => &["virtio_scsi", "sd_mod"],
+            Self::Nvme => &["nvme"],
+            Self::Pvscsi => &["vmw_pvscsi", "sd_mod"],
+            Self::Ahci => &["ahci", "sd_mod"],
+        }
+    }
+
+    /// Whether QEMU can move this adapter's I/O to a thread of its own.
+    fn takes_iothread(self) -> bool {
+        matches!(self, Self::VirtioBlk | Self::VirtioScsi)
+    }
+}
+
+impl Cache {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Writeback => "writeback",
+            Self::Writethrough => "writethrough",
+            Self::Directsync => "directsync",
+            Self::Unsafe => "unsafe",
+        }
+    }
+
+    /// The host's page cache is bypassed.
+    pub fn is_direct(self) -> bool {
+        matches!(self, Self::None | Self::Directsync)
+    }
+
+    /// The guest is told of a volatile write cache and flushes it when it needs durability. Otherwise each write is
+    /// brought to the disk before it is answered.
+    pub fn has_write_cache(self) -> bool {
+        matches!(self, Self::None | Self::Writeback | Self::Unsafe)
+    }
+
+    pub fn ignores_flushes(self) -> bool {
+        self == Self::Unsafe
+    }
+}
+
+impl Aio {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Threads => "threads",
+            Self::Native => "native",
+            Self::IoUring => "io_uring",
+        }
+    }
+}
+
+/// Combinations that cannot be honoured, for a table whose keys are all right one by one.
+pub fn check(table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<Problem> {
+    let settings: QemuSettings = match settings::read(table, KEYS) {
+        Ok(settings) => settings,
+        Err(problems) => return problems,
+    };
+    let mut problems = Vec::new();
+    let mut refuse = |path: &str, found: String, expected: &str| {
+        problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None });
+    };
+    let DiskSettings { adapter, cache, aio, iothread } = settings.disk;
+    if aio == Aio::Native && !cache.is_direct() {
+        let found = format!("found \"native\" with cache = \"{}\"", cache.name());
+        refuse("disk.aio", found, "\"threads\" or \"io_uring\", or a cache of \"none\" or \"directsync\"");
+    }
+    if iothread && !adapter.takes_iothread() {
+        let found = format!("found true with adapter = \"{}\"", adapter.name());
+        refuse("disk.iothread", found, "false, or an adapter of \"virtio-blk\" or \"virtio-scsi\"");
+    }
+    if settings.network == Network::Tap {
+        if settings.tap.is_none() {
+            refuse("tap", "missing".to_owned(), "the name of a tap device, because network = \"tap\"");
+        }
+        match settings.guest_address.as_deref().map(str::parse::<GuestAddress>) {
+            None => refuse("guest_address", "missing".to_owned(), "an address, because network = \"tap\""),
+            Some(Err(found)) => refuse("guest_address", found, "an IPv4 address with a prefix length"),
+            Some(Ok(_)) => {}
+        }
+    } else {
+        let given = [
+            ("tap", settings.tap.is_some()),
+            ("guest_address", settings.guest_address.is_some()),
+            ("vhost", settings.vhost),
+        ];
+        for (key, _) in given.iter().filter(|(_, is_given)| *is_given) {
+            refuse(key, "found it without network = \"tap\"".to_owned(), "network = \"tap\", or no such key");
+        }
+    }
+    if vcpus > MOST_VCPUS {
+        refuse("", format!("{vcpus} vCPUs"), "at most 255 vCPUs");
+    }
+    if memory_bytes < LEAST_MEMORY_BYTES {
+        refuse("", format!("a machine of {memory_bytes} bytes of memory"), "at least 128MiB, or the guest cannot boot");
+    }
+    problems
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{KEYS, QemuSettings, check};
+    use serde_json::{Map, Value, json};
+
+    const GIB: u64 = 1 << 30;
+
+    fn table(value: Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    fn paths(value: Value) -> Vec<String> {
+        check(&table(value), 2, GIB).into_iter().map(|problem| problem.path).collect()
+    }
+
+    #[test]
+    fn nothing_said_is_virtio_without_host_cache() {
+        let settings: QemuSettings = settings::read(&Map::new(), KEYS).unwrap();
+        assert_eq!(settings, QemuSettings::default());
+        assert!(check(&Map::new(), 2, GIB).is_empty());
+    }
+
+    #[test]
+    fn native_aio_needs_a_direct_cache() {
+        for (cache, is_refused) in
+            [("none", false), ("directsync", false), ("writeback", true), ("writethrough", true), ("unsafe", true)]
+        {
+            let found = paths(json!({ "disk": { "aio": "native", "cache": cache } }));
+            assert_eq!(!found.is_empty(), is_refused, "{cache}");
+        }
+    }
+
+    #[test]
+    fn an_iothread_needs_virtio() {
+        for (adapter, is_refused) in
+            [("virtio-blk", false), ("virtio-scsi", false), ("nvme", true), ("pvscsi", true), ("ahci", true)]
+        {
+            let found = paths(json!({ "disk": { "iothread": true, "adapter": adapter } }));
+            assert_eq!(found == ["disk.iothread"], is_refused, "{adapter}");
+        }
+    }
+
+    #[test]
+    fn tap_needs_a_device_and_an_address_and_others_take_none() {
+        assert_eq!(paths(json!({ "network": "tap" })), ["tap", "guest_address"]);
+        assert_eq!(paths(json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2" })), ["guest_address"]);
+        assert!(
+            paths(json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24", "vhost": true }))
+                .is_empty()
+        );
+        assert_eq!(paths(json!({ "tap": "t0", "vhost": true })), ["tap", "vhost"]);
+    }
+
+    #[test]
+    fn a_guest_too_small_to_boot_is_refused() {
+        assert_eq!(check(&Map::new(), 2, 64 << 20).len(), 1);
+        assert_eq!(check(&Map::new(), 256, GIB).len(), 1);
+    }
+}
