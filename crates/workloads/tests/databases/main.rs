@@ -1,0 +1,46 @@
+//! The order-entry workload on real databases: loading, checking, running, and finding what is wrong.
+//!
+//! SQLite is always there. PostgreSQL is skipped, loudly, where it is not installed; under `REQUIRE=postgres` that is
+//! a failure.
+
+mod conditions;
+mod database;
+mod whole;
+
+use database::Database;
+use std::path::Path;
+
+/// Whether PostgreSQL's server is installed; says so if not, and fails if it was required.
+fn postgres_is_here() -> bool {
+    let here = Path::new("/usr/lib/postgresql/15/bin/postgres").exists();
+    if !here {
+        let required = std::env::var("REQUIRE").unwrap_or_default();
+        assert!(!required.split(',').any(|name| name == "postgres"), "PostgreSQL is required and not installed");
+        eprintln!("SKIPPED: PostgreSQL 15 is not installed");
+    }
+    here
+}
+
+#[test]
+fn everything_holds_on_sqlite() {
+    whole::load_run_and_check(&Database::sqlite());
+}
+
+#[test]
+fn everything_holds_on_postgres() {
+    if postgres_is_here() {
+        whole::load_run_and_check(&Database::postgres());
+    }
+}
+
+#[test]
+fn every_condition_can_fail_on_sqlite() {
+    conditions::each_condition_finds_its_violation(&Database::sqlite());
+}
+
+#[test]
+fn every_condition_can_fail_on_postgres() {
+    if postgres_is_here() {
+        conditions::each_condition_finds_its_violation(&Database::postgres());
+    }
+}
