@@ -28,17 +28,35 @@ pub enum Request {
     Clock,
     /// The machine as it sees itself.
     Describe,
-    StartServer { engine: Chosen, shape: ServerShape, port: Option<u16> },
+    StartServer {
+        engine: Chosen,
+        shape: ServerShape,
+        port: Option<u16>,
+    },
     StopServer,
     /// Makes the tables of a workload and fills them.
-    Load { workload: Chosen, writers: u32 },
+    Load {
+        workload: Chosen,
+        writers: u32,
+    },
     /// Checksums of all tables against the ones the definition gives.
-    Verify { workload: Chosen, threads: u32 },
-    Check { workload: Chosen, moment: Moment },
+    Verify {
+        workload: Chosen,
+        threads: u32,
+    },
+    Check {
+        workload: Chosen,
+        moment: Moment,
+    },
     /// Figures that must move in step with the driver's totals.
-    State { workload: Chosen },
+    State {
+        workload: Chosen,
+    },
     Counters,
-    Drive { workload: Chosen, plan: DrivePlan },
+    Drive {
+        workload: Chosen,
+        plan: DrivePlan,
+    },
     StopDriving,
     /// The end of the server's log.
     ServerLog,
@@ -49,10 +67,14 @@ pub enum Request {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "reply", content = "with", rename_all = "kebab-case")]
 pub enum Reply {
-    Clock { monotonic_ns: u64 },
+    Clock {
+        monotonic_ns: u64,
+    },
     Description(Facts),
     Started(ServerReport),
-    Loaded { rows: BTreeMap<String, u64> },
+    Loaded {
+        rows: BTreeMap<String, u64>,
+    },
     Verified(BTreeMap<String, TableChecksum>),
     Findings(Vec<Finding>),
     State(BTreeMap<String, i64>),
@@ -64,7 +86,11 @@ pub enum Reply {
     Failed(Failure),
 
     Tick(Tick),
-    Progress { what: String, done: u64, of: u64 },
+    Progress {
+        what: String,
+        done: u64,
+        of: u64,
+    },
     Interval(Interval),
 }
 

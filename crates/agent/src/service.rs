@@ -142,7 +142,8 @@ impl Service {
         let driven =
             driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |tick| tell(Reply::Tick(tick)));
         // A server that died explains a failed drive better than the drive's own error does.
-        let mut driven = driven.map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;
+        let mut driven = driven
+            .map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;
         for interval in std::mem::take(&mut driven.measured.intervals) {
             tell(Reply::Interval(interval));
         }

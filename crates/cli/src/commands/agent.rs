@@ -14,8 +14,9 @@ pub fn agent(options: &AgentOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// As the first process of a guest. The machine is powered off at the end, whatever happened.
+/// As the first process of a guest, which starts the agent as above. The guest is powered off at the end, whatever
+/// happened.
 pub fn as_init() -> ExitCode {
-    agent::guest::live(|read, write, place| serve(read, write, place));
+    agent::guest::run();
     ExitCode::SUCCESS
 }

@@ -1,0 +1,88 @@
+//! The mounts of a guest, the same as a native machine is given.
+
+use super::{GuestError, failing};
+use machines::boot::{AGENT_FILE, DATA_OPTIONS, LOG_FOLDER, WRITABLE_FOLDERS};
+use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_move, unmount};
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+
+/// Where the root disk is mounted before it becomes the root.
+const NEW_ROOT: &str = "/newroot";
+/// What the kernel tells about itself and its devices.
+const KERNEL_FOLDERS: &[(&str, &str)] = &[("/proc", "proc"), ("/sys", "sysfs"), ("/dev", "devtmpfs")];
+
+pub(super) fn of_the_kernel() -> Result<(), GuestError> {
+    for (folder, kind) in KERNEL_FOLDERS {
+        attach(kind, Path::new(folder), kind, MountFlags::empty(), c"")?;
+    }
+    // Shared memory between a server's processes, and terminals.
+    attach("tmpfs", Path::new("/dev/shm"), "tmpfs", MountFlags::empty(), c"mode=1777")?;
+    attach("devpts", Path::new("/dev/pts"), "devpts", MountFlags::empty(), c"mode=620,ptmxmode=666")
+}
+
+/// Makes the disk the root, read-only, with our binary in it; the folders of the kernel move along.
+pub(super) fn enter_root(disk: &Path, init: &Path) -> Result<(), GuestError> {
+    let root = Path::new(NEW_ROOT);
+    attach_path(disk, root, "ext4", MountFlags::RDONLY, c"")?;
+    for (folder, _) in KERNEL_FOLDERS {
+        let inside = below(root, folder);
+        mount_move(*folder, &inside).map_err(failing(format!("moving {folder} to {}", inside.display())))?;
+    }
+    writable_folders(root)?;
+    let agent = below(root, AGENT_FILE);
+    File::create(&agent).map_err(failing(format!("making {}", agent.display())))?;
+    mount_bind(init, &agent).map_err(failing(format!("mounting {} on {}", init.display(), agent.display())))?;
+    rustix::process::chdir(root).map_err(failing("entering the new root"))?;
+    mount_move(".", "/").map_err(failing("moving the new root to /"))?;
+    rustix::process::chroot(".").map_err(failing("changing the root"))?;
+    rustix::process::chdir("/").map_err(failing("entering /"))
+}
+
+/// Covers what must be writable by empty folders in memory, and makes ours.
+pub(super) fn writable_folders(root: &Path) -> Result<(), GuestError> {
+    for folder in WRITABLE_FOLDERS.iter().map(|folder| below(root, folder)).filter(|folder| folder.is_dir()) {
+        attach("tmpfs", &folder, "tmpfs", MountFlags::empty(), c"mode=1777")?;
+    }
+    let logs = below(root, LOG_FOLDER);
+    fs::create_dir_all(&logs).map_err(failing(format!("making {}", logs.display())))
+}
+
+pub(super) fn data(disk: &Path, folder: &Path) -> Result<(), GuestError> {
+    let options =
+        CString::new(DATA_OPTIONS).map_err(|error| failing("reading mount options")(std::io::Error::from(error)))?;
+    attach_path(disk, folder, "ext4", MountFlags::NOATIME, &options)
+}
+
+pub(super) fn release(folder: &Path) -> rustix::io::Result<()> {
+    unmount(folder, UnmountFlags::empty())
+}
+
+fn attach(
+    source: &str,
+    folder: &Path,
+    kind: &str,
+    flags: MountFlags,
+    options: &std::ffi::CStr,
+) -> Result<(), GuestError> {
+    attach_path(Path::new(source), folder, kind, flags, options)
+}
+
+fn attach_path(
+    source: &Path,
+    folder: &Path,
+    kind: &str,
+    flags: MountFlags,
+    options: &std::ffi::CStr,
+) -> Result<(), GuestError> {
+    if !folder.is_dir() {
+        fs::create_dir_all(folder).map_err(failing(format!("making {}", folder.display())))?;
+    }
+    let mounting = failing(format!("mounting {} on {}", source.display(), folder.display()));
+    mount(source, folder, kind, flags, options).map_err(mounting)
+}
+
+/// An absolute path as seen below another root.
+fn below(root: &Path, path: &str) -> PathBuf {
+    root.join(path.trim_start_matches('/'))
+}
