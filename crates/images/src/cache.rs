@@ -275,3 +275,80 @@ fn remove_tree(path: &Path) -> Result<(), CacheError> {
     let removed = if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     removed.map_err(CacheError::io("remove", path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc::channel;
+
+    fn manifest(name: &str) -> Manifest {
+        Manifest {
+            name: name.to_owned(),
+            key: "0123456789abcdef".into(),
+            id: identity([name.as_bytes()]),
+            packages: vec!["a=1".into()],
+            size_bytes: 1,
+            built_unix_s: 2,
+            builder: BUILDER,
+            tools: Vec::new(),
+            release: None,
+        }
+    }
+
+    #[test]
+    fn parts_of_an_identity_do_not_run_into_each_other() {
+        assert_ne!(identity([&b"ab"[..], b"c"]), identity([&b"a"[..], b"bc"]));
+        // Computed with coreutils: printf '\3\0\0\0\0\0\0\0abc' | sha256sum
+        assert_eq!(identity([&b"abc"[..]]), "ce91dc5eec0139adf091900d225971d6");
+    }
+
+    #[test]
+    fn the_second_builder_waits_and_says_so() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        let first = cache.lock(&mut |_| ()).unwrap();
+        let (tell, told) = channel();
+        let second = {
+            let cache = cache.clone();
+            std::thread::spawn(move || cache.lock(&mut |line| tell.send(line.to_owned()).unwrap()).is_ok())
+        };
+        let line = told.recv_timeout(Duration::from_mins(1)).unwrap();
+        assert!(line.starts_with("waiting for another builder"), "{line}");
+        drop(first);
+        assert!(second.join().unwrap());
+    }
+
+    #[test]
+    fn leftovers_of_a_dead_builder_are_swept_and_a_new_entry_replaces_the_old() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        fs::create_dir_all(folder.path().join("work/build-dead/tree/etc")).unwrap();
+        fs::write(folder.path().join("work/build-dead/tree.tar"), "half").unwrap();
+        let lock = cache.lock(&mut |_| ()).unwrap();
+        let place = cache.place(EntryKind::Tree, "micro", &manifest("micro").key);
+        assert!(place.ends_with("trees/micro-0123456789ab"));
+        for content in ["old", "new"] {
+            let work = cache.work(&lock).unwrap();
+            let built = work.path().join("image");
+            fs::create_dir(&built).unwrap();
+            fs::write(built.join("content"), content).unwrap();
+            cache.install(&lock, &built, &place, &manifest("micro")).unwrap();
+        }
+        assert_eq!(fs::read_to_string(place.join("content")).unwrap(), "new");
+        assert_eq!(Manifest::read(&place).unwrap(), Some(manifest("micro")));
+        assert_eq!(fs::read_dir(folder.path().join("work")).unwrap().count(), 0);
+        let listed = list(&cache).unwrap();
+        assert_eq!(listed.len(), 1);
+        assert_eq!((listed[0].name.as_str(), listed[0].packages, listed[0].kind), ("micro", 1, EntryKind::Tree));
+    }
+
+    #[test]
+    fn a_damaged_manifest_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::open(folder.path()).unwrap();
+        fs::create_dir(folder.path().join("trees/micro-1")).unwrap();
+        fs::write(folder.path().join("trees/micro-1/manifest.json"), "{").unwrap();
+        let error = list(&cache).unwrap_err().to_string();
+        assert!(error.contains("trees/micro-1/manifest.json is not an image of this cache"), "{error}");
+    }
+}

@@ -136,3 +136,25 @@ fn prune(folder: &Path) -> io::Result<()> {
     let surplus = archives.len().saturating_sub(KEPT);
     archives.iter().take(surplus).try_for_each(|(_, path)| fs::remove_file(path))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn the_newest_archives_are_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        for age in 0..KEPT as u64 + 3 {
+            let file = File::create(folder.path().join(format!("{age:02}.cpio"))).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_hours(age)).unwrap();
+        }
+        File::create(folder.path().join("other")).unwrap();
+        prune(folder.path()).unwrap();
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left.len(), KEPT + 1);
+        assert_eq!(left[0], "00.cpio");
+        assert_eq!(left[KEPT], "other");
+    }
+}

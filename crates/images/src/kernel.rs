@@ -29,6 +29,11 @@ pub enum Flavour {
 }
 
 impl Flavour {
+    /// The flavour that a study names.
+    pub fn named(name: &str) -> Option<Self> {
+        [Self::Cloud, Self::Generic].into_iter().find(|flavour| flavour.name() == name)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             Flavour::Cloud => "cloud",
@@ -255,4 +260,106 @@ fn module_name(path: &Path) -> Option<String> {
 /// The kernel does not tell `-` from `_` in names.
 fn normal(name: &str) -> String {
     name.replace('-', "_")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The smallest ELF file that a module's information can be read from.
+    fn module_file(info: &[&str]) -> Vec<u8> {
+        let info: Vec<u8> = info.iter().flat_map(|entry| entry.bytes().chain([0])).collect();
+        let names = b"\0.modinfo\0.shstrtab\0";
+        let names_at = 64 + info.len() as u64;
+        let table_at = names_at + names.len() as u64;
+        let mut file = b"\x7fELF\x02\x01".to_vec();
+        file.resize(40, 0);
+        file.extend(table_at.to_le_bytes());
+        file.resize(60, 0);
+        file.extend(3_u16.to_le_bytes());
+        file.extend(2_u16.to_le_bytes());
+        file.extend(&info);
+        file.extend(names);
+        for (name, offset, size) in [(0, 0, 0), (1, 64, info.len() as u64), (10, names_at, names.len() as u64)] {
+            let mut section = u32::to_le_bytes(name).to_vec();
+            section.resize(24, 0);
+            section.extend(u64::to_le_bytes(offset));
+            section.extend(size.to_le_bytes());
+            section.resize(64, 0);
+            file.extend(section);
+        }
+        file
+    }
+
+    /// A kernel with these modules, and `built_in` built in.
+    fn kernel_with(folder: &Path, modules: &[(&str, &[&str])]) -> Kernel {
+        for (name, info) in modules {
+            fs::write(folder.join(name), module_file(info)).unwrap();
+        }
+        fs::write(folder.join("modules.builtin"), "kernel/drivers/built-in.ko\n").unwrap();
+        Kernel { release: "6.1.0-1-cloud-amd64".into(), file: folder.join("vmlinuz"), modules: folder.to_owned() }
+    }
+
+    fn names(files: &[PathBuf]) -> Vec<&str> {
+        files.iter().map(|file| file.file_name().unwrap().to_str().unwrap()).collect()
+    }
+
+    #[test]
+    fn each_module_comes_once_and_after_what_it_needs() {
+        let folder = tempfile::tempdir().unwrap();
+        let kernel = kernel_with(
+            folder.path(),
+            &[
+                ("top.ko", &["license=GPL", "depends=left-side,right_side,built-in"]),
+                ("left-side.ko", &["depends=base"]),
+                ("right_side.ko", &["depends=base", "alias=unrelated"]),
+                ("base.ko", &["depends="]),
+                ("unused.ko", &["depends="]),
+            ],
+        );
+        let order = module_closure(&kernel, &["top", "base", "built_in"]).unwrap();
+        assert_eq!(names(&order), ["base.ko", "left-side.ko", "right_side.ko", "top.ko"]);
+        assert_eq!(module_closure(&kernel, &[]).unwrap(), Vec::<PathBuf>::new());
+    }
+
+    #[test]
+    fn soft_dependencies_may_be_aliases_and_may_be_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let kernel = kernel_with(
+            folder.path(),
+            &[
+                ("ext4.ko", &["softdep=pre: crc32c nothing-like-it post: later", "depends="]),
+                ("crc32c-intel.ko", &["alias=crc32c", "depends="]),
+                ("crc32c_generic.ko", &["alias=crc32c", "depends="]),
+                ("later.ko", &["depends="]),
+            ],
+        );
+        let order = module_closure(&kernel, &["ext4"]).unwrap();
+        assert_eq!(names(&order), ["crc32c_generic.ko", "ext4.ko"]);
+    }
+
+    #[test]
+    fn modules_that_need_each_other_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let kernel = kernel_with(folder.path(), &[("a.ko", &["depends=b"]), ("b.ko", &["depends=a"])]);
+        assert_eq!(names(&module_closure(&kernel, &["a"]).unwrap()), ["b.ko", "a.ko"]);
+    }
+
+    #[test]
+    fn missing_compressed_and_damaged_modules_are_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let kernel = kernel_with(folder.path(), &[("a.ko", &["depends=gone"]), ("packed.ko.xz", &[])]);
+        fs::write(folder.path().join("broken.ko"), "text").unwrap();
+        let error = |module: &str| module_closure(&kernel, &[module]).unwrap_err().to_string();
+        assert!(error("a").starts_with("the kernel 6.1.0-1-cloud-amd64 has no driver `gone`; Debian's generic"));
+        assert!(error("packed").contains("packed.ko.xz is compressed"), "{}", error("packed"));
+        assert!(error("broken").contains("broken.ko: it ends too early"), "{}", error("broken"));
+    }
+
+    #[test]
+    fn a_flavour_is_known_by_its_name() {
+        assert_eq!("generic".parse::<Flavour>().unwrap(), Flavour::Generic);
+        let error = "Cloud".parse::<Flavour>().unwrap_err().to_string();
+        assert_eq!(error, "there is no kernel `Cloud`; there are: cloud, generic");
+    }
 }

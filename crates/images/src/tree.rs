@@ -271,4 +271,35 @@ mod tests {
         assert_eq!(package_of_file("lock"), None);
         assert_eq!(package_of_file("partial"), None);
     }
+
+    #[test]
+    fn a_finished_tree_has_mount_points_no_privileges_and_no_traces_of_the_host() {
+        let place = tempfile::tempdir().unwrap();
+        let tree = empty(place.path()).unwrap();
+        fs::create_dir_all(tree.join("usr/bin")).unwrap();
+        fs::create_dir_all(tree.join("etc")).unwrap();
+        fs::write(tree.join("usr/bin/su"), "").unwrap();
+        fs::set_permissions(tree.join("usr/bin/su"), fs::Permissions::from_mode(0o4755)).unwrap();
+        std::os::unix::fs::symlink("/run/nowhere", tree.join("etc/resolv.conf")).unwrap();
+        fs::write(tree.join("etc/hostname"), "builder").unwrap();
+        let file = RecipeFile { path: "/opt/a/b".into(), text: "text".into() };
+        finish(&tree, &[file]).unwrap();
+        assert_eq!(tree.join("usr/bin/su").metadata().unwrap().permissions().mode() & 0o7777, 0o755);
+        assert_eq!(fs::read_dir(tree.join("etc")).unwrap().count(), 0);
+        assert_eq!(fs::read_to_string(tree.join("opt/a/b")).unwrap(), "text");
+        assert!(MOUNT_POINTS.iter().all(|point| tree.join(point).is_dir()));
+    }
+
+    #[test]
+    fn advice_follows_from_the_last_words() {
+        use std::os::unix::process::ExitStatusExt;
+        let advice = |tail: &str| {
+            let status = std::process::ExitStatus::from_raw(0x100);
+            advice_on(&ToolError::Failed { program: "mmdebstrap", status, tail: tail.to_owned() }).unwrap()
+        };
+        assert!(advice("  Temporary failure resolving 'mirror.example'").contains("cannot be reached"));
+        assert!(advice("  E: Unable to locate package x").contains("not in the archive"));
+        assert!(advice("  write error: No space left on device").contains("full"));
+        assert!(advice("  something else").contains("apt-get update"));
+    }
 }

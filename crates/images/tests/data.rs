@@ -1,6 +1,6 @@
 //! Data disks made, checked by e2fsprogs, cloned, and refused.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 use images::data::{self, CloneMethod, DataDisk, DataError};
 use std::fs::{self, File};
@@ -108,4 +108,62 @@ fn only_block_devices_are_written_to() {
         assert!(matches!(error, DataError::Device { .. }), "{error}");
     }
     assert_eq!(fs::read_to_string(&file).unwrap(), "precious");
+}
+
+/// A loop device over a new file, detached when dropped; `None` where the host allows none.
+struct LoopDevice(String);
+
+impl LoopDevice {
+    fn over(file: &Path) -> Option<Self> {
+        let output = Command::new("/usr/sbin/losetup").args(["--find", "--show"]).arg(file).output().unwrap();
+        let name = String::from_utf8(output.stdout).unwrap().trim().to_owned();
+        if !output.status.success() {
+            let required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "qemu"));
+            assert!(!required, "REQUIRE has qemu, and no loop device can be had");
+            eprintln!("SKIPPED: no loop device can be had: {}", String::from_utf8_lossy(&output.stderr));
+            return None;
+        }
+        Some(LoopDevice(name))
+    }
+}
+
+impl Drop for LoopDevice {
+    fn drop(&mut self) {
+        Command::new("/usr/sbin/losetup").args(["--detach", &self.0]).status().unwrap();
+    }
+}
+
+#[test]
+fn a_device_gets_the_image_and_zeros_in_its_holes() {
+    let place = tempfile::tempdir().unwrap();
+    let image = place.path().join("data.ext4");
+    data::make_from_folder(&loaded_folder(place.path()), &image, 64 * MEBIBYTE, "data").unwrap();
+    let backing = place.path().join("backing");
+    fs::write(&backing, vec![0xAA; 65 << 20]).unwrap();
+    let Some(device) = LoopDevice::over(&backing) else { return };
+    let (disk, _) = data::write_to_device(&image, Path::new(&device.0)).unwrap();
+    assert_eq!(disk, DataDisk::Device(device.0.as_str().into()));
+    let written = fs::read(&backing).unwrap();
+    assert!(written[..64 << 20] == fs::read(&image).unwrap());
+    assert!(written[64 << 20..].iter().all(|&byte| byte == 0xAA), "what is beyond the image stays");
+    let large = place.path().join("large");
+    File::create(&large).unwrap().set_len(66 << 20).unwrap();
+    let error = data::write_to_device(&large, Path::new(&device.0)).unwrap_err().to_string();
+    assert!(error.contains("it has 68157440 bytes, the data disk 69206016"), "{error}");
+}
+
+#[test]
+fn a_device_in_use_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let image = place.path().join("data.ext4");
+    data::make_from_folder(&loaded_folder(place.path()), &image, 64 * MEBIBYTE, "data").unwrap();
+    let Some(device) = LoopDevice::over(&image) else { return };
+    let folder = place.path().join("mounted");
+    fs::create_dir(&folder).unwrap();
+    let folder = folder.to_str().unwrap();
+    run("/usr/bin/mount", &["-o", "ro", &device.0, folder]);
+    let error = data::write_to_device(&image, Path::new(&device.0));
+    run("/usr/bin/umount", &[folder]);
+    let error = error.unwrap_err().to_string();
+    assert!(error.ends_with("cannot be a data disk: it is mounted or in use"), "{error}");
 }

@@ -157,3 +157,24 @@ fn the_root_disk_holds_the_tree() {
     let stat = output("/usr/sbin/debugfs", &["-R", &format!("stat {server}"), disk]);
     assert!(stat.contains("User:     0"), "{stat}");
 }
+
+#[test]
+fn a_build_that_fails_says_why_and_leaves_nothing() {
+    let place = tempfile::tempdir().unwrap();
+    let recipes = place.path().join("recipes");
+    fs::create_dir(&recipes).unwrap();
+    let text = "about = 'wrong'\nsuite = 'bookworm'\npackages = ['no-such-package-at-all']\n";
+    fs::write(recipes.join("wrong.toml"), text).unwrap();
+    if image("micro", Flavour::Cloud).is_none() {
+        return;
+    }
+    let recipe = images::find("wrong", Some(&recipes)).unwrap();
+    let cache = Cache::open(&place.path().join("cache")).unwrap();
+    let error = images::build(&recipe, Flavour::Cloud, &cache, false, &mut |_| ()).unwrap_err().to_string();
+    assert!(error.starts_with("cannot build the image `wrong`"), "{error}");
+    assert!(error.contains("no-such-package-at-all"), "mmdebstrap's last words: {error}");
+    assert!(error.ends_with("a package of the recipe is not in the archive"), "{error}");
+    let count = |folder: &str| fs::read_dir(cache.folder().join(folder)).unwrap().count();
+    assert_eq!((count("trees"), count("work")), (0, 0));
+    assert_eq!(count("kernels"), 1, "the kernel was built before and is whole");
+}
