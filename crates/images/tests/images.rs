@@ -13,7 +13,8 @@ use std::process::Command;
 
 fn cache() -> Cache {
     let shared = std::env::var_os("BAKEOFF_CACHE").map(PathBuf::from);
-    let own = Path::new(env!("CARGO_TARGET_TMPDIR")).with_file_name("test-cache");
+    // The folder is `target/TRIPLE/tmp`; end-to-end tests use the same cache.
+    let own = Path::new(env!("CARGO_TARGET_TMPDIR")).join("../../test-cache");
     Cache::open(&shared.unwrap_or(own)).unwrap()
 }
 
