@@ -68,3 +68,38 @@ fn unknown_kind(kind: &str) -> Problem {
         nearest: settings::nearest(kind, known()).map(str::to_owned),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn table(value: &Value) -> Map<String, Value> {
+        value.as_object().unwrap().clone()
+    }
+
+    #[test]
+    fn every_entry_is_found_and_made_from_its_defaults() {
+        for listed in WORKLOADS {
+            let made = AnyWorkload::from_table(listed.kind, &Map::new()).unwrap();
+            assert_eq!(made.entry().kind, listed.kind);
+            assert_eq!(entry(listed.kind).unwrap().metric, listed.metric);
+            assert!(made.dataset().notice().contains("not comparable"));
+            assert!(!made.dataset().deviations().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_misspelt_workload_is_told_its_nearest() {
+        let problems = AnyWorkload::from_table("order-entri", &Map::new()).unwrap_err();
+        assert_eq!(problems[0].nearest.as_deref(), Some("order-entry"));
+    }
+
+    #[test]
+    fn all_wrong_keys_are_told_at_once() {
+        let wrong = table(&json!({ "warehouses": 0, "delivery": "later", "warehuoses": 1 }));
+        let problems = AnyWorkload::from_table("order-entry", &wrong).unwrap_err();
+        let paths: std::collections::BTreeSet<_> = problems.iter().map(|problem| problem.path.as_str()).collect();
+        assert_eq!(paths, ["delivery", "warehouses", "warehuoses"].into());
+    }
+}

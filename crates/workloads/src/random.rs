@@ -210,7 +210,7 @@ mod tests {
     fn golden_values() {
         let mut stream = stream();
         let bits: Vec<u64> = (0..3).map(|_| stream.bits()).collect();
-        assert_eq!(bits, [6194869760925274190, 1037740501864197286, 7229318901812700619]);
+        assert_eq!(bits, [6_194_869_760_925_274_190, 1_037_740_501_864_197_286, 7_229_318_901_812_700_619]);
         let uniform: Vec<i64> = (0..8).map(|_| stream.uniform(-5, 5)).collect();
         assert_eq!(uniform, [2, 5, 0, -2, 2, 2, 4, 2]);
         let skew = Skew { mask: 255, low: 0, high: 999 };

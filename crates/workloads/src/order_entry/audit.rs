@@ -170,3 +170,106 @@ fn skipped(skipped: u64, delivered: u64) -> Finding {
     };
     finding("skipped-deliveries", rule, Moment::AfterTrial, verdict)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(counts: [u64; 5]) -> Vec<KindTotals> {
+        let names = ["new-order", "payment", "order-status", "delivery", "stock-level"];
+        names
+            .iter()
+            .zip(counts)
+            .map(|(kind, committed)| KindTotals { kind: (*kind).to_owned(), committed, ..KindTotals::default() })
+            .collect()
+    }
+
+    /// A hundred thousand decks' worth of transactions, right in every respect.
+    fn right() -> (Vec<KindTotals>, BTreeMap<String, u64>) {
+        let tally = [
+            (Counter::OrderLines, 10_000_000),
+            (Counter::RemoteLines, 100_000),
+            (Counter::OrdersRolledBack, 10_000),
+            (Counter::RemotePayments, 150_000),
+            (Counter::PaymentsByLastName, 600_000),
+            (Counter::StatusByLastName, 60_000),
+            (Counter::DistrictsDelivered, 995_000),
+            (Counter::DistrictsSkipped, 5_000),
+        ];
+        let tally = tally.into_iter().map(|(counter, value)| (counter.name().to_owned(), value)).collect();
+        (kinds([1_000_000, 1_000_000, 100_000, 100_000, 100_000]), tally)
+    }
+
+    fn violated(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<String> {
+        let violated = audit(warehouses, kinds, tally).into_iter().filter(Finding::is_violated);
+        violated.map(|finding| finding.name.replace("order-entry/", "")).collect()
+    }
+
+    #[test]
+    fn the_right_inputs_pass() {
+        let (kinds, tally) = right();
+        let findings = audit(2, &kinds, &tally);
+        let holds = |finding: &&Finding| matches!(finding.verdict, Verdict::Holds { .. });
+        assert_eq!(findings.iter().filter(holds).count(), findings.len(), "{findings:#?}");
+    }
+
+    #[test]
+    fn every_rule_can_be_violated_from_either_side() {
+        let cases = [
+            (Counter::OrderLines, 9_000_000, vec!["mean-lines", "remote-lines"]),
+            (Counter::OrderLines, 11_000_000, vec!["mean-lines", "remote-lines"]),
+            (Counter::RemoteLines, 93_000, vec!["remote-lines"]),
+            (Counter::RemoteLines, 107_000, vec!["remote-lines"]),
+            (Counter::OrdersRolledBack, 8_500, vec!["rolled-back"]),
+            (Counter::OrdersRolledBack, 11_500, vec!["rolled-back"]),
+            (Counter::RemotePayments, 138_000, vec!["remote-payments"]),
+            (Counter::RemotePayments, 162_000, vec!["remote-payments"]),
+            (Counter::PaymentsByLastName, 560_000, vec!["payments-by-last-name"]),
+            (Counter::PaymentsByLastName, 640_000, vec!["payments-by-last-name"]),
+            (Counter::StatusByLastName, 55_000, vec!["status-by-last-name"]),
+            (Counter::StatusByLastName, 65_000, vec!["status-by-last-name"]),
+            (Counter::DistrictsSkipped, 11_000, vec!["skipped-deliveries"]),
+        ];
+        for (counter, value, names) in cases {
+            let (kinds, mut tally) = right();
+            tally.insert(counter.name().to_owned(), value);
+            assert_eq!(violated(2, &kinds, &tally), names, "{counter:?} {value}");
+        }
+    }
+
+    #[test]
+    fn too_little_of_a_kind_is_a_wrong_mix() {
+        let (_, tally) = right();
+        for (counts, name) in [
+            ([1_000_000, 950_000, 100_000, 100_000, 100_000], "mix-payment"),
+            ([1_000_000, 1_000_000, 80_000, 100_000, 100_000], "mix-order-status"),
+            ([1_000_000, 1_000_000, 100_000, 80_000, 100_000], "mix-delivery"),
+            ([1_000_000, 1_000_000, 100_000, 100_000, 80_000], "mix-stock-level"),
+        ] {
+            assert!(violated(2, &kinds(counts), &tally).contains(&name.to_owned()), "{name}");
+        }
+    }
+
+    #[test]
+    fn chance_is_allowed_for_and_nothing_is_decided_from_a_handful() {
+        let share = |events, of| judge_share(&ROLLED_BACK, events, of);
+        assert!(matches!(share(0, 999), Verdict::Undecided { .. }));
+        // Of 1000, 10 are expected, give or take 3.
+        assert!(matches!(share(20, 1_000), Verdict::Holds { .. }));
+        assert!(matches!(share(25, 1_000), Verdict::Violated { .. }));
+        assert!(matches!(share(20_000, 1_000_000), Verdict::Violated { .. }));
+        let nothing = audit(2, &kinds([0; 5]), &BTreeMap::new());
+        assert!(nothing.iter().all(|finding| matches!(finding.verdict, Verdict::Undecided { .. })), "{nothing:#?}");
+    }
+
+    #[test]
+    fn a_single_warehouse_has_no_remote_shares() {
+        let (kinds, tally) = right();
+        let undecided = audit(1, &kinds, &tally)
+            .into_iter()
+            .filter(|finding| matches!(finding.verdict, Verdict::Undecided { .. }))
+            .map(|finding| finding.name)
+            .collect::<Vec<_>>();
+        assert_eq!(undecided, ["order-entry/remote-lines", "order-entry/remote-payments"]);
+    }
+}

@@ -10,8 +10,6 @@ pub const DEVIATIONS: &[&str] = &[
      warehouses and rows of small scales are hotter than the definition intends.",
     "Warm-up and measurement take minutes, not the hours the definition asks for; steady state and the number of \
      checkpoints in the measured window are not required.",
-    "A new-order counts when it is committed; the orders that the definition rolls back on purpose are reported but \
-     not counted.",
     "Money is stored as whole cents, rates as whole ten-thousandths and moments as whole microseconds, in integers.",
     "Integers are wide enough never to overflow where the definition allows narrower numbers.",
     "Text is made of the 62 Latin letters and digits.",

@@ -260,3 +260,6 @@ impl OrderEntry {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,8 +3,11 @@
 //! SQLite is always there. PostgreSQL is skipped, loudly, where it is not installed; under `REQUIRE=postgres` that is
 //! a failure.
 
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
+
 mod conditions;
 mod database;
+mod effects;
 mod whole;
 
 use database::Database;

@@ -1,6 +1,7 @@
 //! From an empty server to a checked trial.
 
 use crate::database::Database;
+use crate::effects;
 use engines::catalog::{AnyConnect, connect};
 use engines::session::{Connect, Session, SessionError};
 use engines::wait::block_on;
@@ -32,6 +33,7 @@ pub fn load_run_and_check(database: &Database) {
     let (totals, tally) = run(database, &workload);
     let after = workload.state(admin.as_mut()).unwrap();
 
+    effects::are_as_they_should_be(admin.as_mut());
     all_hold(&workload.reconcile(&before, &after, &totals));
     all_hold(&workload.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
     let audit = workload.audit(&totals, &tally);

@@ -20,5 +20,21 @@ pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i
     if found.rows() == 0 {
         return Err(unexpected(Sql::CustomersOfName, format!("nobody is called {}", name.as_str())));
     }
-    found.integer((found.rows() - 1) / 2, 0)
+    found.integer(middle(found.rows()), 0)
+}
+
+/// Row in the middle of so many, counted from 0: the half of them, rounded up, as a number from 1.
+fn middle(rows: usize) -> usize {
+    rows.div_ceil(2) - 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::middle;
+
+    #[test]
+    fn the_middle_is_the_first_of_two() {
+        let found: Vec<usize> = (1..=7).map(middle).collect();
+        assert_eq!(found, [0, 0, 1, 1, 2, 2, 3]);
+    }
 }
