@@ -195,12 +195,48 @@ mod tests {
 
     #[test]
     fn a_small_machine() {
-        insta::assert_snapshot!(settings("{}", 2, 2 << 30).join("\n"), @"");
+        insta::assert_snapshot!(settings("{}", 2, 2 << 30).join("\n"), @"
+        checkpoint_timeout=900s
+        default_transaction_isolation=read committed
+        effective_cache_size=1572864kB
+        fsync=on
+        full_page_writes=on
+        maintenance_work_mem=131072kB
+        max_connections=256
+        max_parallel_maintenance_workers=1
+        max_parallel_workers=2
+        max_parallel_workers_per_gather=1
+        max_wal_size=2048MB
+        max_worker_processes=8
+        min_wal_size=512MB
+        random_page_cost=1.1
+        shared_buffers=524288kB
+        synchronous_commit=on
+        work_mem=4096kB
+        ");
     }
 
     #[test]
     fn a_large_machine() {
-        insta::assert_snapshot!(settings("{}", 64, 512 << 30).join("\n"), @"");
+        insta::assert_snapshot!(settings("{}", 64, 512 << 30).join("\n"), @"
+        checkpoint_timeout=900s
+        default_transaction_isolation=read committed
+        effective_cache_size=402653184kB
+        fsync=on
+        full_page_writes=on
+        maintenance_work_mem=2097152kB
+        max_connections=2000
+        max_parallel_maintenance_workers=4
+        max_parallel_workers=64
+        max_parallel_workers_per_gather=4
+        max_wal_size=16384MB
+        max_worker_processes=64
+        min_wal_size=4096MB
+        random_page_cost=1.1
+        shared_buffers=134217728kB
+        synchronous_commit=on
+        work_mem=65536kB
+        ");
     }
 
     #[test]
@@ -215,6 +251,18 @@ mod tests {
             "max_connections": 7, "max_wal_size": "2GiB", "checkpoint_timeout": "5m", "synchronous_commit": "off",
             "fsync": false, "full_page_writes": false, "autovacuum": false, "huge_pages": "on"
         }"#;
-        insta::assert_snapshot!(settings(words, 2, 2 << 30).join("\n"), @"");
+        insta::assert_snapshot!(settings(words, 2, 2 << 30).join("\n"), @"
+        autovacuum=off
+        checkpoint_timeout=300s
+        default_transaction_isolation=serializable
+        fsync=off
+        full_page_writes=off
+        huge_pages=on
+        max_connections=7
+        max_wal_size=2048MB
+        shared_buffers=1048576kB
+        synchronous_commit=off
+        work_mem=1024kB
+        ");
     }
 }

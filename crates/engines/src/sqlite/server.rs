@@ -129,7 +129,7 @@ impl Server for SqliteServer {
 /// Moves the whole write-ahead log into the database.
 fn checkpoint(connection: &Connection) -> Result<(), ServerError> {
     let busy = connection
-        .pragma_query_value(Some("main"), "wal_checkpoint(TRUNCATE)", |row| row.get::<_, bool>(0))
+        .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0))
         .map_err(|error| session_error(&error))?;
     if busy {
         let why = "a session still uses the file".to_owned();

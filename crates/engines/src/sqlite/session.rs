@@ -93,10 +93,15 @@ impl<'c> Ready<'c> {
         Ok(Self { name, statement, parameters, columns, writes })
     }
 
-    fn execute(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> rusqlite::Result<()> {
+    fn execute(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> Result<(), SessionError> {
         if params.len() != self.parameters.len() {
-            return Err(rusqlite::Error::InvalidParameterCount(params.len(), self.parameters.len()));
+            let what = format!("{} values for {} parameters", params.len(), self.parameters.len());
+            return Err(SessionError::Unexpected { statement: self.name, what });
         }
+        self.step(params, results).map_err(|error| session_error(&error))
+    }
+
+    fn step(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> rusqlite::Result<()> {
         for (param, index) in params.iter().zip(&self.parameters) {
             self.statement.raw_bind_parameter(*index, Bound(*param))?;
         }
@@ -160,7 +165,7 @@ impl Session for SqliteSession {
         self.prepared.with_dependent_mut(|connection, statements| {
             let ready = &mut statements.given[usize::from(statement.0)];
             results.start(ready.name);
-            ready.execute(params, results).map_err(|error| session_error(&error))?;
+            ready.execute(params, results)?;
             results.set_changed(if ready.writes { connection.changes() } else { 0 });
             Ok::<_, SessionError>(())
         })?;

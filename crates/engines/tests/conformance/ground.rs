@@ -1,0 +1,159 @@
+//! A running server in a folder of its own, and how tests talk to it.
+
+use engines::admin::Admin;
+use engines::catalog::{self, AnyConnect};
+use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
+use engines::session::{Connect, Session, SessionError};
+use engines::statement::Statement;
+use engines::wait::block_on;
+use std::cell::RefCell;
+use std::fs::Permissions;
+use std::marker::PhantomData;
+use std::os::fd::AsFd;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// Nothing here takes as long unless it hangs.
+pub const LIMIT: Duration = Duration::from_secs(60);
+
+pub const SHAPE: ServerShape = ServerShape { vcpus: 2, memory_bytes: 512 << 20 };
+
+/// An engine under test.
+pub trait Engine {
+    const KIND: &'static str;
+    /// The `[engine]` table with which conflicts show at once.
+    const SETTINGS: &'static str;
+    type Connect: Connect;
+    fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect;
+    /// Why it cannot be tested here.
+    fn missing() -> Option<String>;
+}
+
+pub struct Sqlite;
+
+impl Engine for Sqlite {
+    const KIND: &'static str = "sqlite";
+    const SETTINGS: &'static str = r#"{ "busy_timeout": "10ms" }"#;
+    type Connect = engines::sqlite::session::SqliteConnect;
+
+    fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
+        match catalog::connect(endpoint, statements) {
+            AnyConnect::Sqlite(connect) => connect,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn missing() -> Option<String> {
+        None
+    }
+}
+
+pub struct Postgres;
+
+impl Engine for Postgres {
+    const KIND: &'static str = "postgres";
+    const SETTINGS: &'static str = r#"{ "isolation": "repeatable read", "shared_buffers": "32MiB" }"#;
+    type Connect = engines::postgres::session::PostgresConnect;
+
+    fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
+        match catalog::connect(endpoint, statements) {
+            AnyConnect::Postgres(connect) => connect,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    fn missing() -> Option<String> {
+        let installed = "/usr/lib/postgresql";
+        (!Path::new(installed).is_dir()).then(|| format!("there is no {installed}; install Debian's package postgresql-15"))
+    }
+}
+
+/// A server and the folder it lives in.
+pub struct Ground<E> {
+    pub server: RefCell<Box<dyn Server>>,
+    pub endpoint: Endpoint,
+    pub place: ServerPlace,
+    pub folder: TempDir,
+    engine: PhantomData<E>,
+}
+
+impl<E: Engine> Ground<E> {
+    /// `None` if the engine is not installed here, which is said.
+    pub fn new(settings: &str) -> Option<Self> {
+        Self::with_port(settings, None)
+    }
+
+    pub fn with_port(settings: &str, port: Option<u16>) -> Option<Self> {
+        if let Some(why) = E::missing() {
+            let required = std::env::var("REQUIRE").unwrap_or_default();
+            assert!(!required.split(',').any(|name| name == E::KIND), "{} is required, but {why}", E::KIND);
+            eprintln!("SKIPPED {}: {why}", E::KIND);
+            return None;
+        }
+        // The server's account must be able to walk through it.
+        let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), port };
+        let server = start::<E>(settings, &place);
+        let endpoint = server.report().endpoint.clone();
+        Some(Self { server: RefCell::new(server), endpoint, place, folder, engine: PhantomData })
+    }
+
+    /// Stops the server and starts it again on the same data.
+    pub fn restart(self, settings: &str) -> Self {
+        self.server.into_inner().stop().unwrap();
+        let server = start::<E>(settings, &self.place);
+        let endpoint = server.report().endpoint.clone();
+        Self { server: RefCell::new(server), endpoint, ..self }
+    }
+
+    pub fn admin(&self) -> Box<dyn Admin> {
+        catalog::admin(&self.endpoint).unwrap()
+    }
+
+    pub fn script(&self, sql: &str) {
+        self.admin().script(sql).unwrap();
+    }
+
+    pub fn session(&self, statements: &[(&'static str, &str)]) -> <E::Connect as Connect>::Session {
+        self.try_session(statements).unwrap()
+    }
+
+    pub fn try_session(
+        &self,
+        statements: &[(&'static str, &str)],
+    ) -> Result<<E::Connect as Connect>::Session, SessionError> {
+        let statements = statements.iter().map(|(name, sql)| Statement { name, sql: (*sql).to_owned() }).collect();
+        E::connect(&self.endpoint, statements).connect()
+    }
+
+    /// The single integer that a query returns.
+    pub fn number(&self, sql: &str) -> i64 {
+        let mut found = None;
+        self.admin().scan(sql, &mut |rows, row| found = Some(rows.integer(row, 0).unwrap())).unwrap();
+        found.unwrap()
+    }
+}
+
+pub fn start<E: Engine>(settings: &str, place: &ServerPlace) -> Box<dyn Server> {
+    try_start::<E>(settings, place).unwrap()
+}
+
+pub fn try_start<E: Engine>(
+    settings: &str,
+    place: &ServerPlace,
+) -> Result<Box<dyn Server>, engines::server::ServerError> {
+    let keys = catalog::entry(E::KIND).unwrap().keys;
+    let table = settings::check(&serde_json::from_str(settings).unwrap(), keys).unwrap();
+    catalog::start(E::KIND, &table, place, &SHAPE)
+}
+
+/// Runs what `body` does with the session to its end.
+pub fn done<S: Session, T>(
+    session: &mut S,
+    body: impl AsyncFnOnce(&mut S) -> Result<T, SessionError>,
+) -> Result<T, SessionError> {
+    let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
+    block_on(body(session), descriptor.as_ref().map(AsFd::as_fd), LIMIT)
+}

@@ -1,0 +1,224 @@
+//! Promises about servers: what they say of themselves, what survives, and how the end of one is noticed.
+
+use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
+use engines::catalog;
+use engines::server::{Endpoint, ServerError, ServerPlace};
+use engines::session::{Access, Param, Session, SessionError};
+use engines::statement::StatementId;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Instant;
+
+pub fn a_restart_keeps_data<E: Engine>() {
+    let Some(ground) = Ground::<E>::new("{}") else { return };
+    ground.script("CREATE TABLE kept (id BIGINT); INSERT INTO kept VALUES (1), (2)");
+    let before = ground.server.borrow_mut().counters().unwrap();
+    ground.server.borrow_mut().alive().unwrap();
+    let ground = ground.restart(E::SETTINGS);
+    assert_eq!(ground.number("SELECT count(*) FROM kept"), 2);
+    let after = ground.server.borrow_mut().counters().unwrap();
+    assert!(before.keys().eq(after.keys()), "{before:?} {after:?}");
+}
+
+#[test]
+fn sqlite_says_what_is_in_force() {
+    let ground = Ground::<Sqlite>::new(r#"{ "profile": "relaxed", "cache": "4MiB" }"#).unwrap();
+    let report = ground.server.borrow().report().clone();
+    assert!(report.version.starts_with("3."), "{}", report.version);
+    for (name, value) in [("journal_mode", "wal"), ("synchronous", "1"), ("cache_size", "-4096"), ("busy_timeout", "10000")] {
+        assert_eq!(report.effective[name], value, "{name}");
+    }
+    assert!(report.effective["compile_options"].contains("THREADSAFE"));
+    assert_eq!(ground.server.borrow_mut().counters().unwrap()["page_count"], 1);
+}
+
+#[test]
+fn sqlite_leaves_one_file_and_nothing_in_its_log() {
+    let ground = Ground::<Sqlite>::new("{}").unwrap();
+    ground.script("CREATE TABLE kept (id BIGINT); INSERT INTO kept VALUES (1)");
+    ground.server.into_inner().stop().unwrap();
+    let files: Vec<_> = fs::read_dir(ground.folder.path().join("sqlite")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    assert_eq!(files, ["bakeoff.db"]);
+}
+
+#[test]
+fn sqlite_does_not_stop_under_an_open_transaction() {
+    let ground = Ground::<Sqlite>::new(r#"{ "busy_timeout": "10ms" }"#).unwrap();
+    ground.script("CREATE TABLE held (id BIGINT); INSERT INTO held VALUES (1)");
+    let mut reader = ground.admin();
+    reader.script("BEGIN; SELECT count(*) FROM held").unwrap();
+    ground.script("INSERT INTO held VALUES (2)");
+    let error = ground.server.into_inner().stop().unwrap_err();
+    assert!(error.to_string().contains("still uses the file"), "{error}");
+}
+
+#[test]
+fn sqlite_notices_that_its_file_is_gone() {
+    let ground = Ground::<Sqlite>::new("{}").unwrap();
+    fs::remove_file(ground.folder.path().join("sqlite/bakeoff.db")).unwrap();
+    let error = ground.server.borrow_mut().alive().unwrap_err();
+    assert!(matches!(error, ServerError::Io { .. }), "{error}");
+}
+
+#[test]
+fn postgres_says_what_is_in_force() {
+    let settings = r#"{ "isolation": "serializable", "shared_buffers": "48MiB", "synchronous_commit": "off", "checkpoint_timeout": "7m" }"#;
+    let Some(ground) = Ground::<Postgres>::new(settings) else { return };
+    let report = ground.server.borrow().report().clone();
+    assert!(report.version.starts_with("PostgreSQL "), "{}", report.version);
+    let expected = [
+        ("default_transaction_isolation", "serializable"),
+        ("shared_buffers", "48MB"),
+        ("effective_cache_size", "384MB"),
+        ("synchronous_commit", "off"),
+        ("checkpoint_timeout", "7min"),
+        ("fsync", "on"),
+        ("full_page_writes", "on"),
+        ("server_encoding", "UTF8"),
+        ("listen_addresses", ""),
+    ];
+    for (name, value) in expected {
+        assert_eq!(report.effective[name], value, "{name}");
+    }
+    let counters = ground.server.borrow_mut().counters().unwrap();
+    for name in ["xact_commit", "blks_read", "tup_inserted", "temp_bytes", "deadlocks", "wal_bytes", "wal_records", "database_bytes"] {
+        assert!(counters.contains_key(name), "{name} is missing from {counters:?}");
+    }
+}
+
+#[test]
+fn postgres_counts_what_closed_sessions_did() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    ground.script("CREATE TABLE counted (id BIGINT)");
+    let before = ground.server.borrow_mut().counters().unwrap();
+    ground.admin().load("counted", &["id"], &mut |sink| {
+        for id in 0..1000 {
+            sink.integer(id);
+            sink.end_row();
+        }
+        false
+    })
+    .unwrap();
+    // The session that loaded is told to end, and the server counts its work when it has.
+    let deadline = Instant::now() + LIMIT;
+    let grown = loop {
+        let after = ground.server.borrow_mut().counters().unwrap();
+        let inserted = after["tup_inserted"] - before["tup_inserted"];
+        if inserted >= 1000 || Instant::now() > deadline {
+            break (inserted, after["wal_position"] > before["wal_position"]);
+        }
+    };
+    assert_eq!(grown, (1000, true));
+}
+
+#[test]
+fn postgres_listens_for_those_who_know_the_password() {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let Some(ground) = Ground::<Postgres>::with_port("{}", Some(port)) else { return };
+    let outside = ground.endpoint.clone().reached_at((Ipv4Addr::LOCALHOST, port).into());
+    let mut found = 0;
+    let mut admin = catalog::admin(&outside).unwrap();
+    admin.scan("SELECT 41 + 1", &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
+    assert_eq!(found, 42);
+    let Endpoint::Postgres { host, port, user, database, .. } = outside else { panic!("{outside:?}") };
+    for password in [None, Some("guess".to_owned())] {
+        let (host, user, database) = (host.clone(), user.clone(), database.clone());
+        let wrong = Endpoint::Postgres { host, port, user, database, password };
+        let Err(error) = catalog::admin(&wrong) else { panic!("let in with {wrong:?}") };
+        assert!(matches!(error, SessionError::Refused { .. }), "{error:?}");
+    }
+}
+
+/// The process number of the server, from its own file.
+fn server_process(place: &ServerPlace) -> Pid {
+    let file = fs::read_to_string(place.data.join("postgres/postmaster.pid")).unwrap();
+    Pid::from_raw(file.lines().next().unwrap().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_killed_postgres_is_noticed_and_recovers() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    ground.script("CREATE TABLE survivor (id BIGINT); INSERT INTO survivor VALUES (1)");
+    let mut session = ground.session(&[("select", "SELECT count(*) FROM survivor")]);
+    kill_process(server_process(&ground.place), Signal::KILL).unwrap();
+
+    let deadline = Instant::now() + LIMIT;
+    let mut server = ground.server.into_inner();
+    let noticed = loop {
+        match server.alive() {
+            Err(error) => break error.to_string(),
+            Ok(()) => assert!(Instant::now() < deadline, "the end of the server was not noticed"),
+        }
+    };
+    assert!(noticed.contains("signal: 9") && noticed.contains("ready to accept connections"), "{noticed}");
+    assert!(server.counters().is_err());
+    // A backend may answer once more before it notices, too.
+    let lost = loop {
+        match done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())) {
+            Err(error) => break error,
+            Ok(()) => assert!(Instant::now() < deadline, "the session outlives its server"),
+        }
+    };
+    assert!(matches!(lost, SessionError::Lost(_)), "{lost:?}");
+    drop(server);
+
+    let server = start::<Postgres>("{}", &ground.place);
+    let mut kept = 0;
+    let mut admin = catalog::admin(&server.report().endpoint).unwrap();
+    admin.scan("SELECT count(*) FROM survivor", &mut |rows, row| kept = rows.integer(row, 0).unwrap()).unwrap();
+    assert_eq!(kept, 1);
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_session_learns_why_its_server_went() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    let mut session = ground.session(&[("select", "SELECT 1")]);
+    ground.server.into_inner().stop().unwrap();
+    let lost = done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())).unwrap_err();
+    assert!(matches!(lost, SessionError::Lost(_)), "{lost:?}");
+    assert!(lost.to_string().contains("57P01"), "{lost}");
+}
+
+#[test]
+fn a_postgres_that_cannot_start_shows_its_log() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    ground.server.into_inner().stop().unwrap();
+    fs::write(ground.place.data.join("postgres/PG_VERSION"), "4\n").unwrap();
+    let Err(error) = try_start::<Postgres>("{}", &ground.place) else { panic!("it started from another version's data") };
+    assert!(matches!(error, ServerError::Failed { .. }), "{error}");
+    assert!(error.to_string().contains("incompatible"), "{error}");
+}
+
+#[test]
+fn a_database_left_half_made_is_made_anew() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    ground.server.into_inner().stop().unwrap();
+    fs::rename(ground.place.data.join("postgres"), ground.place.data.join("postgres.unfinished")).unwrap();
+    let server = start::<Postgres>("{}", &ground.place);
+    assert!(server.report().version.starts_with("PostgreSQL "));
+    server.stop().unwrap();
+    assert!(!ground.place.data.join("postgres.unfinished").exists());
+}
+
+#[test]
+fn a_commit_after_a_failed_statement_is_an_error() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    let mut session = ground.session(&[("divide", "SELECT 1 / $1::int")]);
+    let committed = done(&mut session, async |s| {
+        s.begin(Access::ReadWrite).await?;
+        s.execute(StatementId(0), &[Param::Integer(0)]).await.map(|_| ()).unwrap_err();
+        s.commit().await
+    });
+    let error = committed.unwrap_err();
+    assert!(matches!(&error, SessionError::Refused { code, .. } if code == "25P02"), "{error:?}");
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().to_owned(), port: None };
+    let Err(error) = catalog::start("oracle", &serde_json::Map::new(), &place, &SHAPE) else { panic!("started") };
+    assert!(error.to_string().contains("oracle"), "{error}");
+}

@@ -1,0 +1,54 @@
+//! One list of promises, kept by every engine: real files, a real server, real sessions.
+//!
+//! PostgreSQL is started by the engine's own `start` from the installed binaries. Where there are none its tests are
+//! skipped, loudly; under `REQUIRE=postgres` that is a failure.
+
+// A test program has nothing but its output to say why something was skipped.
+#![allow(clippy::print_stderr)]
+
+mod ground;
+mod lifecycle;
+mod loading;
+mod sessions;
+
+use ground::{Engine, Ground, Postgres, Sqlite};
+
+/// All promises about sessions and administration, on one server.
+fn keeps_its_promises<E: Engine>() {
+    let Some(ground) = Ground::<E>::new(E::SETTINGS) else { return };
+    sessions::values_come_back_as_they_went(&ground);
+    sessions::every_count_of_changed_rows_is_true(&ground);
+    sessions::an_update_returns_its_rows(&ground);
+    sessions::others_see_what_is_committed_and_nothing_else(&ground);
+    sessions::a_refused_statement_leaves_the_session_usable(&ground);
+    sessions::of_two_that_conflict_one_may_try_again(&ground);
+    sessions::a_long_text_arrives_whole(&ground);
+    sessions::an_abandoned_answer_is_not_taken_for_the_next(&ground);
+    sessions::a_statement_that_makes_no_sense_is_named_at_once(&ground);
+    sessions::work_is_counted(&ground);
+    loading::scripts_and_scans_agree_with_sessions(&ground);
+    loading::a_hundred_thousand_rows_arrive_as_they_were_made(&ground);
+    loading::loads_on_several_threads_all_arrive(&ground);
+    loading::a_row_that_is_refused_takes_the_load_back(&ground);
+    ground.server.into_inner().stop().unwrap();
+}
+
+#[test]
+fn sqlite_keeps_its_promises() {
+    keeps_its_promises::<Sqlite>();
+}
+
+#[test]
+fn postgres_keeps_its_promises() {
+    keeps_its_promises::<Postgres>();
+}
+
+#[test]
+fn sqlite_keeps_data_over_a_restart() {
+    lifecycle::a_restart_keeps_data::<Sqlite>();
+}
+
+#[test]
+fn postgres_keeps_data_over_a_restart() {
+    lifecycle::a_restart_keeps_data::<Postgres>();
+}
