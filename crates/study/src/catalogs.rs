@@ -3,6 +3,7 @@
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
+use workloads::catalog::AnyWorkload;
 
 /// An entry of a catalog, as far as a study is concerned.
 #[derive(Debug, Clone, Copy)]
@@ -30,4 +31,45 @@ pub struct Catalogs {
     pub check_workload: WorkloadCheck,
     /// Combinations that a platform cannot honour.
     pub check_platform: PlatformCheck,
+}
+
+impl Catalogs {
+    /// What this build has.
+    pub fn standard() -> Self {
+        let engine = |entry: &engines::catalog::Entry| Kind {
+            kind: entry.kind,
+            meaning: entry.meaning,
+            keys: entry.keys,
+            remote: entry.remote,
+        };
+        let workload = |entry: &workloads::catalog::Entry| Kind {
+            kind: entry.kind,
+            meaning: entry.meaning,
+            keys: entry.keys,
+            remote: false,
+        };
+        let platform = |entry: &platforms::catalog::Entry| Kind {
+            kind: entry.kind,
+            meaning: entry.meaning,
+            keys: entry.keys,
+            remote: false,
+        };
+        Self {
+            engines: engines::catalog::ENGINES.iter().map(engine).collect(),
+            workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
+            platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
+            check_platform: platforms::catalog::check,
+            check_workload,
+        }
+    }
+}
+
+fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>> {
+    let workload = AnyWorkload::from_table(kind, table)?;
+    let dataset = workload.dataset();
+    Ok(WorkloadNote {
+        kind: kind.to_owned(),
+        notice: dataset.notice().to_owned(),
+        deviations: dataset.deviations().iter().map(|sentence| (*sentence).to_owned()).collect(),
+    })
 }

@@ -96,10 +96,14 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
     let mut one = Named { name: name_so_far, line: section.line, baseline: None, overrides: Vec::new() };
     for leaf in &section.leaves {
         match leaf.path.as_str() {
-            "name" => match name(leaf) {
-                Ok(name) => one.name = name,
-                Err(problem) => problems.push(Problem { path: below(kind, "name"), ..problem }),
-            },
+            "name" => {
+                if let Some(text) = leaf.value.as_str().filter(|text| is_name(text)) {
+                    text.clone_into(&mut one.name);
+                } else {
+                    let (path, found) = (below(kind, "name"), found(&leaf.value));
+                    problems.push(Problem::new(Some(leaf.line), &path, found, NAME_EXPECTED));
+                }
+            }
             "baseline" if own_keys.contains(&"baseline") => one.baseline = truth(kind, leaf, problems),
             "set" => problems.extend(empty_set(kind, leaf)),
             path => {
@@ -120,13 +124,9 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
 
 const NAME_EXPECTED: &str = "a name of at most 40 letters, digits, spaces and the signs - _ . +";
 
-fn name(leaf: &Leaf) -> Result<String, Problem> {
-    let fits = |text: &&str| {
-        let allowed = |letter: char| letter.is_alphanumeric() || " -_.+".contains(letter);
-        !text.trim().is_empty() && text.chars().all(allowed) && text.chars().count() <= LONGEST_NAME
-    };
-    let name = leaf.value.as_str().filter(fits).map(str::to_owned);
-    name.ok_or_else(|| Problem::new(Some(leaf.line), "name", found(&leaf.value), NAME_EXPECTED))
+fn is_name(text: &str) -> bool {
+    let allowed = |letter: char| letter.is_alphanumeric() || " -_.+".contains(letter);
+    !text.trim().is_empty() && text.chars().all(allowed) && text.chars().count() <= LONGEST_NAME
 }
 
 fn truth(kind: &str, leaf: &Leaf, problems: &mut Vec<Problem>) -> Option<bool> {

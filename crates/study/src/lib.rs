@@ -1,7 +1,7 @@
 //! The study file: read, checked, and turned into a plan in which everything is decided.
 //!
 //! Pure: text in; a [`record::plan::Plan`] or every problem at once out. Nothing here reads a file, a clock or the host
-//! (what the host has is passed in as [`Host`]). The steps are one file each: [`source`](self) finds what is written
+//! (what the host has is passed in as [`Host`]). The steps are one file each: `source` finds what is written
 //! and on which line, `overrides` lays contenders, scenarios and swept values over the base, `cells` crosses them,
 //! `decide` checks each cell and fills in every default, `plan` shuffles the blocks.
 
@@ -14,6 +14,7 @@ mod only;
 mod overrides;
 mod plan;
 mod problems;
+mod reference;
 mod shape;
 mod source;
 
@@ -24,4 +25,5 @@ pub use keys::{LOAD, MACHINE, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::plan;
 pub use problems::{Problem, render};
+pub use reference::reference;
 pub use shape::{Disk, Load, Machine, Placement, Storage, kind_and_table, load, machine};

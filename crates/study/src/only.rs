@@ -45,14 +45,16 @@ pub fn only(plan: &Plan, words: &[String]) -> Result<Plan, OnlyError> {
 impl Chosen {
     fn add(&mut self, plan: &Plan, word: &str) -> Result<(), OnlyError> {
         let (kind, name) = word.split_once('=').map_or((None, word), |(kind, name)| (Some(kind), name));
+        let of_trials = |number: fn(&PlannedTrial) -> u32| plan.trials.iter().map(number);
         match kind {
-            Some("block") => add_number(&mut self.blocks, "block", name, plan.trials.iter().map(|trial| trial.block)),
-            Some("trial") => add_number(&mut self.trials, "trial", name, plan.trials.iter().map(|trial| trial.id)),
-            Some("cell") => add_number(&mut self.cells, "cell", name, plan.cells.iter().map(|cell| cell.id)),
-            None | Some("contender") if is_contender(plan, name) => add(&mut self.contenders, name.to_owned()),
-            None | Some("scenario") if is_scenario(plan, name) => add(&mut self.scenarios, name.to_owned()),
-            _ => Err(unknown(plan, word)),
+            Some("block") => self.blocks.extend([number("block", name, of_trials(|trial| trial.block))?]),
+            Some("trial") => self.trials.extend([number("trial", name, of_trials(|trial| trial.id))?]),
+            Some("cell") => self.cells.extend([number("cell", name, of_trials(|trial| trial.cell))?]),
+            None | Some("contender") if is_contender(plan, name) => self.contenders.extend([name.to_owned()]),
+            None | Some("scenario") if is_scenario(plan, name) => self.scenarios.extend([name.to_owned()]),
+            _ => return Err(unknown(plan, word)),
         }
+        Ok(())
     }
 
     fn has(&self, plan: &Plan, trial: &PlannedTrial) -> bool {
@@ -70,24 +72,13 @@ fn allows<T: Ord>(chosen: &BTreeSet<T>, value: Option<&T>) -> bool {
     chosen.is_empty() || value.is_some_and(|value| chosen.contains(value))
 }
 
-fn add<T: Ord>(chosen: &mut BTreeSet<T>, value: T) -> Result<(), OnlyError> {
-    chosen.insert(value);
-    Ok(())
-}
-
-fn add_number(
-    chosen: &mut BTreeSet<u32>,
-    kind: &'static str,
-    value: &str,
-    known: impl Iterator<Item = u32> + Clone,
-) -> Result<(), OnlyError> {
-    match value.parse::<u32>().ok().filter(|number| known.clone().any(|one| one == *number)) {
-        Some(number) => add(chosen, number),
-        None => {
-            let (from, to) = (known.clone().min().unwrap_or_default(), known.max().unwrap_or_default());
-            Err(OnlyError::OutOfRange { kind, value: value.to_owned(), from, to })
-        }
-    }
+/// The number that `value` says, if the study has it.
+fn number(kind: &'static str, value: &str, known: impl Iterator<Item = u32> + Clone) -> Result<u32, OnlyError> {
+    let number = value.parse::<u32>().ok().filter(|number| known.clone().any(|one| one == *number));
+    number.ok_or_else(|| {
+        let (from, to) = (known.clone().min().unwrap_or_default(), known.max().unwrap_or_default());
+        OnlyError::OutOfRange { kind, value: value.to_owned(), from, to }
+    })
 }
 
 fn is_contender(plan: &Plan, name: &str) -> bool {

@@ -5,3 +5,5 @@ mod only;
 mod plans;
 mod problems;
 mod properties;
+mod reference;
+mod studies;

@@ -1,0 +1,190 @@
+//! A study with every key that there is, each with its meaning, what it may hold and its default.
+//!
+//! Made from the same lists that studies are checked against, so it cannot say anything else than they do.
+
+use crate::catalogs::{Catalogs, Kind};
+use crate::keys::{LOAD, MACHINE, STUDY};
+use crate::overrides::KIND;
+use crate::problems::below;
+use settings::{Holds, Key};
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# Every key of a study: its meaning, what it may hold, and its default. This study can be planned.
+#
+# Keys with a default may be left out; a key that is commented out has none and is absent unless given. Where a table is
+# commented out, it is what the table above it holds for another kind. Unknown keys are errors.
+";
+
+const CONTENDERS: &str = r#"
+# Contenders: what is compared. Each has a name and those keys of any table that are to differ for it, either in tables as
+# here or dotted as in set = { "machine.kernel" = "generic" }. Exactly one is the baseline that the others are compared
+# with: the one marked so, else the first.
+"#;
+
+const OVERRIDES: &str = r#"
+# Scenarios (optional): named sets of overrides, each crossed with every contender.
+[[scenario]]
+name = "large disk"
+set = { "machine.disk.size" = "20GiB" }
+
+[[scenario]]
+name = "small disk"
+set = { "machine.disk.size" = "10GiB" }
+
+# Sweeps (optional): lists of values, crossed with each other, with every scenario and with every contender. A key that a
+# contender or a scenario sets cannot be swept.
+[sweep]
+"load.clients" = [1, 4]
+"#;
+
+/// Values for keys that must be given: what a person would write first.
+const EXAMPLES: [(&str, &str); 6] = [
+    ("question", "\"What does each platform cost an order-entry database?\""),
+    ("machine.vcpus", "1"),
+    ("machine.memory", "\"1GiB\""),
+    ("load.clients", "4"),
+    ("load.warmup", "\"30s\""),
+    ("load.measure", "\"2m\""),
+];
+
+/// Comments are as wide as code.
+const WIDTH: usize = 120;
+
+/// The whole reference, as TOML.
+pub fn reference(catalogs: &Catalogs) -> String {
+    let mut text = HEAD.to_owned();
+    keys(&mut text, "", "", STUDY, Written::Live);
+    table(&mut text, "machine", "The shape that every contender gets.", MACHINE);
+    kinds(&mut text, "engine", &catalogs.engines);
+    kinds(&mut text, "workload", &catalogs.workloads);
+    table(&mut text, "load", "Who works on the database, and for how long.", LOAD);
+    text.push_str(CONTENDERS);
+    for (at, platform) in catalogs.platforms.iter().enumerate() {
+        contender(&mut text, platform, at == 0);
+    }
+    text.push_str(OVERRIDES);
+    text
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Written {
+    Live,
+    CommentedOut,
+}
+
+fn table(text: &mut String, name: &str, meaning: &str, list: &[Key]) {
+    text.push('\n');
+    comment(text, meaning);
+    line(text, &format!("[{name}]"), Written::Live);
+    keys(text, name, name, list, Written::Live);
+}
+
+/// The first kind is live, the others show what the table holds for them.
+fn kinds(text: &mut String, part: &str, kinds: &[Kind]) {
+    for (at, entry) in kinds.iter().enumerate() {
+        let written = if at == 0 { Written::Live } else { Written::CommentedOut };
+        text.push('\n');
+        comment(text, entry.meaning);
+        line(text, &format!("[{part}]"), written);
+        line(text, &format!("{KIND} = \"{}\"", entry.kind), written);
+        keys(text, part, part, entry.keys, written);
+    }
+}
+
+fn contender(text: &mut String, platform: &Kind, baseline: bool) {
+    text.push('\n');
+    comment(text, platform.meaning);
+    let head = format!("[[contender]]\nname = \"{}\"\nbaseline = {baseline}\n", platform.kind);
+    let head = format!("{head}\n[contender.platform]\n{KIND} = \"{}\"\n", platform.kind);
+    text.push_str(&head);
+    keys(text, "platform", "contender.platform", platform.keys, Written::Live);
+}
+
+/// Keys of the table that TOML calls `header`; inner tables come last, as TOML demands.
+fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Written) {
+    let is_table = |key: &&Key| matches!(key.holds, Holds::Table(_));
+    for key in list.iter().filter(|key| !is_table(key)) {
+        text.push_str(if written == Written::Live { "\n" } else { "#\n" });
+        comment(text, key.meaning);
+        comment(text, &holds(key));
+        let absent = if key.default == Some("") { Written::CommentedOut } else { written };
+        line(text, &format!("{} = {}", key.name, value(&below(path, key.name), key)), absent);
+    }
+    for key in list.iter().filter(is_table) {
+        let Holds::Table(inner) = key.holds else { continue };
+        let header = below(header, key.name);
+        text.push_str(if written == Written::Live { "\n" } else { "#\n" });
+        comment(text, key.meaning);
+        line(text, &format!("[{header}]"), written);
+        keys(text, &below(path, key.name), &header, inner, written);
+    }
+}
+
+/// What a key holds and its default, as a sentence.
+fn holds(key: &Key) -> String {
+    let holds = key.holds.to_string();
+    let mut letters = holds.chars();
+    let holds = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default();
+    match key.default {
+        None => format!("{holds}; must be given."),
+        Some("") => format!("{holds}; absent unless given."),
+        Some(default) => format!("{holds}; default {}.", in_toml(default, key.holds)),
+    }
+}
+
+/// The value to show: the default, or an example.
+fn value(path: &str, key: &Key) -> String {
+    let example = EXAMPLES.iter().find(|(name, _)| *name == path).map(|(_, value)| (*value).to_owned());
+    let default = key.default.filter(|default| !default.is_empty()).map(|default| in_toml(default, key.holds));
+    default.or(example).unwrap_or_else(|| any(key.holds))
+}
+
+/// Catalogs may leave out the quotes of a default.
+fn in_toml(default: &str, holds: Holds) -> String {
+    let is_text = match holds {
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } => true,
+        Holds::Size { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
+        Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) => false,
+    };
+    if is_text { format!("\"{}\"", default.trim_matches('"')) } else { default.to_owned() }
+}
+
+/// Some value that the key accepts.
+fn any(holds: Holds) -> String {
+    match holds {
+        Holds::Boolean => "false".to_owned(),
+        Holds::Integer { min, .. } | Holds::IntegerOr { min, .. } => min.to_string(),
+        Holds::Number { min, .. } => format!("{min:?}"),
+        Holds::Text => "\"…\"".to_owned(),
+        Holds::Choice(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
+        Holds::Size { min, .. } => format!("\"{}\"", settings::Bytes(min)),
+        Holds::Span { min_ms, .. } => format!("\"{}\"", settings::Span(min_ms)),
+        Holds::Table(_) => "{}".to_owned(),
+    }
+}
+
+fn line(text: &mut String, content: &str, written: Written) {
+    let sign = if written == Written::Live { "" } else { "# " };
+    let _ = writeln!(text, "{sign}{content}");
+}
+
+/// A comment, broken between words and closed with a full stop, which catalogs may leave out.
+fn comment(text: &mut String, sentence: &str) {
+    let sentence = sentence.trim_end_matches('.');
+    let stop = if sentence.is_empty() { "" } else { "." };
+    let sentence = format!("{sentence}{stop}");
+    let mut width = 0;
+    for word in sentence.split_whitespace() {
+        let needed = word.chars().count() + 1;
+        if width == 0 || width + needed > WIDTH {
+            text.push_str(if width == 0 { "#" } else { "\n#" });
+            width = 1;
+        }
+        let _ = write!(text, " {word}");
+        width += needed;
+    }
+    if width > 0 {
+        text.push('\n');
+    }
+}

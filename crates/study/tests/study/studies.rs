@@ -1,0 +1,122 @@
+//! The study files that come with bakeoff, against the real catalogs.
+
+use record::plan::Plan;
+use serde_json::Map;
+use settings::{Holds, Key};
+use std::path::{Path, PathBuf};
+use study::{Catalogs, Host, Kind};
+
+/// The smallest host that the studies are meant for.
+const HOST: Host = Host { cpus: 2, memory_bytes: 4 << 30 };
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")
+}
+
+fn plan(name: &str, text: &str) -> Plan {
+    let problems = |problems: Vec<study::Problem>| panic!("{}", study::render(&problems, name));
+    study::plan(name, text, &Catalogs::standard(), &HOST).unwrap_or_else(problems)
+}
+
+fn read(name: &str) -> String {
+    std::fs::read_to_string(folder().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+#[test]
+fn every_study_can_be_planned() {
+    let mut planned = Vec::new();
+    for entry in std::fs::read_dir(folder()).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+            assert!(!plan(&name, &read(&name)).trials.is_empty());
+            planned.push(name);
+        }
+    }
+    for name in ["postgres-native-vs-vm.toml", "quickstart.toml", "reference.toml"] {
+        assert!(planned.iter().any(|other| other == name), "{name} is not there");
+    }
+}
+
+#[test]
+fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
+    let plan = plan("quickstart.toml", &read("quickstart.toml"));
+    assert!(study::estimate(&plan).driving_ms <= 180_000);
+    let shapes = plan.cells.iter().map(|cell| &cell.settings["machine"]).collect::<Vec<_>>();
+    assert_eq!(shapes[0], shapes[1]);
+    assert_eq!(plan.cells.iter().map(|cell| cell.contender.as_str()).collect::<Vec<_>>(), ["native", "vm"]);
+}
+
+/// `BLESS=1 cargo test -p study reference` writes the file anew when keys have changed.
+#[test]
+fn the_reference_is_what_the_catalogs_say() {
+    let reference = study::reference(&Catalogs::standard());
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(folder().join("reference.toml"), &reference).unwrap();
+    }
+    let written = read("reference.toml");
+    assert!(
+        written == reference,
+        "studies/reference.toml is stale; BLESS=1 cargo test -p study reference writes it anew"
+    );
+}
+
+#[test]
+fn the_reference_names_every_key_of_every_entry() {
+    let reference = read("reference.toml");
+    let catalogs = Catalogs::standard();
+    let entries = [&catalogs.engines, &catalogs.workloads, &catalogs.platforms].into_iter().flatten();
+    for entry in entries {
+        let kind = format!("kind = \"{}\"", entry.kind);
+        let (_, after) = reference.split_once(&kind).unwrap_or_else(|| panic!("{kind} is not in the reference"));
+        let section = after.split("kind = \"").next().unwrap();
+        names_all(section, entry.keys);
+    }
+    for keys in [study::STUDY, study::MACHINE, study::LOAD] {
+        names_all(&reference, keys);
+    }
+}
+
+fn names_all(section: &str, keys: &[Key]) {
+    for key in keys {
+        let named = |line: &str| {
+            let line = line.trim_start_matches(['#', ' ']);
+            line.starts_with(&format!("{} = ", key.name)) || line.ends_with(&format!(".{}]", key.name))
+        };
+        assert!(section.lines().any(named), "{} is not in the reference", key.name);
+        if let Holds::Table(inner) = key.holds {
+            names_all(section, inner);
+        }
+    }
+}
+
+/// Each entry's defaults must themselves be values that the entry accepts, and checking them again must change nothing.
+#[test]
+fn defaults_of_every_entry_fit_their_keys() {
+    let catalogs = Catalogs::standard();
+    let has_defaults = |entry: &&Kind| entry.keys.iter().all(|key| key.default.is_some());
+    let entries = [&catalogs.engines, &catalogs.workloads, &catalogs.platforms].into_iter().flatten();
+    for entry in entries.filter(has_defaults) {
+        let checked = settings::check_written(&Map::new(), entry.keys);
+        let checked = checked.unwrap_or_else(|problems| panic!("{}: {problems:?}", entry.kind));
+        assert_eq!(settings::check(&checked, entry.keys), Ok(checked), "{}", entry.kind);
+    }
+}
+
+/// The reference with any other engine in place of the first one can be planned too.
+#[test]
+fn every_engine_and_workload_can_be_planned() {
+    let catalogs = Catalogs::standard();
+    for (engine, workload) in
+        catalogs.engines.iter().flat_map(|one| catalogs.workloads.iter().map(move |two| (one, two)))
+    {
+        let only = |kinds: &[Kind], kind: &str| kinds.iter().filter(|entry| entry.kind == kind).copied().collect();
+        let engines = only(&catalogs.engines, engine.kind);
+        let workloads = only(&catalogs.workloads, workload.kind);
+        let text = study::reference(&Catalogs { engines, workloads, ..catalogs.clone() });
+        let plan = plan("reference.toml", &text);
+        assert_eq!(plan.cells[0].settings["engine"]["kind"], engine.kind);
+        assert_eq!(plan.workloads[0].kind, workload.kind);
+        assert!(!plan.workloads[0].notice.is_empty());
+    }
+}
