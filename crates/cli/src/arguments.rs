@@ -67,9 +67,6 @@ pub struct DoctorOptions {
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
-    /// Probe again what is remembered from earlier (whether KVM works)
-    #[arg(long)]
-    pub again: bool,
 }
 
 #[derive(Debug, Args)]

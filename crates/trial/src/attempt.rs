@@ -50,6 +50,8 @@ pub enum AttemptError {
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
     NoWayIn,
+    #[error("writing down the measured series: {0}")]
+    Series(#[from] record::hlog::LogError),
     #[error(transparent)]
     Record(#[from] RecordError),
 }
@@ -276,7 +278,7 @@ impl Running<'_> {
         let mut facts = driven.facts.clone();
         placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
         let folder = &self.attempt.folder;
-        folder.write("intervals.hlog", record::hlog::write(&driven.measured).as_bytes())?;
+        folder.write("intervals.hlog", &record::hlog::write(&driven.measured)?)?;
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
         folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
         let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);

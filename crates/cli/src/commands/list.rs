@@ -85,7 +85,7 @@ fn write_keys(text: &mut String, keys: &[Key], above: &str) -> std::fmt::Result 
             Some(default) => format!("default {default}"),
         };
         writeln!(text, "    {name:<24} {}", key.meaning)?;
-        writeln!(text, "    {:<24} {}; {default}", "", settings::expected(&key.holds))?;
+        writeln!(text, "    {:<24} {}; {default}", "", key.holds)?;
         if let settings::Holds::Table(inner) = key.holds {
             write_keys(text, inner, &format!("{name}."))?;
         }
@@ -104,7 +104,7 @@ fn keys_as_json(keys: &[Key]) -> Vec<serde_json::Value> {
         let inner = if let settings::Holds::Table(inner) = key.holds { keys_as_json(inner) } else { Vec::new() };
         json!({
             "name": key.name, "meaning": key.meaning, "default": key.default,
-            "expected": settings::expected(&key.holds), "keys": inner,
+            "expected": key.holds.to_string(), "keys": inner,
         })
     };
     keys.iter().map(one).collect()

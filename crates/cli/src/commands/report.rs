@@ -5,6 +5,7 @@ use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
+use record::check::Finding;
 use record::folder::RunFolder;
 use record::run::Run;
 use record::trial::Outcome;
@@ -18,11 +19,12 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         say(&published.table);
     }
     say(&format!("report: {}", published.html.display()));
-    Ok(verdict(&published.analysis))
+    Ok(verdict(&published.run))
 }
 
 /// What was made of a record.
 pub struct Published {
+    pub run: Run,
     pub analysis: Analysis,
     /// The short table for the terminal.
     pub table: String,
@@ -34,18 +36,17 @@ pub fn publish(path: &Path) -> Result<Published> {
     let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
     let run = Run::open(path).context("reading the run")?;
     let analysis = analysis::summary::analyse(&run);
-    let document = report::document(&run, &analysis);
     folder.write_json("analysis.json", &analysis).context("writing the analysis")?;
-    folder.write("report.md", report::markdown(&document).as_bytes()).context("writing the report")?;
-    folder.write("report.json", report::json(&document).as_bytes()).context("writing the report")?;
-    let html = folder.write("report.html", report::html(&document).as_bytes()).context("writing the report")?;
-    Ok(Published { table: report::terminal(&analysis), analysis, html })
+    folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
+    folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
+    let html = folder.write("report.html", report::html(&run, &analysis).as_bytes()).context("writing the report")?;
+    Ok(Published { table: report::terminal(&run, &analysis), run, analysis, html })
 }
 
 /// The exit code that a record deserves.
-pub fn verdict(analysis: &Analysis) -> Exit {
-    let outcome = |wanted: fn(&Outcome) -> bool| analysis.trials.iter().any(|trial| wanted(&trial.outcome));
-    if analysis.checks.violated > 0 {
+pub fn verdict(run: &Run) -> Exit {
+    let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
+    if run.trials.iter().any(|trial| trial.findings.iter().any(Finding::is_violated)) {
         Exit::DataWrong
     } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. })) {
         Exit::TrialsFailed

@@ -48,7 +48,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         say(&format!("stopped; `bakeoff run {} --resume` goes on", options.study.display()));
         return Ok(Exit::Interrupted);
     }
-    Ok(verdict(&published.analysis))
+    Ok(verdict(&published.run))
 }
 
 /// What the study counts, per minute ("NOPM"); the workload's own words.
