@@ -1,1 +1,42 @@
-//! TODO
+//! An analysis for people and programs. Pure: from a run and its analysis to texts.
+//!
+//! [`document::build`] puts the report together once, as headings, paragraphs, tables and figures; [`html`] and
+//! [`markdown`] write that down, so they cannot say different things. [`terminal`] is the short table at the end of a
+//! run and [`json`] is everything for programs. No number is computed here: each comes from the analysis or the record,
+//! with its interval or marked as a plain reading.
+//!
+//! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
+//! SVG; ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
+
+pub mod answer;
+pub mod document;
+pub mod figures;
+pub mod format;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod sections;
+pub mod terminal;
+
+use analysis::summary::Analysis;
+use record::run::Run;
+
+/// `report.html`: one self-contained file.
+pub fn html(run: &Run, analysis: &Analysis) -> String {
+    html::write(&document::build(run, analysis))
+}
+
+/// `report.md`.
+pub fn markdown(run: &Run, analysis: &Analysis) -> String {
+    markdown::write(&document::build(run, analysis))
+}
+
+/// `report.json`.
+pub fn json(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
+    json::write(run, analysis)
+}
+
+/// The short table for the end of a run.
+pub fn terminal(run: &Run, analysis: &Analysis) -> String {
+    terminal::write(run, analysis)
+}

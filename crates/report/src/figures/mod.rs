@@ -1,0 +1,61 @@
+//! Figures as SVG that takes its colours, fonts and size from the page.
+//!
+//! Every panel is about as wide as a phone, so that its text stays readable there; a page shows as many beside one
+//! another as fit. Series are told apart by colour (safe for the colour-blind), by dashes and by a label at their end.
+
+pub mod latency;
+pub mod ratio;
+pub mod scale;
+pub mod svg;
+pub mod timeline;
+
+/// Series with a look of their own in the style sheet; further ones begin again.
+const LOOKS: usize = 6;
+
+/// The class that gives a contender the same look in every figure.
+fn look(index: usize) -> String {
+    format!("s{}", index % LOOKS)
+}
+
+/// Characters of a contender's name that fit beside its line.
+const LONGEST_LABEL: usize = 9;
+
+/// A name short enough for a direct label.
+fn label(name: &str) -> String {
+    if name.chars().count() <= LONGEST_LABEL {
+        return name.to_owned();
+    }
+    name.chars().take(LONGEST_LABEL - 1).chain(['…']).collect()
+}
+
+/// Moves labels apart that would overlap, keeping their order: heights in, heights out.
+fn spread(heights: &[f64], apart: f64, lowest: f64) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..heights.len()).collect();
+    order.sort_by(|&one, &other| heights[one].total_cmp(&heights[other]));
+    let mut moved = heights.to_vec();
+    for pair in 1..order.len() {
+        let (above, below) = (order[pair - 1], order[pair]);
+        moved[below] = moved[below].max(moved[above] + apart);
+    }
+    // What was pushed out at the bottom moves everything up.
+    let excess = order.last().map_or(0.0, |&last| (moved[last] - lowest).max(0.0));
+    moved.iter().map(|height| height - excess).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_never_overlap_and_keep_their_order() {
+        assert_eq!(spread(&[50.0, 52.0, 10.0], 12.0, 100.0), [50.0, 62.0, 10.0]);
+        assert_eq!(spread(&[95.0, 99.0], 12.0, 100.0), [88.0, 100.0]);
+        assert_eq!(spread(&[], 12.0, 100.0), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn long_names_are_cut() {
+        assert_eq!(label("kvm"), "kvm");
+        assert_eq!(label("virtio-scsi-none"), "virtio-s…");
+    }
+}

@@ -1,0 +1,122 @@
+//! Ratios with their intervals: every block's point above the bar that was made from them.
+
+use super::look;
+use super::scale::{Scale, ticks};
+use super::svg::{Anchor, Canvas};
+use crate::document::{Figure, Panel};
+use crate::format;
+use analysis::compare::{Comparison, Ratio};
+use analysis::summary::Analysis;
+
+const WIDTH: f64 = 520.0;
+const LEFT: f64 = 128.0;
+const RIGHT: f64 = WIDTH - 16.0;
+const TOP: f64 = 26.0;
+const ROW: f64 = 46.0;
+
+struct Row<'a> {
+    name: String,
+    detail: String,
+    ratio: &'a Ratio,
+    look: String,
+}
+
+pub fn figure(analysis: &Analysis) -> Option<Figure> {
+    let throughput: Vec<Row<'_>> =
+        analysis.comparisons.iter().filter_map(|one| throughput_row(analysis, one)).collect();
+    let latency: Vec<Row<'_>> = analysis.comparisons.iter().flat_map(|one| latency_rows(analysis, one)).collect();
+    let panels = [
+        ("Throughput relative to the baseline", "faster →", throughput),
+        ("Response time relative to the baseline", "slower →", latency),
+    ];
+    let drawn = panels.into_iter().filter(|(_, _, rows)| !rows.is_empty());
+    let panels: Vec<Panel> = drawn.map(|(title, right, rows)| Panel { svg: panel(title, right, &rows) }).collect();
+    (!panels.is_empty()).then(|| Figure {
+        title: "Ratios".to_owned(),
+        description: "Small points are single blocks, the large one their geometric mean, the bar its 95 % interval. The upright \
+                      line at 1 is the baseline."
+            .to_owned(),
+        panels,
+        wide: true,
+    })
+}
+
+fn throughput_row<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Option<Row<'a>> {
+    let detail = comparison.coordinates.clone();
+    let (name, look) = (comparison.contender.clone(), look_of(analysis, comparison));
+    comparison.throughput.as_ref().map(|ratio| Row { name, detail, ratio, look })
+}
+
+fn latency_rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
+    let row = |latency: &'a analysis::compare::LatencyRatio| Row {
+        name: format!("{} {}", comparison.contender, format::percentile(latency.quantile)),
+        detail: [latency.kind.as_str(), &comparison.coordinates]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", "),
+        ratio: &latency.ratio,
+        look: look_of(analysis, comparison),
+    };
+    comparison.latency.iter().map(row).collect()
+}
+
+/// The look that the contender has in the other figures: its place among the cells of its group.
+fn look_of(analysis: &Analysis, comparison: &Comparison) -> String {
+    let group = analysis.cells.iter().filter(|cell| cell.coordinates == comparison.coordinates);
+    look(group.enumerate().find(|(_, cell)| cell.cell == comparison.contender_cell).map_or(1, |(index, _)| index))
+}
+
+/// The values that must be on the paper: all points, all intervals, and one.
+fn range(rows: &[Row<'_>]) -> (f64, f64) {
+    let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.ratio));
+    let ends = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);
+    let values: Vec<f64> = points.chain(ends).chain([1.0]).collect();
+    let low = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let margin = ((high - low) * 0.08).max(0.01);
+    (low - margin, high + margin)
+}
+
+fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> String {
+    let bottom = TOP + ROW * rows.len() as f64;
+    let mut canvas = Canvas::new(WIDTH, bottom + 30.0);
+    let (low, high) = range(rows);
+    let across = Scale::linear((low, high), (LEFT, RIGHT));
+    canvas.text("head", (0.0, 14.0), Anchor::Start, title);
+    canvas.text("small", (RIGHT, 14.0), Anchor::End, right);
+    let marks = ticks(low, high, 6.0);
+    let fine = marks.windows(2).any(|pair| pair[1] - pair[0] < 0.0999 && (pair[1] * 100.0).fract().abs() > 1e-6);
+    for tick in marks {
+        canvas.line("grid", (across.at(tick), TOP), (across.at(tick), bottom));
+        let decimals = if fine { 3 } else { 2 };
+        canvas.text("tick", (across.at(tick), bottom + 17.0), Anchor::Middle, &format::decimal(tick, decimals));
+    }
+    canvas.line("reference", (across.at(1.0), TOP), (across.at(1.0), bottom + 4.0));
+    for (row, index) in rows.iter().zip(0_u32..) {
+        draw(&mut canvas, row, across, TOP + ROW * f64::from(index));
+    }
+    let said: Vec<String> = rows
+        .iter()
+        .map(|row| format!("{} {}: {}", row.name, row.detail, format::estimate(&row.ratio.estimate, format::ratio)))
+        .collect();
+    canvas.finish(title, &format!("{}.", said.join("; ")))
+}
+
+fn draw(canvas: &mut Canvas, row: &Row<'_>, across: Scale, top: f64) {
+    let middle = top + ROW * 0.62;
+    canvas.text("label", (0.0, middle - 2.0), Anchor::Start, &row.name);
+    canvas.text("small", (0.0, middle + 12.0), Anchor::Start, &row.detail);
+    for block in &row.ratio.blocks {
+        canvas.circle(&format!("block {}", row.look), (across.at(block.ratio), top + ROW * 0.26), 3.0);
+    }
+    let estimate = &row.ratio.estimate;
+    if let Some((low, high)) = estimate.bounds.known() {
+        let (left, right) = (across.at(low), across.at(high));
+        canvas.line(&format!("bar {}", row.look), (left, middle), (right, middle));
+        for end in [left, right] {
+            canvas.line(&format!("bar {}", row.look), (end, middle - 5.0), (end, middle + 5.0));
+        }
+    }
+    canvas.circle(&format!("point {}", row.look), (across.at(estimate.point), middle), 5.0);
+}

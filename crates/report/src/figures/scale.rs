@@ -1,0 +1,101 @@
+//! From values to places on the paper, and round numbers to mark them with.
+
+/// A straight or logarithmic mapping of values to a range of coordinates.
+#[derive(Debug, Clone, Copy)]
+pub struct Scale {
+    low: f64,
+    high: f64,
+    start: f64,
+    end: f64,
+    logarithmic: bool,
+}
+
+impl Scale {
+    /// `start` is where `low` goes and `end` where `high` goes; `start` may be the greater one.
+    pub fn linear((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
+        let high = if high > low { high } else { low + 1.0 };
+        Self { low, high, start, end, logarithmic: false }
+    }
+
+    /// Both values must be positive.
+    pub fn logarithmic((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
+        let low = low.max(f64::MIN_POSITIVE);
+        let high = if high > low { high } else { low * 10.0 };
+        Self { low, high, start, end, logarithmic: true }
+    }
+
+    pub fn at(&self, value: f64) -> f64 {
+        let share = if self.logarithmic {
+            (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        self.start + share.clamp(0.0, 1.0) * (self.end - self.start)
+    }
+}
+
+/// The smallest of 1, 2, 2.5 and 5 times a power of ten that divides `length` into at most `parts`.
+pub fn round_step(length: f64, parts: f64) -> f64 {
+    let rough = length / parts;
+    if !rough.is_finite() || rough <= 0.0 {
+        return 1.0;
+    }
+    let power = 10_f64.powf(rough.log10().floor());
+    let fitting = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|step| step * power >= rough * (1.0 - 1e-9));
+    fitting.unwrap_or(10.0) * power
+}
+
+/// Round values from `low` to `high`, about `parts` of them.
+pub fn ticks(low: f64, high: f64, parts: f64) -> Vec<f64> {
+    let step = round_step(high - low, parts);
+    let mut ticks = Vec::new();
+    let mut index = (low / step - 1e-9).ceil();
+    while index * step <= high + step * 1e-9 && ticks.len() < 100 {
+        ticks.push(index * step);
+        index += 1.0;
+    }
+    ticks
+}
+
+/// 1, 2 and 5 times powers of ten between the two, or only the powers where those are many.
+pub fn logarithmic_ticks(low: f64, high: f64) -> Vec<f64> {
+    let decades = (high / low).log10();
+    let within: &[f64] = if decades > 2.5 { &[1.0] } else { &[1.0, 2.0, 5.0] };
+    let mut ticks = Vec::new();
+    let mut power = 10_f64.powf(low.log10().floor());
+    while power <= high && ticks.len() < 100 {
+        let steps = within.iter().map(|step| step * power);
+        ticks.extend(steps.filter(|tick| *tick >= low * (1.0 - 1e-9) && *tick <= high * (1.0 + 1e-9)));
+        power *= 10.0;
+    }
+    ticks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(values: &[f64]) -> Vec<String> {
+        values.iter().map(|value| format!("{value:.3}")).collect()
+    }
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(text(&ticks(0.0, 5800.0, 3.0)), ["0.000", "2000.000", "4000.000"]);
+        assert_eq!(text(&ticks(0.81, 1.02, 4.0)), ["0.850", "0.900", "0.950", "1.000"].map(str::to_owned));
+        assert_eq!(text(&logarithmic_ticks(0.7, 12.0)), ["1.000", "2.000", "5.000", "10.000"]);
+        assert_eq!(text(&logarithmic_ticks(0.5, 900.0)), ["1.000", "10.000", "100.000"]);
+        assert!(ticks(1.0, 1.0, 3.0).len() < 100);
+    }
+
+    #[test]
+    fn ends_go_to_ends() {
+        let scale = Scale::linear((10.0, 20.0), (100.0, 0.0));
+        assert_eq!(
+            text(&[scale.at(10.0), scale.at(15.0), scale.at(20.0), scale.at(99.0)]),
+            text(&[100.0, 50.0, 0.0, 0.0])
+        );
+        let scale = Scale::logarithmic((1.0, 100.0), (0.0, 10.0));
+        assert_eq!(text(&[scale.at(1.0), scale.at(10.0), scale.at(100.0)]), text(&[0.0, 5.0, 10.0]));
+    }
+}

@@ -1,0 +1,122 @@
+//! `report.html`: one self-contained file without scripts. It reads on a phone, on paper, in light and in dark.
+
+use crate::document::{Block, Cell, Document, Figure, Table, Tone};
+use crate::figures::svg::escaped;
+use analysis::warnings::Severity;
+use std::fmt::Write as _;
+
+const STYLE: &str = include_str!("style.css");
+
+pub fn write(document: &Document) -> String {
+    let title = escaped(&document.title);
+    let mut body = String::new();
+    for block in &document.blocks {
+        body.push_str(&of_block(block));
+    }
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+    )
+}
+
+fn of_block(block: &Block) -> String {
+    match block {
+        Block::Heading { level, text } => format!("<h{level}>{}</h{level}>\n", escaped(text)),
+        Block::Answer(text) => format!("<p class=\"answer\">{}</p>\n", escaped(text)),
+        Block::Paragraph(text) => format!("<p>{}</p>\n", escaped(text)),
+        Block::Note(text) => format!("<p class=\"note\">{}</p>\n", escaped(text)),
+        Block::Warnings(warnings) => of_warnings(warnings),
+        Block::List(lines) => {
+            let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+            format!("<ul>\n{items}</ul>\n")
+        }
+        Block::Table(table) => of_table(table),
+        Block::Figure(figure) => of_figure(figure),
+        Block::Code { title, text } => {
+            format!("<p class=\"code-title\">{}</p>\n<pre><code>{}</code></pre>\n", escaped(title), escaped(text))
+        }
+        Block::Fold { title, blocks } => {
+            let inner: String = blocks.iter().map(of_block).collect();
+            format!("<details>\n<summary>{}</summary>\n{inner}</details>\n", escaped(title))
+        }
+    }
+}
+
+fn of_warnings(warnings: &[(Severity, String)]) -> String {
+    let mut text = String::new();
+    for (severity, word, class) in
+        [(Severity::Serious, "Warning", "serious"), (Severity::Caution, "Caution", "caution")]
+    {
+        let own: Vec<&String> = warnings.iter().filter(|(one, _)| *one == severity).map(|(_, text)| text).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let plural = if own.len() == 1 { "" } else { "s" };
+        let _ = writeln!(
+            text,
+            "<section class=\"warnings {class}\" aria-label=\"{word}{plural}\">\n<p><strong>{word}{plural}</strong></p>\n<ul>"
+        );
+        for warning in own {
+            let _ = writeln!(text, "<li>{}</li>", escaped(warning));
+        }
+        text.push_str("</ul>\n</section>\n");
+    }
+    text
+}
+
+fn of_table(table: &Table) -> String {
+    let mut text = String::from("<div class=\"scroll\" tabindex=\"0\">\n<table>\n");
+    if !table.caption.is_empty() {
+        let _ = writeln!(text, "<caption>{}</caption>", escaped(&table.caption));
+    }
+    text.push_str("<thead><tr>");
+    for column in &table.columns {
+        let class = if column.numeric { " class=\"n\"" } else { "" };
+        let title = escaped(&column.title);
+        // An empty corner is no heading of anything.
+        let _ = if title.is_empty() {
+            write!(text, "<td></td>")
+        } else {
+            write!(text, "<th scope=\"col\"{class}>{title}</th>")
+        };
+    }
+    text.push_str("</tr></thead>\n<tbody>\n");
+    for row in &table.rows {
+        text.push_str("<tr>");
+        for (index, cell) in row.iter().enumerate() {
+            let numeric = table.columns.get(index).is_some_and(|column| column.numeric);
+            text.push_str(&of_cell(cell, index == 0, numeric));
+        }
+        text.push_str("</tr>\n");
+    }
+    text.push_str("</tbody>\n</table>\n</div>\n");
+    text
+}
+
+fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
+    let tone = match cell.tone {
+        Tone::Plain => "",
+        Tone::Marked => "marked",
+        Tone::Good => "good",
+        Tone::Bad => "bad",
+        Tone::Muted => "muted",
+    };
+    let classes: Vec<&str> =
+        [if numeric { "n" } else { "" }, tone].into_iter().filter(|class| !class.is_empty()).collect();
+    let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
+    let detail = cell.detail.as_deref().filter(|detail| !detail.is_empty());
+    let detail = detail.map(|detail| format!("<small>{}</small>", escaped(detail))).unwrap_or_default();
+    let content = format!("{}{detail}", escaped(&cell.text));
+    if first { format!("<th scope=\"row\"{class}>{content}</th>") } else { format!("<td{class}>{content}</td>") }
+}
+
+fn of_figure(figure: &Figure) -> String {
+    let class = if figure.wide { "panels wide" } else { "panels" };
+    let panels: String = figure.panels.iter().map(|panel| format!("{}\n", panel.svg)).collect();
+    let (title, description) = (escaped(&figure.title), escaped(&figure.description));
+    format!(
+        "<figure>\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"
+    )
+}

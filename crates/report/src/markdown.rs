@@ -1,0 +1,85 @@
+//! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
+
+use crate::document::{Block, Cell, Document, Figure, Table, Tone};
+use analysis::warnings::Severity;
+use std::fmt::Write as _;
+
+pub fn write(document: &Document) -> String {
+    let mut text = format!("# {}\n", escaped(&document.title));
+    for block in &document.blocks {
+        text.push('\n');
+        text.push_str(&of_block(block));
+    }
+    text
+}
+
+fn of_block(block: &Block) -> String {
+    match block {
+        Block::Heading { level, text } => format!("{} {}\n", "#".repeat(usize::from(*level)), escaped(text)),
+        Block::Answer(text) => format!("**{}**\n", escaped(text)),
+        Block::Paragraph(text) => format!("{}\n", escaped(text)),
+        Block::Note(text) => format!("*{}*\n", escaped(text)),
+        Block::Warnings(warnings) => warnings.iter().fold(String::new(), |mut text, (severity, warning)| {
+            let word = match severity {
+                Severity::Serious => "WARNING",
+                Severity::Caution => "Caution",
+            };
+            let _ = writeln!(text, "> **{word}:** {}\n>", escaped(warning));
+            text
+        }),
+        Block::List(lines) => lines.iter().fold(String::new(), |text, line| text + "- " + &escaped(line) + "\n"),
+        Block::Table(table) => of_table(table),
+        Block::Figure(figure) => of_figure(figure),
+        Block::Code { title, text } => format!("{}\n\n```sh\n{text}\n```\n", escaped(title)),
+        Block::Fold { title, blocks } => {
+            let inner: Vec<String> = blocks.iter().map(of_block).collect();
+            format!("<details><summary>{}</summary>\n\n{}\n</details>\n", escaped(title), inner.join("\n"))
+        }
+    }
+}
+
+fn of_table(table: &Table) -> String {
+    let mut text = String::new();
+    if !table.caption.is_empty() {
+        let _ = writeln!(text, "{}\n", escaped(&table.caption));
+    }
+    let titles: Vec<String> = table.columns.iter().map(|column| escaped(&column.title)).collect();
+    let rules: Vec<&str> = table.columns.iter().map(|column| if column.numeric { "---:" } else { ":---" }).collect();
+    let _ = writeln!(text, "| {} |\n| {} |", titles.join(" | "), rules.join(" | "));
+    for row in &table.rows {
+        let cells: Vec<String> = row.iter().map(of_cell).collect();
+        let _ = writeln!(text, "| {} |", cells.join(" | "));
+    }
+    text
+}
+
+fn of_cell(cell: &Cell) -> String {
+    let text = match cell.tone {
+        Tone::Bad | Tone::Marked => format!("**{}**", escaped(&cell.text)),
+        Tone::Plain | Tone::Good | Tone::Muted => escaped(&cell.text),
+    };
+    match &cell.detail {
+        Some(detail) if !detail.is_empty() => format!("{text} ({})", escaped(detail)),
+        _ => text,
+    }
+}
+
+fn of_figure(figure: &Figure) -> String {
+    format!("**{}.** {} The figure is in report.html.\n", escaped(&figure.title), escaped(&figure.description))
+}
+
+/// Text that Markdown takes as it is, on one line.
+fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '\n' | '\r' => safe.push(' '),
+            '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' => {
+                safe.push('\\');
+                safe.push(letter);
+            }
+            other => safe.push(other),
+        }
+    }
+    safe
+}

@@ -1,0 +1,128 @@
+//! Data checks, the record's agreement with itself, work for each transaction, and the driver's account of itself.
+
+use super::heading;
+use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::format;
+use analysis::cells::CellResult;
+use analysis::checks::CheckSummary;
+use analysis::summary::Analysis;
+use analysis::work::WorkComparison;
+use record::check::Moment;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
+    if !analysis.checks.is_empty() {
+        blocks.push(Block::Table(checks(&analysis.checks)));
+    }
+    blocks.push(Block::Paragraph(agreement(analysis)));
+    blocks.push(heading("Work per transaction"));
+    for comparison in &analysis.work {
+        blocks.push(Block::Table(work(comparison)));
+    }
+    blocks.push(Block::Note(work_in_words(analysis)));
+    let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
+    if !drivers.is_empty() {
+        blocks.push(heading("The measuring tool about itself"));
+        blocks.push(Block::Table(driver(&drivers)));
+    }
+    blocks
+}
+
+fn checks_in_words(analysis: &Analysis) -> String {
+    let counts = analysis.check_counts;
+    if counts.held + counts.violated + counts.undecided == 0 {
+        return "No data check ran: nothing is known about the correctness of the data.".to_owned();
+    }
+    let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
+    format!("{held} checks hold, {violated} are violated, {undecided} are undecided, over all trials.")
+}
+
+fn checks(summaries: &[CheckSummary]) -> Table {
+    let titles = ["check", "contender", "verdict", "seen"];
+    let row = |check: &CheckSummary| {
+        let moment = match check.moment {
+            Moment::AfterLoad => "after load",
+            Moment::AfterTrial => "after the trial",
+        };
+        let (held, violated, undecided) = (check.held, check.violated.len(), check.undecided);
+        let verdict = match (violated, held) {
+            (0, 0) => Cell::new("undecided").tone(Tone::Muted).detail(format!("{undecided}×")),
+            (0, _) => Cell::new("holds").tone(Tone::Good).detail(format!("{held}×")),
+            _ => Cell::new("violated").tone(Tone::Bad).detail(format!("{violated}×, holds {held}×")),
+        };
+        vec![
+            Cell::new(&check.name).detail(format!("{}; {moment}", check.rule)),
+            Cell::new(&check.contender),
+            verdict,
+            check.seen.as_ref().map_or_else(Cell::none, Cell::new),
+        ]
+    };
+    Table {
+        caption: String::new(),
+        columns: titles.map(Column::text).to_vec(),
+        rows: summaries.iter().map(row).collect(),
+    }
+}
+
+fn agreement(analysis: &Analysis) -> String {
+    let broken = analysis.agreement.iter().filter(|checked| !checked.disagreements.is_empty()).count();
+    let all = analysis.agreement.len();
+    match (broken, all) {
+        (_, 0) => "No trial was completed, so there was nothing to reconcile.".to_owned(),
+        (0, _) => format!("In all {all} completed trials the seconds of the log add up to the totals of the trial."),
+        _ => format!("In {broken} of {all} completed trials the seconds of the log do not add up to the totals."),
+    }
+}
+
+fn work(comparison: &WorkComparison) -> Table {
+    let titles = ["transactions", "statements", "rows returned", "rows changed"];
+    let mut columns = vec![Column::text("contender")];
+    columns.extend(titles.map(Column::number));
+    let rows = comparison.contenders.iter().map(|reading| {
+        let each = [reading.statements, reading.rows_returned, reading.rows_changed];
+        let mut row = vec![Cell::new(&reading.contender), Cell::new(format::count(reading.transactions))];
+        row.extend(each.map(|value| Cell::new(format::decimal(value, 2))));
+        row
+    });
+    Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() }
+}
+
+fn work_in_words(analysis: &Analysis) -> String {
+    let unequal: Vec<&String> = analysis.work.iter().flat_map(|comparison| &comparison.unequal).collect();
+    let tolerance = analysis.work.first().map_or(0.0, |comparison| comparison.tolerance * 100.0);
+    match (analysis.work.len(), unequal.len()) {
+        (0, _) => "No trial was completed, so there is no work to compare.".to_owned(),
+        (_, 0) => format!("Plain readings per transaction; equal within the tolerated {tolerance:.0} %."),
+        (_, count) => {
+            format!("Plain readings per transaction; {count} differ by more than the tolerated {tolerance:.0} %.")
+        }
+    }
+}
+
+fn driver(cells: &[&CellResult]) -> Table {
+    let mut columns = vec![Column::text("plain readings")];
+    columns.extend(cells.iter().map(|cell| {
+        let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
+        Column::number(format!("{}{place}", cell.contender))
+    }));
+    let drivers = || cells.iter().filter_map(|cell| cell.driver.as_ref());
+    let optional = |value: Option<f64>| value.map_or_else(Cell::none, |value| Cell::new(format::decimal(value, 1)));
+    let label = |text: &str, detail: &str| Cell::new(text).detail(detail);
+    let mut rows: Vec<Vec<Cell>> = Vec::new();
+    let mut add = |label: Cell, cells: Vec<Cell>| rows.push(std::iter::once(label).chain(cells).collect());
+    add(
+        label("load runs", "beside the database, or over the network"),
+        drivers().map(|one| Cell::new(&one.placement)).collect(),
+    );
+    let counts = drivers().map(|one| Cell::new(format!("{} / {} / {}", one.clients, one.sessions, one.shards)));
+    add(label("clients / sessions / threads", ""), counts.collect());
+    let under_way = drivers().map(|one| optional(one.under_way)).collect();
+    add(label("transactions under way", "by Little's law, from rate and response time"), under_way);
+    let cpu = drivers().map(|one| optional(one.cpu_us_per_statement)).collect();
+    add(label("driver CPU per statement, µs", "with the engine's, where that runs in the same process"), cpu);
+    let lateness = drivers().map(|one| Cell::new(format::count(one.lateness_p99_us))).collect();
+    add(label("lateness p99, µs", "of the worst trial"), lateness);
+    let busiest = drivers().map(|one| Cell::new(format!("{:.0} %", one.busiest_shard * 100.0))).collect();
+    add(label("busiest thread", "share of the window it did not wait, worst trial"), busiest);
+    Table { caption: String::new(), columns, rows }
+}

@@ -1,0 +1,150 @@
+//! The comparison table: one column for each contender, the figures that answer the question.
+
+use super::{heading, place};
+use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::format;
+use analysis::cells::CellResult;
+use analysis::compare::{Comparison, Ratio};
+use analysis::estimate::Estimate;
+use analysis::latency::Latency;
+use analysis::summary::Analysis;
+use record::intervals::Span;
+
+/// The percentiles in the short table; the long one follows further down.
+const SHOWN: [f64; 3] = [0.50, 0.95, 0.99];
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = vec![heading("Comparison")];
+    for cells in groups(analysis) {
+        blocks.extend(place(&cells[0].coordinates));
+        blocks.push(Block::Table(table(analysis, &cells)));
+        blocks.extend(left_out(analysis, &cells));
+    }
+    blocks.push(Block::Note(format!(
+        "Below each figure is its {:.0} % interval over blocks, by percentile bootstrap. Throughput is the geometric mean over \
+         blocks, so that the ratio shown is the ratio of what is shown. Latency is from due to done, of all trials together.",
+        analysis.method.confidence * 100.0
+    )));
+    blocks
+}
+
+/// Cells that differ only in their contender, in the order of the plan.
+pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
+    let mut groups: Vec<Vec<&CellResult>> = Vec::new();
+    for cell in &analysis.cells {
+        match groups.iter_mut().find(|group| group[0].coordinates == cell.coordinates) {
+            Some(group) => group.push(cell),
+            None => groups.push(vec![cell]),
+        }
+    }
+    groups
+}
+
+/// One group of cells as a table; the terminal prints the same one.
+pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
+    let mut columns = vec![Column::text("")];
+    columns.extend(cells.iter().map(|cell| {
+        let role = if cell.baseline { " (baseline)" } else { "" };
+        Column::number(format!("{}{role}", cell.contender))
+    }));
+    let comparisons: Vec<Option<&Comparison>> =
+        cells.iter().map(|cell| analysis.comparisons.iter().find(|found| found.contender_cell == cell.cell)).collect();
+    let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
+    let label = metric.map_or_else(|| Cell::new("throughput"), |metric| Cell::new(&metric.name).detail(&metric.unit));
+    let mut rows = vec![row(label, cells.iter().map(|cell| estimate(cell.throughput.as_ref(), format::quantity)))];
+    let ratios = comparisons.iter().zip(cells);
+    let ratios = ratios.map(|(found, cell)| relative(cell, found.and_then(|found| found.throughput.as_ref())));
+    rows.push(row(Cell::new("relative throughput").detail("above 1 is faster"), ratios));
+    for kind in metric.map(|metric| metric.counted.as_slice()).unwrap_or_default() {
+        rows.extend(latency_rows(kind, cells, &comparisons));
+    }
+    rows.push(row(Cell::new("trials completed"), cells.iter().map(|cell| completed(cell))));
+    rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
+    Table { caption: String::new(), columns, rows }
+}
+
+fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
+    std::iter::once(label).chain(cells).collect()
+}
+
+fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
+    let latencies: Vec<Option<&Latency>> = cells.iter().map(|cell| response(cell, kind)).collect();
+    let decimals = decimals(latencies.iter().flatten().copied());
+    let mut rows = Vec::new();
+    for quantile in SHOWN {
+        let name = format::percentile(quantile);
+        let of_cell = |latency: &Option<&Latency>| {
+            let found =
+                latency.and_then(|latency| latency.quantiles.iter().find(|found| same(found.quantile, quantile)));
+            estimate(found.map(|found| &found.value_us), |value| format::milliseconds(value, decimals))
+        };
+        rows.push(row(Cell::new(format!("{kind} {name}")).detail("response, ms"), latencies.iter().map(of_cell)));
+        let of_comparison = |(cell, found): (&&CellResult, &Option<&Comparison>)| {
+            let mut ratios = found.iter().flat_map(|found| &found.latency);
+            let ratio = ratios.find(|ratio| ratio.kind == kind && same(ratio.quantile, quantile));
+            relative(cell, ratio.map(|ratio| &ratio.ratio))
+        };
+        let label = Cell::new(format!("relative {name}")).detail("above 1 is slower");
+        rows.push(row(label, cells.iter().zip(comparisons).map(of_comparison)));
+    }
+    rows
+}
+
+fn response<'a>(cell: &'a CellResult, kind: &str) -> Option<&'a Latency> {
+    cell.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)
+}
+
+/// Decimals that fit all percentiles of these.
+pub fn decimals<'a>(latencies: impl Iterator<Item = &'a Latency>) -> usize {
+    format::latency_decimals(latencies.flat_map(|latency| &latency.quantiles).map(|quantile| quantile.value_us.point))
+}
+
+fn same(one: f64, other: f64) -> bool {
+    (one - other).abs() < 1e-9
+}
+
+/// A number with its interval below, or with why it has none.
+pub fn estimate(estimate: Option<&Estimate>, number: impl Fn(f64) -> String) -> Cell {
+    let Some(estimate) = estimate else { return Cell::none() };
+    let detail = if estimate.bounds.known().is_some() {
+        format::bounds(&estimate.bounds, &number)
+    } else {
+        "plain reading".to_owned()
+    };
+    Cell::new(number(estimate.point)).detail(detail)
+}
+
+fn relative(cell: &CellResult, ratio: Option<&Ratio>) -> Cell {
+    if cell.baseline {
+        return Cell::new("1").tone(Tone::Muted);
+    }
+    estimate(ratio.map(|ratio| &ratio.estimate), format::ratio)
+}
+
+fn completed(cell: &CellResult) -> Cell {
+    let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
+    let tone = if done == planned { Tone::Good } else { Tone::Bad };
+    Cell::new(format!("{done} of {planned}")).tone(tone)
+}
+
+fn checks(analysis: &Analysis, contender: &str) -> Cell {
+    let own = analysis.checks.iter().filter(|check| check.contender == contender);
+    let (held, violated, undecided) = own.fold((0, 0, 0), |sum, check| {
+        (sum.0 + check.held as usize, sum.1 + check.violated.len(), sum.2 + check.undecided as usize)
+    });
+    let cell = match (held, violated) {
+        (0, 0) => Cell::new("none ran").tone(Tone::Bad),
+        (_, 0) => Cell::new(format!("{held} hold")).tone(Tone::Good),
+        _ => Cell::new(format!("{violated} violated")).tone(Tone::Bad).detail(format!("{held} hold")),
+    };
+    if undecided > 0 && violated == 0 { cell.detail(format!("{undecided} undecided")) } else { cell }
+}
+
+fn left_out(analysis: &Analysis, cells: &[&CellResult]) -> Option<Block> {
+    let own = analysis.comparisons.iter().filter(|found| cells.iter().any(|cell| cell.cell == found.contender_cell));
+    let reasons: Vec<String> = own
+        .flat_map(|found| &found.left_out)
+        .map(|left_out| format!("Block {} is left out of the ratios: {}.", left_out.block, left_out.why))
+        .collect();
+    (!reasons.is_empty()).then_some(Block::List(reasons))
+}

@@ -1,0 +1,27 @@
+//! Effective database settings side by side, as read back from the running servers.
+
+use super::side_by_side::SideBySide;
+use super::{heading, place};
+use crate::document::Block;
+use analysis::settings::SettingsComparison;
+use analysis::summary::Analysis;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut found = vec![heading("Database settings")];
+    if analysis.settings.is_empty() {
+        found.push(Block::Paragraph("No server was started.".to_owned()));
+    }
+    for comparison in &analysis.settings {
+        found.extend(place(&comparison.coordinates));
+        found.push(Block::Paragraph(servers(comparison)));
+        let rows = comparison.settings.iter().map(|row| (row.name.clone(), row.values.clone())).collect();
+        found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks("effective settings"));
+    }
+    found
+}
+
+fn servers(comparison: &SettingsComparison) -> String {
+    let pairs = comparison.contenders.iter().zip(&comparison.servers);
+    let texts: Vec<String> = pairs.map(|(contender, server)| format!("{contender}: {server}")).collect();
+    format!("{}. Read back from the running server, not from what was asked for.", texts.join("; "))
+}

@@ -1,0 +1,60 @@
+//! Latency percentiles of every kind of transaction and every contender.
+
+use super::comparison::{decimals, estimate, groups};
+use super::{heading, place};
+use crate::document::{Block, Cell, Column, Table};
+use crate::format;
+use analysis::cells::CellResult;
+use analysis::latency::Latency;
+use analysis::summary::Analysis;
+use record::intervals::Span;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for cells in groups(analysis).iter().filter(|cells| cells.iter().any(|cell| !cell.latency.is_empty())) {
+        blocks.extend(place(&cells[0].coordinates));
+        blocks.push(Block::Table(table(cells, Span::Response, "Response time in ms, from due to done")));
+        let service = Block::Table(table(cells, Span::Service, "Service time in ms, from sent to done"));
+        blocks.push(Block::Fold { title: "Service times: without waiting".to_owned(), blocks: vec![service] });
+    }
+    if blocks.is_empty() {
+        return blocks;
+    }
+    let note = "Intervals are over blocks. The longest time is a plain reading, as is every percentile without an interval: \
+                too few transactions lie above it, or too few blocks were run.";
+    std::iter::once(heading("Latency")).chain(blocks).chain([Block::Note(note.to_owned())]).collect()
+}
+
+fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
+    let all: Vec<(&str, &Latency)> = cells
+        .iter()
+        .flat_map(|cell| cell.latency.iter().map(|latency| (cell.contender.as_str(), latency)))
+        .filter(|(_, latency)| latency.span == span)
+        .collect();
+    let decimals = decimals(all.iter().map(|(_, latency)| *latency));
+    let mut columns =
+        vec![Column::text("kind"), Column::text("contender"), Column::number("count"), Column::number("mean")];
+    columns.extend(analysis::latency::QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
+    columns.push(Column::number("longest"));
+    let mut kinds: Vec<&str> = Vec::new();
+    for (_, latency) in &all {
+        if !kinds.contains(&latency.kind.as_str()) {
+            kinds.push(&latency.kind);
+        }
+    }
+    let of_kind = |kind: &&str| all.iter().filter(|(_, latency)| latency.kind == *kind).enumerate().collect::<Vec<_>>();
+    let rows = kinds.iter().flat_map(of_kind).map(|(index, (contender, latency))| {
+        let kind = if index == 0 { latency.kind.as_str() } else { "" };
+        row(kind, contender, latency, decimals)
+    });
+    Table { caption: caption.to_owned(), columns, rows: rows.collect() }
+}
+
+fn row(kind: &str, contender: &str, latency: &Latency, decimals: usize) -> Vec<Cell> {
+    let number = |value: f64| format::milliseconds(value, decimals);
+    let mut cells = vec![Cell::new(kind), Cell::new(contender), Cell::new(format::count(latency.count))];
+    cells.push(estimate(Some(&latency.mean_us), number));
+    cells.extend(latency.quantiles.iter().map(|quantile| estimate(Some(&quantile.value_us), number)));
+    cells.push(Cell::new(number(latency.max_us as f64)));
+    cells
+}

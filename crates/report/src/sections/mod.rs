@@ -1,0 +1,24 @@
+//! The parts of a report, one file each, in the order of [`crate::document::build`].
+
+pub mod audits;
+pub mod comparison;
+pub mod databases;
+pub mod latencies;
+pub mod machines;
+pub mod opening;
+pub mod pictures;
+pub mod side_by_side;
+pub mod terms;
+pub mod trials;
+pub mod what_ran;
+
+use crate::document::Block;
+
+fn heading(text: impl Into<String>) -> Block {
+    Block::Heading { level: 2, text: text.into() }
+}
+
+/// A heading below another, only where a study has several points.
+fn place(coordinates: &str) -> Option<Block> {
+    (!coordinates.is_empty()).then(|| Block::Heading { level: 3, text: coordinates.to_owned() })
+}

@@ -1,0 +1,59 @@
+//! Terms of use of the numbers: where workloads come from, how they deviate, how the numbers were made, versions.
+
+use super::heading;
+use crate::document::Block;
+use analysis::summary::Analysis;
+use record::run::Run;
+
+pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
+    let mut found = Vec::new();
+    for note in &run.plan.workloads {
+        found.push(heading(format!("The workload {}", note.kind)));
+        found.push(Block::Paragraph(note.notice.clone()));
+        if !note.deviations.is_empty() {
+            found.push(Block::Heading { level: 3, text: "Deviations".to_owned() });
+            found.push(Block::List(note.deviations.clone()));
+        }
+    }
+    found.push(heading("How the numbers were made"));
+    found.push(Block::List(method(analysis)));
+    found.push(Block::Note(format!(
+        "Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
+         trial.json, findings.json and intervals.hlog. The same files always give the same report.",
+        env!("CARGO_PKG_VERSION"),
+        run.plan.format
+    )));
+    found
+}
+
+fn method(analysis: &Analysis) -> Vec<String> {
+    let method = analysis.method;
+    let percent = method.confidence * 100.0;
+    let mut lines = vec![
+        format!(
+            "Ratios are paired by block: within a block both contenders met the same inputs and nearly the same state of the \
+             machine. Intervals are {percent:.0} % percentile bootstrap intervals over blocks ({} resamples, seed {}).",
+            crate::format::count(method.resamples as u64),
+            method.seed
+        ),
+        format!(
+            "With fewer than {} blocks no interval is given. Below about ten, such intervals are somewhat too narrow; for \
+             comparison, Student's t on the same logarithms is given below.",
+            method.fewest_blocks
+        ),
+        "Latency percentiles are read from the added-up histograms of all completed trials, never averaged. Histograms \
+         keep three digits of each value."
+            .to_owned(),
+        "What the interval covers is what varied between blocks of this run on this machine. It says nothing about other \
+         machines, days or data."
+            .to_owned(),
+    ];
+    for comparison in &analysis.comparisons {
+        if let Some(ratio) = &comparison.throughput {
+            let interval = crate::format::bounds(&ratio.student, crate::format::ratio);
+            let (contender, baseline) = (&comparison.contender, &comparison.baseline);
+            lines.push(format!("Throughput of {contender} over {baseline} by Student's t on logarithms: {interval}."));
+        }
+    }
+    lines
+}

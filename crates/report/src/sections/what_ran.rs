@@ -1,0 +1,83 @@
+//! What ran: the study's decided keys, the order of trials and the seeds.
+
+use super::heading;
+use super::side_by_side::SideBySide;
+use crate::document::{Block, Cell, Column, Table};
+use record::plan::{Cell as PlanCell, Plan};
+use record::run::Run;
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// Cells that fit beside one another; more are told by their coordinates alone.
+const MOST_COLUMNS: usize = 6;
+
+pub fn blocks(run: &Run) -> Vec<Block> {
+    let plan = &run.plan;
+    let (cells, blocks, trials) = (plan.cells.len(), plan.blocks, plan.trials.len());
+    let summary = format!(
+        "Study “{}”: {cells} cells, {blocks} blocks, {trials} trials, seed {}. A block holds each cell once, in shuffled \
+         order, and all its trials face the same inputs.",
+        plan.study, plan.seed
+    );
+    let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
+    found.extend(settings(plan).blocks("keys of the study"));
+    found.push(Block::Table(order(plan)));
+    found
+}
+
+fn settings(plan: &Plan) -> SideBySide {
+    let shown = &plan.cells[..plan.cells.len().min(MOST_COLUMNS)];
+    let flat: Vec<BTreeMap<String, String>> = shown.iter().map(|cell| flattened(&cell.settings)).collect();
+    let mut names: Vec<&String> = flat.iter().flat_map(BTreeMap::keys).collect();
+    names.sort_unstable();
+    names.dedup();
+    let row = |name: &String| (name.clone(), flat.iter().map(|cell| cell.get(name).cloned()).collect());
+    SideBySide { titles: shown.iter().map(title).collect(), rows: names.into_iter().map(row).collect() }
+}
+
+fn title(cell: &PlanCell) -> String {
+    let coordinates = cell.coordinates();
+    if coordinates.is_empty() { cell.contender.clone() } else { format!("{}, {coordinates}", cell.contender) }
+}
+
+/// Tables within tables as dotted keys.
+pub fn flattened(tables: &Map<String, Value>) -> BTreeMap<String, String> {
+    let mut flat = BTreeMap::new();
+    for (name, value) in tables {
+        match value {
+            Value::Object(table) => {
+                let inner = flattened(table).into_iter();
+                flat.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
+            }
+            Value::String(text) => drop(flat.insert(name.clone(), text.clone())),
+            other => drop(flat.insert(name.clone(), other.to_string())),
+        }
+    }
+    flat
+}
+
+fn order(plan: &Plan) -> Table {
+    let columns = vec![Column::number("block"), Column::text("order of trials"), Column::text("seed")];
+    let row = |block: u32| {
+        let trials: Vec<_> = plan.trials.iter().filter(|trial| trial.block == block).collect();
+        let name = |cell: u32| plan.cells.iter().find(|found| found.id == cell).map_or_else(|| cell.to_string(), title);
+        let names: Vec<String> = trials.iter().map(|trial| name(trial.cell)).collect();
+        let mut seeds: Vec<String> = trials.iter().map(|trial| trial.seed.to_string()).collect();
+        seeds.dedup();
+        vec![Cell::new(block.to_string()), Cell::new(names.join(" → ")), Cell::new(seeds.join(", "))]
+    };
+    Table { caption: "Order and seeds".to_owned(), columns, rows: (1..=plan.blocks).map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_within_tables_become_dotted_keys() {
+        let tables = serde_json::json!({ "machine": { "vcpus": 2, "disk": { "size": 7 } }, "name": "x" });
+        let flat = flattened(tables.as_object().unwrap());
+        let expected = [("machine.disk.size", "7"), ("machine.vcpus", "2"), ("name", "x")];
+        assert!(flat.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(expected));
+    }
+}

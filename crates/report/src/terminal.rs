@@ -1,0 +1,127 @@
+//! The short table at the end of a run.
+
+use crate::document::Cell;
+use crate::sections::comparison;
+use crate::{answer, format};
+use analysis::summary::Analysis;
+use analysis::warnings::Severity;
+use record::run::Run;
+use std::fmt::Write as _;
+
+/// Warnings told here; the others are counted and stand in the report.
+const MOST_WARNINGS: usize = 6;
+
+/// Columns are never narrower, so that tables of one run look alike.
+const NARROWEST: usize = 14;
+
+/// Lines of answers and warnings are broken here.
+const WIDEST: usize = 100;
+
+/// Plain text without colours; it ends with a line break.
+pub fn write(run: &Run, analysis: &Analysis) -> String {
+    let mut text = format!("\n{}\n", run.plan.question);
+    for answer in answer::sentences(analysis) {
+        text.push_str(&wrapped(&answer, ""));
+    }
+    for cells in comparison::groups(analysis) {
+        text.push('\n');
+        if !cells[0].coordinates.is_empty() {
+            let _ = writeln!(text, "{}", cells[0].coordinates);
+        }
+        text.push_str(&table(&comparison::table(analysis, &cells)));
+    }
+    text.push('\n');
+    text.push_str(&checks(analysis));
+    text.push_str(&warnings(analysis));
+    text
+}
+
+/// Text in columns: the first to the left, the others to the right, details in a line below.
+fn table(table: &crate::document::Table) -> String {
+    let width = |index: usize| {
+        let cells = table.rows.iter().map(|row| row.get(index).map_or(0, longest));
+        let title = table.columns[index].title.chars().count();
+        cells.chain([title, NARROWEST]).max().unwrap_or(NARROWEST)
+    };
+    let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
+    let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
+    let mut text = line(&titles, &widths);
+    let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+    text.push_str(&line(&rule.iter().map(String::as_str).collect::<Vec<_>>(), &widths));
+    for row in &table.rows {
+        text.push_str(&line(&row.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>(), &widths));
+        let details: Vec<&str> = row.iter().map(|cell| cell.detail.as_deref().unwrap_or_default()).collect();
+        if details.iter().any(|detail| !detail.is_empty()) {
+            text.push_str(&line(&details, &widths));
+        }
+    }
+    text
+}
+
+fn longest(cell: &Cell) -> usize {
+    cell.text.chars().count().max(cell.detail.as_deref().unwrap_or_default().chars().count())
+}
+
+fn line(cells: &[&str], widths: &[usize]) -> String {
+    let mut text = String::new();
+    for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        let _ = if index == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };
+    }
+    format!("{}\n", text.trim_end())
+}
+
+fn checks(analysis: &Analysis) -> String {
+    let counts = analysis.check_counts;
+    let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
+    let all = u64::from(held) + u64::from(violated);
+    if all == 0 {
+        return "Data checks: none ran\n".to_owned();
+    }
+    let verdict = if violated == 0 { "passed" } else { "VIOLATED" };
+    format!(
+        "Data checks: {verdict} ({} of {} hold, {undecided} undecided)\n",
+        format::count(held.into()),
+        format::count(all)
+    )
+}
+
+fn warnings(analysis: &Analysis) -> String {
+    let mut text = String::new();
+    for warning in analysis.warnings.iter().take(MOST_WARNINGS) {
+        let word = match warning.severity {
+            Severity::Serious => "WARNING: ",
+            Severity::Caution => "caution: ",
+        };
+        text.push_str(&wrapped(&format!("{word}{}", first_line(&warning.text)), "  "));
+    }
+    let more = analysis.warnings.len().saturating_sub(MOST_WARNINGS);
+    if more > 0 {
+        let _ = writeln!(text, "and {more} more warnings, in the report");
+    }
+    text
+}
+
+/// A reason may carry the end of a console; here its first line will do.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// Words in lines of at most [`WIDEST`] characters; lines after the first are set in by `indent`.
+fn wrapped(text: &str, indent: &str) -> String {
+    let mut lines = String::new();
+    let mut length = 0;
+    for word in text.split_whitespace() {
+        let word_length = word.chars().count();
+        if length > 0 && length + 1 + word_length > WIDEST {
+            lines.push('\n');
+            lines.push_str(indent);
+            length = indent.chars().count();
+        } else if length > 0 {
+            lines.push(' ');
+            length += 1;
+        }
+        lines.push_str(word);
+        length += word_length;
+    }
+    lines + "\n"
+}
