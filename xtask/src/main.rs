@@ -1,8 +1,9 @@
-//! Chores of the project: `cargo xtask tidy`, `lint` and `ci`.
+//! Chores of the project: `cargo xtask tidy`, `lint`, `ci` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
+mod bench;
 mod ci;
 mod tidy;
 
@@ -18,6 +19,11 @@ enum Chore {
     Tidy,
     /// Check formatting, tidy and clippy.
     Lint,
+    /// Race against peers; each ends in a ratio, and fails if that is worse than what is asked for.
+    Bench {
+        #[command(subcommand)]
+        race: bench::Race,
+    },
     /// Run everything that must pass before a change goes in: lint and all tests.
     Ci,
 }
@@ -37,6 +43,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
     match chore {
         Chore::Tidy => tidy::run(&root),
         Chore::Lint => ci::lint(&root),
+        Chore::Bench { race } => bench::run(&root, race),
         Chore::Ci => ci::ci(&root),
     }
 }

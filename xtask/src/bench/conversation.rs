@@ -1,0 +1,79 @@
+//! Talking with an agent: a plain process of ours, or one behind a socket.
+
+use super::Ground;
+use anyhow::{Context, bail};
+use machines::link::AgentLink;
+use serde_json::{Value, json};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Nothing that is raced is silent for longer, even on an emulated CPU.
+const SILENCE_LIMIT: Duration = Duration::from_mins(10);
+
+pub struct Conversation {
+    link: AgentLink,
+    /// The agent's own process, if we started it.
+    process: Option<Child>,
+}
+
+impl Conversation {
+    /// Starts an agent on this host with its data in `folder`.
+    pub fn start(ground: &Ground, folder: &Path) -> anyhow::Result<Self> {
+        let mut process = Command::new(&ground.bakeoff)
+            .arg("agent")
+            .args([Path::new("--data"), &folder.join("data"), Path::new("--logs"), &folder.join("logs")])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .context("starting an agent")?;
+        let (read, write) = process.stdout.take().zip(process.stdin.take()).context("an agent has two streams")?;
+        let mut conversation = Self::over(AgentLink::new(read, write))?;
+        conversation.process = Some(process);
+        Ok(conversation)
+    }
+
+    /// Waits for the greeting of an agent that somebody else started.
+    pub fn over(mut link: AgentLink) -> anyhow::Result<Self> {
+        link.greeting(SILENCE_LIMIT)?;
+        Ok(Self { link, process: None })
+    }
+
+    /// The final reply to a request.
+    pub fn ask(&mut self, request: &Value) -> anyhow::Result<Value> {
+        self.ask_until(request, |_| false)
+    }
+
+    /// The first reply that satisfies `enough`, or the final one.
+    pub fn ask_until(&mut self, request: &Value, enough: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
+        self.link.send(request)?;
+        loop {
+            let reply: Value = self.link.receive(SILENCE_LIMIT)?;
+            match reply["reply"].as_str() {
+                Some("failed") => bail!("{request}: {}", reply["with"]),
+                _ if enough(&reply) => return Ok(reply),
+                Some("tick" | "progress" | "interval") => {}
+                _ => return Ok(reply),
+            }
+        }
+    }
+
+    /// Ends the server and the agent, and waits for the agent's process.
+    pub fn end(mut self) -> anyhow::Result<()> {
+        self.ask(&json!({ "request": "shutdown" }))?;
+        if let Some(mut process) = self.process.take() {
+            process.wait().context("waiting for the agent")?;
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Conversation {
+    fn drop(&mut self) {
+        if let Some(process) = &mut self.process {
+            // It has ended already unless we are here because something failed.
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}

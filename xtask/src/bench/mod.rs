@@ -1,0 +1,81 @@
+//! Races against peers: what we do, and the plainest way to do the same with other tools, on this machine and in turn.
+//!
+//! Absolute times say something about the machine only, so each race ends in a ratio. Nothing of ours is linked here: the
+//! release binary is raced as users run it, and asked through the protocol of its agent.
+
+mod boot;
+mod conversation;
+mod load;
+mod postgres;
+mod ratio;
+mod rows;
+mod table;
+
+use anyhow::{Context, ensure};
+use clap::Subcommand;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+#[derive(Subcommand)]
+pub enum Race {
+    /// Loading order-entry into PostgreSQL, against psql's \copy of the same rows from files
+    Load {
+        #[arg(long, default_value_t = 10)]
+        warehouses: u32,
+        /// Connections that load at the same time, for both
+        #[arg(long, default_value_t = 2)]
+        writers: u32,
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
+    /// From start to the first transaction in a guest, against a hand-written QEMU command line
+    Boot {
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
+    /// Rows generated per second by one core, against the rate at which COPY takes them from a file
+    Rows {
+        #[arg(long, default_value_t = 2)]
+        warehouses: u32,
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
+}
+
+pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
+    let ground = Ground::prepare(root)?;
+    match *race {
+        Race::Load { warehouses, writers, rounds } => load::race(&ground, warehouses, writers.max(1), rounds),
+        Race::Boot { rounds } => boot::race(&ground, rounds),
+        Race::Rows { warehouses, rounds } => rows::race(&ground, warehouses, rounds),
+    }
+}
+
+/// Where races are run: the project, its release binary, and a folder that is emptied for each race.
+pub struct Ground {
+    pub root: PathBuf,
+    pub bakeoff: PathBuf,
+    pub folder: PathBuf,
+    /// bakeoff's cache for races, kept from one race to the next.
+    pub cache: PathBuf,
+}
+
+impl Ground {
+    fn prepare(root: &Path) -> anyhow::Result<Self> {
+        let built = Command::new("cargo")
+            .args(["build", "--release", "--package", "bakeoff"])
+            .current_dir(root)
+            .status()
+            .context("starting cargo")?;
+        ensure!(built.success(), "bakeoff could not be built");
+        let target =
+            std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
+        let folder = target.join("races");
+        if folder.exists() {
+            std::fs::remove_dir_all(&folder).with_context(|| format!("emptying {}", folder.display()))?;
+        }
+        std::fs::create_dir_all(&folder).with_context(|| format!("making {}", folder.display()))?;
+        let bakeoff = target.join("x86_64-unknown-linux-gnu/release/bakeoff");
+        Ok(Self { root: root.to_path_buf(), bakeoff, folder, cache: target.join("races-cache") })
+    }
+}

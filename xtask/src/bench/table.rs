@@ -1,0 +1,90 @@
+//! The tables of order entry, and their rows in files, as `bakeoff rows` writes them.
+
+use super::Ground;
+use anyhow::{Context, ensure};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table {
+    pub name: String,
+    pub rows: u64,
+    pub columns: Vec<String>,
+}
+
+/// Asks for the tables, in their order.
+pub fn list(ground: &Ground, warehouses: u32) -> anyhow::Result<Vec<Table>> {
+    let output = rows_command(ground, warehouses).output().context("starting bakeoff rows")?;
+    ensure!(output.status.success(), "bakeoff rows: {}", String::from_utf8_lossy(&output.stderr));
+    let text = String::from_utf8(output.stdout).context("reading the list of tables")?;
+    text.lines().map(|line| parse(line).with_context(|| format!("not a table: {line:?}"))).collect()
+}
+
+/// A line as "warehouse   10 rows  `w_id` `w_name` …".
+fn parse(line: &str) -> Option<Table> {
+    let (head, columns) = line.split_once(" rows ")?;
+    let (name, rows) = head.trim().split_once(' ')?;
+    Some(Table {
+        name: name.to_owned(),
+        rows: rows.trim().parse().ok()?,
+        columns: columns.split_whitespace().map(ToOwned::to_owned).collect(),
+    })
+}
+
+/// Part `index` of `count` of a table's rows, into a file in `folder`.
+pub fn write(
+    ground: &Ground,
+    warehouses: u32,
+    table: &Table,
+    (index, count): (u32, u32),
+    folder: &Path,
+) -> anyhow::Result<PathBuf> {
+    let path = folder.join(format!("{}-{index}.rows", table.name));
+    let file = std::fs::File::create(&path).with_context(|| format!("making {}", path.display()))?;
+    generate(ground, warehouses, table, (index, count), file.into())?;
+    Ok(path)
+}
+
+/// Part `index` of `count` of a table's rows, to wherever `out` leads.
+pub fn generate(
+    ground: &Ground,
+    warehouses: u32,
+    table: &Table,
+    (index, count): (u32, u32),
+    out: Stdio,
+) -> anyhow::Result<()> {
+    let mut command = rows_command(ground, warehouses);
+    command.arg(&table.name).args(["--part", &format!("{}/{count}", index + 1)]).stdout(out);
+    ensure!(command.status().context("starting bakeoff rows")?.success(), "bakeoff rows {} failed", table.name);
+    Ok(())
+}
+
+/// A line of psql that copies a file into its table.
+pub fn copy_line(table: &Table, file: &Path) -> String {
+    format!("\\copy {} ({}) from '{}'\n", table.name, table.columns.join(", "), file.display())
+}
+
+fn rows_command(ground: &Ground, warehouses: u32) -> Command {
+    let mut command = Command::new(&ground.bakeoff);
+    command.args(["rows", "order-entry", "--set", &format!("warehouses={warehouses}")]);
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_the_list_is_a_table() {
+        let table = parse("order_line       300000 rows  ol_o_id ol_d_id").unwrap();
+        assert_eq!((table.name.as_str(), table.rows), ("order_line", 300_000));
+        assert_eq!(table.columns, ["ol_o_id", "ol_d_id"]);
+        assert_eq!(parse("no table"), None);
+    }
+
+    #[test]
+    fn a_file_is_copied_by_column_names() {
+        let table = parse("item 100 rows  i_id i_name").unwrap();
+        assert_eq!(copy_line(&table, Path::new("/a/item.rows")), "\\copy item (i_id, i_name) from '/a/item.rows'\n");
+    }
+}
