@@ -5,12 +5,16 @@ use crate::session::{ResultSet, SessionError};
 
 /// An open connection for administration.
 pub trait Admin {
-    /// Runs a script of statements without results.
+    /// Runs a script of statements without results. To PostgreSQL a script of several statements is one transaction, so
+    /// what cannot run in one (VACUUM) is a script of its own.
     fn script(&mut self, sql: &str) -> Result<(), SessionError>;
     /// Runs one query and calls `row` for each row, with the row index to read in the set (rows arrive in bounded batches).
     fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
-    /// Appends rows to a table. `fill` puts some rows into the sink at each call and returns false after the last.
-    /// Returns the number of rows the database took.
+    /// Appends rows to a table, all of them or none. Several connections may load at the same time; in SQLite, which takes
+    /// one writer at a time, they do so one after the other.
+    ///
+    /// `fill` puts some rows into the sink at each call and returns false after the last. Returns the number of rows the
+    /// database took.
     fn load(
         &mut self,
         table: &str,

@@ -46,7 +46,9 @@ pub enum SessionError {
 /// dropped request did to an open transaction is unknown, so a rollback should follow.
 ///
 /// Contract of the futures: the first poll sends the request as far as the socket takes it and then returns `Pending`
-/// without trying to read, so that the owner waits for readiness (edge-triggered, read and write); later polls read.
+/// without trying to read, so that the owner waits for readiness (edge-triggered); later polls read. Owners need to
+/// wait for reading only: while a request does not fit the socket, every poll wakes its waker, which means to be polled
+/// again soon.
 #[allow(async_fn_in_trait)]
 pub trait Session {
     fn descriptor(&self) -> Option<BorrowedFd<'_>>;

@@ -21,7 +21,7 @@ host    all       all   all      scram-sha-256
 ";
 
 /// Making a data folder takes seconds; minutes where a guest's processor is emulated.
-const INIT_LIMIT: Duration = Duration::from_secs(600);
+const INIT_LIMIT: Duration = Duration::from_mins(10);
 
 /// The longest socket path the kernel takes is 107 bytes; the server adds a slash and ".s.PGSQL.65535.lock".
 const LONGEST_SOCKET_FOLDER: usize = 107 - 20;

@@ -158,15 +158,22 @@ fn cell(bytes: &[u8], kind: ColumnKind, results: &mut ResultSet) -> Result<(), M
             let text = std::str::from_utf8(bytes).map_err(|_| Malformed::new("a text is not UTF-8"))?;
             results.push_text(text);
         }
-        (ColumnKind::Integer, &[a, b]) => results.push_integer(i16::from_be_bytes([a, b]).into()),
-        (ColumnKind::Integer, &[a, b, c, d]) => results.push_integer(i32::from_be_bytes([a, b, c, d]).into()),
-        (ColumnKind::Integer, &[a, b, c, d, e, f, g, h]) => {
-            results.push_integer(i64::from_be_bytes([a, b, c, d, e, f, g, h]));
-        }
+        (ColumnKind::Integer, _) => results.push_integer(integer(bytes)?),
         (ColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
         _ => return Err(Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()))),
     }
     Ok(())
+}
+
+fn integer(bytes: &[u8]) -> Result<i64, Malformed> {
+    if let Ok(eight) = bytes.try_into() {
+        return Ok(i64::from_be_bytes(eight));
+    }
+    if let Ok(four) = bytes.try_into() {
+        return Ok(i32::from_be_bytes(four).into());
+    }
+    let two = bytes.try_into().map_err(|_| Malformed::new(format!("an integer of {} bytes", bytes.len())))?;
+    Ok(i16::from_be_bytes(two).into())
 }
 
 /// Rows changed, from a `CommandComplete`: the last word of "INSERT 0 5" or "COPY 7"; reading changes none.

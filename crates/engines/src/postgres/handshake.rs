@@ -33,7 +33,7 @@ pub fn open(endpoint: &Endpoint) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + HANDSHAKE_LIMIT;
     wire.send_all(deadline).map_err(SessionError::Lost)?;
     loop {
-        if wire_step(&mut wire, &mut scram)? {
+        if answer_what_came(&mut wire, &mut scram)? {
             return Ok(wire);
         }
         wire.send_all(deadline).map_err(SessionError::Lost)?;
@@ -42,7 +42,7 @@ pub fn open(endpoint: &Endpoint) -> Result<Wire, SessionError> {
 }
 
 /// Answers what has arrived; true once the server is ready.
-fn wire_step(wire: &mut Wire, scram: &mut Scram<'_>) -> Result<bool, SessionError> {
+fn answer_what_came(wire: &mut Wire, scram: &mut Scram<'_>) -> Result<bool, SessionError> {
     while let Some(message) = wire.next()? {
         match message.tag {
             tag::ERROR => {
@@ -92,9 +92,11 @@ impl Scram<'_> {
             Authentication::Granted => Ok(None),
             Authentication::Scram { mechanisms } => {
                 if !mechanisms.split(|byte| *byte == 0).any(|name| name == SCRAM_SHA_256.as_bytes()) {
-                    return Err(not_spoken("this mechanism of SASL"));
+                    return Err(not_let_in("of SASL's mechanisms only SCRAM-SHA-256 is spoken here".to_owned()));
                 }
-                let password = self.password.ok_or_else(|| not_spoken("no password, which this server asks for:"))?;
+                let password = self
+                    .password
+                    .ok_or_else(|| not_let_in("the server asks for a password and there is none".to_owned()))?;
                 let exchange = ScramSha256::new(password.as_bytes(), ChannelBinding::unsupported());
                 let first = exchange.message().to_vec();
                 self.exchange = Some(exchange);
@@ -109,14 +111,15 @@ impl Scram<'_> {
                 self.exchange.as_mut().ok_or_else(out_of_step)?.finish(data).map_err(failed)?;
                 Ok(None)
             }
-            Authentication::Other(number) => Err(not_spoken(&format!("authentication method {number}"))),
+            Authentication::Other(number) => Err(not_let_in(format!(
+                "authentication method {number} is not spoken here; trust and SCRAM-SHA-256 are"
+            ))),
         }
     }
 }
 
-fn not_spoken(what: &str) -> SessionError {
+fn not_let_in(message: String) -> SessionError {
     // PostgreSQL's own code for a login that was not accepted.
-    let message = format!("{what} is not spoken here; SCRAM-SHA-256 with a password, or trust, is");
     SessionError::Refused { code: "28000".to_owned(), message }
 }
 

@@ -4,7 +4,7 @@ use crate::server::ServerError;
 use machines::tail;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open};
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
@@ -86,8 +86,8 @@ impl Process {
     }
 
     pub fn signal(&self, signal: Signal) {
-        // It fails only if the process has ended already, which is what most signals ask for.
-        let _ = kill_process(Pid::from_child(&self.child), signal);
+        // By descriptor: the number may belong to another process once this one has ended. It fails only then.
+        let _ = pidfd_send_signal(&self.ending, signal);
     }
 
     pub fn ended_with(&self, status: ExitStatus) -> ServerError {

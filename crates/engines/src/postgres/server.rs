@@ -22,10 +22,10 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A start may have to read the write-ahead log of a server that was killed.
-const START_LIMIT: Duration = Duration::from_secs(300);
+const START_LIMIT: Duration = Duration::from_mins(5);
 
 /// An orderly stop writes out the whole cache.
-const STOP_LIMIT: Duration = Duration::from_secs(300);
+const STOP_LIMIT: Duration = Duration::from_mins(5);
 
 /// Between two attempts to connect to a server that is starting.
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
@@ -129,7 +129,7 @@ fn random_password() -> Result<String, ServerError> {
     File::open(RANDOM_BYTES)
         .and_then(|mut random| random.read_exact(&mut bytes))
         .map_err(|source| ServerError::Io { doing: format!("reading {RANDOM_BYTES}"), source })?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 fn report(endpoint: Endpoint) -> Result<ServerReport, ServerError> {
@@ -138,7 +138,7 @@ fn report(endpoint: Endpoint) -> Result<ServerReport, ServerError> {
         admin.script(&format!("ALTER ROLE {USER} PASSWORD '{password}'"))?;
     }
     let mut version = String::new();
-    admin.scan("SELECT version()", &mut |rows, row| version = rows.text(row, 0).unwrap_or_default().to_owned())?;
+    admin.scan("SELECT version()", &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
     let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
     Ok(ServerReport { version, effective, endpoint })
 }

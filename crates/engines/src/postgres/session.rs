@@ -10,11 +10,11 @@ use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, S
 use crate::statement::{Dialect, Statement, StatementId};
 use postgres_protocol::message::frontend;
 use std::os::fd::BorrowedFd;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Preparing a statement takes its tables' locks for a moment.
-const PREPARE_LIMIT: Duration = Duration::from_secs(60);
+const PREPARE_LIMIT: Duration = Duration::from_mins(1);
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -111,29 +111,30 @@ impl PostgresSession {
         self.due += 1;
         self.current = index;
         let mut sent = false;
-        std::future::poll_fn(|_| {
+        std::future::poll_fn(|context| {
             if !sent {
                 sent = true;
-                return self.first_poll();
+                return self.first_poll(context);
             }
-            self.next_poll()
+            self.next_poll(context)
         })
         .await
     }
 
     /// Sends, and leaves reading to the next poll: there cannot be an answer yet.
-    fn first_poll(&mut self) -> Poll<Result<(), SessionError>> {
+    fn first_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
         self.begin_answer();
         match self.wire.send() {
-            Ok(_) => Poll::Pending,
+            Ok(true) => Poll::Pending,
+            Ok(false) => poll_again_soon(context),
             Err(error) => Poll::Ready(Err(self.last_words(error))),
         }
     }
 
-    fn next_poll(&mut self) -> Poll<Result<(), SessionError>> {
+    fn next_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
         match self.wire.send() {
             Ok(true) => {}
-            Ok(false) => return Poll::Pending,
+            Ok(false) => return poll_again_soon(context),
             Err(error) => return Poll::Ready(Err(self.last_words(error))),
         }
         loop {
@@ -179,6 +180,12 @@ impl PostgresSession {
         }
         self.reply.lost(error)
     }
+}
+
+/// The request does not fit the socket, and nobody waits until it does.
+fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
+    context.waker().wake_by_ref();
+    Poll::Pending
 }
 
 impl Session for PostgresSession {

@@ -81,10 +81,10 @@ impl Settings {
             Profile::Durable => "full",
             Profile::Relaxed => "normal",
         };
-        let share = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
+        let cache_bytes = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
         Ok(Self {
             synchronous: written.synchronous.unwrap_or_else(|| of_profile.to_owned()),
-            cache_bytes: written.cache.unwrap_or(share),
+            cache_bytes: written.cache.unwrap_or(cache_bytes),
             busy_timeout_ms: written.busy_timeout,
             wal_autocheckpoint_pages: written.wal_autocheckpoint,
         })

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// Nothing here takes as long unless it hangs.
-pub const LIMIT: Duration = Duration::from_secs(60);
+pub const LIMIT: Duration = Duration::from_mins(1);
 
 pub const SHAPE: ServerShape = ServerShape { vcpus: 2, memory_bytes: 512 << 20 };
 
@@ -39,10 +39,8 @@ impl Engine for Sqlite {
     type Connect = engines::sqlite::session::SqliteConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
-        match catalog::connect(endpoint, statements) {
-            AnyConnect::Sqlite(connect) => connect,
-            other => panic!("{other:?}"),
-        }
+        let AnyConnect::Sqlite(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
+        connect
     }
 
     fn missing() -> Option<String> {
@@ -58,15 +56,14 @@ impl Engine for Postgres {
     type Connect = engines::postgres::session::PostgresConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
-        match catalog::connect(endpoint, statements) {
-            AnyConnect::Postgres(connect) => connect,
-            other => panic!("{other:?}"),
-        }
+        let AnyConnect::Postgres(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
+        connect
     }
 
     fn missing() -> Option<String> {
         let installed = "/usr/lib/postgresql";
-        (!Path::new(installed).is_dir()).then(|| format!("there is no {installed}; install Debian's package postgresql-15"))
+        (!Path::new(installed).is_dir())
+            .then(|| format!("there is no {installed}; install Debian's package postgresql-15"))
     }
 }
 

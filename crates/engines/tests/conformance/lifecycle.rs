@@ -26,7 +26,9 @@ fn sqlite_says_what_is_in_force() {
     let ground = Ground::<Sqlite>::new(r#"{ "profile": "relaxed", "cache": "4MiB" }"#).unwrap();
     let report = ground.server.borrow().report().clone();
     assert!(report.version.starts_with("3."), "{}", report.version);
-    for (name, value) in [("journal_mode", "wal"), ("synchronous", "1"), ("cache_size", "-4096"), ("busy_timeout", "10000")] {
+    for (name, value) in
+        [("journal_mode", "wal"), ("synchronous", "1"), ("cache_size", "-4096"), ("busy_timeout", "10000")]
+    {
         assert_eq!(report.effective[name], value, "{name}");
     }
     assert!(report.effective["compile_options"].contains("THREADSAFE"));
@@ -38,7 +40,8 @@ fn sqlite_leaves_one_file_and_nothing_in_its_log() {
     let ground = Ground::<Sqlite>::new("{}").unwrap();
     ground.script("CREATE TABLE kept (id BIGINT); INSERT INTO kept VALUES (1)");
     ground.server.into_inner().stop().unwrap();
-    let files: Vec<_> = fs::read_dir(ground.folder.path().join("sqlite")).unwrap().map(|file| file.unwrap().file_name()).collect();
+    let files: Vec<_> =
+        fs::read_dir(ground.folder.path().join("sqlite")).unwrap().map(|file| file.unwrap().file_name()).collect();
     assert_eq!(files, ["bakeoff.db"]);
 }
 
@@ -82,7 +85,16 @@ fn postgres_says_what_is_in_force() {
         assert_eq!(report.effective[name], value, "{name}");
     }
     let counters = ground.server.borrow_mut().counters().unwrap();
-    for name in ["xact_commit", "blks_read", "tup_inserted", "temp_bytes", "deadlocks", "wal_bytes", "wal_records", "database_bytes"] {
+    for name in [
+        "xact_commit",
+        "blks_read",
+        "tup_inserted",
+        "temp_bytes",
+        "deadlocks",
+        "wal_bytes",
+        "wal_records",
+        "database_bytes",
+    ] {
         assert!(counters.contains_key(name), "{name} is missing from {counters:?}");
     }
 }
@@ -92,14 +104,16 @@ fn postgres_counts_what_closed_sessions_did() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     ground.script("CREATE TABLE counted (id BIGINT)");
     let before = ground.server.borrow_mut().counters().unwrap();
-    ground.admin().load("counted", &["id"], &mut |sink| {
-        for id in 0..1000 {
-            sink.integer(id);
-            sink.end_row();
-        }
-        false
-    })
-    .unwrap();
+    ground
+        .admin()
+        .load("counted", &["id"], &mut |sink| {
+            for id in 0..1000 {
+                sink.integer(id);
+                sink.end_row();
+            }
+            false
+        })
+        .unwrap();
     // The session that loaded is told to end, and the server counts its work when it has.
     let deadline = Instant::now() + LIMIT;
     let grown = loop {
@@ -186,7 +200,9 @@ fn a_postgres_that_cannot_start_shows_its_log() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };
     ground.server.into_inner().stop().unwrap();
     fs::write(ground.place.data.join("postgres/PG_VERSION"), "4\n").unwrap();
-    let Err(error) = try_start::<Postgres>("{}", &ground.place) else { panic!("it started from another version's data") };
+    let Err(error) = try_start::<Postgres>("{}", &ground.place) else {
+        panic!("it started from another version's data")
+    };
     assert!(matches!(error, ServerError::Failed { .. }), "{error}");
     assert!(error.to_string().contains("incompatible"), "{error}");
 }

@@ -57,9 +57,13 @@ pub fn every_count_of_changed_rows_is_true<E: Engine>(ground: &Ground<E>) {
 }
 
 pub fn an_update_returns_its_rows<E: Engine>(ground: &Ground<E>) {
-    ground.script("CREATE TABLE district (id BIGINT PRIMARY KEY, next_order BIGINT); INSERT INTO district VALUES (7, 3001)");
-    let mut session = ground
-        .session(&[("next", "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id")]);
+    ground.script(
+        "CREATE TABLE district (id BIGINT PRIMARY KEY, next_order BIGINT); INSERT INTO district VALUES (7, 3001)",
+    );
+    let mut session = ground.session(&[(
+        "next",
+        "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id",
+    )]);
     for expected in 3001..3004 {
         let found = done(&mut session, async |s| {
             let found = s.execute(FIRST, &[Param::Integer(7)]).await?;
@@ -92,7 +96,8 @@ pub fn others_see_what_is_committed_and_nothing_else<E: Engine>(ground: &Ground<
 
 pub fn a_refused_statement_leaves_the_session_usable<E: Engine>(ground: &Ground<E>) {
     ground.script("CREATE TABLE once (id BIGINT PRIMARY KEY)");
-    let mut session = ground.session(&[("insert", "INSERT INTO once VALUES ($1)"), ("select", "SELECT count(*) FROM once")]);
+    let mut session =
+        ground.session(&[("insert", "INSERT INTO once VALUES ($1)"), ("select", "SELECT count(*) FROM once")]);
     let one = [Param::Integer(1)];
     for _ in 0..3 {
         done(&mut session, async |s| {
@@ -192,10 +197,8 @@ pub fn a_statement_that_makes_no_sense_is_named_at_once<E: Engine>(ground: &Grou
 
 pub fn work_is_counted<E: Engine>(ground: &Ground<E>) {
     ground.script("CREATE TABLE worked (id BIGINT)");
-    let mut session = ground.session(&[
-        ("insert", "INSERT INTO worked VALUES ($1), ($1)"),
-        ("select", "SELECT id FROM worked"),
-    ]);
+    let mut session =
+        ground.session(&[("insert", "INSERT INTO worked VALUES ($1), ($1)"), ("select", "SELECT id FROM worked")]);
     done(&mut session, async |s| {
         s.begin(Access::ReadWrite).await?;
         s.execute(FIRST, &[Param::Integer(4)]).await?;
