@@ -8,7 +8,9 @@ use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::future::poll_fn;
-use std::task::Poll;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::task::{Poll, Wake, Waker};
 
 /// What a task works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,11 +29,29 @@ impl Role {
     }
 }
 
+/// How soon a task is polled again that asked for it. Only requests larger than a socket's buffer do that, and filling
+/// such a buffer again takes a server about as long.
+const SOON: Nanos = Nanos::from_micros(50);
+
+/// Remembers that the task being polled woke its own waker.
 #[derive(Default)]
+struct WakeUpCall(AtomicBool);
+
+impl Wake for WakeUpCall {
+    fn wake(self: Arc<Self>) {
+        self.wake_by_ref();
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 pub struct Agenda {
     ready: RefCell<VecDeque<u32>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
     parked: RefCell<Vec<(u32, Role)>>,
+    call: Arc<WakeUpCall>,
 }
 
 impl Agenda {
@@ -41,6 +61,20 @@ impl Agenda {
             ready: RefCell::new(VecDeque::with_capacity(2 * tasks)),
             timers: RefCell::new(BinaryHeap::with_capacity(tasks)),
             parked: RefCell::new(Vec::with_capacity(tasks)),
+            call: Arc::default(),
+        }
+    }
+
+    /// The one waker for all tasks of this shard; waking it means to be polled again soon.
+    pub fn waker(&self) -> Waker {
+        Waker::from(Arc::clone(&self.call))
+    }
+
+    /// After a task was polled: makes it ready again soon if it asked for that.
+    pub fn heed_wake_up_call(&self, token: u32, now: Nanos) {
+        if self.call.0.load(Ordering::Relaxed) {
+            self.call.0.store(false, Ordering::Relaxed);
+            self.timers.borrow_mut().push(Reverse((now + SOON, token)));
         }
     }
 
@@ -143,6 +177,18 @@ mod tests {
         agenda.wake_due(Nanos::from_millis(20));
         assert_eq!((agenda.next_ready(), agenda.next_ready(), agenda.next_ready()), (Some(1), Some(2), None));
         assert_eq!(agenda.next_timer(), Some(Nanos::from_millis(30)));
+    }
+
+    #[test]
+    fn who_asks_to_be_polled_again_is_soon_ready_once() {
+        let agenda = Agenda::new(4);
+        agenda.waker().wake_by_ref();
+        agenda.heed_wake_up_call(6, Nanos(0));
+        agenda.heed_wake_up_call(7, Nanos(0));
+        agenda.wake_due(Nanos(0));
+        assert_eq!(agenda.next_ready(), None, "not at once, which would be a busy loop");
+        agenda.wake_due(SOON);
+        assert_eq!((agenda.next_ready(), agenda.next_ready()), (Some(6), None));
     }
 
     #[test]

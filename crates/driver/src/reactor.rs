@@ -1,7 +1,9 @@
 //! Waiting for descriptors: a thin layer over epoll, and the trait that lets tests put a virtual world in its place.
 //!
-//! Descriptors are registered once, edge-triggered, for reading and writing. A session that is dropped closes its
-//! descriptor and thereby leaves the set; an event that was already fetched for it causes one harmless extra poll.
+//! Descriptors are registered once, edge-triggered, for reading only: a Unix socket reports that it can be written
+//! again each time the server has read a request, and every such wake-up would be for nothing.
+//! (A request that does not fit the socket asks to be polled again; see `agenda`.) A session that is dropped closes
+//! its descriptor and thereby leaves the set; an event that was already fetched for it causes one harmless extra poll.
 
 use crate::clock::Nanos;
 use rustix::buffer::spare_capacity;
@@ -34,8 +36,7 @@ impl Epoll {
 
 impl Reactor for Epoll {
     fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()> {
-        let interest =
-            epoll::EventFlags::IN | epoll::EventFlags::OUT | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+        let interest = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
         epoll::add(&self.set, descriptor, epoll::EventData::new_u64(u64::from(token)), interest)?;
         Ok(())
     }
@@ -94,6 +95,21 @@ mod tests {
         let mut ready = Vec::new();
         epoll.wait(LONG, &mut ready).unwrap();
         assert_eq!(ready, [3]);
+    }
+
+    #[test]
+    fn a_peer_that_reads_is_no_event() {
+        let epoll = Epoll::new().unwrap();
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        epoll.register(ours.as_fd(), 5).unwrap();
+        rustix::io::write(&ours, b"question").unwrap();
+        rustix::io::read(&theirs, &mut [0; 8]).unwrap();
+        let mut ready = Vec::new();
+        epoll.wait(Nanos::ZERO, &mut ready).unwrap();
+        assert_eq!(ready, [] as [u32; 0]);
+        rustix::io::write(&theirs, b"answer").unwrap();
+        epoll.wait(LONG, &mut ready).unwrap();
+        assert_eq!(ready, [5]);
     }
 
     #[test]

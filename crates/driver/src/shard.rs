@@ -187,9 +187,10 @@ where
 
     fn drive(&self, tasks: &mut [Task<'_>]) -> Result<(), DriveError> {
         let mut ready = Vec::with_capacity(2 * tasks.len());
+        let waker = self.agenda.waker();
         let mut left = tasks.len();
         loop {
-            left -= self.poll_ready(tasks);
+            left -= self.poll_ready(tasks, &waker);
             let now = self.look_at_the_clock();
             self.look_for_the_end(now);
             if left == 0 || self.signals.is_aborted() || self.is_drained_enough(now) {
@@ -211,8 +212,8 @@ where
     }
 
     /// Gives every task that is ready now one turn; returns how many came to their end.
-    fn poll_ready(&self, tasks: &mut [Task<'_>]) -> usize {
-        let mut context = Context::from_waker(Waker::noop());
+    fn poll_ready(&self, tasks: &mut [Task<'_>], waker: &Waker) -> usize {
+        let mut context = Context::from_waker(waker);
         let mut ended = 0;
         for _ in 0..self.agenda.ready_count() {
             let Some(token) = self.agenda.next_ready() else { break };
@@ -222,6 +223,7 @@ where
                 *slot = None;
                 ended += 1;
             }
+            self.agenda.heed_wake_up_call(token, self.now.get());
         }
         ended
     }

@@ -4,6 +4,7 @@
 mod deferral;
 mod failures;
 mod merging;
+mod sockets;
 mod threads;
 mod times;
 mod workload;

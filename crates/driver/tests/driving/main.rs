@@ -2,6 +2,9 @@
 //!
 //! Without PostgreSQL's programs its tests skip and say so; with `REQUIRE=postgres` in the environment they fail.
 
+// A test says what it skips, and stops at what should not happen.
+#![allow(clippy::print_stderr, clippy::unwrap_used)]
+
 mod database;
 
 use database::{Database, database_or_skip};
