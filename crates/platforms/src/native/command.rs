@@ -47,7 +47,7 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     add(&["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc"]);
     add(&["--ro-bind", &text(&order.tree), "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"]);
     for folder in &order.writable {
-        add(&["--tmpfs", folder]);
+        add(&["--perms", "1777", "--tmpfs", folder]);
     }
     add(&["--ro-bind", &text(&order.agent), AGENT_FILE, "--dir", LOG_FOLDER]);
     add(&["--bind", &text(order.data.folder()), DATA_FOLDER]);
@@ -77,4 +77,40 @@ fn enter_words(order: &CommandOrder) -> Vec<String> {
 
 fn text(path: &Path) -> String {
     path.to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{CommandOrder, Data, command_line};
+
+    fn lines(data: Data, cgroup: Option<&str>) -> String {
+        let order = CommandOrder {
+            cpus: vec![0, 1],
+            tree: "/cache/tree".into(),
+            agent: "/usr/bin/bakeoff".into(),
+            data,
+            cgroup: cgroup.map(Into::into),
+            writable: vec!["/run", "/tmp"],
+        };
+        let script = super::ENTER;
+        command_line(&order).join(" ").replace(script, "(enter.sh)").replace(" --", "\n--")
+    }
+
+    #[test]
+    fn a_folder_needs_no_mount() {
+        insta::assert_snapshot!(lines(Data::Folder("/scratch/data".into()), None));
+    }
+
+    #[test]
+    fn an_image_is_mounted_in_a_namespace_of_its_own() {
+        let disk = |is_device| Data::Disk {
+            path: if is_device { "/dev/sdb" } else { "/scratch/data.img" }.into(),
+            is_device,
+            folder: "/scratch/data".into(),
+            answer: "/scratch/data-source".into(),
+        };
+        insta::assert_snapshot!(lines(disk(false), Some("/sys/fs/cgroup/memory/bakeoff")));
+        let device = lines(disk(true), None);
+        assert!(device.contains("enter  /dev/sdb /scratch/data noatime"), "{device}");
+    }
 }

@@ -55,7 +55,7 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
         cgroup: cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
     };
-    let started = match Started::new(&command, order)? {
+    let started = match Started::try_with(&command, order)? {
         Outcome::Greeted(started) => {
             decided.insert("data".to_owned(), Ok(data_words(&command.data)));
             started
@@ -67,7 +67,7 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
             let folder = extract(image, &order.scratch)?;
             decided.insert("data".to_owned(), Err(format!("a plain folder of the host, because {why}")));
             command.data = Data::Folder(folder);
-            match Started::new(&command, order)? {
+            match Started::try_with(&command, order)? {
                 Outcome::Greeted(started) => started,
                 Outcome::NotMounted(why) => return Err(unavailable(why)),
             }
@@ -105,7 +105,7 @@ enum Outcome {
 }
 
 impl Started {
-    fn new(command: &CommandOrder, order: &MachineOrder) -> Result<Outcome, MachineError> {
+    fn try_with(command: &CommandOrder, order: &MachineOrder) -> Result<Outcome, MachineError> {
         let stderr = order.scratch.join(format!("{}.stderr", order.name));
         let log = File::create(&stderr).map_err(io_error("making a log"))?;
         let launch = Launch::new(&command_line(command)).folder(&order.scratch);

@@ -18,9 +18,9 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// A guest on real CPUs boots in a second or two.
-const KVM_BOOT_LIMIT: Duration = Duration::from_secs(60);
+const KVM_BOOT_LIMIT: Duration = Duration::from_mins(1);
 /// An emulated one, on a host that has other things to do.
-const TCG_BOOT_LIMIT: Duration = Duration::from_secs(180);
+const TCG_BOOT_LIMIT: Duration = Duration::from_mins(3);
 const HUGE_PAGE_BYTES: u64 = 2 << 20;
 const FREE_HUGE_PAGES: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hugepages";
 

@@ -291,11 +291,11 @@ mod tests {
 
     const GIB: u64 = 1 << 30;
 
-    fn table(value: Value) -> Map<String, Value> {
+    fn table(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
-    fn paths(value: Value) -> Vec<String> {
+    fn paths(value: &Value) -> Vec<String> {
         check(&table(value), 2, GIB).into_iter().map(|problem| problem.path).collect()
     }
 
@@ -311,7 +311,7 @@ mod tests {
         for (cache, is_refused) in
             [("none", false), ("directsync", false), ("writeback", true), ("writethrough", true), ("unsafe", true)]
         {
-            let found = paths(json!({ "disk": { "aio": "native", "cache": cache } }));
+            let found = paths(&json!({ "disk": { "aio": "native", "cache": cache } }));
             assert_eq!(!found.is_empty(), is_refused, "{cache}");
         }
     }
@@ -321,20 +321,20 @@ mod tests {
         for (adapter, is_refused) in
             [("virtio-blk", false), ("virtio-scsi", false), ("nvme", true), ("pvscsi", true), ("ahci", true)]
         {
-            let found = paths(json!({ "disk": { "iothread": true, "adapter": adapter } }));
+            let found = paths(&json!({ "disk": { "iothread": true, "adapter": adapter } }));
             assert_eq!(found == ["disk.iothread"], is_refused, "{adapter}");
         }
     }
 
     #[test]
     fn tap_needs_a_device_and_an_address_and_others_take_none() {
-        assert_eq!(paths(json!({ "network": "tap" })), ["tap", "guest_address"]);
-        assert_eq!(paths(json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2" })), ["guest_address"]);
+        assert_eq!(paths(&json!({ "network": "tap" })), ["tap", "guest_address"]);
+        assert_eq!(paths(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2" })), ["guest_address"]);
         assert!(
-            paths(json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24", "vhost": true }))
+            paths(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24", "vhost": true }))
                 .is_empty()
         );
-        assert_eq!(paths(json!({ "tap": "t0", "vhost": true })), ["tap", "vhost"]);
+        assert_eq!(paths(&json!({ "tap": "t0", "vhost": true })), ["tap", "vhost"]);
     }
 
     #[test]
