@@ -14,6 +14,7 @@ mod waiting;
 use machines::boot::{AGENT_PORT, BootWords, DATA_FOLDER, ENVIRONMENT, LOG_FOLDER};
 use rustix::process::{Resource, Rlimit, WaitOptions, setrlimit};
 use rustix::system::{RebootCommand, finit_module, reboot};
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -56,8 +57,8 @@ pub struct GuestPlace {
 
 /// Whether this process is the first one of a guest of ours. (The first process of a container has the same id, but not
 /// the name that a kernel gives.)
-pub fn is_init() -> bool {
-    std::process::id() == 1 && std::env::args_os().next().is_some_and(|name| name == INIT)
+pub fn is_init(called: Option<&OsStr>) -> bool {
+    std::process::id() == 1 && called.is_some_and(|name| name == INIT)
 }
 
 /// The whole life of a guest. Returns only if the guest cannot even be powered off.
@@ -78,15 +79,12 @@ pub fn prepare() -> Result<GuestPlace, GuestError> {
     if let Some(address) = words.network {
         network::bring_up(&network::first_interface()?, Some(address))?;
     }
-    let agent = match &words.root {
-        Some(label) => {
-            mounts::enter_root(&disks::with_label(label)?, Path::new(INIT))?;
-            PathBuf::from(machines::boot::AGENT_FILE)
-        }
-        None => {
-            mounts::writable_folders(Path::new("/"))?;
-            PathBuf::from(INIT)
-        }
+    let agent = if let Some(label) = &words.root {
+        mounts::enter_root(&disks::with_label(label)?, Path::new(INIT))?;
+        PathBuf::from(machines::boot::AGENT_FILE)
+    } else {
+        mounts::writable_folders(Path::new("/"))?;
+        PathBuf::from(INIT)
     };
     if let Some(label) = &words.data {
         mounts::data(&disks::with_label(label)?, Path::new(DATA_FOLDER))?;

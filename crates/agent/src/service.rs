@@ -94,7 +94,7 @@ impl Service {
                 self.server = Some(server);
                 Reply::Started(report)
             }
-            Request::StopServer => {
+            Request::StopServer | Request::Shutdown => {
                 if let Some(server) = self.server.take() {
                     server.stop()?;
                 }
@@ -121,12 +121,6 @@ impl Service {
             Request::Counters => Reply::Counters(self.running()?.counters()?),
             Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
             Request::ServerLog => Reply::ServerLog(self.server_log()),
-            Request::Shutdown => {
-                if let Some(server) = self.server.take() {
-                    server.stop()?;
-                }
-                Reply::Done
-            }
             // Taken by the reading thread.
             Request::StopDriving => Reply::Done,
         })

@@ -237,12 +237,10 @@ mod tests {
         let start = state.begun;
         state.take(&started(1), start);
         state.take(&Event::PhaseStarted { trial: 1, phase: "measure".to_owned(), expected_ms: 10_000 }, start);
-        let second = Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
+        let second =
+            Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
         state.take(&second, start);
         let line = state.message(start + Duration::from_secs(4));
-        assert_eq!(
-            line,
-            "trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM; 4 s elapsed, 6 min 36 s left"
-        );
+        assert_eq!(line, "trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM; 4 s elapsed, 6 min 36 s left");
     }
 }

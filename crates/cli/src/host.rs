@@ -11,7 +11,9 @@ pub fn cache_folder() -> Result<PathBuf> {
     let folder = variable("BAKEOFF_CACHE")
         .or_else(|| variable("XDG_CACHE_HOME").map(|cache| cache.join("bakeoff")))
         .or_else(|| variable("HOME").map(|home| home.join(".cache/bakeoff")))
-        .ok_or_else(|| Ended::host("neither BAKEOFF_CACHE, XDG_CACHE_HOME nor HOME is set: there is no place for images"))?;
+        .ok_or_else(|| {
+            Ended::host("neither BAKEOFF_CACHE, XDG_CACHE_HOME nor HOME is set: there is no place for images")
+        })?;
     std::fs::create_dir_all(&folder).with_context(|| format!("making the cache folder {}", folder.display()))?;
     // Machines are started from other working directories.
     folder.canonicalize().with_context(|| format!("finding the cache folder {}", folder.display()))

@@ -16,7 +16,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Booted as a guest's first process there is no command line of ours.
-    if agent::guest::is_init() {
+    if agent::guest::is_init(std::env::args_os().next().as_deref()) {
         return commands::agent::as_init();
     }
     let arguments = Arguments::parse();

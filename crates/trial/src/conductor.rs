@@ -3,7 +3,7 @@
 use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::interrupts::Interrupts;
-use crate::preparation::{Prepared, PreparationError, image, prepare};
+use crate::preparation::{PreparationError, Prepared, image, prepare};
 use crate::site::Site;
 use images::Image;
 use machines::scratch::{Scratch, ScratchError};
@@ -63,11 +63,11 @@ impl Tallied {
 pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied, ConductorError> {
     let mut voice = Voice { log: order.folder.events()?, show, broken: None };
     for sentence in machines::scratch::sweep(&order.site.scratch)? {
-        voice.tell(Event::Warning { text: sentence });
+        voice.tell(&Event::Warning { text: sentence });
     }
     let scratch = Scratch::create(&order.site.scratch, &run_name(order.folder))?;
     let trials: Vec<_> = order.trials.iter().filter(|trial| !order.folder.trial(trial.id).is_complete()).collect();
-    voice.tell(Event::RunStarted {
+    voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         expected_ms: 0,
@@ -85,7 +85,7 @@ pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied
         voice.heard()?;
     }
     let Tallied { completed, invalid, failed, skipped, .. } = tallied;
-    voice.tell(Event::RunEnded { completed, invalid, failed, skipped });
+    voice.tell(&Event::RunEnded { completed, invalid, failed, skipped });
     voice.heard()?;
     Ok(tallied)
 }
@@ -116,7 +116,7 @@ impl Run<'_> {
         let cell_order = CellOrder::read(cell)?;
         self.make_ready(planned.cell, &cell_order, voice)?;
         let begun = Instant::now();
-        voice.tell(Event::TrialStarted {
+        voice.tell(&Event::TrialStarted {
             trial: position,
             of: u32::try_from(of).unwrap_or(u32::MAX),
             block: planned.block,
@@ -135,14 +135,14 @@ impl Run<'_> {
                     scratch: scratch.path(),
                     folder: self.order.folder.trial(planned.id),
                     interrupts: self.order.interrupts,
-                    tell: &mut |event| voice.tell(event),
+                    tell: &mut |event| voice.tell(&event),
                 },
                 now_text(),
             )?,
             Err(why) => self.not_prepared(planned, &cell.contender, why)?,
         };
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        voice.tell(Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
+        voice.tell(&Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
         Ok(record)
     }
 
@@ -152,7 +152,7 @@ impl Run<'_> {
         if self.prepared.contains_key(&id) {
             return Ok(());
         }
-        let tell = &mut |event| voice.tell(event);
+        let tell = &mut |event| voice.tell(&event);
         let wanted = (cell.machine.image.clone(), cell.machine.kernel.clone());
         let image = match self.images.get(&wanted) {
             Some(image) => image.clone(),
@@ -193,7 +193,11 @@ impl Run<'_> {
             driver: None,
             warnings: Vec::new(),
         };
-        if interrupted { folder.keep_partial(&record)? } else { folder.complete(&record)? }
+        if interrupted {
+            folder.keep_partial(&record)?;
+        } else {
+            folder.complete(&record)?;
+        }
         Ok(record)
     }
 }
@@ -206,11 +210,11 @@ struct Voice<'a> {
 }
 
 impl Voice<'_> {
-    fn tell(&mut self, event: Event) {
-        if let Err(error) = self.log.append(now_ms(), &event) {
+    fn tell(&mut self, event: &Event) {
+        if let Err(error) = self.log.append(now_ms(), event) {
             self.broken.get_or_insert(error);
         }
-        (self.show)(&event);
+        (self.show)(event);
     }
 
     fn heard(&mut self) -> Result<(), RecordError> {

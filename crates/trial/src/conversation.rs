@@ -35,7 +35,12 @@ pub struct Conversation<'a> {
 impl Conversation<'_> {
     /// Sends a request and waits for its final reply. `aside` gets what comes before it; `silence` limits the time
     /// between two messages.
-    pub fn ask(&mut self, request: &Request, silence: Duration, aside: &mut dyn FnMut(Reply)) -> Result<Reply, AskError> {
+    pub fn ask(
+        &mut self,
+        request: &Request,
+        silence: Duration,
+        aside: &mut dyn FnMut(Reply),
+    ) -> Result<Reply, AskError> {
         self.link.send(request)?;
         let mut heard = Instant::now();
         loop {

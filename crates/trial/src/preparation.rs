@@ -29,9 +29,11 @@ use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
 const DATA_VERSION: u32 = 1;
+/// Bytes of the hash that name a data disk's folder.
+const KEY_BYTES: usize = 12;
 /// Loading reports progress with every finished part; the longest silence is the making of an index.
-const LOAD_SILENCE: Duration = Duration::from_secs(3600);
-const END_LIMIT: Duration = Duration::from_secs(60);
+const LOAD_SILENCE: Duration = Duration::from_hours(1);
+const END_LIMIT: Duration = Duration::from_mins(1);
 /// Shown while an image is built for the first time.
 const EXPECTED_IMAGE_MS: u64 = 60_000;
 
@@ -113,9 +115,17 @@ pub fn prepare(
         making.make(&folder, made_from, tell)?;
     }
     let text = fs::read(&kept).map_err(failing("reading", &kept))?;
-    let loaded: Loaded = serde_json::from_slice(&text)
-        .map_err(|source| PreparationError::Io { doing: "reading", path: kept, source: source.into() })?;
-    Ok(Prepared { image: image.clone(), disk: folder.join("disk.img"), workload: Arc::new(workload), findings: loaded.findings })
+    let loaded: Loaded = serde_json::from_slice(&text).map_err(|source| PreparationError::Io {
+        doing: "reading",
+        path: kept,
+        source: source.into(),
+    })?;
+    Ok(Prepared {
+        image: image.clone(),
+        disk: folder.join("disk.img"),
+        workload: Arc::new(workload),
+        findings: loaded.findings,
+    })
 }
 
 /// Everything that shapes the content of a data disk.
@@ -131,7 +141,8 @@ fn made_from(cell: &CellOrder, image: &Image) -> serde_json::Value {
 
 fn key(made_from: &serde_json::Value) -> String {
     let hash = Sha256::digest(made_from.to_string().as_bytes());
-    hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect()
+    let half = hash.iter().take(KEY_BYTES).fold(0_u128, |key, byte| key << 8 | u128::from(*byte));
+    format!("{half:024x}")
 }
 
 struct Making<'a> {
@@ -158,7 +169,12 @@ impl Making<'_> {
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
         let made = self.load(&data, tell).and_then(|(rows, findings)| {
             let disk = building.join("disk.img");
-            images::data::make_from_folder(&data, &disk, self.cell.machine.disk.size_bytes.0, machines::boot::DATA_LABEL)?;
+            images::data::make_from_folder(
+                &data,
+                &disk,
+                self.cell.machine.disk.size_bytes.0,
+                machines::boot::DATA_LABEL,
+            )?;
             remove_if_there(&data)?;
             let kept = building.join("loaded.json");
             let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
@@ -259,7 +275,13 @@ fn wrong_data(findings: &[Finding]) -> Result<(), PreparationError> {
     let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
     let Some(first) = violated.first() else { return Ok(()) };
     let Verdict::Violated { seen } = &first.verdict else { return Ok(()) };
-    Err(PreparationError::WrongData(format!("{} of {} checks fail, first {} ({}): {seen}", violated.len(), findings.len(), first.name, first.rule)))
+    Err(PreparationError::WrongData(format!(
+        "{} of {} checks fail, first {} ({}): {seen}",
+        violated.len(),
+        findings.len(),
+        first.name,
+        first.rule
+    )))
 }
 
 fn remove_if_there(path: &Path) -> Result<(), PreparationError> {

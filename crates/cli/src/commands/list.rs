@@ -42,7 +42,12 @@ fn entries() -> Vec<Entry> {
     let study = [
         Entry { catalog: "study", kind: "study", meaning: "Top of a study file.", keys: study::STUDY },
         Entry { catalog: "study", kind: "machine", meaning: "The shape every contender gets.", keys: study::MACHINE },
-        Entry { catalog: "study", kind: "load", meaning: "Who works on the database, and how long.", keys: study::LOAD },
+        Entry {
+            catalog: "study",
+            kind: "load",
+            meaning: "Who works on the database, and how long.",
+            keys: study::LOAD,
+        },
     ];
     platforms
         .map(|entry| Entry { catalog: "platform", kind: entry.kind, meaning: entry.meaning, keys: entry.keys })

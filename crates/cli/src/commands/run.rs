@@ -29,7 +29,8 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
     let estimate = study::estimate(&study.chosen);
-    let mut live = Live::new(study.chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
+    let mut live =
+        Live::new(study.chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
     let order = RunOrder {
         folder: &folder,
         plan: &study.plan,
@@ -54,8 +55,8 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
 /// What the study counts, per minute ("NOPM"); the workload's own words.
 fn counted_unit(study: &Planned) -> String {
     let kinds = study.plan.cells.iter().filter_map(|cell| cell.settings.get("workload")?.get("kind")?.as_str());
-    let units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
-    units.last().unwrap_or_default()
+    let mut units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
+    units.next().unwrap_or_default()
 }
 
 /// A new run folder, named by the time and the study.

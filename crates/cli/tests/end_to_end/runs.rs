@@ -39,14 +39,15 @@ fn numbers_agree(place: &Place) {
     let run = place.record();
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
+    let cells = analysis["cells"].as_array().expect("cells");
     for trial in &run.trials {
         let driver = trial.record.driver.as_ref().expect("a completed trial has driven");
-        let counted: u64 =
-            driver.kinds.iter().filter(|kind| driver.metric.counted.contains(&kind.kind)).map(|kind| kind.committed).sum();
+        let counted_kinds = driver.kinds.iter().filter(|kind| driver.metric.counted.contains(&kind.kind));
+        let counted: u64 = counted_kinds.map(|kind| kind.committed + kind.rolled_back).sum();
         let by_hand = counted as f64 * driver.metric.per_ms as f64 / driver.measured_ms as f64;
-        let listed = analysis["trials"].as_array().expect("trials");
-        let said = listed.iter().find(|listed| listed["id"] == trial.record.id).expect("the trial is in the analysis");
-        let said = said["throughput"].as_f64().expect("its throughput");
+        let listed = cells.iter().flat_map(|cell| cell["trials"].as_array().expect("trials of a cell"));
+        let said = listed.filter(|listed| listed["trial"] == trial.record.id).collect::<Vec<_>>();
+        let said = said.first().expect("the trial is in the analysis")["value"].as_f64().expect("its throughput");
         assert!((said - by_hand).abs() < 0.5, "trial {}: {said} in the analysis, {by_hand} by hand", trial.record.id);
     }
 }
@@ -61,7 +62,8 @@ fn all_completed(place: &Place, trials: usize) {
             assert!(!finding.is_violated(), "{finding:?}");
         }
     }
-    for name in ["report.html", "report.md", "report.json", "analysis.json", "host.json", "study.toml", "events.jsonl"] {
+    for name in ["report.html", "report.md", "report.json", "analysis.json", "host.json", "study.toml", "events.jsonl"]
+    {
         assert!(place.run_folder().join(name).exists(), "{name} is missing");
     }
 }

@@ -1,0 +1,79 @@
+//! Where the tests find things, and what they do when a part is missing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// Skips a test loudly when a part is missing, or fails it when `REQUIRE` names that part.
+#[must_use]
+pub fn missing(part: &str, is_there: bool) -> bool {
+    let required = std::env::var("REQUIRE").unwrap_or_default();
+    assert!(is_there || !required.split(',').any(|name| name == part), "{part} is required but not here");
+    if !is_there {
+        eprintln!("SKIPPED: {part} is not here");
+    }
+    !is_there
+}
+
+pub fn has_qemu() -> bool {
+    on_path("qemu-system-x86_64") && on_path("mmdebstrap")
+}
+
+fn on_path(program: &str) -> bool {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
+}
+
+/// Images and loaded data are shared by all tests and kept between runs of them.
+pub fn cache() -> PathBuf {
+    let binary = Path::new(env!("CARGO_BIN_EXE_bakeoff"));
+    let target = binary.ancestors().nth(3).expect("the binary lies in target/TRIPLE/PROFILE");
+    target.join("test-cache")
+}
+
+/// A folder with one study in it, and the binary to run it with.
+pub struct Place {
+    pub folder: tempfile::TempDir,
+}
+
+impl Place {
+    pub fn new(study: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        std::fs::write(folder.path().join("study.toml"), study).expect("writing the study");
+        Self { folder }
+    }
+
+    pub fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+        command.args(arguments).current_dir(self.folder.path()).env("BAKEOFF_CACHE", cache());
+        command.stdin(Stdio::null());
+        command
+    }
+
+    pub fn bakeoff(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().expect("running bakeoff")
+    }
+
+    /// The only run folder.
+    pub fn run_folder(&self) -> PathBuf {
+        let runs = self.folder.path().join("runs");
+        let mut entries = std::fs::read_dir(&runs).expect("a folder of runs").flatten();
+        let first = entries.next().expect("a run").path();
+        assert!(entries.next().is_none(), "more than one run");
+        first
+    }
+
+    pub fn record(&self) -> record::run::Run {
+        record::run::Run::open(&self.run_folder()).expect("a readable run")
+    }
+}
+
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Processes whose command line mentions a text: what a run must not leave behind.
+pub fn processes_mentioning(text: &str) -> Vec<String> {
+    let entries = std::fs::read_dir("/proc").expect("proc").flatten();
+    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
+    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).filter(|line| line.contains(text)).collect()
+}
