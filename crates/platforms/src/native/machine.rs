@@ -139,9 +139,11 @@ fn explain(status: ExitStatus, stderr: &Path, name: &str) -> Result<Outcome, Mac
     let last = console.lines().last().unwrap_or_default();
     match status.code() {
         Some(NOT_MOUNTED_STATUS) => Ok(Outcome::NotMounted(last.to_owned())),
+        // Not everybody may make a mount namespace.
+        Some(_) if last.starts_with("unshare:") => Ok(Outcome::NotMounted(last.to_owned())),
         Some(NOT_FOUND_STATUS) => Err(MachineError::MissingTool { program: "bwrap", package: "bubblewrap" }),
         // What bubblewrap itself complains of is something that is not allowed here.
-        Some(_) if last.starts_with("bwrap:") || last.starts_with("unshare:") => Err(unavailable(last.to_owned())),
+        Some(_) if last.starts_with("bwrap:") => Err(unavailable(last.to_owned())),
         _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
     }
 }

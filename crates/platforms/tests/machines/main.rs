@@ -4,6 +4,9 @@
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
+mod accelerator;
+mod leftovers;
 mod native;
 mod place;
 mod qemu;
+mod qmp;

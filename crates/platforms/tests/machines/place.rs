@@ -1,27 +1,32 @@
 //! What a real machine is started from: an image, our agent, a data disk, a scratch folder.
 
-use agent::protocol::{Reply, Request};
+use agent::protocol::{Chosen, Reply, Request};
+use engines::server::{ServerReport, ServerShape};
 use images::data::DataDisk;
 use images::{Cache, Flavour, Image, ImageError};
 use machines::boot::DATA_LABEL;
-use machines::machine::Machine;
+use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
 use record::facts::{Fact, Facts};
 use serde_json::{Map, Value};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// An emulated machine answers within this.
-pub const ANSWER_LIMIT: Duration = Duration::from_mins(3);
-pub const DATA_BYTES: u64 = 64 << 20;
+pub const ANSWER_LIMIT: Duration = Duration::from_mins(5);
+pub const MEMORY_BYTES: u64 = 512 << 20;
+const DATA_BYTES: u64 = 256 << 20;
 /// What the data disk of every test holds.
-pub const KEPT_FILE: (&str, &str) = ("kept.txt", "made on the host\n");
+const KEPT_FILE: (&str, &str) = ("kept.txt", "made on the host\n");
+/// Where the embedded engine puts its file.
+const DATABASE: &str = "sqlite/bakeoff.db";
 
-/// One cache that repeated runs, and other crates' tests, share.
-pub fn cache_folder() -> PathBuf {
+/// One cache that repeated runs, and other crates' tests, share: the binary lies in `target/TRIPLE/PROFILE/deps`.
+fn cache_folder() -> PathBuf {
     let shared = std::env::var_os("BAKEOFF_CACHE").map(PathBuf::from);
-    shared.unwrap_or_else(|| Path::new(env!("CARGO_TARGET_TMPDIR")).join("../../test-cache"))
+    shared.unwrap_or_else(|| std::env::current_exe().unwrap().ancestors().nth(4).unwrap().join("test-cache"))
 }
 
 /// Says why a test does not run; under `REQUIRE=qemu` that is a failure.
@@ -32,13 +37,7 @@ pub fn skip(why: &str) {
 }
 
 pub fn has_qemu() -> bool {
-    match platforms::qemu::accelerator::qemu_version() {
-        Ok(_) => true,
-        Err(error) => {
-            skip(&error.to_string());
-            false
-        }
-    }
+    platforms::qemu::accelerator::qemu_version().map_err(|error| skip(&error.to_string())).is_ok()
 }
 
 /// The image, or `None` where it cannot be built and need not be.
@@ -55,18 +54,25 @@ pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
     }
 }
 
-/// This crate's example of that name, built with its tests.
+/// The image of a guest, where there is a QEMU for it.
+pub fn guest_image(name: &str, flavour: Flavour) -> Option<Image> {
+    has_qemu().then(|| image(name, flavour)).flatten()
+}
+
+/// This crate's example of that name. Tests named one by one (`--test machines`) take examples as they were built last.
 pub fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
-    let examples = tests.parent().unwrap().with_file_name("examples");
-    examples.join(name)
+    let example = tests.parent().unwrap().with_file_name("examples").join(name);
+    assert!(example.is_file(), "there is no {}; `cargo build -p platforms --examples` makes it", example.display());
+    example
 }
 
 /// A folder that lives as long as the test, and an order for a machine in it.
 pub struct Place {
     pub order: MachineOrder,
-    pub scratch: Scratch,
-    _folder: tempfile::TempDir,
+    pub folder: tempfile::TempDir,
+    pub disk: PathBuf,
+    _scratch: Scratch,
 }
 
 impl Place {
@@ -81,26 +87,42 @@ impl Place {
         let order = MachineOrder {
             name: "test".to_owned(),
             vcpus: 2,
-            memory_bytes: 512 << 20,
+            memory_bytes: MEMORY_BYTES,
             cpus: cpus(2),
             image,
             agent: example("test_agent"),
-            data: DataDisk::Image(disk),
+            data: DataDisk::Image(disk.clone()),
             scratch: scratch.path().to_owned(),
             cache: folder.path().join("cache"),
             port: None,
         };
-        Self { order, scratch, _folder: folder }
+        Self { order, folder, disk, _scratch: scratch }
     }
 
+    pub fn try_start(&self, kind: &str, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
+        platforms::catalog::start(kind, &as_table(table), &self.order)
+    }
+
+    /// Starts it and tells what became of each thing asked for.
     pub fn start(&self, kind: &str, table: &Value) -> Box<dyn Machine> {
         let begun = Instant::now();
-        let machine = platforms::catalog::start(kind, &as_table(table), &self.order).unwrap();
-        println!("{kind} {table} greeted after {:.2} s", begun.elapsed().as_secs_f64());
-        for (what, answer) in machine.decided() {
-            println!("    {what}: {answer:?}");
-        }
+        let machine = self.try_start(kind, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
+        println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());
         machine
+    }
+
+    /// The data disk is whole, and holds what was there before and what the embedded engine wrote inside.
+    pub fn assert_data_was_written(&self) {
+        let disk = self.disk.display().to_string();
+        let checked = Command::new("/usr/sbin/e2fsck").args(["-f", "-n", &disk]).output().unwrap();
+        assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+        assert_eq!(self.file_on_disk(KEPT_FILE.0), KEPT_FILE.1.as_bytes());
+        assert!(self.file_on_disk(DATABASE).starts_with(b"SQLite format 3"));
+    }
+
+    fn file_on_disk(&self, name: &str) -> Vec<u8> {
+        let output = Command::new("/usr/sbin/debugfs").args(["-R", &format!("cat {name}")]).arg(&self.disk).output();
+        output.unwrap().stdout
     }
 }
 
@@ -111,7 +133,7 @@ fn cpus(count: usize) -> Vec<usize> {
     all.into_iter().cycle().take(count).collect()
 }
 
-pub fn as_table(value: &Value) -> Map<String, Value> {
+fn as_table(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
 }
 
@@ -130,8 +152,24 @@ pub fn facts(machine: &mut dyn Machine) -> Facts {
 pub fn known(facts: &Facts, name: &str) -> String {
     match facts.get(name) {
         Some(Fact::Known(text)) => text.clone(),
-        other => panic!("{name} is {other:?}; there are {:#?}", facts),
+        other => panic!("{name} is {other:?}; there are {facts:#?}"),
     }
+}
+
+pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) -> ServerReport {
+    let keys = engines::catalog::entry(engine).unwrap().keys;
+    let engine = Chosen { kind: engine.to_owned(), settings: settings::check(&Map::new(), keys).unwrap() };
+    let shape = ServerShape { vcpus: 2, memory_bytes: MEMORY_BYTES };
+    match ask(machine, &Request::StartServer { engine, shape, port }) {
+        Reply::Started(report) => report,
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Has a database written to the data disk.
+pub fn write_data(machine: &mut dyn Machine) {
+    start_server(machine, "sqlite", None);
+    assert_eq!(ask(machine, &Request::StopServer), Reply::Done);
 }
 
 /// Says goodbye and waits until nothing is left.

@@ -1,15 +1,128 @@
 //! The QEMU platform, with emulated guests: they boot everywhere.
 
-use crate::place::{Place, facts, has_qemu, image, known, shut_down};
+use crate::place::{ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, start_server, write_data};
+use agent::protocol::{Reply, Request};
 use images::Flavour;
-use serde_json::json;
+use machines::machine::MachineError;
+use serde_json::{Value, json};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+/// The first message of PostgreSQL's protocol that a server answers whoever sends it: its length, and a request for TLS.
+const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
+const PORT: u16 = 15_432;
+
+/// Boots, has a database written, powers off, and looks at the disk from outside.
+fn write_and_read_back(flavour: Flavour, disk: &Value, device: &str, write_cache: &str) {
+    let Some(micro) = guest_image("micro", flavour) else { return };
+    let place = Place::new(micro);
+    let mut machine = place.start("qemu", &json!({ "accelerator": "tcg", "disk": disk }));
+    let inside = facts(machine.as_mut());
+    assert_eq!(known(&inside, "storage.device"), device);
+    assert_eq!(known(&inside, "storage.write_cache"), write_cache);
+    assert!(known(&inside, "storage.mount_options").contains("noatime"));
+    assert_eq!(known(&inside, "kernel.clocksource").split('-').next(), Some("tsc"));
+    assert!(machine.decided().values().all(Result::is_ok), "{:?}", machine.decided());
+    write_data(machine.as_mut());
+    shut_down(machine);
+    place.assert_data_was_written();
+}
 
 #[test]
-fn a_guest_boots() {
-    let (true, Some(micro)) = (has_qemu(), image("micro", Flavour::Cloud)) else { return };
+fn virtio_blk_with_each_cache_and_aio() {
+    for (cache, aio, write_cache) in [
+        ("none", "threads", "write back"),
+        ("writeback", "io_uring", "write back"),
+        ("writethrough", "threads", "write through"),
+        ("directsync", "native", "write through"),
+        ("unsafe", "threads", "write back"),
+    ] {
+        let disk = json!({ "adapter": "virtio-blk", "cache": cache, "aio": aio, "iothread": cache == "none" });
+        write_and_read_back(Flavour::Cloud, &disk, "vda", write_cache);
+    }
+}
+
+#[test]
+fn virtio_scsi() {
+    let disk = json!({ "adapter": "virtio-scsi", "iothread": true });
+    write_and_read_back(Flavour::Cloud, &disk, "sda", "write back");
+}
+
+#[test]
+fn nvme() {
+    write_and_read_back(Flavour::Cloud, &json!({ "adapter": "nvme" }), "nvme0n1", "write back");
+}
+
+#[test]
+fn pvscsi() {
+    write_and_read_back(Flavour::Cloud, &json!({ "adapter": "pvscsi" }), "sda", "write back");
+}
+
+#[test]
+fn ahci_with_the_kernel_that_has_it() {
+    write_and_read_back(Flavour::Generic, &json!({ "adapter": "ahci" }), "sda", "write back");
+}
+
+#[test]
+fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let place = Place::new(micro);
+    let table = json!({ "accelerator": "tcg", "disk": { "adapter": "ahci" } });
+    let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
+    assert!(matches!(error, MachineError::Unavailable { .. }), "{error}");
+    assert!(error.to_string().contains("ahci") && error.to_string().contains("generic"), "{error}");
+}
+
+#[test]
+fn a_server_on_a_root_disk_is_reached_from_outside() {
+    let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
+    let mut place = Place::new(postgres);
+    place.order.port = Some(PORT);
     let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
-    let inside = facts(machine.as_mut());
-    println!("{inside:#?}");
+    start_server(machine.as_mut(), "postgres", Some(PORT));
+    let mut stream = TcpStream::connect(machine.address().unwrap()).unwrap();
+    stream.set_read_timeout(Some(ANSWER_LIMIT)).unwrap();
+    stream.write_all(&ASK_FOR_TLS).unwrap();
+    let mut answer = [0];
+    stream.read_exact(&mut answer).unwrap();
+    assert!(b"NS".contains(&answer[0]), "{answer:?}");
+    drop(stream);
+    assert_eq!(ask(machine.as_mut(), &Request::StopServer), Reply::Done);
     shut_down(machine);
+}
+
+#[test]
+fn a_guest_that_panics_ends_with_its_last_words() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let mut place = Place::new(micro);
+    place.order.agent = place.folder.path().join("agent");
+    std::fs::write(&place.order.agent, "not a program").unwrap();
+    let Err(error) = place.try_start("qemu", &json!({ "accelerator": "tcg" })) else { panic!("it started") };
+    let MachineError::Ended { console, .. } = &error else { panic!("{error}") };
+    assert!(console.contains("Kernel panic"), "{error}");
+}
+
+#[test]
+fn a_qemu_that_refuses_its_command_line_says_why() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let Err(error) = place.try_start("qemu", &json!({ "accelerator": "tcg", "cpu": "abacus" })) else {
+        panic!("it started")
+    };
+    let MachineError::Ended { status, console, .. } = &error else { panic!("{error}") };
+    assert!(status.contains('1') && console.contains("abacus"), "{error}");
+}
+
+#[test]
+fn what_the_host_does_not_have_is_a_reason_to_skip() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let tap =
+        json!({ "accelerator": "tcg", "network": "tap", "tap": "bakeoff-none", "guest_address": "192.168.77.2/24" });
+    let mut pages = Place::new(place.order.image.clone());
+    pages.order.memory_bytes = 1 << 50;
+    for (place, table) in [(&place, tap), (&pages, json!({ "accelerator": "tcg", "huge_pages": true }))] {
+        let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
+        assert!(matches!(error, MachineError::Unavailable { .. }), "{error}");
+    }
 }

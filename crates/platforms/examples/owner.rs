@@ -1,0 +1,37 @@
+//! Starts one machine and holds it until it is killed, for this crate's tests of what a killed owner leaves behind.
+//!
+//! Arguments: the platform's kind, its settings (JSON), the image (JSON), the agent, the data disk, the folder of scratch
+//! folders. Prints a line when the machine has greeted, or why it has not; then waits for the end of standard input.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+use images::data::DataDisk;
+use machines::scratch::Scratch;
+use platforms::order::MachineOrder;
+use std::io::Read;
+use std::path::PathBuf;
+
+fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let [kind, table, image, agent, data, parent] = &words[..] else { panic!("six arguments, not {words:?}") };
+    let scratch = Scratch::create(&PathBuf::from(parent), "owned").unwrap();
+    let order = MachineOrder {
+        name: "owned".to_owned(),
+        vcpus: 1,
+        memory_bytes: 512 << 20,
+        cpus: vec![0],
+        image: serde_json::from_str(image).unwrap(),
+        agent: PathBuf::from(agent),
+        data: DataDisk::Image(PathBuf::from(data)),
+        scratch: scratch.path().to_owned(),
+        cache: scratch.path().join("cache"),
+        port: None,
+    };
+    match platforms::catalog::start(kind, &serde_json::from_str(table).unwrap(), &order) {
+        Err(error) => println!("failed: {error}"),
+        Ok(machine) => {
+            println!("greeted, data: {:?}", machine.decided()["data"]);
+            std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
+        }
+    }
+}

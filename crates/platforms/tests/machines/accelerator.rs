@@ -1,0 +1,67 @@
+//! Whether KVM works here. The tests hold on hosts where it does and on hosts where it does not.
+
+use crate::place::{Place, guest_image};
+use images::Flavour;
+use machines::machine::MachineError;
+use machines::process::Identity;
+use platforms::qemu::accelerator::{Probe, choose, kvm};
+use platforms::qemu::command::Accelerator;
+use platforms::qemu::settings::WantedAccelerator;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Named models may hang where "host" makes QEMU abort; both must end in an answer.
+const MODELS: [&str; 2] = ["auto", "qemu64"];
+
+fn probe(place: &Place, cpu: &str) -> Probe {
+    Probe {
+        image: place.order.image.clone(),
+        agent: place.order.agent.clone(),
+        cache: place.order.cache.clone(),
+        scratch: place.order.scratch.clone(),
+        cpu: cpu.to_owned(),
+        cpus: place.order.cpus.clone(),
+    }
+}
+
+/// The processes that were started for machines in this folder.
+fn started(scratch: &Path) -> Vec<Identity> {
+    let ledger = std::fs::read_to_string(scratch.join("ledger.jsonl")).unwrap_or_default();
+    let made = ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    made.filter_map(|made| serde_json::from_value(made.get("process")?.clone()).ok()).collect()
+}
+
+#[test]
+fn a_probe_ends_in_an_answer_leaves_nothing_and_is_remembered() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    for model in MODELS {
+        let probe = probe(&place, model);
+        let found = kvm(&probe).unwrap();
+        println!("{model}: {found:?}");
+        let after_first = started(&probe.scratch);
+        assert!(after_first.iter().all(|process| !process.is_alive()));
+        assert_eq!(kvm(&probe).unwrap(), found);
+        assert_eq!(started(&probe.scratch), after_first, "the second answer is a remembered one");
+
+        let auto = choose(WantedAccelerator::Auto, &probe).unwrap();
+        assert_eq!(auto.accelerator, if found.works { Accelerator::Kvm } else { Accelerator::Tcg });
+        assert!(auto.sentence.contains(&found.sentence));
+        match choose(WantedAccelerator::Kvm, &probe) {
+            Ok(choice) => assert!(found.works && choice.accelerator == Accelerator::Kvm),
+            Err(MachineError::Unavailable { why }) => assert!(!found.works && why == found.sentence),
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+#[test]
+fn a_study_that_asks_for_kvm_gets_it_or_a_reason() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    match place.try_start("qemu", &json!({ "accelerator": "kvm" })) {
+        Ok(machine) => assert!(machine.decided()["accelerator"].as_ref().unwrap().starts_with("kvm")),
+        Err(MachineError::Unavailable { why }) => assert!(why.contains("/dev/kvm"), "{why}"),
+        Err(other) => panic!("{other}"),
+    }
+}
