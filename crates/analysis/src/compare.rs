@@ -142,7 +142,7 @@ fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<&'a StoredTrial, 
     match &trial.record.outcome {
         Outcome::Completed if counted.is_some_and(|value| value > 0.0) => Ok(trial),
         Outcome::Completed => Err(format!("{name} counted nothing")),
-        other => Err(format!("{name} {}", describe(other))),
+        other => Err(format!("{name} {}", in_one_line(other))),
     }
 }
 
@@ -155,6 +155,11 @@ pub fn describe(outcome: &Outcome) -> String {
         Outcome::Skipped { why } => format!("was skipped: {why}"),
         Outcome::Interrupted { phase } => format!("was interrupted in {phase}"),
     }
+}
+
+/// The same without the lines that follow the first: a reason may carry the end of a console.
+pub fn in_one_line(outcome: &Outcome) -> String {
+    describe(outcome).lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
 }
 
 /// The ratio of what `value` reads from both sides of each pair; pairs without such a value are left out.

@@ -27,6 +27,7 @@ pub struct Latency {
     pub span: Span,
     pub count: u64,
     pub mean_us: Estimate,
+    /// Of [`QUANTILES`], those that have a transaction above them.
     pub quantiles: Vec<Quantile>,
     /// A plain reading: the longest of all.
     pub max_us: u64,
@@ -107,7 +108,10 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
     let resampling = Resampling::new(&all, &blocks);
     let quantile = |&quantile: &f64| {
         let point = all.quantile(quantile)? as f64;
-        let above = all.total() as f64 * (1.0 - quantile);
+        let above = above(&all, quantile);
+        if above < 1.0 {
+            return None;
+        }
         let bounds = if above < FEWEST_ABOVE {
             Bounds::Unknown { why: format!("fewer than {FEWEST_ABOVE} transactions lie above it") }
         } else {
@@ -127,9 +131,15 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
     })
 }
 
+/// How many transactions lie above a quantile. With less than one it is only another name for the longest.
+fn above(all: &Counts, quantile: f64) -> f64 {
+    // Rounded, since one minus a quantile is not exact: of a thousand, one lies above 0.999.
+    (all.total() as f64 * (1.0 - quantile) * 1e6).round() / 1e6
+}
+
 /// The distribution read at fixed shares, as far as enough transactions lie above.
 fn curve(all: &Counts) -> Vec<CurvePoint> {
-    let resolved = CURVE.into_iter().filter(|quantile| all.total() as f64 * (1.0 - quantile) >= 1.0);
+    let resolved = CURVE.into_iter().filter(|quantile| above(all, *quantile) >= 1.0);
     resolved.filter_map(|quantile| Some(CurvePoint { quantile, value_us: all.quantile(quantile)? })).collect()
 }
 
@@ -213,7 +223,8 @@ mod tests {
         let latency = of_blocks("a", Span::Response, &blocks, 1).unwrap();
         let known = |index: usize| latency.quantiles[index].value_us.bounds.known();
         assert_eq!(known(0), Some((50.0, 50.0)));
-        assert_eq!(known(4), None);
+        assert_eq!(known(3), None, "four of four hundred lie above the 99th percentile");
+        assert_eq!(latency.quantiles.len(), 4, "none lies above the 99.9th");
         assert_eq!(latency.count, 400);
     }
 

@@ -7,7 +7,7 @@ use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
 use crate::{cells, compare};
 use record::facts::Fact;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::trial::{ClockReading, Outcome};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -102,7 +102,7 @@ fn list(trials: &[u32]) -> String {
 fn outcomes(run: &Run) -> Vec<Warning> {
     let mut gathered = Gathered::default();
     for trial in run.trials.iter().filter(|trial| trial.record.outcome != Outcome::Completed) {
-        let ended = compare::describe(&trial.record.outcome);
+        let ended = compare::in_one_line(&trial.record.outcome);
         gathered.add(format!("{} {ended}", trial.record.contender), trial.record.id);
     }
     let mut warnings: Vec<Warning> = gathered.sentences().into_iter().map(serious).collect();
@@ -121,6 +121,7 @@ fn violated(checks: &[CheckSummary]) -> Vec<Warning> {
     let sentence = |check: &CheckSummary| {
         let (name, contender, rule, trials) = (&check.name, &check.contender, &check.rule, list(&check.violated));
         let seen = check.seen.as_deref().unwrap_or("nothing noted");
+        let rule = rule.trim_end_matches('.');
         serious(format!("data check {name} is violated on {contender} ({trials}). Rule: {rule}. Seen: {seen}"))
     };
     violated.map(sentence).collect()
@@ -130,7 +131,7 @@ fn unequal_work(work: &[WorkComparison]) -> Vec<Warning> {
     let unequal = work.iter().flat_map(|comparison| comparison.unequal.iter().map(move |text| (comparison, text)));
     let sentence = |(comparison, text): (&WorkComparison, &String)| {
         let (place, percent) = (at(&comparison.coordinates), comparison.tolerance * 100.0);
-        serious(format!("the contenders did not do equal work{place}: {text} (tolerated: {percent:.0} %)"))
+        serious(format!("the contenders did not do equal work{place}: {text} (tolerated: {percent:.1} %)"))
     };
     unequal.map(sentence).collect()
 }
@@ -160,28 +161,31 @@ fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 
+/// Data of all contenders must lie on the same kind of storage. What comes after a comma is detail of one platform, for
+/// example how an image file is mounted.
 fn storage(run: &Run) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for group in cells::groups(&run.plan) {
-        let mut kinds: BTreeMap<(String, String), Vec<String>> = BTreeMap::new();
+        let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
         for cell in &group.cells {
             let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
             let decided = machine.into_iter().flat_map(|machine| &machine.decided);
             let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
             let inside = machine.into_iter().flat_map(|machine| &machine.inside);
             for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
-                kinds.entry((name.clone(), fact.to_string())).or_default().push(cell.contender.clone());
+                let text = fact.to_string();
+                let kind =
+                    if matches!(fact, Fact::Known(_)) { text.split(',').next().unwrap_or_default() } else { &text };
+                let contenders = seen.entry(name.clone()).or_default().entry(kind.to_owned()).or_default();
+                contenders.push(cell.contender.clone());
             }
         }
-        let names: Vec<String> = kinds.keys().map(|(name, _)| name.clone()).collect();
-        for name in names.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| &pair[0]) {
-            let said = kinds.iter().filter(|((other, _), _)| other == name);
-            let said: Vec<String> = said.map(|((_, fact), who)| format!("{fact} on {}", who.join(", "))).collect();
-            let text = format!("{name} differs between contenders{}: {}", at(&group.coordinates), said.join("; "));
-            warnings.push(serious(text));
+        for (name, kinds) in seen.into_iter().filter(|(_, kinds)| kinds.len() > 1) {
+            let said = kinds.into_iter().map(|(kind, who)| format!("{kind} on {}", who.join(", ")));
+            let said = said.collect::<Vec<_>>().join("; ");
+            warnings.push(serious(format!("{name} differs between contenders{}: {said}", at(&group.coordinates))));
         }
     }
-    warnings.dedup();
     warnings
 }
 
@@ -196,20 +200,24 @@ fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {
 }
 
 fn clocks(run: &Run) -> Vec<Warning> {
-    let drifting = run.trials.iter().filter_map(|trial| {
-        let machine = trial.record.machine.as_ref()?;
+    let mut drifting: BTreeMap<&str, (f64, Vec<u32>)> = BTreeMap::new();
+    for trial in &run.trials {
         let length_ms: u64 = trial.record.phases.iter().map(|phase| phase.length_ms).sum();
-        let rate = clock_rate_error(&machine.clock, length_ms)?;
-        (rate > CLOCK_RATE_TOLERANCE).then_some((trial, rate))
-    });
-    let sentence = |(trial, rate): (&StoredTrial, f64)| {
-        let (contender, id, percent) = (&trial.record.contender, trial.record.id, rate * 100.0);
+        let readings = trial.record.machine.as_ref().map(|machine| machine.clock.as_slice()).unwrap_or_default();
+        if let Some(rate) = clock_rate_error(readings, length_ms).filter(|rate| *rate > CLOCK_RATE_TOLERANCE) {
+            let (worst, trials) = drifting.entry(&trial.record.contender).or_default();
+            *worst = worst.max(rate);
+            trials.push(trial.record.id);
+        }
+    }
+    let sentence = |(contender, (worst, trials)): (&str, (f64, Vec<u32>))| {
+        let (percent, trials) = (worst * 100.0, list(&trials));
         serious(format!(
-            "the clock inside {contender} ran at least {percent:.2} % faster or slower than the host's (trial {id}); \
-             what was timed inside is wrong by as much"
+            "the clock inside {contender} ran up to {percent:.2} % or more faster or slower than the host's ({trials}); what \
+             was timed inside is wrong by as much"
         ))
     };
-    drifting.map(sentence).collect()
+    drifting.into_iter().map(sentence).collect()
 }
 
 /// The least share by which a machine's clock ran wrong, given that each reading is uncertain by half its round trip.

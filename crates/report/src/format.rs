@@ -40,9 +40,14 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A ratio: `0.853`.
+/// A ratio: `0.853`, with fewer decimals if it is large and more if it is small.
 pub fn ratio(value: f64) -> String {
-    decimal(value, 3)
+    let decimals = match value {
+        _ if value >= 10.0 => 1,
+        _ if value >= 0.1 => 3,
+        _ => 4,
+    };
+    decimal(value, decimals)
 }
 
 /// Microseconds as milliseconds with this many decimals.
@@ -107,6 +112,11 @@ mod tests {
     fn quantities_keep_four_digits() {
         let shown = [5_282.04, 52.82, 0.052_824, 1_234_567.8, 0.0, 9_999.96].map(quantity);
         assert_eq!(shown, ["5,282", "52.82", "0.05282", "1,234,568", "0", "10,000"]);
+    }
+
+    #[test]
+    fn ratios_keep_three_digits_or_four() {
+        assert_eq!([0.042_2, 0.853_24, 1.9, 33.526].map(ratio), ["0.0422", "0.853", "1.900", "33.5"]);
     }
 
     #[test]

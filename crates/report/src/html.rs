@@ -29,8 +29,8 @@ fn of_block(block: &Block) -> String {
         Block::Note(text) => format!("<p class=\"note\">{}</p>\n", escaped(text)),
         Block::Warnings(warnings) => of_warnings(warnings),
         Block::List(lines) => {
-            let items: String = lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
-            format!("<ul>\n{items}</ul>\n")
+            let items: Vec<String> = lines.iter().map(|line| format!("<li>{}</li>\n", escaped(line))).collect();
+            format!("<ul>\n{}</ul>\n", items.concat())
         }
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
@@ -114,7 +114,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
 
 fn of_figure(figure: &Figure) -> String {
     let class = if figure.wide { "panels wide" } else { "panels" };
-    let panels: String = figure.panels.iter().map(|panel| format!("{}\n", panel.svg)).collect();
+    let panels = figure.panels.iter().map(|panel| panel.svg.as_str()).collect::<Vec<_>>().join("\n");
     let (title, description) = (escaped(&figure.title), escaped(&figure.description));
     format!(
         "<figure>\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"

@@ -1,6 +1,6 @@
 //! The short table at the end of a run.
 
-use crate::document::Cell;
+use crate::document::{Cell, Table};
 use crate::sections::comparison;
 use crate::{answer, format};
 use analysis::summary::Analysis;
@@ -36,33 +36,29 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     text
 }
 
-/// Text in columns: the first to the left, the others to the right, details in a line below.
-fn table(table: &crate::document::Table) -> String {
+/// Text in columns: the first to the left, the others to the right, each number with its interval.
+fn table(table: &Table) -> String {
+    let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
     let width = |index: usize| {
-        let cells = table.rows.iter().map(|row| row.get(index).map_or(0, longest));
+        let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
         let title = table.columns[index].title.chars().count();
         cells.chain([title, NARROWEST]).max().unwrap_or(NARROWEST)
     };
     let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let titles: Vec<&str> = table.columns.iter().map(|column| column.title.as_str()).collect();
-    let mut text = line(&titles, &widths);
+    let titles: Vec<String> = table.columns.iter().map(|column| column.title.clone()).collect();
     let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
-    text.push_str(&line(&rule.iter().map(String::as_str).collect::<Vec<_>>(), &widths));
-    for row in &table.rows {
-        text.push_str(&line(&row.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>(), &widths));
-        let details: Vec<&str> = row.iter().map(|cell| cell.detail.as_deref().unwrap_or_default()).collect();
-        if details.iter().any(|detail| !detail.is_empty()) {
-            text.push_str(&line(&details, &widths));
-        }
+    [&titles, &rule].into_iter().chain(&rows).map(|cells| line(cells, &widths)).collect()
+}
+
+/// The text of a cell; what explains a label stands in the report.
+fn shown((index, cell): (usize, &Cell)) -> String {
+    match &cell.detail {
+        Some(detail) if index > 0 && !detail.is_empty() => format!("{} ({detail})", cell.text),
+        _ => cell.text.clone(),
     }
-    text
 }
 
-fn longest(cell: &Cell) -> usize {
-    cell.text.chars().count().max(cell.detail.as_deref().unwrap_or_default().chars().count())
-}
-
-fn line(cells: &[&str], widths: &[usize]) -> String {
+fn line(cells: &[String], widths: &[usize]) -> String {
     let mut text = String::new();
     for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
         let _ = if index == 0 { write!(text, "{cell:<width$}") } else { write!(text, "  {cell:>width$}") };

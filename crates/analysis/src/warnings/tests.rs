@@ -25,9 +25,9 @@ fn everything_that_went_wrong_is_said() {
         "kvm is invalid: the driver was the bottleneck (trial ",
         "1 of 10 planned trials were not run (trial 10)",
         "data check order-entry/consistency-01 is violated on kvm (trial ",
-        "statements per transaction: 26.00 on native, 28.60 on kvm (tolerated: 2 %)",
+        "statements per transaction: 26.00 on native, 28.60 on kvm (tolerated: ",
         "effective database settings differ between contenders: synchronous",
-        "the clock inside kvm ran at least 2.6",
+        "the clock inside kvm ran up to 2.67 % or more faster or slower than the host's (trials ",
     ] {
         assert!(serious.iter().any(|text| text.contains(expected)), "{expected} is not among {serious:#?}");
     }

@@ -19,7 +19,7 @@ const BOTTOM: f64 = HEIGHT - 38.0;
 const LABELS_APART: f64 = 14.0;
 
 /// Percentiles marked below the panel, spaced by how rare it is to be above them.
-const MARKED: [f64; 5] = [0.0, 0.5, 0.9, 0.99, 0.999];
+const MARKED: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Share of transactions above the last drawn percentile.
 const RAREST: f64 = 0.0005;

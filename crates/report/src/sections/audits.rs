@@ -11,9 +11,7 @@ use record::check::Moment;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
-    if !analysis.checks.is_empty() {
-        blocks.push(Block::Table(checks(&analysis.checks)));
-    }
+    blocks.extend(checks(analysis));
     blocks.push(Block::Paragraph(agreement(analysis)));
     blocks.push(heading("Work per transaction"));
     for comparison in &analysis.work {
@@ -37,30 +35,70 @@ fn checks_in_words(analysis: &Analysis) -> String {
     format!("{held} checks hold, {violated} are violated, {undecided} are undecided, over all trials.")
 }
 
-fn checks(summaries: &[CheckSummary]) -> Table {
-    let titles = ["check", "contender", "verdict", "seen"];
-    let row = |check: &CheckSummary| {
-        let moment = match check.moment {
-            Moment::AfterLoad => "after load",
-            Moment::AfterTrial => "after the trial",
-        };
-        let (held, violated, undecided) = (check.held, check.violated.len(), check.undecided);
-        let verdict = match (violated, held) {
-            (0, 0) => Cell::new("undecided").tone(Tone::Muted).detail(format!("{undecided}×")),
-            (0, _) => Cell::new("holds").tone(Tone::Good).detail(format!("{held}×")),
-            _ => Cell::new("violated").tone(Tone::Bad).detail(format!("{violated}×, holds {held}×")),
-        };
-        vec![
-            Cell::new(&check.name).detail(format!("{}; {moment}", check.rule)),
-            Cell::new(&check.contender),
-            verdict,
-            check.seen.as_ref().map_or_else(Cell::none, Cell::new),
-        ]
+/// What was violated or not decided somewhere, in the open; what holds everywhere, folded.
+fn checks(analysis: &Analysis) -> Vec<Block> {
+    let mut names: Vec<(&str, Moment)> = Vec::new();
+    for check in &analysis.checks {
+        if !names.contains(&(check.name.as_str(), check.moment)) {
+            names.push((&check.name, check.moment));
+        }
+    }
+    let held_everywhere = |name: &(&str, Moment)| {
+        same_check(analysis, *name).iter().all(|check| check.violated.is_empty() && check.undecided == 0)
     };
-    Table {
-        caption: String::new(),
-        columns: titles.map(Column::text).to_vec(),
-        rows: summaries.iter().map(row).collect(),
+    let (held, open): (Vec<_>, Vec<_>) = names.into_iter().partition(held_everywhere);
+    let mut blocks = Vec::new();
+    if !open.is_empty() {
+        blocks.push(Block::Table(check_table(analysis, &open)));
+    }
+    if !held.is_empty() {
+        let title = format!("{} checks that hold in every trial", held.len());
+        blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table(analysis, &held))] });
+    }
+    blocks
+}
+
+fn same_check<'a>(analysis: &'a Analysis, (name, moment): (&str, Moment)) -> Vec<&'a CheckSummary> {
+    analysis.checks.iter().filter(|check| check.name == name && check.moment == moment).collect()
+}
+
+/// One row for each check, one column for each contender, in the order of the plan.
+fn check_table(analysis: &Analysis, names: &[(&str, Moment)]) -> Table {
+    let mut contenders: Vec<&str> = Vec::new();
+    for cell in &analysis.cells {
+        if !contenders.contains(&cell.contender.as_str()) {
+            contenders.push(&cell.contender);
+        }
+    }
+    let row = |name: &(&str, Moment)| {
+        let same = same_check(analysis, *name);
+        let when = match name.1 {
+            Moment::AfterLoad => "After load",
+            Moment::AfterTrial => "After the trial",
+        };
+        let rule = same.first().map_or("", |check| check.rule.as_str()).trim_end_matches('.');
+        let label = Cell::new(name.0).detail(format!("{when}: {rule}"));
+        let of = |contender: &&str| {
+            same.iter().find(|check| check.contender == **contender).map_or_else(Cell::none, |check| verdict(check))
+        };
+        std::iter::once(label).chain(contenders.iter().map(of)).collect()
+    };
+    let columns = std::iter::once("check").chain(contenders.iter().copied());
+    let columns = columns.map(Column::text).collect();
+    Table { caption: String::new(), columns, rows: names.iter().map(row).collect() }
+}
+
+fn verdict(check: &CheckSummary) -> Cell {
+    let (held, violated, undecided) = (check.held, check.violated.len(), check.undecided);
+    let cell = match (violated, held) {
+        (0, 0) => Cell::new(format!("undecided {undecided}×")).tone(Tone::Muted),
+        (0, _) if undecided > 0 => Cell::new(format!("holds {held}×, undecided {undecided}×")).tone(Tone::Good),
+        (0, _) => Cell::new(format!("holds {held}×")).tone(Tone::Good),
+        _ => Cell::new(format!("violated {violated}×, holds {held}×")).tone(Tone::Bad),
+    };
+    match &check.seen {
+        Some(seen) => cell.detail(seen),
+        None => cell,
     }
 }
 
@@ -89,12 +127,13 @@ fn work(comparison: &WorkComparison) -> Table {
 
 fn work_in_words(analysis: &Analysis) -> String {
     let unequal: Vec<&String> = analysis.work.iter().flat_map(|comparison| &comparison.unequal).collect();
-    let tolerance = analysis.work.first().map_or(0.0, |comparison| comparison.tolerance * 100.0);
+    let tolerance = analysis.work.iter().map(|comparison| comparison.tolerance * 100.0).fold(0.0, f64::max);
     match (analysis.work.len(), unequal.len()) {
         (0, _) => "No trial was completed, so there is no work to compare.".to_owned(),
-        (_, 0) => format!("Plain readings per transaction; equal within the tolerated {tolerance:.0} %."),
+        (_, 0) => format!("Plain readings per transaction; equal within the tolerated {tolerance:.1} %."),
         (_, count) => {
-            format!("Plain readings per transaction; {count} differ by more than the tolerated {tolerance:.0} %.")
+            format!("Plain readings per transaction; figures that differ by more than the tolerated {tolerance:.1} %: {count}."),
+        //XX {tolerance:.1} %.")
         }
     }
 }

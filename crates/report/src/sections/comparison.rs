@@ -22,7 +22,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     }
     blocks.push(Block::Note(format!(
         "Below each figure is its {:.0} % interval over blocks, by percentile bootstrap. Throughput is the geometric mean over \
-         blocks, so that the ratio shown is the ratio of what is shown. Latency is from due to done, of all trials together.",
+         blocks, so that its ratio is the ratio of what is shown, unless blocks are left out. Latency is from due to done, \
+         of all trials together.",
         analysis.method.confidence * 100.0
     )));
     blocks
@@ -73,19 +74,22 @@ fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Compar
     let mut rows = Vec::new();
     for quantile in SHOWN {
         let name = format::percentile(quantile);
-        let of_cell = |latency: &Option<&Latency>| {
+        let of_cell = |latency: Option<&Latency>| {
             let found =
                 latency.and_then(|latency| latency.quantiles.iter().find(|found| same(found.quantile, quantile)));
             estimate(found.map(|found| &found.value_us), |value| format::milliseconds(value, decimals))
         };
-        rows.push(row(Cell::new(format!("{kind} {name}")).detail("response, ms"), latencies.iter().map(of_cell)));
-        let of_comparison = |(cell, found): (&&CellResult, &Option<&Comparison>)| {
+        rows.push(row(
+            Cell::new(format!("{kind} {name}, ms")).detail("response time"),
+            latencies.iter().copied().map(of_cell),
+        ));
+        let of_comparison = |(cell, found): (&&CellResult, Option<&Comparison>)| {
             let mut ratios = found.iter().flat_map(|found| &found.latency);
             let ratio = ratios.find(|ratio| ratio.kind == kind && same(ratio.quantile, quantile));
             relative(cell, ratio.map(|ratio| &ratio.ratio))
         };
         let label = Cell::new(format!("relative {name}")).detail("above 1 is slower");
-        rows.push(row(label, cells.iter().zip(comparisons).map(of_comparison)));
+        rows.push(row(label, cells.iter().zip(comparisons.iter().copied()).map(of_comparison)));
     }
     rows
 }

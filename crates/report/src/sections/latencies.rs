@@ -5,7 +5,7 @@ use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
 use analysis::cells::CellResult;
-use analysis::latency::Latency;
+use analysis::latency::{Latency, QUANTILES};
 use analysis::summary::Analysis;
 use record::intervals::Span;
 
@@ -21,7 +21,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         return blocks;
     }
     let note = "Intervals are over blocks. The longest time is a plain reading, as is every percentile without an interval: \
-                too few transactions lie above it, or too few blocks were run.";
+                too few transactions lie above it, or too few blocks were run. A percentile with no transaction above it is not shown.";
     std::iter::once(heading("Latency")).chain(blocks).chain([Block::Note(note.to_owned())]).collect()
 }
 
@@ -34,7 +34,7 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
     let decimals = decimals(all.iter().map(|(_, latency)| *latency));
     let mut columns =
         vec![Column::text("kind"), Column::text("contender"), Column::number("count"), Column::number("mean")];
-    columns.extend(analysis::latency::QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
+    columns.extend(QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
     columns.push(Column::number("longest"));
     let mut kinds: Vec<&str> = Vec::new();
     for (_, latency) in &all {
@@ -43,18 +43,25 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
         }
     }
     let of_kind = |kind: &&str| all.iter().filter(|(_, latency)| latency.kind == *kind).enumerate().collect::<Vec<_>>();
+    let plain = all.iter().all(|(_, latency)| latency.mean_us.bounds.known().is_none());
     let rows = kinds.iter().flat_map(of_kind).map(|(index, (contender, latency))| {
         let kind = if index == 0 { latency.kind.as_str() } else { "" };
-        row(kind, contender, latency, decimals)
+        let cells = row(kind, contender, latency, decimals);
+        // Where nothing has an interval, the caption says so once.
+        cells.into_iter().map(|cell| if plain { Cell { detail: None, ..cell } } else { cell }).collect()
     });
-    Table { caption: caption.to_owned(), columns, rows: rows.collect() }
+    let caption = if plain { format!("{caption}; all are plain readings") } else { caption.to_owned() };
+    Table { caption, columns, rows: rows.collect() }
 }
 
 fn row(kind: &str, contender: &str, latency: &Latency, decimals: usize) -> Vec<Cell> {
     let number = |value: f64| format::milliseconds(value, decimals);
     let mut cells = vec![Cell::new(kind), Cell::new(contender), Cell::new(format::count(latency.count))];
     cells.push(estimate(Some(&latency.mean_us), number));
-    cells.extend(latency.quantiles.iter().map(|quantile| estimate(Some(&quantile.value_us), number)));
+    cells.extend(QUANTILES.map(|quantile| {
+        let found = latency.quantiles.iter().find(|found| (found.quantile - quantile).abs() < 1e-9);
+        estimate(found.map(|found| &found.value_us), number)
+    }));
     cells.push(Cell::new(number(latency.max_us as f64)));
     cells
 }

@@ -3,9 +3,12 @@
 use super::heading;
 use super::side_by_side::SideBySide;
 use crate::document::Block;
+use crate::format;
 use record::facts::Facts;
 use record::run::Run;
 use record::trial::{MachineFacts, TrialRecord};
+
+const GIB: u64 = 1 << 30;
 
 pub fn blocks(run: &Run) -> Vec<Block> {
     let machines = first_of_each_contender(run);
@@ -58,10 +61,20 @@ fn beside(titles: Vec<String>, columns: &[&Facts]) -> SideBySide {
     names.sort_unstable();
     names.dedup();
     let row = |name: &String| {
-        let values = columns.iter().map(|facts| facts.get(name).map(ToString::to_string));
+        let values = columns.iter().map(|facts| facts.get(name).map(|fact| readable(name, &fact.to_string())));
         (name.clone(), values.collect())
     };
     SideBySide { titles, rows: names.into_iter().map(row).collect() }
+}
+
+/// Bytes also in GiB; everything else as it was read.
+fn readable(name: &str, value: &str) -> String {
+    match value.parse::<u64>() {
+        Ok(bytes) if name.ends_with("_bytes") && bytes >= GIB => {
+            format!("{bytes} ({} GiB)", format::decimal(bytes as f64 / GIB as f64, 2))
+        }
+        _ => value.to_owned(),
+    }
 }
 
 /// Words as a shell would take them, each option on a line of its own.

@@ -1,4 +1,4 @@
-//! Tables of named values with one column for each contender, differences marked.
+//! Tables of named values with one column for each contender, what differs from the first column marked.
 
 use crate::document::{Block, Cell, Column, Table, Tone};
 
@@ -44,9 +44,41 @@ fn table(titles: &[String], rows: &[(String, Vec<Option<String>>)], caption: Str
     let mut columns = vec![Column::text("")];
     columns.extend(titles.iter().map(Column::text));
     let row = |(name, values): &(String, Vec<Option<String>>)| {
-        let tone = if differ(values) { Tone::Marked } else { Tone::Plain };
-        let cell = |value: &Option<String>| value.as_ref().map_or_else(Cell::none, |value| Cell::new(value).tone(tone));
+        let cell = |value: &Option<String>| {
+            let tone = if Some(value) == values.first() { Tone::Plain } else { Tone::Marked };
+            value.as_ref().map_or_else(Cell::none, |value| Cell::new(value).tone(tone))
+        };
         std::iter::once(Cell::new(name)).chain(values.iter().map(cell)).collect()
     };
     Table { caption, columns, rows: rows.iter().map(row).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn row(name: &str, values: [&str; 2]) -> (String, Vec<Option<String>>) {
+        (name.to_owned(), values.map(|value| Some(value.to_owned())).to_vec())
+    }
+
+    #[test]
+    fn what_differs_from_the_first_column_is_marked() {
+        let titles = ["native", "kvm"].map(str::to_owned).to_vec();
+        let blocks = SideBySide { titles, rows: vec![row("a", ["1", "1"]), row("b", ["1", "2"])] }.blocks("settings");
+        let [Block::Table(table)] = &blocks[..] else { panic!("one table") };
+        let tones: Vec<Tone> = table.rows.iter().flatten().map(|cell| cell.tone).collect();
+        let plain = Tone::Plain;
+        assert_eq!(tones, [plain, plain, plain, plain, plain, Tone::Marked]);
+    }
+
+    #[test]
+    fn many_rows_show_what_differs_and_fold_the_rest() {
+        let titles = ["native", "kvm"].map(str::to_owned).to_vec();
+        let mut rows: Vec<_> = (0..40).map(|index| row(&format!("s{index}"), ["on", "on"])).collect();
+        rows.push(row("fsync", ["on", "off"]));
+        let blocks = SideBySide { titles, rows }.blocks("settings");
+        let [Block::Table(shown), Block::Fold { title, .. }] = &blocks[..] else { panic!("{blocks:?}") };
+        assert_eq!(shown.rows.len(), 1);
+        assert_eq!(title, "40 settings that are equal");
+    }
 }

@@ -13,9 +13,11 @@ const MOST_COLUMNS: usize = 6;
 
 pub fn blocks(run: &Run) -> Vec<Block> {
     let plan = &run.plan;
-    let (cells, blocks, trials) = (plan.cells.len(), plan.blocks, plan.trials.len());
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let (cells, trials) = (plural(plan.cells.len(), "cell"), plural(plan.trials.len(), "trial"));
+    let blocks = plural(plan.blocks as usize, "block");
     let summary = format!(
-        "Study “{}”: {cells} cells, {blocks} blocks, {trials} trials, seed {}. A block holds each cell once, in shuffled \
+        "Study “{}”: {cells}, {blocks}, {trials}, seed {}. A block holds each cell once, in shuffled \
          order, and all its trials face the same inputs.",
         plan.study, plan.seed
     );

@@ -1,0 +1,132 @@
+//! Reports of made-up runs: what they say, and that every writer says all of it.
+
+use analysis::summary::{Analysis, analyse};
+use record::run::Run;
+use record::synthetic;
+
+fn sound() -> (Run, Analysis) {
+    let run = synthetic::run(5);
+    let analysis = analyse(&run);
+    (run, analysis)
+}
+
+fn troubled() -> (Run, Analysis) {
+    let run = synthetic::troubled();
+    let analysis = analyse(&run);
+    (run, analysis)
+}
+
+#[test]
+fn the_terminal_of_a_sound_run() {
+    let (run, analysis) = sound();
+    insta::assert_snapshot!(report::terminal(&run, &analysis));
+}
+
+#[test]
+fn the_terminal_of_a_troubled_run() {
+    let (run, analysis) = troubled();
+    insta::assert_snapshot!(report::terminal(&run, &analysis));
+}
+
+#[test]
+fn the_markdown_of_a_sound_run() {
+    let (run, analysis) = sound();
+    insta::assert_snapshot!(report::markdown(&run, &analysis));
+}
+
+#[test]
+fn the_markdown_of_a_troubled_run() {
+    let (run, analysis) = troubled();
+    insta::assert_snapshot!(report::markdown(&run, &analysis));
+}
+
+#[test]
+fn the_json_carries_the_analysis_the_plan_and_every_trial() {
+    let (run, analysis) = troubled();
+    let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
+    assert_eq!(json["trials"].as_array().unwrap().len(), run.trials.len());
+    assert_eq!(json["plan"]["seed"], run.plan.seed);
+    assert_eq!(json["host"]["cpu.threads"]["known"], "2");
+    assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 4);
+}
+
+/// Opening and closing tags of the elements that a report is made of, in order.
+fn unbalanced(html: &str) -> Vec<String> {
+    let (mut open, mut wrong): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    for tag in html.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
+        let name = tag.split([' ', '\n']).next().unwrap_or_default();
+        let single = ["!DOCTYPE", "meta", "br"].contains(&name) || tag.ends_with('/');
+        match name.strip_prefix('/') {
+            Some(name) if open.last() == Some(&name) => drop(open.pop()),
+            Some(name) => wrong.push(format!("</{name}> while {:?} is open", open.last())),
+            None if single => {}
+            None => open.push(name),
+        }
+    }
+    wrong.extend(open.into_iter().map(|name| format!("<{name}> is never closed")));
+    wrong
+}
+
+#[test]
+fn the_html_is_one_closed_file_that_loads_nothing() {
+    for (run, analysis) in [sound(), troubled()] {
+        let html = report::html(&run, &analysis);
+        assert_eq!(unbalanced(&html), Vec::<String>::new());
+        for absent in ["<script", "<link", "src=", "@import", "url("] {
+            assert!(!html.contains(absent), "{absent}");
+        }
+        let links = html.matches("http").count();
+        let namespaces = html.matches("xmlns=\"http://www.w3.org/2000/svg\"").count();
+        assert_eq!(links, namespaces, "nothing but the name of SVG's namespace looks like an address");
+    }
+}
+
+#[test]
+fn figures_show_every_block_and_kind_and_describe_themselves() {
+    let (run, analysis) = sound();
+    let html = report::html(&run, &analysis);
+    for block in 1..=run.plan.blocks {
+        assert!(html.contains(&format!("<title>Throughput in block {block}</title>")), "{block}");
+    }
+    for kind in &run.trials[0].measured.as_ref().unwrap().kinds {
+        assert!(html.contains(&format!("<title>Response times of {kind}</title>")), "{kind}");
+    }
+    assert_eq!(html.matches("<svg").count(), html.matches("<desc>").count());
+    assert_eq!(html.matches("class=\"block ").count(), 5 + 3 * 5, "a point for each block and ratio");
+    assert!(!html.contains("NaN") && !html.contains("inf\""), "every coordinate is a number");
+}
+
+#[test]
+fn warnings_stand_before_the_answer_and_the_answer_before_every_table() {
+    let (run, analysis) = troubled();
+    let html = report::html(&run, &analysis);
+    let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
+    let order =
+        ["<h1>", "class=\"warnings serious\"", "class=\"warnings caution\"", "class=\"answer\"", "<table>", "<svg"];
+    let order: Vec<usize> = order.iter().map(|text| at(text)).collect();
+    assert!(order.is_sorted(), "{order:?}");
+}
+
+#[test]
+fn what_others_wrote_cannot_become_markup() {
+    let mut run = synthetic::run(3);
+    run.plan.question = "<script>alert(1)</script> & so".to_owned();
+    run.plan.cells[1].contender = "<b>|x".to_owned();
+    let analysis = analyse(&run);
+    let html = report::html(&run, &analysis);
+    assert!(html.contains("<h1>&lt;script&gt;alert(1)&lt;/script&gt; &amp; so</h1>"));
+    assert!(!html.contains("<script") && !html.contains("<b>"));
+    assert!(report::markdown(&run, &analysis).contains("| \\<b\\>\\|x |"));
+}
+
+#[test]
+fn an_empty_run_is_reported_too() {
+    let mut run = synthetic::run(3);
+    run.trials.clear();
+    run.host.clear();
+    let analysis = analyse(&run);
+    assert_eq!(unbalanced(&report::html(&run, &analysis)), Vec::<String>::new());
+    let terminal = report::terminal(&run, &analysis);
+    assert!(terminal.contains("no block was completed by both"), "{terminal}");
+    assert!(terminal.contains("WARNING: 6 of 6 planned trials were not run"), "{terminal}");
+}
