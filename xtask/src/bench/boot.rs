@@ -165,10 +165,10 @@ impl Guest {
             .args(["-nodefaults", "-display", "none", "-no-reboot"])
             .args(["-kernel", &self.kernel, "-initrd", &self.initramfs, "-append", &self.append])
             .args(["-serial", &format!("file:{}", console.display())])
-            .args(["-drive", &format!("file={},format=raw,if=virtio,cache=none,aio=io_uring", self.disk.display())])
+            .args(["-drive", &format!("file={},format=raw,if=virtio,cache=none", self.disk.display())])
             .args(["-device", "virtio-serial-pci", "-device", "virtserialport,chardev=agent,name=bakeoff.agent"])
             .args(["-chardev", &format!("socket,id=agent,path={},server=on,wait=off", socket.display())])
-            .args(["-device", "virtio-rng-pci"])
+            .args(["-device", "virtio-rng-pci", "-nic", "user,model=virtio-net-pci"])
             .stdin(Stdio::null());
         command
     }
