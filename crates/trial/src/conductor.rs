@@ -65,7 +65,7 @@ pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied
     for sentence in machines::scratch::sweep(&order.site.scratch)? {
         voice.tell(&Event::Warning { text: sentence });
     }
-    let scratch = Scratch::create(&order.site.scratch, &run_name(order.folder))?;
+    let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
     let trials: Vec<_> = order.trials.iter().filter(|trial| !order.folder.trial(trial.id).is_complete()).collect();
     voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
@@ -33,6 +33,11 @@ const DATA_VERSION: u32 = 1;
 const KEY_BYTES: usize = 12;
 /// Loading reports progress with every finished part; the longest silence is the making of an index.
 const LOAD_SILENCE: Duration = Duration::from_hours(1);
+/// What says that a data disk is whole, and what is in it.
+const KEPT: &str = "loaded.json";
+/// How long one bakeoff waits for another that loads the same data.
+const LOCK_LIMIT: Duration = Duration::from_hours(4);
+const LOCK_POLL: Duration = Duration::from_millis(200);
 const END_LIMIT: Duration = Duration::from_mins(1);
 /// Shown while an image is built for the first time.
 const EXPECTED_IMAGE_MS: u64 = 60_000;
@@ -53,7 +58,7 @@ pub enum PreparationError {
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("workload {kind}: {problems:?}")]
     Workload { kind: String, problems: Vec<settings::Problem> },
-    #[error("another bakeoff is loading the same data; run this one when it is done ({0} is locked)")]
+    #[error("another bakeoff has been loading the same data for hours ({0} is locked)")]
     Busy(PathBuf),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
@@ -108,7 +113,7 @@ pub fn prepare(
         .map_err(|problems| PreparationError::Workload { kind: cell.workload.kind.clone(), problems })?;
     let made_from = made_from(cell, image);
     let folder = site.cache.join("data").join(key(&made_from));
-    let kept = folder.join("loaded.json");
+    let kept = folder.join(KEPT);
     if !kept.exists() {
         tell(Event::Preparing { what: format!("data of {}", cell.workload.kind), expected_ms: 0 });
         let making = Making { cell, image, site, scratch, interrupts, workload: &workload };
@@ -162,7 +167,10 @@ impl Making<'_> {
         made_from: serde_json::Value,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), PreparationError> {
-        let _lock = lock(&folder.with_extension("lock"))?;
+        let _lock = lock(&folder.with_extension("lock"), self.interrupts)?;
+        if folder.join(KEPT).exists() {
+            return Ok(());
+        }
         let building = folder.with_extension("building");
         remove_if_there(&building)?;
         let data = building.join("folder");
@@ -176,7 +184,7 @@ impl Making<'_> {
                 machines::boot::DATA_LABEL,
             )?;
             remove_if_there(&data)?;
-            let kept = building.join("loaded.json");
+            let kept = building.join(KEPT);
             let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
                 .map_err(|error| failing("writing", &kept)(error.into()))?;
             fs::write(&kept, text).map_err(failing("writing", &kept))?;
@@ -292,15 +300,20 @@ fn remove_if_there(path: &Path) -> Result<(), PreparationError> {
     }
 }
 
-/// Held while a data disk is made; freed by the kernel if we are killed.
-fn lock(path: &Path) -> Result<fs::File, PreparationError> {
+/// Held while a data disk is made; freed by the kernel if we are killed. Waits for another bakeoff that makes the same.
+fn lock(path: &Path, interrupts: &Interrupts) -> Result<fs::File, PreparationError> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(failing("making", folder))?;
     }
     let file = fs::File::create(path).map_err(failing("making", path))?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(fs::TryLockError::WouldBlock) => Err(PreparationError::Busy(path.to_owned())),
-        Err(fs::TryLockError::Error(source)) => Err(failing("locking", path)(source)),
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(fs::TryLockError::WouldBlock) if interrupts.now() => return Err(AskError::Interrupted.into()),
+            Err(fs::TryLockError::WouldBlock) if begun.elapsed() < LOCK_LIMIT => std::thread::sleep(LOCK_POLL),
+            Err(fs::TryLockError::WouldBlock) => return Err(PreparationError::Busy(path.to_owned())),
+            Err(fs::TryLockError::Error(source)) => return Err(failing("locking", path)(source)),
+        }
     }
 }

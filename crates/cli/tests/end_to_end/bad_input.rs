@@ -47,7 +47,7 @@ fn a_good_study_is_planned_without_starting_anything() {
 #[test]
 fn every_problem_is_told_at_once_with_its_line_and_the_nearest_word() {
     let study = GOOD.replace("warehouses = 1", "warehouse = 1").replace("\"512MiB\"", "\"512 apples\"");
-    refused(&study, &["study.toml:12", "did you mean \"warehouses\"", "study.toml:6", "512 apples"]);
+    refused(&study, &["study.toml:11", "did you mean \"warehouses\"", "study.toml:6", "512 apples"]);
 }
 
 #[test]

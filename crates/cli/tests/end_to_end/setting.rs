@@ -2,6 +2,9 @@
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+const STUDY: &str = "study.toml";
 
 /// Skips a test loudly when a part is missing, or fails it when `REQUIRE` names that part.
 #[must_use]
@@ -33,19 +36,24 @@ pub fn cache() -> PathBuf {
 /// A folder with one study in it, and the binary to run it with.
 pub struct Place {
     pub folder: tempfile::TempDir,
+    /// Unlike any other test's, since run folders and scratch folders are named after it.
+    study: String,
 }
 
 impl Place {
     pub fn new(study: &str) -> Self {
+        static PLACES: AtomicU32 = AtomicU32::new(0);
         let folder = tempfile::tempdir().expect("a temporary folder");
-        std::fs::write(folder.path().join("study.toml"), study).expect("writing the study");
-        Self { folder }
+        let name = format!("{}x{}-{STUDY}", std::process::id(), PLACES.fetch_add(1, Ordering::Relaxed));
+        std::fs::write(folder.path().join(&name), study).expect("writing the study");
+        Self { folder, study: name }
     }
 
+    /// The word "study.toml" stands for this place's study.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
-        command.args(arguments).current_dir(self.folder.path()).env("BAKEOFF_CACHE", cache());
-        command.stdin(Stdio::null());
+        command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
+        command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", cache()).stdin(Stdio::null());
         command
     }
 
