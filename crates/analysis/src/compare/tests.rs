@@ -1,3 +1,5 @@
+//! Comparisons against published ratios and independently computed intervals.
+
 use super::*;
 use record::synthetic;
 

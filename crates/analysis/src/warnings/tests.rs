@@ -1,3 +1,5 @@
+//! What is warned of, and what is not.
+
 use super::*;
 use crate::summary::analyse;
 use record::synthetic;

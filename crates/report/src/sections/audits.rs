@@ -32,7 +32,7 @@ fn checks_in_words(analysis: &Analysis) -> String {
         return "No data check ran: nothing is known about the correctness of the data.".to_owned();
     }
     let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
-    format!("{held} checks hold, {violated} are violated, {undecided} are undecided, over all trials.")
+    format!("Over all trials: {held} checks held, {violated} violated, {undecided} undecided.")
 }
 
 /// What was violated or not decided somewhere, in the open; what holds everywhere, folded.
@@ -132,8 +132,9 @@ fn work_in_words(analysis: &Analysis) -> String {
         (0, _) => "No trial was completed, so there is no work to compare.".to_owned(),
         (_, 0) => format!("Plain readings per transaction; equal within the tolerated {tolerance:.1} %."),
         (_, count) => {
-            format!("Plain readings per transaction; figures that differ by more than the tolerated {tolerance:.1} %: {count}."),
-        //XX {tolerance:.1} %.")
+            format!(
+                "Plain readings per transaction; figures that differ by more than the tolerated {tolerance:.1} %: {count}."
+            )
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The figures.
+//! Where the figures stand among the sections; they are drawn in [`crate::figures`].
 
 use super::comparison::groups;
 use super::{heading, place};

@@ -130,3 +130,22 @@ fn an_empty_run_is_reported_too() {
     assert!(terminal.contains("no block was completed by both"), "{terminal}");
     assert!(terminal.contains("WARNING: 6 of 6 planned trials were not run"), "{terminal}");
 }
+
+/// Writes reports to be looked at: of made-up runs, and of the run whose folder `LOOK_AT` names.
+/// `cargo test -p report -- --ignored --nocapture`
+#[test]
+#[ignore = "writes files for people to look at"]
+fn samples_to_look_at() {
+    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let mut runs = vec![("sound", synthetic::run(5)), ("troubled", synthetic::troubled())];
+    if let Some(path) = std::env::var_os("LOOK_AT") {
+        runs.push(("run", Run::open(path.as_ref()).unwrap()));
+    }
+    for (name, run) in runs {
+        let analysis = analyse(&run);
+        let path = folder.join(format!("{name}.html"));
+        std::fs::write(&path, report::html(&run, &analysis)).unwrap();
+        assert!(path.is_file());
+        println!("{}", path.display());
+    }
+}
