@@ -14,7 +14,7 @@ pub struct RustFile {
     pub lines: Vec<String>,
     pub tokens: TokenStream,
     pub tree: syn::File,
-    /// The whole file is compiled for tests only.
+    /// The whole file is compiled for tests only, or is an example.
     is_test: bool,
     test_lines: Vec<RangeInclusive<usize>>,
 }
@@ -28,7 +28,8 @@ impl RustFile {
             .map_err(|error| unreadable(error.span().start().line, format!("not Rust: {error}")))?;
         let mut finder = TestFinder::default();
         finder.visit_file(&tree);
-        let is_test = path.split('/').any(|part| part == "tests");
+        // Examples are programs of their own, for trying things out; they print and take arguments as tests do.
+        let is_test = path.split('/').any(|part| matches!(part, "tests" | "examples"));
         let lines = text.lines().map(ToOwned::to_owned).collect();
         Ok(Self { path: path.to_owned(), lines, tokens, tree, is_test, test_lines: finder.lines })
     }
@@ -139,10 +140,11 @@ mod tests {
             source("crates/x/src/pretend.rs", "fn a() {}"),
             source("crates/x/src/real.rs", "#[cfg(not(test))]\nmod a {}"),
             source("crates/x/tests/all.rs", "fn a() {}"),
+            source("crates/x/examples/try.rs", "fn a() {}"),
         ];
         let files = parse_all(&sources, &mut Vec::new());
         let tests: Vec<bool> = files.iter().map(|file| file.is_test_line(1)).collect();
-        assert_eq!(tests, [false, true, false, true]);
+        assert_eq!(tests, [false, true, false, true, true]);
     }
 
     #[test]
