@@ -30,7 +30,8 @@ fn main() {
     match platforms::catalog::start(kind, &serde_json::from_str(table).unwrap(), &order) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {
-            println!("greeted, data: {:?}", machine.decided()["data"]);
+            let decided = machine.decided().iter().map(|(what, answer)| format!("{what}: {answer:?}"));
+            println!("greeted, {}", decided.collect::<Vec<_>>().join(", "));
             std::io::stdin().read_to_end(&mut Vec::new()).unwrap();
         }
     }

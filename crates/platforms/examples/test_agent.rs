@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if agent::guest::is_init() {
+    if agent::guest::is_init(std::env::args_os().next().as_deref()) {
         agent::guest::run();
         return ExitCode::FAILURE;
     }

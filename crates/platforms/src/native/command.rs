@@ -6,19 +6,30 @@ use std::path::{Path, PathBuf};
 
 /// Joins a cgroup, mounts the data disk and becomes the rest of the command line.
 const ENTER: &str = include_str!("enter.sh");
-/// What that script ends with when the data disk cannot be mounted.
+/// Stands in for bubblewrap.
+const CHROOT: &str = include_str!("chroot.sh");
+/// What the first script ends with when the data disk cannot be mounted.
 pub const NOT_MOUNTED_STATUS: i32 = 71;
 
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOrder {
     pub cpus: Vec<usize>,
+    pub confinement: Confinement,
     pub tree: PathBuf,
     pub agent: PathBuf,
     pub data: Data,
     pub cgroup: Option<PathBuf>,
     /// Folders of the tree to be covered by empty writable ones.
     pub writable: Vec<&'static str>,
+}
+
+/// How the tree becomes the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Confinement {
+    Bubblewrap,
+    /// For root where there is no bubblewrap: the tree is mounted on this empty folder.
+    Chroot(PathBuf),
 }
 
 /// Where the data is.
@@ -44,6 +55,18 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     add(&enter_words(order).iter().map(String::as_str).collect::<Vec<_>>());
+    let confined = match &order.confinement {
+        Confinement::Bubblewrap => bubblewrap_words(order),
+        Confinement::Chroot(root) => chroot_words(order, root),
+    };
+    words.extend(confined);
+    words.extend([AGENT_FILE, "agent", "--data", DATA_FOLDER, "--logs", LOG_FOLDER].map(str::to_owned));
+    words
+}
+
+fn bubblewrap_words(order: &CommandOrder) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["bwrap", "--die-with-parent", "--unshare-pid", "--unshare-ipc"]);
     add(&["--ro-bind", &text(&order.tree), "/", "--dev", "/dev", "--proc", "/proc", "--ro-bind", "/sys", "/sys"]);
     for folder in &order.writable {
@@ -55,7 +78,21 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     for (name, value) in ENVIRONMENT {
         add(&["--setenv", name, value]);
     }
-    add(&["--chdir", "/", "--", AGENT_FILE, "agent", "--data", DATA_FOLDER, "--logs", LOG_FOLDER]);
+    add(&["--chdir", "/", "--"]);
+    words
+}
+
+fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
+    let namespaces = ["unshare", "--mount", "--propagation", "private", "--pid", "--ipc", "--fork", "--kill-child"];
+    let (root, writable) = (text(root), order.writable.join(" "));
+    let (tree, agent, data) = (text(&order.tree), text(&order.agent), text(order.data.folder()));
+    let script =
+        ["sh", "-c", CHROOT, "chroot", &root, &tree, &agent, AGENT_FILE, LOG_FOLDER, &data, DATA_FOLDER, &writable];
+    let environment = ENVIRONMENT.iter().map(|(name, value)| format!("{name}={value}"));
+    let mut words: Vec<String> =
+        namespaces.iter().chain(&script).chain(&["env", "-i"]).map(|&word| word.to_owned()).collect();
+    words.extend(environment);
+    words.extend(["chroot".to_owned(), root]);
     words
 }
 
@@ -81,24 +118,26 @@ fn text(path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CommandOrder, Data, command_line};
+    use super::{CommandOrder, Confinement, Data, command_line};
 
-    fn lines(data: Data, cgroup: Option<&str>) -> String {
+    fn lines(confinement: Confinement, data: Data, cgroup: Option<&str>) -> String {
         let order = CommandOrder {
             cpus: vec![0, 1],
+            confinement,
             tree: "/cache/tree".into(),
             agent: "/usr/bin/bakeoff".into(),
             data,
             cgroup: cgroup.map(Into::into),
             writable: vec!["/run", "/tmp"],
         };
-        let script = super::ENTER;
-        command_line(&order).join(" ").replace(script, "(enter.sh)").replace(" --", "\n--")
+        let words =
+            command_line(&order).join(" ").replace(super::ENTER, "(enter.sh)").replace(super::CHROOT, "(chroot.sh)");
+        words.replace(" --", "\n--")
     }
 
     #[test]
     fn a_folder_needs_no_mount() {
-        insta::assert_snapshot!(lines(Data::Folder("/scratch/data".into()), None));
+        insta::assert_snapshot!(lines(Confinement::Bubblewrap, Data::Folder("/scratch/data".into()), None));
     }
 
     #[test]
@@ -109,8 +148,14 @@ mod tests {
             folder: "/scratch/data".into(),
             answer: "/scratch/data-source".into(),
         };
-        insta::assert_snapshot!(lines(disk(false), Some("/sys/fs/cgroup/memory/bakeoff")));
-        let device = lines(disk(true), None);
+        insta::assert_snapshot!(lines(Confinement::Bubblewrap, disk(false), Some("/sys/fs/cgroup/memory/bakeoff")));
+        let device = lines(Confinement::Bubblewrap, disk(true), None);
         assert!(device.contains("enter  /dev/sdb /scratch/data noatime"), "{device}");
+    }
+
+    #[test]
+    fn root_without_bubblewrap_gets_the_same_places() {
+        let confinement = Confinement::Chroot("/scratch/root".into());
+        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), None));
     }
 }

@@ -1,28 +1,24 @@
 //! From an order to a running native machine, and what was made of each thing asked for.
 
-use super::command::{CommandOrder, Data, NOT_MOUNTED_STATUS, command_line};
+use super::command::{CommandOrder, Confinement, Data, command_line};
+use super::launch::{Outcome, Started};
 use crate::affinity;
 use crate::order::MachineOrder;
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
 use machines::cgroup::Cgroup;
-use machines::link::{AgentLink, LinkError};
+use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError};
-use machines::process::{Launch, Process};
-use machines::{scratch, tail};
+use machines::process::Process;
+use machines::tail;
 use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// A process on the host greets at once; mounting an image that needs its journal replayed takes a moment.
-const GREETING_LIMIT: Duration = Duration::from_secs(30);
-/// A machine whose agent hung up ends within this.
-const EXIT_LIMIT: Duration = Duration::from_secs(10);
-const NOT_FOUND_STATUS: i32 = 127;
 const RELEASE_POLL: Duration = Duration::from_millis(10);
 
 pub struct NativeMachine {
@@ -49,30 +45,14 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
     };
     let mut command = CommandOrder {
         cpus: order.cpus.clone(),
+        confinement: Confinement::Bubblewrap,
         tree: order.image.tree.clone(),
         agent: order.agent.clone(),
         data,
         cgroup: cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
     };
-    let started = match Started::try_with(&command, order)? {
-        Outcome::Greeted(started) => {
-            decided.insert("data".to_owned(), Ok(data_words(&command.data)));
-            started
-        }
-        Outcome::NotMounted(why) => {
-            let DataDisk::Image(image) = &order.data else {
-                return Err(unavailable(format!("the data device cannot be mounted: {why}")));
-            };
-            let folder = extract(image, &order.scratch)?;
-            decided.insert("data".to_owned(), Err(format!("a plain folder of the host, because {why}")));
-            command.data = Data::Folder(folder);
-            match Started::try_with(&command, order)? {
-                Outcome::Greeted(started) => started,
-                Outcome::NotMounted(why) => return Err(unavailable(why)),
-            }
-        }
-    };
+    let started = start_as_allowed(&mut command, order, &mut decided)?;
     let cpus = affinity::of_thread(started.process.identity().pid);
     decided.insert("host CPUs".to_owned(), cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
     Ok(Box::new(NativeMachine {
@@ -91,60 +71,38 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
     }))
 }
 
-/// A machine that greeted.
-struct Started {
-    link: AgentLink,
-    process: Process,
-    stderr: PathBuf,
-}
-
-enum Outcome {
-    Greeted(Started),
-    /// Mounts are not allowed here, in the words of `mount`.
-    NotMounted(String),
-}
-
-impl Started {
-    fn try_with(command: &CommandOrder, order: &MachineOrder) -> Result<Outcome, MachineError> {
-        let stderr = order.scratch.join(format!("{}.stderr", order.name));
-        let log = File::create(&stderr).map_err(io_error("making a log"))?;
-        let launch = Launch::new(&command_line(command)).folder(&order.scratch);
-        let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        let mut process =
-            Process::start(launch).map_err(|error| io_error("starting bubblewrap")(io::Error::other(error)))?;
-        scratch::record_process(&order.scratch, process.identity())
-            .map_err(|error| io_error("writing down a process")(io::Error::other(error)))?;
-        let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
-            return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
-        };
-        let mut link = AgentLink::new(stdout, stdin);
-        match link.greeting(GREETING_LIMIT) {
-            Ok(_) => Ok(Outcome::Greeted(Self { link, process, stderr })),
-            Err(LinkError::TooSlow(limit)) => Err(MachineError::Silent {
-                what: what(&order.name),
-                limit_s: limit.as_secs(),
-                console: tail::of_file(&stderr),
-            }),
-            Err(error) => match process.wait(EXIT_LIMIT) {
-                Ok(Some(status)) => explain(status, &stderr, &order.name),
-                _ => Err(error.into()),
-            },
+/// Tries what is wanted first and then what is allowed here; `decided` says what it came to.
+fn start_as_allowed(
+    command: &mut CommandOrder,
+    order: &MachineOrder,
+    decided: &mut Decided,
+) -> Result<Started, MachineError> {
+    let mut data = None;
+    let mut confinement = Ok("bubblewrap".to_owned());
+    loop {
+        match Started::try_with(command, order)? {
+            Outcome::Greeted(started) => {
+                decided.insert("data".to_owned(), data.unwrap_or_else(|| Ok(data_words(&command.data))));
+                decided.insert("confinement".to_owned(), confinement);
+                return Ok(started);
+            }
+            Outcome::NotMounted(why) => {
+                let (DataDisk::Image(image), Data::Disk { .. }) = (&order.data, &command.data) else {
+                    return Err(unavailable(format!("its data cannot be mounted: {why}")));
+                };
+                command.data = Data::Folder(extract(image, &order.scratch)?);
+                data = Some(Err(format!("a plain folder of the host, because {why}")));
+            }
+            Outcome::NotConfined(why) => {
+                if command.confinement != Confinement::Bubblewrap || !rustix::process::geteuid().is_root() {
+                    return Err(why);
+                }
+                let root = order.scratch.join("root");
+                fs::create_dir_all(&root).map_err(io_error("making the root folder"))?;
+                command.confinement = Confinement::Chroot(root);
+                confinement = Ok(format!("chroot and namespaces, because {why}"));
+            }
         }
-    }
-}
-
-/// Why a machine ended before its agent greeted.
-fn explain(status: ExitStatus, stderr: &Path, name: &str) -> Result<Outcome, MachineError> {
-    let console = tail::of_file(stderr);
-    let last = console.lines().last().unwrap_or_default();
-    match status.code() {
-        Some(NOT_MOUNTED_STATUS) => Ok(Outcome::NotMounted(last.to_owned())),
-        // Not everybody may make a mount namespace.
-        Some(_) if last.starts_with("unshare:") => Ok(Outcome::NotMounted(last.to_owned())),
-        Some(NOT_FOUND_STATUS) => Err(MachineError::MissingTool { program: "bwrap", package: "bubblewrap" }),
-        // What bubblewrap itself complains of is something that is not allowed here.
-        Some(_) if last.starts_with("bwrap:") => Err(unavailable(last.to_owned())),
-        _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
     }
 }
 
@@ -267,15 +225,15 @@ fn has(tree: &Path, folder: &str) -> bool {
     tree.join(folder.trim_start_matches('/')).is_dir()
 }
 
-fn what(name: &str) -> String {
+pub(super) fn what(name: &str) -> String {
     format!("the native machine {name}")
 }
 
-fn unavailable(why: String) -> MachineError {
+pub(super) fn unavailable(why: String) -> MachineError {
     MachineError::Unavailable { why }
 }
 
-fn io_error(doing: &str) -> impl FnOnce(io::Error) -> MachineError {
+pub(super) fn io_error(doing: &str) -> impl FnOnce(io::Error) -> MachineError {
     let doing = doing.to_owned();
     move |source| MachineError::Io { doing, source }
 }

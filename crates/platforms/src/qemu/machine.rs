@@ -152,7 +152,7 @@ fn decide(guest: &mut Guest, order: &CommandOrder, choice: &Choice) -> Result<De
         "host CPUs",
         affinity::of_thread(guest.pid()).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()),
     );
-    let pinning = if order.settings.pin { pin(guest, &order.cpus)? } else { Err("not asked for".to_owned()) };
+    let pinning = if order.settings.pin { pin(guest, &order.cpus)? } else { Ok("none, as asked".to_owned()) };
     say("vcpu pinning", pinning);
     Ok(decided)
 }

@@ -6,6 +6,7 @@ use images::data::DataDisk;
 use machines::machine::MachineError;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -58,8 +59,18 @@ fn an_agent_that_cannot_run_is_told_with_its_last_words() {
     place.order.agent = place.folder.path().join("agent");
     std::fs::write(&place.order.agent, "not a program").unwrap();
     let Err(error) = place.try_start("native", &json!({})) else { panic!("it started") };
-    assert!(matches!(error, MachineError::Unavailable { .. }), "{error}");
+    assert!(matches!(error, MachineError::Ended { .. }), "{error}");
     assert!(error.to_string().contains("/run/bakeoff/agent"), "{error}");
+}
+
+/// What the example `owner` says when it starts this machine through `program` with `before` its own words.
+fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Option<&Path>) -> String {
+    let mut command = Command::new(program);
+    command.args(before).args(["native", "{}", &serde_json::to_string(&place.order.image).unwrap()]);
+    command.args([&place.order.agent, &place.disk, &place.folder.path().join("theirs")]).stdin(Stdio::null());
+    command.envs(path.map(|path| ("PATH", path)));
+    let output = command.output().unwrap();
+    format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
 /// Who may not mount gets a folder, and says so. Run as another user, because tests may well run as root.
@@ -73,16 +84,31 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
     for path in [place.folder.path(), &place.disk] {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
     }
-    let mut words = vec!["--reuid=65534".to_owned(), "--regid=65534".into(), "--clear-groups".into(), "--".into()];
-    words.push(example("owner").display().to_string());
-    words.extend(["native".to_owned(), "{}".to_owned(), serde_json::to_string(&place.order.image).unwrap()]);
-    words.extend([&place.order.agent, &place.disk].map(|path| path.display().to_string()));
-    words.push(place.folder.path().join("theirs").display().to_string());
-    let output = Command::new("setpriv").args(words).stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups", "--"].map(str::to_owned);
+    let words = [&user[..], &[example("owner").display().to_string()]].concat();
+    let said = said_by_an_owner(&place, "setpriv", &words, None);
     if said.contains("bwrap:") {
         return skip(&format!("users may not make namespaces here: {said}"));
     }
-    assert!(said.starts_with("greeted, data: Err(\"a plain folder of the host, because"), "{said}{complained}");
+    assert!(said.contains("data: Err(\"a plain folder of the host, because"), "{said}");
+}
+
+#[test]
+fn root_without_bubblewrap_gets_a_chroot() {
+    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    if !rustix::process::geteuid().is_root() {
+        return skip("only root can change its root");
+    }
+    let place = Place::new(micro);
+    let programs = place.folder.path().join("programs");
+    std::fs::create_dir(&programs).unwrap();
+    for folder in ["/usr/bin", "/usr/sbin"] {
+        for entry in std::fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_name() != "bwrap") {
+            // A program that is in both folders is the same one.
+            let _ = std::os::unix::fs::symlink(entry.path(), programs.join(entry.file_name()));
+        }
+    }
+    let said = said_by_an_owner(&place, &example("owner").display().to_string(), &[], Some(&programs));
+    assert!(said.contains("greeted") && said.contains("confinement: Ok(\"chroot and namespaces"), "{said}");
+    assert!(said.contains("loop-mounted"), "{said}");
 }

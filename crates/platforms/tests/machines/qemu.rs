@@ -1,12 +1,13 @@
 //! The QEMU platform, with emulated guests: they boot everywhere.
 
-use crate::place::{ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, start_server, write_data};
+use crate::place::{ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, skip, start_server, write_data};
 use agent::protocol::{Reply, Request};
 use images::Flavour;
 use machines::machine::MachineError;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::process::Command;
 
 /// The first message of PostgreSQL's protocol that a server answers whoever sends it: its length, and a request for TLS.
 const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -125,4 +126,45 @@ fn what_the_host_does_not_have_is_a_reason_to_skip() {
         let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };
         assert!(matches!(error, MachineError::Unavailable { .. }), "{error}");
     }
+}
+
+/// A tap device that lives as long as the test.
+struct Tap;
+
+const TAP: &str = "bakeoff-test";
+
+impl Tap {
+    fn make() -> Option<Self> {
+        let steps = [
+            vec!["tuntap", "add", TAP, "mode", "tap"],
+            vec!["address", "add", "192.168.177.1/24", "dev", TAP],
+            vec!["link", "set", TAP, "up"],
+        ];
+        let tap = Self;
+        let is_made =
+            steps.iter().all(|words| Command::new("ip").args(words).status().is_ok_and(|status| status.success()));
+        is_made.then_some(tap)
+    }
+}
+
+impl Drop for Tap {
+    fn drop(&mut self) {
+        let _ = Command::new("ip").args(["link", "delete", TAP]).status();
+    }
+}
+
+#[test]
+fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let Some(_tap) = Tap::make() else { return skip("no tap device can be made here") };
+    let mut place = Place::new(micro);
+    place.order.port = Some(PORT);
+    let table = json!({ "accelerator": "tcg", "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });
+    let machine = place.start("qemu", &table);
+    let address = machine.address().unwrap();
+    assert_eq!(address.to_string(), format!("192.168.177.2:{PORT}"));
+    // Nothing listens there. That the guest says so, at once, shows that packets go both ways.
+    let refused = TcpStream::connect_timeout(&address, ANSWER_LIMIT).unwrap_err();
+    assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+    shut_down(machine);
 }
