@@ -149,3 +149,36 @@ fn samples_to_look_at() {
         println!("{}", path.display());
     }
 }
+
+/// Keys under which stand data, not parts of the format.
+const KEYS_OF_DATA: [&str; 8] = ["host", "decided", "inside", "effective", "tally", "errors", "extra", "sweep"];
+
+fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                found.insert(key.clone());
+                let decided_tables = key == "settings" && value.is_object();
+                if !KEYS_OF_DATA.contains(&key.as_str()) && !decided_tables {
+                    keys(value, found);
+                }
+            }
+        }
+        serde_json::Value::Array(list) => list.iter().for_each(|value| keys(value, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_key_of_every_file_is_described() {
+    let description = include_str!("../../../../docs/formats.md");
+    let mut found = std::collections::BTreeSet::new();
+    for (run, analysis) in [sound(), troubled()] {
+        keys(&serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap(), &mut found);
+    }
+    assert!(found.len() > 100, "{found:?}");
+    let described =
+        |key: &&String| description.contains(&format!("`{key}`")) || description.contains(&format!("\"{key}\""));
+    let missing: Vec<&String> = found.iter().filter(|key| !described(key)).collect();
+    assert_eq!(missing, Vec::<&String>::new(), "docs/formats.md does not say what these are");
+}
