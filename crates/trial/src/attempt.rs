@@ -5,6 +5,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::site::Site;
+use crate::validity;
 use agent::protocol::{Reply, Request};
 use driver::plan::{DriveError, Driven, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
@@ -286,7 +287,7 @@ impl Running<'_> {
         folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
         let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
         let in_process = engine.is_some_and(|engine| !engine.remote);
-        if let Some(why) = crate::validity::why_invalid(&facts, in_process) {
+        if let Some(why) = validity::why_invalid(&facts, in_process) {
             self.record.outcome = Outcome::Invalid { why };
         }
         self.record.driver = Some(facts);
@@ -302,7 +303,8 @@ impl Running<'_> {
     ) -> Result<(), AttemptError> {
         let dataset = self.attempt.prepared.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
-        self.findings.extend(dataset.reconcile(before, after, &driven.facts.whole_run));
+        let reconciled = dataset.reconcile(before, after, &driven.facts.whole_run);
+        self.findings.extend(validity::as_far_as_known(reconciled, &driven.facts));
         let workload = self.attempt.cell.workload.clone();
         let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };

@@ -1,5 +1,6 @@
-//! When a measurement cannot be trusted because the measuring tool itself was in the way.
+//! When a measurement cannot be trusted because the measuring tool itself was in the way, or does not know enough.
 
+use record::check::{Finding, Verdict};
 use record::trial::DriverFacts;
 
 /// A shard that was busy for more of the window than this could not have started work in time.
@@ -29,6 +30,24 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
     None
 }
 
+/// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
+/// there then need not agree, and a disagreement is no violation.
+pub fn as_far_as_known(reconciled: Vec<Finding>, facts: &DriverFacts) -> Vec<Finding> {
+    let count = |name: &str| facts.extra.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default();
+    let (lost, unfinished) = (count("sessions_lost"), count("unfinished"));
+    if lost + unfinished == 0 {
+        return reconciled;
+    }
+    let why = format!("the end of {} transactions is not known to the driver", lost + unfinished);
+    let soften = |finding: Finding| match finding.verdict {
+        Verdict::Violated { seen } => {
+            Finding { verdict: Verdict::Undecided { why: format!("{why}; {seen}") }, ..finding }
+        }
+        _ => finding,
+    };
+    reconciled.into_iter().map(soften).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +68,20 @@ mod tests {
         assert_eq!(why_invalid(&late, true), None);
         assert_eq!(why_invalid(&facts(10, 0.99, 100), false), None);
         assert_eq!(why_invalid(&facts(10, 0.30, 20_000), false), None);
+    }
+
+    #[test]
+    fn a_disagreement_is_a_violation_only_if_the_driver_saw_every_end() {
+        let violated = || {
+            let verdict = Verdict::Violated { seen: "99 instead of 100".to_owned() };
+            let moment = record::check::Moment::AfterTrial;
+            vec![Finding { name: "ledger".to_owned(), rule: "they agree".to_owned(), moment, verdict }]
+        };
+        let mut facts = facts(100, 0.1, 0);
+        assert!(as_far_as_known(violated(), &facts)[0].is_violated());
+        facts.extra.insert("unfinished".to_owned(), 1.into());
+        let softened = as_far_as_known(violated(), &facts);
+        assert!(matches!(&softened[0].verdict, Verdict::Undecided { why } if why.contains("1 transactions")));
     }
 
     #[test]
