@@ -135,7 +135,6 @@ impl Running<'_> {
     }
 
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
-        let before = self.state(machine)?;
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
         self.enter("warm up", self.attempt.cell.load.warmup_ms.0);
@@ -148,7 +147,7 @@ impl Running<'_> {
         }
         self.enter("check", EXPECTED_PHASE_MS);
         let after = self.state(machine)?;
-        self.check(machine, &driven, &before, &after)
+        self.check(machine, &driven, &after)
     }
 
     fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
@@ -298,12 +297,11 @@ impl Running<'_> {
         &mut self,
         machine: &mut dyn Machine,
         driven: &Driven,
-        before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
         let dataset = self.attempt.prepared.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
-        let reconciled = dataset.reconcile(before, after, &driven.facts.whole_run);
+        let reconciled = dataset.reconcile(&self.attempt.prepared.state, after, &driven.facts.whole_run);
         self.findings.extend(validity::as_far_as_known(reconciled, &driven.facts));
         let workload = self.attempt.cell.workload.clone();
         let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;

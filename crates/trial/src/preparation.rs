@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
-const DATA_VERSION: u32 = 1;
+const DATA_VERSION: u32 = 2;
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
 /// Loading reports progress with every finished part; the longest silence is the making of an index.
@@ -78,15 +78,25 @@ pub struct Prepared {
     pub workload: Arc<AnyWorkload>,
     /// Data checks made after loading.
     pub findings: Vec<Finding>,
+    /// What the workload wants to know of the data before it is driven: the same for every clone of the disk.
+    pub state: BTreeMap<String, i64>,
 }
 
 /// What is kept beside a loaded data disk.
 #[derive(Debug, Serialize, Deserialize)]
 struct Loaded {
-    rows: BTreeMap<String, u64>,
-    findings: Vec<Finding>,
     /// What the disk was made from, in words.
     made_from: serde_json::Value,
+    #[serde(flatten)]
+    found: Found,
+}
+
+/// What was found out about the data while they were loaded.
+#[derive(Debug, Serialize, Deserialize)]
+struct Found {
+    rows: BTreeMap<String, u64>,
+    findings: Vec<Finding>,
+    state: BTreeMap<String, i64>,
 }
 
 /// Builds the image of a cell, or finds it in the cache.
@@ -129,7 +139,8 @@ pub fn prepare(
         image: image.clone(),
         disk: folder.join("disk.img"),
         workload: Arc::new(workload),
-        findings: loaded.findings,
+        findings: loaded.found.findings,
+        state: loaded.found.state,
     })
 }
 
@@ -175,7 +186,7 @@ impl Making<'_> {
         remove_if_there(&building)?;
         let data = building.join("folder");
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
-        let made = self.load(&data, tell).and_then(|(rows, findings)| {
+        let made = self.load(&data, tell).and_then(|found| {
             let disk = building.join("disk.img");
             images::data::make_from_folder(
                 &data,
@@ -185,7 +196,7 @@ impl Making<'_> {
             )?;
             remove_if_there(&data)?;
             let kept = building.join(KEPT);
-            let text = serde_json::to_vec_pretty(&Loaded { rows, findings, made_from })
+            let text = serde_json::to_vec_pretty(&Loaded { made_from, found })
                 .map_err(|error| failing("writing", &kept)(error.into()))?;
             fs::write(&kept, text).map_err(failing("writing", &kept))?;
             remove_if_there(folder)?;
@@ -198,11 +209,7 @@ impl Making<'_> {
         made
     }
 
-    fn load(
-        &self,
-        data: &Path,
-        tell: &mut dyn FnMut(Event),
-    ) -> Result<(BTreeMap<String, u64>, Vec<Finding>), PreparationError> {
+    fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<Found, PreparationError> {
         let cpus = self.site.cpus.clone();
         let vcpus = u32::try_from(cpus.len()).unwrap_or(1);
         let order = MachineOrder {
@@ -219,9 +226,9 @@ impl Making<'_> {
         };
         let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order)?;
         let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory_bytes.0 };
-        let loaded = self.fill(machine.as_mut(), shape, tell)?;
+        let found = self.fill(machine.as_mut(), shape, tell)?;
         machine.stop(END_LIMIT)?;
-        Ok(loaded)
+        Ok(found)
     }
 
     fn fill(
@@ -229,7 +236,7 @@ impl Making<'_> {
         machine: &mut dyn Machine,
         shape: ServerShape,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<(BTreeMap<String, u64>, Vec<Finding>), PreparationError> {
+    ) -> Result<Found, PreparationError> {
         let mut conversation = Conversation { link: machine.link(), interrupts: self.interrupts };
         let mut ask = |request: Request| {
             conversation.ask(&request, LOAD_SILENCE.max(CHECK_LIMIT), &mut |aside| {
@@ -245,13 +252,15 @@ impl Making<'_> {
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
         let reply = ask(Request::Verify { workload: workload.clone(), threads: shape.vcpus })?;
         let Reply::Verified(sums) = reply else { return Err(mismatch("verify", &reply).into()) };
+        let reply = ask(Request::State { workload: workload.clone() })?;
+        let Reply::State(state) = reply else { return Err(mismatch("state", &reply).into()) };
         let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
         findings.extend(sums.iter().map(|(table, sum)| checksum_finding(self.workload, table, sum)));
         wrong_data(&findings)?;
         ask(Request::StopServer)?;
         ask(Request::Shutdown)?;
-        Ok((rows, findings))
+        Ok(Found { rows, findings, state })
     }
 }
 
