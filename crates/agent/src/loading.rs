@@ -1,6 +1,7 @@
 //! Filling the tables of a workload with several writers.
 
 use crate::protocol::TableChecksum;
+use engines::admin::Admin;
 use engines::server::Endpoint;
 use engines::session::SessionError;
 use std::collections::BTreeMap;
@@ -31,16 +32,22 @@ pub fn load(
     progress: &mut dyn FnMut(&str, u64, u64),
 ) -> Result<BTreeMap<String, u64>, LoadError> {
     let dialect = endpoint.dialect();
-    script(endpoint, "making the tables", &dataset.schema(dialect))?;
+    administer(endpoint, "making the tables", |admin| admin.script(&dataset.schema(dialect)))?;
     let rows = fill(dataset, endpoint, writers, progress)?;
     progress("keys and indexes", 0, 1);
-    script(endpoint, "making keys and indexes", &dataset.finish(dialect))?;
-    progress("keys and indexes", 1, 1);
+    administer(endpoint, "making keys and indexes", |admin| admin.script(&dataset.finish(dialect)))?;
+    progress("statistics", 0, 1);
+    administer(endpoint, "gathering statistics", |admin| admin.settle())?;
+    progress("statistics", 1, 1);
     Ok(rows)
 }
 
-fn script(endpoint: &Endpoint, doing: &'static str, sql: &str) -> Result<(), LoadError> {
-    let run = || engines::catalog::admin(endpoint)?.script(sql);
+fn administer(
+    endpoint: &Endpoint,
+    doing: &'static str,
+    work: impl FnOnce(&mut dyn Admin) -> Result<(), SessionError>,
+) -> Result<(), LoadError> {
+    let run = || work(engines::catalog::admin(endpoint)?.as_mut());
     run().map_err(|source| LoadError::Script { doing, source })
 }
 

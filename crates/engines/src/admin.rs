@@ -21,6 +21,9 @@ pub trait Admin {
         columns: &[&str],
         fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
     ) -> Result<u64, SessionError>;
+    /// Does what the database would do by itself some time after loading (statistics, clearing up), so that it does not do
+    /// it while something is measured.
+    fn settle(&mut self) -> Result<(), SessionError>;
 }
 
 /// Rows of a scan that are handed over together: enough to make the hand-over cheap, few enough to stay in the cache.

@@ -28,7 +28,7 @@ use std::time::{Duration, Instant};
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
-const DATA_VERSION: u32 = 2;
+const DATA_VERSION: u32 = 3;
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
 /// Loading reports progress with every finished part; the longest silence is the making of an index.

@@ -37,7 +37,7 @@ pub trait Dataset: Send + Sync {
     fn expected_rows(&self, table: &Table) -> u64;
     /// Puts the rows of one part of a table into the sink, some rows at each call; false after the last.
     fn rows(&self, table: &'static str, part: Part) -> Box<dyn RowSource + '_>;
-    /// Statements to run before loading (tables) and after it (keys, indexes, statistics).
+    /// Statements to run before loading (tables) and after it (keys, indexes).
     fn schema(&self, dialect: Dialect) -> String;
     fn finish(&self, dialect: Dialect) -> String;
     /// Conditions on the data. Only a lost or refusing database is an error; a violation is a finding.

@@ -17,6 +17,7 @@ const BAR: f64 = 1.25;
 
 /// SQL of the workload, run by psql as it is.
 const STATEMENTS: &str = "crates/workloads/src/order_entry/sql";
+const SETTLE: &str = "crates/engines/src/postgres/sql/settle.sql";
 
 pub fn race(ground: &Ground, warehouses: u32, writers: u32, count: u32) -> anyhow::Result<()> {
     let scripts = prepare(ground, warehouses, writers)?;
@@ -38,7 +39,8 @@ fn theirs(ground: &Ground, scripts: &[PathBuf]) -> anyhow::Result<Duration> {
     in_new_server(ground, |server| {
         server.run(&[statements("schema.postgres.sql")])?;
         server.run(scripts)?;
-        server.run(&[statements("finish.postgres.sql")])
+        server.run(&[statements("finish.postgres.sql")])?;
+        server.run(&[ground.root.join(SETTLE)])
     })
 }
 

@@ -86,6 +86,7 @@ impl Database {
             admin.load(table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap();
         }
         admin.script(&dataset.finish(dialect)).unwrap();
+        admin.settle().unwrap();
     }
 }
 

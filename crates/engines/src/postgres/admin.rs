@@ -142,6 +142,10 @@ impl Admin for PostgresAdmin {
         })?;
         Ok(loaded)
     }
+
+    fn settle(&mut self) -> Result<(), SessionError> {
+        self.script(include_str!("sql/settle.sql"))
+    }
 }
 
 fn bind_and_execute(columns: &[ColumnKind], wire: &mut Wire) -> std::io::Result<()> {

@@ -36,6 +36,10 @@ impl Admin for SqliteAdmin {
     ) -> Result<u64, SessionError> {
         load(&mut self.connection, &insert(table, columns), columns.len(), fill).map_err(|error| session_error(&error))
     }
+
+    fn settle(&mut self) -> Result<(), SessionError> {
+        self.script("ANALYZE")
+    }
 }
 
 fn scan(connection: &Connection, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> rusqlite::Result<()> {

@@ -8,4 +8,3 @@ ALTER TABLE item ADD PRIMARY KEY (i_id);
 ALTER TABLE stock ADD PRIMARY KEY (s_w_id, s_i_id);
 CREATE INDEX customer_by_name ON customer (c_w_id, c_d_id, c_last, c_first, c_id);
 CREATE UNIQUE INDEX orders_by_customer ON orders (o_w_id, o_d_id, o_c_id, o_id);
-ANALYZE warehouse, district, customer, history, orders, new_order, order_line, item, stock;
