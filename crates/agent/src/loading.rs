@@ -17,7 +17,7 @@ const QUEUED_REPORTS: usize = 64;
 #[derive(Debug, thiserror::Error)]
 pub enum LoadError {
     #[error("loading table {table}: {source}")]
-    Table { table: &'static str, source: SessionError },
+    Table { table: String, source: SessionError },
     #[error("{doing}: {source}")]
     Script { doing: &'static str, source: SessionError },
     #[error("a writer panicked while loading")]
@@ -89,16 +89,16 @@ fn write_parts<'a>(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
     next: &dyn Fn() -> Option<(&'a Table, Part)>,
-    finished: &SyncSender<(&'static str, u64)>,
+    finished: &SyncSender<(&'a str, u64)>,
 ) -> Result<(), LoadError> {
     let mut admin =
         engines::catalog::admin(endpoint).map_err(|source| LoadError::Script { doing: "connecting", source })?;
     while let Some((table, part)) = next() {
-        let mut source = dataset.rows(table.name, part);
+        let mut source = dataset.rows(&table.name, part);
         let taken = admin
-            .load(table.name, table.columns, &mut |sink| source.fill(sink))
-            .map_err(|source| LoadError::Table { table: table.name, source })?;
-        if finished.send((table.name, taken)).is_err() {
+            .load(&table.name, table.columns, &mut |sink| source.fill(sink))
+            .map_err(|source| LoadError::Table { table: table.name.to_string(), source })?;
+        if finished.send((&table.name, taken)).is_err() {
             return Ok(());
         }
     }
@@ -124,8 +124,8 @@ pub fn verify(
             stored.join().map(|stored| (expected, stored))
         })
         .map_err(|_| LoadError::Panicked)?;
-        let stored = stored.map_err(|source| LoadError::Table { table: table.name, source })?;
-        sums.insert(table.name.to_owned(), TableChecksum { expected, stored });
+        let stored = stored.map_err(|source| LoadError::Table { table: table.name.to_string(), source })?;
+        sums.insert(table.name.to_string(), TableChecksum { expected, stored });
     }
     Ok(sums)
 }

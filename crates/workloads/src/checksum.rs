@@ -111,7 +111,7 @@ pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum 
     let count = threads.max(1);
     std::thread::scope(|scope| {
         let parts: Vec<_> = (0..count)
-            .map(|index| scope.spawn(move || of_source(&mut *dataset.rows(table.name, Part { index, count }))))
+            .map(|index| scope.spawn(move || of_source(&mut *dataset.rows(&table.name, Part { index, count }))))
             .collect();
         parts.into_iter().fold(Checksum::default(), |sum, part| match part.join() {
             Ok(part) => sum.and(part),

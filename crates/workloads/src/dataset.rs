@@ -5,12 +5,13 @@ use engines::rows::RowSink;
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use record::check::{Finding, Moment};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 /// One table of a workload.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Table {
-    pub name: &'static str,
+    pub name: Cow<'static, str>,
     pub columns: &'static [&'static str],
     /// Columns that order the rows of a checksum scan; empty if the order does not matter.
     pub key: &'static [&'static str],
@@ -32,11 +33,11 @@ pub struct Checksum {
 }
 
 pub trait Dataset: Send + Sync {
-    fn tables(&self) -> &'static [Table];
+    fn tables(&self) -> &[Table];
     /// Expected number of rows, for progress; exact where the workload fixes it.
     fn expected_rows(&self, table: &Table) -> u64;
     /// Puts the rows of one part of a table into the sink, some rows at each call; false after the last.
-    fn rows(&self, table: &'static str, part: Part) -> Box<dyn RowSource + '_>;
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
     /// Statements to run before loading (tables) and after it (keys, indexes).
     fn schema(&self, dialect: Dialect) -> String;
     fn finish(&self, dialect: Dialect) -> String;

@@ -21,8 +21,8 @@ pub fn rows(options: &RowsOptions) -> Result<Exit> {
         print(&tables(dataset, options.checksum));
         return Ok(Exit::Done);
     };
-    let table = dataset.tables().iter().find(|table| table.name == name).ok_or_else(|| {
-        let known: Vec<_> = dataset.tables().iter().map(|table| table.name).collect();
+    let table = dataset.tables().iter().find(|table| table.name == *name).ok_or_else(|| {
+        let known: Vec<_> = dataset.tables().iter().map(|table| &*table.name).collect();
         Ended::bad_input(format!("{} has no table {name:?}; it has {}", options.workload, known.join(", ")))
     })?;
     if options.checksum {
@@ -92,7 +92,7 @@ fn part(text: Option<&str>) -> Result<Part> {
 fn write_rows(dataset: &dyn Dataset, table: &Table, part: Part) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     let mut text = workloads::checksum::TextRows::default();
-    let mut source = dataset.rows(table.name, part);
+    let mut source = dataset.rows(&table.name, part);
     loop {
         let more = source.fill(&mut text);
         if text.bytes().len() >= PIECE_BYTES || !more {

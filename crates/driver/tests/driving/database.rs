@@ -82,8 +82,8 @@ impl Database {
         let mut admin = catalog::admin(&self.endpoint).unwrap();
         admin.script(&dataset.schema(dialect)).unwrap();
         for table in dataset.tables() {
-            let mut rows = dataset.rows(table.name, Part { index: 0, count: 1 });
-            admin.load(table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap();
+            let mut rows = dataset.rows(&table.name, Part { index: 0, count: 1 });
+            admin.load(&table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap();
         }
         admin.script(&dataset.finish(dialect)).unwrap();
         admin.settle().unwrap();

@@ -135,8 +135,8 @@ const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
 fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
     let state = ledger::state(&workload.checks, admin)?;
     let mut wrong = Vec::new();
-    for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&table.name)) {
-        let found = state.get(table.name).copied().unwrap_or(0);
+    for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&&*table.name)) {
+        let found = state.get(&*table.name).copied().unwrap_or(0);
         let expected = workload.expected_rows(table);
         if u64::try_from(found) != Ok(expected) {
             wrong.push(format!("{} has {found} rows instead of {expected}", table.name));

@@ -126,15 +126,15 @@ impl Workload for OrderEntry {
 }
 
 impl Dataset for OrderEntry {
-    fn tables(&self) -> &'static [Table] {
+    fn tables(&self) -> &[Table] {
         tables::TABLES
     }
 
     fn expected_rows(&self, table: &Table) -> u64 {
-        rows::expected_rows(self, table.name)
+        rows::expected_rows(self, &table.name)
     }
 
-    fn rows(&self, table: &'static str, part: Part) -> Box<dyn RowSource + '_> {
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
         rows::rows(self, table, part)
     }
 

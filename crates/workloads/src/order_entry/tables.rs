@@ -1,18 +1,19 @@
 //! The nine tables: names, columns in the order in which rows are made, and what makes a row unique.
 
 use crate::dataset::Table;
+use std::borrow::Cow;
 
 pub const ITEM: Table =
-    Table { name: "item", columns: &["i_id", "i_im_id", "i_name", "i_price", "i_data"], key: &["i_id"] };
+    Table { name: Cow::Borrowed("item"), columns: &["i_id", "i_im_id", "i_name", "i_price", "i_data"], key: &["i_id"] };
 
 pub const WAREHOUSE: Table = Table {
-    name: "warehouse",
+    name: Cow::Borrowed("warehouse"),
     columns: &["w_id", "w_name", "w_street_1", "w_street_2", "w_city", "w_state", "w_zip", "w_tax", "w_ytd"],
     key: &["w_id"],
 };
 
 pub const DISTRICT: Table = Table {
-    name: "district",
+    name: Cow::Borrowed("district"),
     columns: &[
         "d_w_id",
         "d_id",
@@ -30,7 +31,7 @@ pub const DISTRICT: Table = Table {
 };
 
 pub const STOCK: Table = Table {
-    name: "stock",
+    name: Cow::Borrowed("stock"),
     columns: &[
         "s_w_id",
         "s_i_id",
@@ -54,7 +55,7 @@ pub const STOCK: Table = Table {
 };
 
 pub const CUSTOMER: Table = Table {
-    name: "customer",
+    name: Cow::Borrowed("customer"),
     columns: &[
         "c_w_id",
         "c_d_id",
@@ -82,19 +83,19 @@ pub const CUSTOMER: Table = Table {
 };
 
 pub const HISTORY: Table = Table {
-    name: "history",
+    name: Cow::Borrowed("history"),
     columns: &["h_c_id", "h_c_d_id", "h_c_w_id", "h_d_id", "h_w_id", "h_date", "h_amount", "h_data"],
     key: &[],
 };
 
 pub const ORDERS: Table = Table {
-    name: "orders",
+    name: Cow::Borrowed("orders"),
     columns: &["o_w_id", "o_d_id", "o_id", "o_c_id", "o_entry_d", "o_carrier_id", "o_ol_cnt", "o_all_local"],
     key: &["o_w_id", "o_d_id", "o_id"],
 };
 
 pub const ORDER_LINE: Table = Table {
-    name: "order_line",
+    name: Cow::Borrowed("order_line"),
     columns: &[
         "ol_w_id",
         "ol_d_id",
@@ -110,8 +111,11 @@ pub const ORDER_LINE: Table = Table {
     key: &["ol_w_id", "ol_d_id", "ol_o_id", "ol_number"],
 };
 
-pub const NEW_ORDER: Table =
-    Table { name: "new_order", columns: &["no_w_id", "no_d_id", "no_o_id"], key: &["no_w_id", "no_d_id", "no_o_id"] };
+pub const NEW_ORDER: Table = Table {
+    name: Cow::Borrowed("new_order"),
+    columns: &["no_w_id", "no_d_id", "no_o_id"],
+    key: &["no_w_id", "no_d_id", "no_o_id"],
+};
 
 /// In the order in which they are loaded: small ones first, so that mistakes show early.
 pub const TABLES: &[Table] = &[WAREHOUSE, DISTRICT, ITEM, CUSTOMER, HISTORY, ORDERS, NEW_ORDER, ORDER_LINE, STOCK];

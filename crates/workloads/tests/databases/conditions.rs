@@ -185,7 +185,7 @@ pub fn each_condition_finds_its_violation(database: &Database) {
 /// The first of ten districts and the first fiftieth of the stocks, with a warehouse that has only these.
 fn load_one_district(database: &Database, workload: &OrderEntry, admin: &mut dyn Admin) {
     for table in workload.tables() {
-        let count = match table.name {
+        let count = match &*table.name {
             "warehouse" => 1,
             "stock" => 50,
             "item" => continue,

@@ -46,7 +46,7 @@ impl Database {
     }
 
     pub fn load(&self, dataset: &dyn Dataset, table: &Table, part: Part) -> u64 {
-        let mut rows = dataset.rows(table.name, part);
-        self.admin().load(table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap()
+        let mut rows = dataset.rows(&table.name, part);
+        self.admin().load(&table.name, table.columns, &mut |sink| rows.fill(sink)).unwrap()
     }
 }
