@@ -4,7 +4,7 @@ use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::deferral::LOG_LINES_MAX;
 use crate::errors::ErrorBook;
 use crate::merge::{Names, merge};
-use crate::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
+use crate::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag, Tick};
 use crate::reactor::Epoll;
 use crate::sessions::{self, Opened};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
@@ -57,8 +57,9 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     stop: &StopFlag,
     on_tick: &mut dyn FnMut(Tick),
 ) -> Result<Driven, DriveError> {
-    if plan.clients == 0 {
-        return Err(DriveError::NoClients);
+    let Pacing::Clients { clients } = plan.pacing else { return Err(DriveError::NotYet) };
+    if clients == 0 {
+        return Err(DriveError::Nothing("the number of clients"));
     }
     let shards = shard_count(plan)?;
     let signals = Signals::new(stop);
@@ -98,7 +99,7 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     } else {
         plan.shards
     };
-    Ok(wanted.clamp(1, plan.clients))
+    Ok(wanted.clamp(1, plan.pacing.sessions()))
 }
 
 /// Clients of one shard: every `shards`-th, so that a client's number alone decides its inputs.
@@ -136,9 +137,9 @@ fn open_and_drive<W: Workload, C: Connect>(
 ) -> ShardResult {
     let signals = farewell.signals;
     let reactor = Epoll::new().map_err(|source| DriveError::Io { doing: "making an epoll set", source })?;
-    let clients = clients_of(place.index, place.shards, plan.clients);
+    let clients = clients_of(place.index, place.shards, plan.pacing.clients());
     let stopped = || signals.is_stopped() || signals.is_aborted();
-    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &clients, plan.clients + 1, stopped)?;
+    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &clients, plan.pacing.sessions() + 1, stopped)?;
     let _ = farewell.notes.send(Note::Ready);
     let Ok(start) = place.start.recv() else { return Err(DriveError::NotStarted) };
     let around =

@@ -2,15 +2,15 @@
 
 use record::intervals::Measured;
 use record::trial::DriverFacts;
+pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Keys of the study's `[load]` table.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// Who works, how long, and what is random about it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrivePlan {
-    /// Clients working back to back, each with a session of its own.
-    pub clients: u32,
-    /// Threads; 0 means one for each CPU the driver may use, at most one for each client.
+    pub pacing: Pacing,
+    /// Threads; 0 means one for each CPU the driver may use, at most one for each session of clients.
     pub shards: u32,
     pub warmup_ms: u64,
     pub measure_ms: u64,
@@ -42,8 +42,10 @@ pub struct Driven {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    #[error("a plan needs at least one client")]
-    NoClients,
+    #[error("nothing would be driven: {0} in the plan must be above zero")]
+    Nothing(&'static str),
+    #[error("this pacing is not carried out yet")]
+    NotYet,
     #[error("session {index} of {of} could not be opened: {source}")]
     Connect { index: u32, of: u32, source: engines::session::SessionError },
     /// Sessions were lost and could not be opened again: the server is gone.

@@ -49,9 +49,11 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::Pacing;
 
     fn window(warmup_ms: u64, measure_ms: u64) -> Window {
-        let plan = DrivePlan { clients: 1, shards: 1, warmup_ms, measure_ms, seed: 1, retries: 0 };
+        let plan =
+            DrivePlan { pacing: Pacing::Clients { clients: 1 }, shards: 1, warmup_ms, measure_ms, seed: 1, retries: 0 };
         Window::new(&plan, Nanos::from_millis(700))
     }
 

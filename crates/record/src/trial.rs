@@ -97,7 +97,12 @@ pub struct DriverFacts {
     pub warmup_ms: u64,
     /// Length of the measured window as it really was.
     pub measured_ms: u64,
+    /// Emulated clients or terminals; 0 if work arrived at a rate.
     pub clients: u32,
+    /// When work became due. Records of old versions, whose clients all worked back to back, do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pacing: Option<Pacing>,
+    /// All sessions, those for deferred transactions included.
     pub sessions: u32,
     pub shards: u32,
     /// What the throughput figure counts and what it is called.
@@ -119,6 +124,48 @@ pub struct DriverFacts {
     /// Anything else the workload reports, as it is.
     #[serde(default)]
     pub extra: Map<String, Value>,
+}
+
+/// What makes work due.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Pacing {
+    /// Clients that work back to back, each with a session of its own.
+    Clients { clients: u32 },
+    /// Clients that type before and think after each transaction, and share sessions.
+    Terminals { terminals: u32, sessions: u32 },
+    /// Work that arrives whether or not earlier work is done, and shares sessions.
+    Arrivals { per_second: f64, process: Process, sessions: u32 },
+}
+
+impl Pacing {
+    /// Emulated users with a life of their own.
+    pub fn clients(self) -> u32 {
+        match self {
+            Self::Clients { clients } => clients,
+            Self::Terminals { terminals, .. } => terminals,
+            Self::Arrivals { .. } => 0,
+        }
+    }
+
+    /// Sessions for what clients wait for.
+    pub fn sessions(self) -> u32 {
+        match self {
+            Self::Clients { clients } => clients,
+            Self::Terminals { sessions, .. } | Self::Arrivals { sessions, .. } => sessions,
+        }
+    }
+}
+
+/// How arrivals are spread over time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Process {
+    /// Independent of each other, as from many users: exponential spans between them.
+    #[default]
+    Poisson,
+    /// Equal spans between them.
+    Uniform,
 }
 
 /// How a workload's throughput is counted and named, so that analysis and report need to know no workload.

@@ -1,7 +1,7 @@
 //! A planned cell in the types of the things it sets.
 
 use agent::protocol::Chosen;
-use driver::plan::DrivePlan;
+use driver::plan::{DrivePlan, Pacing};
 use record::plan::Cell;
 use settings::Problem;
 use study::{Load, Machine};
@@ -37,7 +37,7 @@ impl CellOrder {
 
     pub fn drive_plan(&self, seed: u64) -> DrivePlan {
         DrivePlan {
-            clients: self.load.clients,
+            pacing: Pacing::Clients { clients: self.load.clients },
             shards: self.load.shards,
             warmup_ms: self.load.warmup_ms.0,
             measure_ms: self.load.measure_ms.0,

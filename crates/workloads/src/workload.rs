@@ -2,6 +2,7 @@
 
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
+use std::time::Duration;
 
 /// A kind of transaction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,6 +45,15 @@ impl Tally {
     }
 }
 
+/// What a client does with its hands and its head around a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pause {
+    /// Before the transaction: it becomes due when everything is typed.
+    pub keying: Duration,
+    /// After the answer.
+    pub thinking: Duration,
+}
+
 /// A workload as the driver runs it. Generic, so that a transaction is straight-line code without indirection.
 #[allow(async_fn_in_trait)]
 pub trait Workload: Sync {
@@ -64,6 +74,11 @@ pub trait Workload: Sync {
     fn kind(&self, input: &Self::Input) -> u16;
     /// Whether the client only queues this transaction and goes on, while a background session executes it.
     fn deferred(&self, input: &Self::Input) -> bool;
+    /// The client's pauses around the transaction that was drawn last. `terminal` says whether the plan paces by
+    /// terminals, where users type and think; otherwise only a think time that the workload itself demands counts.
+    fn pause(&self, _client: &mut Self::Client, _input: &Self::Input, _terminal: bool) -> Pause {
+        Pause::default()
+    }
     /// Begins, executes and ends one transaction. After an error the transaction may still be open, and it is the
     /// caller who rolls it back; after a result it is not.
     async fn run<S: Session>(

@@ -13,7 +13,7 @@ mod world;
 use crate::clock::Nanos;
 use crate::counts::SparseCounts;
 use crate::merge::{Names, merge};
-use crate::plan::{DriveError, DrivePlan, Driven, StopFlag};
+use crate::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
 use crate::sessions;
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
@@ -26,7 +26,14 @@ use world::{Answer, Call, VirtualClock, VirtualReactor, World};
 pub const START: Nanos = Nanos::from_millis(10_300);
 
 pub fn plan(clients: u32, warmup_s: u64, measure_s: u64) -> DrivePlan {
-    DrivePlan { clients, shards: 1, warmup_ms: warmup_s * 1_000, measure_ms: measure_s * 1_000, seed: 7, retries: 3 }
+    DrivePlan {
+        pacing: Pacing::Clients { clients },
+        shards: 1,
+        warmup_ms: warmup_s * 1_000,
+        measure_ms: measure_s * 1_000,
+        seed: 7,
+        retries: 3,
+    }
 }
 
 /// Moments in a script are counted from the start of driving.
@@ -63,7 +70,7 @@ impl Run<'_> {
         let world = World::new(self.in_process, Box::new(script));
         let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
         let signals = Signals::new(self.stop);
-        let opened = sessions::open(&world, &reactor, clients, self.plan.clients + 1, || false)?;
+        let opened = sessions::open(&world, &reactor, clients, self.plan.pacing.sessions() + 1, || false)?;
         let published = Published::default();
         let around = Surroundings {
             connect: &world,
@@ -85,7 +92,7 @@ impl Run<'_> {
 
     /// All clients in one shard.
     pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardReport {
-        let clients: Vec<u32> = (0..self.plan.clients).collect();
+        let clients: Vec<u32> = (0..self.plan.pacing.clients()).collect();
         self.shard(&clients, script).unwrap()
     }
 

@@ -2,7 +2,7 @@
 
 use super::workload::{KINDS, Rehearsed};
 use crate::drive;
-use crate::plan::{DriveError, DrivePlan, StopFlag};
+use crate::plan::{DriveError, DrivePlan, Pacing, StopFlag};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
@@ -54,7 +54,7 @@ impl Session for IdleSession {
 }
 
 fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
-    DrivePlan { clients, shards, warmup_ms: 0, measure_ms, seed: 1, retries: 0 }
+    DrivePlan { pacing: Pacing::Clients { clients }, shards, warmup_ms: 0, measure_ms, seed: 1, retries: 0 }
 }
 
 #[test]
@@ -119,5 +119,5 @@ fn if_every_transaction_fails_driving_fails_with_the_reason() {
 fn no_clients_is_an_error() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
     let error = drive(&workload, &Idle(|| Ok(())), &plan(0, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
-    assert!(matches!(error, DriveError::NoClients));
+    assert!(matches!(error, DriveError::Nothing(_)));
 }

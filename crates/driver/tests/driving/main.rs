@@ -9,11 +9,11 @@ mod database;
 
 use database::{Database, database_or_skip};
 use driver::drive_endpoint;
-use driver::plan::{DriveError, DrivePlan, Driven, StopFlag};
+use driver::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
 use record::intervals::Span;
 
 fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
-    DrivePlan { clients, shards, warmup_ms, measure_ms, seed: 20_261_121, retries: 10 }
+    DrivePlan { pacing: Pacing::Clients { clients }, shards, warmup_ms, measure_ms, seed: 20_261_121, retries: 10 }
 }
 
 fn drive(database: &Database, plan: &DrivePlan) -> Driven {
