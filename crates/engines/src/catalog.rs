@@ -42,7 +42,7 @@ pub fn start(
 pub fn admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
     Ok(match endpoint {
         Endpoint::Sqlite { .. } => Box::new(sqlite::admin::open_admin(endpoint)?),
-        Endpoint::Postgres { .. } => Box::new(postgres::admin::open_admin(endpoint)?),
+        Endpoint::Postgres(remote) => Box::new(postgres::admin::open_admin(remote)?),
     })
 }
 
@@ -61,8 +61,6 @@ pub enum AnyConnect {
 pub fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> AnyConnect {
     match endpoint {
         Endpoint::Sqlite { .. } => AnyConnect::Sqlite(sqlite::session::SqliteConnect::new(endpoint, statements)),
-        Endpoint::Postgres { .. } => {
-            AnyConnect::Postgres(postgres::session::PostgresConnect::new(endpoint, statements))
-        }
+        Endpoint::Postgres(remote) => AnyConnect::Postgres(postgres::session::PostgresConnect::new(remote, statements)),
     }
 }

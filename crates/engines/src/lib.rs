@@ -8,10 +8,13 @@
 pub mod admin;
 pub mod catalog;
 pub mod postgres;
+pub mod remote;
 mod results;
 pub mod rows;
+pub mod secret;
 pub mod server;
 pub mod session;
 pub mod sqlite;
 pub mod statement;
+mod stream;
 pub mod wait;

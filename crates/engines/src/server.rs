@@ -1,5 +1,6 @@
 //! A server, whatever the product.
 
+use crate::remote::Remote;
 use crate::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -35,16 +36,9 @@ pub enum Endpoint {
         busy_timeout_ms: u64,
         wal_autocheckpoint_pages: u64,
     },
-    /// `host` is a folder (Unix socket) if it begins with a slash, else a numeric address. A server that listens beyond
-    /// its own machine asks for the password there; it is made at random for each start.
-    Postgres {
-        host: String,
-        port: u16,
-        user: String,
-        database: String,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        password: Option<String>,
-    },
+    /// A Unix socket is named by its folder. A server that listens beyond its own machine asks for the password there; it
+    /// is made at random for each start.
+    Postgres(Remote),
 }
 
 impl Endpoint {
@@ -53,9 +47,7 @@ impl Endpoint {
     pub fn reached_at(self, address: SocketAddr) -> Self {
         match self {
             Self::Sqlite { .. } => self,
-            Self::Postgres { user, database, password, .. } => {
-                Self::Postgres { host: address.ip().to_string(), port: address.port(), user, database, password }
-            }
+            Self::Postgres(remote) => Self::Postgres(remote.reached_at(address)),
         }
     }
 
@@ -63,7 +55,7 @@ impl Endpoint {
     pub fn dialect(&self) -> Dialect {
         match self {
             Self::Sqlite { .. } => Dialect::Sqlite,
-            Self::Postgres { .. } => Dialect::Postgres,
+            Self::Postgres(_) => Dialect::Postgres,
         }
     }
 }

@@ -6,8 +6,8 @@ use super::handshake::{converse, open};
 use super::reply::{session_error, tag};
 use super::wire::Wire;
 use crate::admin::{Admin, BATCH_ROWS};
+use crate::remote::Remote;
 use crate::rows::RowSink;
-use crate::server::Endpoint;
 use crate::session::{ResultSet, SessionError};
 use postgres_protocol::message::frontend;
 use std::time::{Duration, Instant};
@@ -23,8 +23,8 @@ pub struct PostgresAdmin {
     wire: Wire,
 }
 
-pub fn open_admin(endpoint: &Endpoint) -> Result<PostgresAdmin, SessionError> {
-    Ok(PostgresAdmin { wire: open(endpoint)? })
+pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
+    Ok(PostgresAdmin { wire: open(remote)? })
 }
 
 impl PostgresAdmin {

@@ -6,7 +6,8 @@
 use super::decode::{Authentication, Message, authentication, refusal};
 use super::reply::{Reply, Transaction, session_error, tag, transaction};
 use super::wire::Wire;
-use crate::server::Endpoint;
+use crate::remote::Remote;
+use crate::secret::Secret;
 use crate::session::SessionError;
 use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, ScramSha256};
 use postgres_protocol::message::frontend;
@@ -17,11 +18,9 @@ use std::time::{Duration, Instant};
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 
 /// An open session that is ready for a request.
-pub fn open(endpoint: &Endpoint) -> Result<Wire, SessionError> {
-    let Endpoint::Postgres { user, database, password, .. } = endpoint else {
-        return Err(SessionError::Protocol("the endpoint is not PostgreSQL's".to_owned()));
-    };
-    let mut wire = Wire::open(endpoint)?;
+pub fn open(remote: &Remote) -> Result<Wire, SessionError> {
+    let Remote { user, database, password, .. } = remote;
+    let mut wire = Wire::open(remote)?;
     let who = [
         ("user", user.as_str()),
         ("database", database.as_str()),
@@ -29,7 +28,7 @@ pub fn open(endpoint: &Endpoint) -> Result<Wire, SessionError> {
         ("client_encoding", "UTF8"),
     ];
     frontend::startup_message(who, wire.outgoing()).map_err(SessionError::Lost)?;
-    let mut scram = Scram { password: password.as_deref(), exchange: None };
+    let mut scram = Scram { password: password.as_ref().map(Secret::reveal), exchange: None };
     let deadline = Instant::now() + HANDSHAKE_LIMIT;
     wire.send_all(deadline).map_err(SessionError::Lost)?;
     loop {

@@ -10,6 +10,8 @@ use super::cluster::{self, Programs};
 use super::process::Process;
 use super::settings;
 use crate::admin::Admin;
+use crate::remote::{Remote, Tls};
+use crate::secret::Secret;
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
 use rustix::process::Signal;
@@ -43,6 +45,7 @@ const DATABASE: &str = "postgres";
 pub struct PostgresServer {
     process: Process,
     data: PathBuf,
+    remote: Remote,
     report: ServerReport,
 }
 
@@ -61,16 +64,18 @@ pub fn start(
     command.args(arguments(&data, &sockets, place.port, &settings));
     cluster::prepare(&mut command, account, &place.data);
     let mut process = Process::start("PostgreSQL", &mut command, &place.logs.join("postgres.log"))?;
-    let endpoint = Endpoint::Postgres {
+    let remote = Remote {
         host: sockets.display().to_string(),
+        address: None,
         port,
         user: USER.to_owned(),
         database: DATABASE.to_owned(),
-        password: place.port.map(|_| random_password()).transpose()?,
+        password: place.port.map(|_| random_password()).transpose()?.map(Secret::new),
+        tls: Tls::default(),
     };
-    await_sessions(&mut process, &endpoint)?;
-    let report = report(endpoint)?;
-    Ok(PostgresServer { process, data, report })
+    await_sessions(&mut process, &remote)?;
+    let report = report(&remote)?;
+    Ok(PostgresServer { process, data, remote, report })
 }
 
 /// The server's command line.
@@ -94,10 +99,10 @@ fn arguments(data: &Path, sockets: &Path, port: Option<u16>, settings: &settings
 }
 
 /// Waits until a session can be opened.
-fn await_sessions(process: &mut Process, endpoint: &Endpoint) -> Result<(), ServerError> {
+fn await_sessions(process: &mut Process, remote: &Remote) -> Result<(), ServerError> {
     let deadline = Instant::now() + START_LIMIT;
     loop {
-        match open_admin(endpoint) {
+        match open_admin(remote) {
             Ok(_) => return Ok(()),
             Err(error) if is_starting(&error) => {}
             Err(error) => return Err(error.into()),
@@ -132,15 +137,15 @@ fn random_password() -> Result<String, ServerError> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-fn report(endpoint: Endpoint) -> Result<ServerReport, ServerError> {
-    let mut admin = open_admin(&endpoint)?;
-    if let Endpoint::Postgres { password: Some(password), .. } = &endpoint {
-        admin.script(&format!("ALTER ROLE {USER} PASSWORD '{password}'"))?;
+fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
+    let mut admin = open_admin(remote)?;
+    if let Some(password) = &remote.password {
+        admin.script(&format!("ALTER ROLE {USER} PASSWORD '{}'", password.reveal()))?;
     }
     let mut version = String::new();
     admin.scan("SELECT version()", &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
     let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
-    Ok(ServerReport { version, effective, endpoint })
+    Ok(ServerReport { version, effective, endpoint: Endpoint::Postgres(remote.clone()) })
 }
 
 /// The rows of a query for names and values.
@@ -168,7 +173,7 @@ impl Server for PostgresServer {
 
     fn counters(&mut self) -> Result<Counters, ServerError> {
         self.alive()?;
-        let mut admin = open_admin(&self.report.endpoint)?;
+        let mut admin = open_admin(&self.remote)?;
         let mut counters = pairs(&mut admin, include_str!("sql/counters.sql"))?;
         let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
         let mut is_newer = false;

@@ -5,7 +5,7 @@ use super::encode::{ParameterKind, Prepared};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
-use crate::server::Endpoint;
+use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use postgres_protocol::message::frontend;
@@ -19,13 +19,13 @@ const PREPARE_LIMIT: Duration = Duration::from_mins(1);
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
 pub struct PostgresConnect {
-    endpoint: Endpoint,
+    remote: Remote,
     statements: Vec<Statement>,
 }
 
 impl PostgresConnect {
-    pub fn new(endpoint: &Endpoint, statements: Vec<Statement>) -> Self {
-        Self { endpoint: endpoint.clone(), statements }
+    pub fn new(remote: &Remote, statements: Vec<Statement>) -> Self {
+        Self { remote: remote.clone(), statements }
     }
 }
 
@@ -33,7 +33,7 @@ impl Connect for PostgresConnect {
     type Session = PostgresSession;
 
     fn connect(&self) -> Result<PostgresSession, SessionError> {
-        let mut wire = open(&self.endpoint)?;
+        let mut wire = open(&self.remote)?;
         let mut prepared = Vec::with_capacity(CONTROL.len() + self.statements.len());
         for (name, sql) in CONTROL {
             prepared.push(prepare(&mut wire, name, sql, prepared.len())?);

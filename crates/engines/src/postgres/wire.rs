@@ -1,64 +1,15 @@
 //! A connection to a PostgreSQL server: bytes out, bytes in, never waiting unless told for how long.
 
 use super::decode::{Incoming, Malformed, Message};
-use crate::server::Endpoint;
+use crate::remote::Remote;
 use crate::session::SessionError;
+use crate::stream::Stream;
 use bytes::BytesMut;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
-use std::io::{self, Read, Write};
-use std::net::{IpAddr, SocketAddr, TcpStream};
+use rustix::event::PollFlags;
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::time::{Duration, Instant};
-
-const CONNECT_LIMIT: Duration = Duration::from_secs(10);
-
-/// What carries the bytes.
-#[derive(Debug)]
-enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
-}
-
-impl Stream {
-    fn open(host: &str, port: u16) -> io::Result<Self> {
-        if host.starts_with('/') {
-            let stream = UnixStream::connect(Path::new(host).join(format!(".s.PGSQL.{port}")))?;
-            stream.set_nonblocking(true)?;
-            return Ok(Self::Unix(stream));
-        }
-        let address: IpAddr = host.parse().map_err(|_| {
-            io::Error::new(io::ErrorKind::InvalidInput, format!("{host} is neither a numeric address nor a folder"))
-        })?;
-        let stream = TcpStream::connect_timeout(&SocketAddr::new(address, port), CONNECT_LIMIT)?;
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(true)?;
-        Ok(Self::Tcp(stream))
-    }
-
-    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.read(space),
-            Self::Tcp(stream) => stream.read(space),
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
-        }
-    }
-
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        match self {
-            Self::Unix(stream) => stream.as_fd(),
-            Self::Tcp(stream) => stream.as_fd(),
-        }
-    }
-}
+use std::time::Instant;
 
 /// A stream with what is still to be sent and what is still to be read.
 #[derive(Debug)]
@@ -71,11 +22,13 @@ pub struct Wire {
 }
 
 impl Wire {
-    pub fn open(endpoint: &Endpoint) -> Result<Self, SessionError> {
-        let Endpoint::Postgres { host, port, .. } = endpoint else {
-            return Err(SessionError::Protocol("the endpoint is not PostgreSQL's".to_owned()));
+    pub fn open(remote: &Remote) -> Result<Self, SessionError> {
+        let stream = if remote.is_local_socket() {
+            Stream::unix(&Path::new(&remote.host).join(format!(".s.PGSQL.{}", remote.port)))
+        } else {
+            Stream::tcp(remote)
         };
-        let stream = Stream::open(host, *port).map_err(SessionError::Lost)?;
+        let stream = stream.map_err(SessionError::Lost)?;
         Ok(Self { stream, outgoing: BytesMut::new(), sent: 0, incoming: Incoming::default() })
     }
 
@@ -128,7 +81,7 @@ impl Wire {
     /// Sends everything, waiting for the socket until `deadline`.
     pub fn send_all(&mut self, deadline: Instant) -> io::Result<()> {
         while !self.send()? {
-            self.wait(PollFlags::OUT, deadline)?;
+            self.stream.wait(PollFlags::OUT, deadline)?;
         }
         Ok(())
     }
@@ -136,20 +89,8 @@ impl Wire {
     /// Receives something, waiting for it until `deadline`.
     pub fn receive_some(&mut self, deadline: Instant) -> io::Result<()> {
         while !self.receive()? {
-            self.wait(PollFlags::IN, deadline)?;
+            self.stream.wait(PollFlags::IN, deadline)?;
         }
         Ok(())
-    }
-
-    fn wait(&self, readiness: PollFlags, deadline: Instant) -> io::Result<()> {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            return Err(io::ErrorKind::TimedOut.into());
-        }
-        let limit = Timespec::try_from(left).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::from_borrowed_fd(self.stream.as_fd(), readiness)], Some(&limit)) {
-            Ok(_) | Err(Errno::INTR) => Ok(()),
-            Err(error) => Err(error.into()),
-        }
     }
 }

@@ -2,6 +2,8 @@
 
 use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
 use engines::catalog;
+use engines::remote::Remote;
+use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
 use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::StatementId;
@@ -135,10 +137,9 @@ fn postgres_listens_for_those_who_know_the_password() {
     let mut admin = catalog::admin(&outside).unwrap();
     admin.scan("SELECT 41 + 1", &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
     assert_eq!(found, 42);
-    let Endpoint::Postgres { host, port, user, database, .. } = outside else { panic!("{outside:?}") };
-    for password in [None, Some("guess".to_owned())] {
-        let (host, user, database) = (host.clone(), user.clone(), database.clone());
-        let wrong = Endpoint::Postgres { host, port, user, database, password };
+    let Endpoint::Postgres(outside) = outside else { panic!("{outside:?}") };
+    for password in [None, Some(Secret::new("guess"))] {
+        let wrong = Endpoint::Postgres(Remote { password, ..outside.clone() });
         let Err(error) = catalog::admin(&wrong) else { panic!("let in with {wrong:?}") };
         assert!(matches!(error, SessionError::Refused { .. }), "{error:?}");
     }

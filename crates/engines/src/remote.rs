@@ -1,0 +1,88 @@
+//! How to reach a database server over a byte stream: address, account, password and TLS.
+
+use crate::secret::Secret;
+use serde::{Deserialize, Serialize};
+use std::net::{IpAddr, SocketAddr};
+use std::path::PathBuf;
+
+/// A server that listens on TCP or on a Unix socket.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remote {
+    /// A path (Unix socket) if it begins with a slash, else a name or a numeric address.
+    pub host: String,
+    /// What the name stands for. Names are looked up once, by whoever got them from the user; engines never do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub address: Option<IpAddr>,
+    pub port: u16,
+    pub user: String,
+    pub database: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub password: Option<Secret>,
+    #[serde(default)]
+    pub tls: Tls,
+}
+
+impl Remote {
+    /// The same server under a numeric address.
+    #[must_use]
+    pub fn reached_at(self, address: SocketAddr) -> Self {
+        Self { host: address.ip().to_string(), address: None, port: address.port(), ..self }
+    }
+
+    pub fn is_local_socket(&self) -> bool {
+        self.host.starts_with('/')
+    }
+}
+
+/// Whether and how the connection is encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tls {
+    pub mode: TlsMode,
+    /// Certificates to trust; the system's own where none are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ca: Option<PathBuf>,
+    /// What we show the server if it asks who we are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub identity: Option<Identity>,
+    #[serde(default)]
+    pub binding: Binding,
+}
+
+impl Tls {
+    pub fn of_mode(mode: TlsMode) -> Self {
+        Self { mode, ..Self::default() }
+    }
+}
+
+/// The words and their meaning are those of libpq's `sslmode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TlsMode {
+    #[default]
+    Disable,
+    /// If the server can; nothing is verified.
+    Prefer,
+    /// Encrypted or not at all; the certificate is verified only if a file of trusted ones is named.
+    Require,
+    /// The certificate must come from somebody trusted.
+    VerifyCa,
+    /// And it must be made out to the host's name.
+    VerifyFull,
+}
+
+/// Files of our certificate and its key.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// Whether the password exchange is tied to this very TLS connection, so that nobody can stand between.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    Disable,
+    #[default]
+    Prefer,
+    Require,
+}
