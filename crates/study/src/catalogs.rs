@@ -3,6 +3,7 @@
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
+use std::borrow::Cow;
 use workloads::catalog::AnyWorkload;
 
 /// An entry of a catalog, as far as a study is concerned.
@@ -70,6 +71,6 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
     Ok(WorkloadNote {
         kind: kind.to_owned(),
         notice: dataset.notice().to_owned(),
-        deviations: dataset.deviations().iter().map(|sentence| (*sentence).to_owned()).collect(),
+        deviations: dataset.deviations().into_iter().map(Cow::into_owned).collect(),
     })
 }

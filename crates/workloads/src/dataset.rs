@@ -7,6 +7,7 @@ use engines::statement::Dialect;
 use record::check::{Finding, Moment};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 /// One table of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,11 +25,19 @@ pub struct Part {
     pub count: u32,
 }
 
+impl Part {
+    /// The chunks of this part of a table: as even as whole chunks allow, and the parts together are all of them.
+    pub fn chunks(self, chunks: u64) -> Range<u64> {
+        let boundary = |index: u32| chunks * u64::from(index) / u64::from(self.count);
+        boundary(self.index)..boundary(self.index + 1)
+    }
+}
+
 /// Order-independent checksum of a table's rows and their number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Checksum {
     pub rows: u64,
-    /// Sum modulo 2^64 of the XXH3 hashes of the rows in their text form.
+    /// Sum modulo 2^64 of the XXH3 hashes of the rows in their text form, without blanks at the end of texts.
     pub sum: u64,
 }
 
@@ -56,7 +65,7 @@ pub trait Dataset: Send + Sync {
     /// Conditions on what was executed in the measured window.
     fn audit(&self, kinds: &[record::trial::KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding>;
     /// How this differs from the published benchmark it is derived from; printed with every report.
-    fn deviations(&self) -> &'static [&'static str];
+    fn deviations(&self) -> Vec<Cow<'static, str>>;
     /// The notice of derivation and non-comparability.
     fn notice(&self) -> &'static str;
 }

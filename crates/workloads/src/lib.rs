@@ -7,6 +7,7 @@
 
 pub mod catalog;
 pub mod checksum;
+pub mod condition;
 pub mod dataset;
 pub mod order_entry;
 pub mod random;

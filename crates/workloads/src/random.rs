@@ -5,6 +5,11 @@
 //! was drawn, in which order, or on which machine. The values are part of the definition of a data set: changing how
 //! one is drawn changes its checksums, and the golden values in the tests say so.
 
+mod distribution;
+mod zipf;
+
+pub use distribution::{Distribution, Shape, Special};
+
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use xxhash_rust::xxh3::xxh3_128;
@@ -52,6 +57,19 @@ impl Stream {
     /// Uniform over all 64-bit values.
     pub fn bits(&mut self) -> u64 {
         self.0.next_u64()
+    }
+
+    /// Uniform over the multiples of 2^-53 from 0 to below 1.
+    pub fn fraction(&mut self) -> f64 {
+        const BITS: u32 = f64::MANTISSA_DIGITS;
+        (self.bits() >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
+    }
+
+    /// A stream of its own for something whose values are drawn later, or drawn again.
+    #[must_use]
+    pub fn fork(&mut self) -> Self {
+        let state = u128::from(self.bits()) << u64::BITS | u128::from(self.bits());
+        Self(Pcg64Mcg::new(state))
     }
 
     /// Uniform over `0..count` by multiplication; the bias is below `count` parts in 2^64.
@@ -225,6 +243,30 @@ mod tests {
         let mut values = [1, 2, 3, 4, 5, 6, 7, 8];
         stream.shuffle(&mut values);
         assert_eq!(values, [4, 6, 8, 2, 5, 3, 7, 1]);
+    }
+
+    #[test]
+    fn fractions_fill_the_range_below_one() {
+        let mut stream = stream();
+        let mut counts = [0; 10];
+        for _ in 0..10_000 {
+            let fraction = stream.fraction();
+            assert!((0.0..1.0).contains(&fraction));
+            let tenths_below = (1..10).filter(|&tenth| fraction >= f64::from(tenth) / 10.0).count();
+            counts[tenths_below] += 1;
+        }
+        // 9 degrees of freedom: 33.7 is exceeded once in 10,000 times.
+        assert!(chi_squared(&counts) < 33.7, "{counts:?}");
+    }
+
+    #[test]
+    fn forks_are_streams_of_their_own_and_leave_the_first_where_it_would_be() {
+        let (mut stream, mut without) = (stream(), stream());
+        let (mut one, mut other) = (stream.fork(), stream.fork());
+        let firsts = [one.bits(), other.bits(), one.bits(), other.bits(), stream.bits()];
+        assert_eq!(std::collections::BTreeSet::from(firsts).len(), firsts.len());
+        (0..4).for_each(|_| _ = without.bits());
+        assert_eq!(without.bits(), firsts[4]);
     }
 
     #[test]

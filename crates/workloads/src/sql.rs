@@ -74,6 +74,15 @@ pub fn statements(
         .collect()
 }
 
+/// A text with each `{name}` of a file's placeholders replaced; an unknown one stays, and the database refuses it.
+pub fn filled(sql: &str, values: &[(&str, &str)]) -> String {
+    let mut text = sql.to_owned();
+    for (placeholder, value) in values {
+        text = text.replace(placeholder, value);
+    }
+    text
+}
+
 fn check_parameters(section: Section) -> Result<(), SqlError> {
     let mut highest = 0;
     for text in section.sql.split('$').skip(1) {
@@ -115,6 +124,13 @@ mod tests {
         assert_eq!(statements(&["one", "two"], SHARED, stray), Err(SqlError::ReplacesNothing("three")));
         assert_eq!(sections("-- statement: a\nX;\n-- statement: a\nY;"), Err(SqlError::Twice("a")));
         assert_eq!(sections("-- statement: a\nSELECT 1\n"), Err(SqlError::Endless("a")));
+    }
+
+    #[test]
+    fn placeholders_are_filled_wherever_they_stand() {
+        let text =
+            filled("SELECT {column} FROM {table} WHERE {table}.id = $1", &[("{table}", "t7"), ("{column}", "c")]);
+        assert_eq!(text, "SELECT c FROM t7 WHERE t7.id = $1");
     }
 
     #[test]

@@ -7,16 +7,13 @@ use super::OrderEntry;
 use super::definition::delta_is_allowed;
 use super::ledger;
 use super::tables::TABLES;
+use crate::condition;
 use crate::dataset::Dataset;
 use crate::sql::{self, SqlError};
 use engines::admin::Admin;
-use engines::session::{Param, SessionError};
+use engines::session::SessionError;
 use engines::statement::Statement;
 use record::check::{Finding, Moment, Verdict};
-use std::fmt::Write;
-
-/// Violating keys that a finding names before it only counts.
-const KEYS_SHOWN: u64 = 5;
 
 struct Condition {
     name: &'static str,
@@ -98,35 +95,11 @@ pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Re
     }
     for (condition, query) in CONDITIONS.iter().zip(&workload.checks.conditions) {
         if condition.only.is_none_or(|only| only == moment) {
-            findings.push(judge(condition, &query.sql, admin, moment)?);
+            let verdict = condition::judge(&query.sql, condition.keys, admin)?;
+            findings.push(finding(condition.name, condition.rule, moment, verdict));
         }
     }
     Ok(findings)
-}
-
-fn judge(condition: &Condition, query: &str, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
-    let mut violations = 0_u64;
-    let mut shown = String::new();
-    admin.scan(query, &mut |set, row| {
-        if violations < KEYS_SHOWN {
-            shown.push_str(if violations == 0 { "" } else { "; " });
-            for (column, key) in condition.keys.iter().enumerate() {
-                let separator = if column == 0 { "" } else { ", " };
-                // Writing to a text cannot fail.
-                let _ = match set.value(row, column) {
-                    Some(Param::Integer(id)) => write!(shown, "{separator}{key} {id}"),
-                    other => write!(shown, "{separator}{key} {other:?}"),
-                };
-            }
-        }
-        violations += 1;
-    })?;
-    let verdict = match violations {
-        0 => Verdict::Holds { seen: None },
-        1..=KEYS_SHOWN => Verdict::Violated { seen: shown },
-        more => Verdict::Violated { seen: format!("{shown}; and {} more", more - KEYS_SHOWN) },
-    };
-    Ok(finding(condition.name, condition.rule, moment, verdict))
 }
 
 /// Tables that no transaction adds to or takes from.

@@ -29,6 +29,7 @@ use record::check::{Finding, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use statements::Statements;
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
@@ -175,8 +176,8 @@ impl Dataset for OrderEntry {
         audit::audit(self.settings.warehouses, kinds, tally)
     }
 
-    fn deviations(&self) -> &'static [&'static str] {
-        deviations::DEVIATIONS
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
     }
 
     fn notice(&self) -> &'static str {

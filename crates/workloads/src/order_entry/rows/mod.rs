@@ -121,13 +121,7 @@ where
     Rows: Chunk + 'a,
     Open: FnMut(u64) -> Rows + Send + 'a,
 {
-    Box::new(Chunks { left: range(part, chunks), open, current: None })
-}
-
-/// The chunks of a part: as even as whole chunks allow, and the parts together are all of them.
-fn range(part: Part, chunks: u64) -> Range<u64> {
-    let boundary = |index: u32| chunks * u64::from(index) / u64::from(part.count);
-    boundary(part.index)..boundary(part.index + 1)
+    Box::new(Chunks { left: part.chunks(chunks), open, current: None })
 }
 
 /// Chunk numbers come from 32-bit numbers of warehouses, so they fit.

@@ -1,0 +1,125 @@
+//! Distributions of row numbers, as load generators for databases use them: which rows are hot, and how hot.
+//!
+//! Each is over `0..count` and is set up once for its count. Only pareto and zipfian values depend on the mathematical
+//! library; uniform, gaussian and special ones are the same wherever they are drawn.
+
+use super::Stream;
+use super::zipf::Zipf;
+
+/// The form of a distribution, whatever it is over.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Shape {
+    Uniform,
+    /// A bell over the whole range: the mean of so many uniform draws.
+    Gaussian {
+        draws: u32,
+    },
+    /// A bell, and a band in its middle that is hit evenly.
+    SpecialOf04(Special),
+    /// As sysbench 1.0 has it: the draw that decides for the band is also the place in it, so that the lowest values of
+    /// the band are never hit from there.
+    SpecialOf10(Special),
+    /// `count · U^p` with p = ln h / ln (1 − h): a share of 1 − h of the draws falls on the lowest h of the range.
+    Pareto {
+        h: f64,
+    },
+    /// The lowest value is the most frequent.
+    Zipfian {
+        exponent: f64,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Special {
+    /// Uniform draws whose mean makes the bell.
+    pub draws: u32,
+    /// Width of the band in percent of the range.
+    pub band_percent: u32,
+    /// How many percent of the values are meant for the band; below 100.
+    pub into_band_percent: u32,
+}
+
+/// A shape over `0..count`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Distribution {
+    count: u64,
+    form: Form,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Form {
+    Uniform,
+    Gaussian { draws: u32 },
+    SpecialOf04 { draws: u32, band: Band, drawn_from: u64 },
+    SpecialOf10 { draws: u32, band: Band, into_bell: f64 },
+    Pareto { power: f64 },
+    Zipfian(Zipf),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Band {
+    start: u64,
+    width: u64,
+}
+
+impl Band {
+    fn of(special: Special, count: u64) -> Self {
+        let width = (count * u64::from(special.band_percent) / 100).max(1);
+        Self { start: count / 2 - width / 2, width }
+    }
+}
+
+impl Distribution {
+    /// `count` is at least 1.
+    pub fn new(shape: Shape, count: u64) -> Self {
+        let form = match shape {
+            Shape::Uniform => Form::Uniform,
+            Shape::Gaussian { draws } => Form::Gaussian { draws },
+            Shape::SpecialOf04(special) => Form::SpecialOf04 {
+                draws: special.draws,
+                band: Band::of(special, count),
+                drawn_from: count * 100 / u64::from(100 - special.into_band_percent),
+            },
+            Shape::SpecialOf10(special) => Form::SpecialOf10 {
+                draws: special.draws,
+                band: Band::of(special, count),
+                into_bell: f64::from(100 - special.into_band_percent) / 100.0,
+            },
+            Shape::Pareto { h } => Form::Pareto { power: h.ln() / (-h).ln_1p() },
+            Shape::Zipfian { exponent } => Form::Zipfian(Zipf::new(exponent, count)),
+        };
+        Self { count, form }
+    }
+
+    pub fn draw(&self, stream: &mut Stream) -> u64 {
+        let drawn = match &self.form {
+            Form::Uniform => stream.below(self.count),
+            Form::Gaussian { draws } => self.bell(stream, *draws),
+            Form::SpecialOf04 { draws, band, drawn_from } => match stream.below(*drawn_from) {
+                inside if inside >= self.count => band.start + inside % band.width,
+                _ => self.bell(stream, *draws),
+            },
+            Form::SpecialOf10 { draws, band, into_bell } => match stream.fraction() {
+                inside if inside >= *into_bell => band.start + whole(inside * band.width as f64),
+                _ => self.bell(stream, *draws),
+            },
+            Form::Pareto { power } => whole(stream.fraction().powf(*power) * self.count as f64),
+            Form::Zipfian(zipf) => whole(zipf.draw(stream)) - 1,
+        };
+        drawn.min(self.count - 1)
+    }
+
+    fn bell(&self, stream: &mut Stream, draws: u32) -> u64 {
+        let sum: f64 = (0..draws).map(|_| stream.fraction()).sum();
+        whole(sum / f64::from(draws) * self.count as f64)
+    }
+}
+
+/// The whole part of a number that is not negative and far below 2^53.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "that is what it is for")]
+fn whole(number: f64) -> u64 {
+    number as u64
+}
+
+#[cfg(test)]
+mod tests;
