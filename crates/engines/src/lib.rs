@@ -17,4 +17,5 @@ pub mod session;
 pub mod sqlite;
 pub mod statement;
 mod stream;
+mod tls;
 pub mod wait;

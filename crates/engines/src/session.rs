@@ -30,6 +30,9 @@ pub enum SessionError {
     Refused { code: String, message: String },
     #[error("connection lost: {0}")]
     Lost(#[source] std::io::Error),
+    /// The connection would not be as secure as was asked for.
+    #[error("no secure connection: {why}")]
+    Insecure { why: String },
     /// The server's bytes make no sense to us.
     #[error("protocol error: {0}")]
     Protocol(String),

@@ -1,6 +1,8 @@
 //! What carries the bytes between us and a server, never waiting unless told until when.
 
 use crate::remote::Remote;
+use crate::session::SessionError;
+use crate::tls::{Channel, Encryption, end_point};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::io::{self, Read, Write};
@@ -12,18 +14,18 @@ use std::time::{Duration, Instant};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A connected socket that does not block.
+/// A connection, in plain bytes or encrypted.
 #[derive(Debug)]
 pub enum Stream {
-    Unix(UnixStream),
-    Tcp(TcpStream),
+    Plain(Socket),
+    Encrypted(Box<Channel>),
 }
 
 impl Stream {
     pub fn unix(path: &Path) -> io::Result<Self> {
         let stream = UnixStream::connect(path)?;
         stream.set_nonblocking(true)?;
-        Ok(Self::Unix(stream))
+        Ok(Self::Plain(Socket::Unix(stream)))
     }
 
     /// Over TCP, to the address that the host's name stands for.
@@ -35,24 +37,76 @@ impl Stream {
         let stream = TcpStream::connect_timeout(&SocketAddr::new(address, remote.port), CONNECT_LIMIT)?;
         stream.set_nodelay(true)?;
         stream.set_nonblocking(true)?;
-        Ok(Self::Tcp(stream))
+        Ok(Self::Plain(Socket::Tcp(stream)))
+    }
+
+    /// From here on every byte is encrypted. The caller has read what the server said in plain bytes and no more:
+    /// plain bytes that somebody slipped in behind it are then taken for encrypted ones, and refused.
+    pub fn encrypt(self, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
+        match self {
+            Self::Plain(socket) => Ok(Self::Encrypted(Box::new(Channel::open(socket, encryption, deadline)?))),
+            encrypted @ Self::Encrypted(_) => Ok(encrypted),
+        }
+    }
+
+    /// What a password exchange over this connection can be bound to.
+    pub fn end_point(&self) -> Option<Vec<u8>> {
+        match self {
+            Self::Plain(_) => None,
+            Self::Encrypted(channel) => end_point(channel.certificate()?),
+        }
     }
 
     pub fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.read(space),
-            Self::Tcp(stream) => stream.read(space),
+            Self::Plain(socket) => socket.read(space),
+            Self::Encrypted(channel) => channel.read(space),
         }
     }
 
+    /// Takes some bytes, which are on their way only when [`Stream::flush`] says so.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
+            Self::Plain(socket) => socket.write(bytes),
+            Self::Encrypted(channel) => channel.write(bytes),
+        }
+    }
+
+    /// Sends what was taken, as far as the socket takes it now; whether that was all.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        match self {
+            Self::Plain(_) => Ok(true),
+            Self::Encrypted(channel) => channel.flush(),
         }
     }
 
     /// Waits until the socket can be read or written, or until `deadline`.
+    pub fn wait(&self, readiness: PollFlags, deadline: Instant) -> io::Result<()> {
+        self.socket().wait(readiness, deadline)
+    }
+
+    fn socket(&self) -> &Socket {
+        match self {
+            Self::Plain(socket) => socket,
+            Self::Encrypted(channel) => channel.socket(),
+        }
+    }
+}
+
+impl AsFd for Stream {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket().as_fd()
+    }
+}
+
+/// A connected socket that does not block.
+#[derive(Debug)]
+pub enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+}
+
+impl Socket {
     pub fn wait(&self, readiness: PollFlags, deadline: Instant) -> io::Result<()> {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
@@ -66,7 +120,29 @@ impl Stream {
     }
 }
 
-impl AsFd for Stream {
+impl Read for Socket {
+    fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.read(space),
+            Self::Tcp(stream) => stream.read(space),
+        }
+    }
+}
+
+impl Write for Socket {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl AsFd for Socket {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Unix(stream) => stream.as_fd(),

@@ -9,6 +9,7 @@ use crate::admin::{Admin, BATCH_ROWS};
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
+use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
 use std::time::{Duration, Instant};
 
@@ -24,7 +25,8 @@ pub struct PostgresAdmin {
 }
 
 pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
-    Ok(PostgresAdmin { wire: open(remote)? })
+    let encryption = Encryption::prepare(remote)?;
+    Ok(PostgresAdmin { wire: open(remote, encryption.as_ref())? })
 }
 
 impl PostgresAdmin {

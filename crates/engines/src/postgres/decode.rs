@@ -218,6 +218,11 @@ pub fn column_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
 #[derive(Debug, PartialEq, Eq)]
 pub enum Authentication<'a> {
     Granted,
+    /// The password as it is.
+    Cleartext,
+    Md5 {
+        salt: [u8; 4],
+    },
     /// Names of the mechanisms offered, each ended by a zero byte.
     Scram {
         mechanisms: &'a [u8],
@@ -232,6 +237,8 @@ pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
     let mut reader = Reader(body);
     Ok(match u32::from_be_bytes(reader.array()?) {
         0 => Authentication::Granted,
+        3 => Authentication::Cleartext,
+        5 => Authentication::Md5 { salt: reader.array()? },
         10 => Authentication::Scram { mechanisms: reader.0 },
         11 => Authentication::ScramContinue(reader.0),
         12 => Authentication::ScramFinal(reader.0),

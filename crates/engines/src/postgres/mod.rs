@@ -1,6 +1,6 @@
 //! PostgreSQL: a server of our own making from the image's binaries, and sessions by its wire protocol.
 //!
-//! Left out, and where it would go: TLS (another variant of `Stream`), several statements under way in one
+//! Left out, and where it would go: several statements under way in one
 //! session (`wire::Wire` already counts the answers that are due), clusters and replicas.
 
 mod account;
@@ -9,6 +9,7 @@ mod cluster;
 mod decode;
 mod encode;
 mod handshake;
+mod password;
 mod process;
 mod reply;
 pub mod server;

@@ -8,6 +8,7 @@ use super::wire::Wire;
 use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
+use crate::tls::{Encryption, Insecure};
 use postgres_protocol::message::frontend;
 use std::os::fd::BorrowedFd;
 use std::task::{Context, Poll};
@@ -20,12 +21,14 @@ const PREPARE_LIMIT: Duration = Duration::from_mins(1);
 #[derive(Debug, Clone)]
 pub struct PostgresConnect {
     remote: Remote,
+    /// Made once for all sessions; that it cannot be had is told to each of them.
+    encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }
 
 impl PostgresConnect {
     pub fn new(remote: &Remote, statements: Vec<Statement>) -> Self {
-        Self { remote: remote.clone(), statements }
+        Self { remote: remote.clone(), encryption: Encryption::prepare(remote), statements }
     }
 }
 
@@ -33,7 +36,8 @@ impl Connect for PostgresConnect {
     type Session = PostgresSession;
 
     fn connect(&self) -> Result<PostgresSession, SessionError> {
-        let mut wire = open(&self.remote)?;
+        let encryption = self.encryption.as_ref().map_err(Insecure::clone)?;
+        let mut wire = open(&self.remote, encryption.as_ref())?;
         let mut prepared = Vec::with_capacity(CONTROL.len() + self.statements.len());
         for (name, sql) in CONTROL {
             prepared.push(prepare(&mut wire, name, sql, prepared.len())?);

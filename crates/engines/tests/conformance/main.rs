@@ -7,9 +7,11 @@
 // output to say why something was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
+mod certificates;
 mod ground;
 mod lifecycle;
 mod loading;
+mod secure;
 mod sessions;
 
 use ground::{Engine, Ground, Postgres, Sqlite};

@@ -131,7 +131,10 @@ fn authentication_requests_are_told_apart() {
     let mechanisms = b"SCRAM-SHA-256\0\0";
     let offered = [b"\0\0\0\x0a".as_slice(), mechanisms].concat();
     assert_eq!(authentication(&offered).unwrap(), Authentication::Scram { mechanisms });
-    assert_eq!(authentication(b"\0\0\0\x05salt").unwrap(), Authentication::Other(5));
+    assert_eq!(authentication(b"\0\0\0\x03").unwrap(), Authentication::Cleartext);
+    assert_eq!(authentication(b"\0\0\0\x05salt").unwrap(), Authentication::Md5 { salt: *b"salt" });
+    assert!(authentication(b"\0\0\0\x05sal").is_err());
+    assert_eq!(authentication(b"\0\0\0\x07").unwrap(), Authentication::Other(7));
     assert!(authentication(b"\0\0").is_err());
 }
 

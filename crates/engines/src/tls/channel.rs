@@ -1,0 +1,118 @@
+//! One encrypted connection: plain bytes on this side, records on the socket's, never waiting once it is open.
+
+use super::{Encryption, Insecure};
+use crate::session::SessionError;
+use crate::stream::Socket;
+use rustix::event::PollFlags;
+use rustls::pki_types::CertificateDer;
+use rustls::{CertificateError, ClientConnection, Error};
+use std::io::{self, Read, Write};
+use std::sync::Arc;
+use std::time::Instant;
+
+#[derive(Debug)]
+pub struct Channel {
+    socket: Socket,
+    connection: ClientConnection,
+}
+
+impl Channel {
+    /// Shakes hands, until `deadline`.
+    pub fn open(socket: Socket, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
+        let connection = ClientConnection::new(Arc::clone(&encryption.config), encryption.server.clone())
+            .map_err(|error| Insecure(error.to_string()))?;
+        let mut channel = Self { socket, connection };
+        while channel.connection.is_handshaking() {
+            channel.step(deadline).map_err(|error| explained(error, encryption))?;
+        }
+        Ok(channel)
+    }
+
+    fn step(&mut self, deadline: Instant) -> io::Result<()> {
+        if !self.flush()? {
+            return self.socket.wait(PollFlags::OUT, deadline);
+        }
+        match self.take_records() {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.socket.wait(PollFlags::IN, deadline),
+            // What we have to say about it is worth sending before we leave.
+            Err(error) => {
+                let _ = self.flush();
+                Err(error)
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// What the server showed of itself.
+    pub fn certificate(&self) -> Option<&CertificateDer<'static>> {
+        self.connection.peer_certificates()?.first()
+    }
+
+    pub fn socket(&self) -> &Socket {
+        &self.socket
+    }
+
+    pub fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
+        loop {
+            match self.connection.reader().read(space) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.take_records()?,
+                other => return other,
+            }
+        }
+    }
+
+    /// Takes what there is room for; [`Channel::flush`] sends it.
+    pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if !self.flush()? {
+            return Err(io::ErrorKind::WouldBlock.into());
+        }
+        self.connection.writer().write(bytes)
+    }
+
+    /// Sends as many records as the socket takes now; whether those were all.
+    pub fn flush(&mut self) -> io::Result<bool> {
+        while self.connection.wants_write() {
+            match self.connection.write_tls(&mut self.socket) {
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(true)
+    }
+
+    fn take_records(&mut self) -> io::Result<()> {
+        if self.connection.read_tls(&mut self.socket)? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let processed = self.connection.process_new_packets();
+        processed.map(|_| ()).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+    }
+}
+
+/// In the words of somebody who can do something about it.
+fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
+    let Some(cause) = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) else {
+        return match error.kind() {
+            io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
+                Insecure("the server hung up while the encryption was agreed on".to_owned()).into()
+            }
+            _ => SessionError::Lost(error),
+        };
+    };
+    let server = encryption.server.to_str();
+    Insecure(match cause {
+        Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
+            format!("the certificate of {server} comes from nobody who is trusted; name the file of its authority")
+        }
+        Error::InvalidCertificate(
+            why @ (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }),
+        ) => format!("the certificate of {server} is made out to another name: {why}"),
+        Error::InvalidCertificate(why) => format!("the certificate of {server} is refused: {why}"),
+        Error::AlertReceived(alert) => format!("{server} ends the handshake: {alert:?}"),
+        other => format!("{server} and we do not agree on the encryption: {other}"),
+    })
+    .into()
+}

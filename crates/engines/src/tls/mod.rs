@@ -1,0 +1,88 @@
+//! Encrypted streams by rustls: what is trusted is decided once for each server, then every session uses it.
+//!
+//! Left out: certificates that are named only by their subject (a name must be among the alternative names), lists of
+//! revoked certificates, resumption (sessions are opened once).
+
+mod binding;
+mod channel;
+mod trust;
+
+pub use binding::end_point;
+pub use channel::Channel;
+
+use crate::remote::{Identity, Remote, TlsMode};
+use crate::session::SessionError;
+use rustls::ClientConfig;
+use rustls::client::Resumption;
+use rustls::crypto::ring;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Why a connection cannot be as secure as was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Insecure(pub String);
+
+impl From<Insecure> for SessionError {
+    fn from(Insecure(why): Insecure) -> Self {
+        Self::Insecure { why }
+    }
+}
+
+/// All that is needed to encrypt a stream to one server.
+#[derive(Debug, Clone)]
+pub struct Encryption {
+    config: Arc<ClientConfig>,
+    server: ServerName<'static>,
+    /// A server that cannot encrypt is refused.
+    pub required: bool,
+}
+
+impl Encryption {
+    /// `None` where no encryption is wanted, or none is needed because the bytes never leave the machine.
+    pub fn prepare(remote: &Remote) -> Result<Option<Self>, Insecure> {
+        let tls = &remote.tls;
+        if tls.mode == TlsMode::Disable || remote.is_local_socket() {
+            return Ok(None);
+        }
+        let server = ServerName::try_from(remote.host.clone())
+            .map_err(|_| Insecure(format!("no certificate can be made out to a host named {:?}", remote.host)))?;
+        let provider = Arc::new(ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| Insecure(error.to_string()))?
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(trust::Trust::of(tls, &provider)?));
+        let mut config = match &tls.identity {
+            None => builder.with_no_client_auth(),
+            Some(identity) => {
+                let (certificates, key) = identity_files(identity)?;
+                let refused = |error| Insecure(format!("{}: {error}", identity.certificate.display()));
+                builder.with_client_auth_cert(certificates, key).map_err(refused)?
+            }
+        };
+        config.resumption = Resumption::disabled();
+        Ok(Some(Self { config: Arc::new(config), server, required: tls.mode >= TlsMode::Require }))
+    }
+}
+
+fn identity_files(identity: &Identity) -> Result<(Vec<CertificateDer<'static>>, PrivateKeyDer<'static>), Insecure> {
+    let key = PrivateKeyDer::from_pem_file(&identity.key).map_err(|error| unreadable(&identity.key, &error))?;
+    Ok((certificates(&identity.certificate)?, key))
+}
+
+/// All certificates of a file; at least one.
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Insecure> {
+    let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let found = found.map_err(|error| unreadable(path, &error))?;
+    if found.is_empty() {
+        return Err(Insecure(format!("{} holds no certificate", path.display())));
+    }
+    Ok(found)
+}
+
+fn unreadable(path: &Path, error: &dyn std::fmt::Display) -> Insecure {
+    Insecure(format!("reading {}: {error}", path.display()))
+}
