@@ -133,9 +133,18 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
             let Span(milliseconds) = plain.or_else(|| parse_span(value.as_str()?))?;
             (min_ms..=max_ms).contains(&milliseconds).then(|| Value::from(milliseconds))
         }
+        Holds::Count { min, max, each_bytes } => {
+            let count = value.as_u64().or_else(|| as_many_as_fit(value.as_str()?, each_bytes))?;
+            (min..=max).contains(&count).then(|| Value::from(count))
+        }
         Holds::Table(_) => None,
         Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
     }
+}
+
+/// How many take the size that is written; a number without a unit is how many there are.
+fn as_many_as_fit(size: &str, each_bytes: u64) -> Option<u64> {
+    size.parse().ok().or_else(|| parse_size(size).map(|Bytes(bytes)| bytes / each_bytes))
 }
 
 fn integer_within(value: &Value, min: i64, max: i64) -> Option<Value> {

@@ -27,6 +27,11 @@ impl fmt::Display for Holds {
                 formatter.write_str("a span of time such as \"30s\",")?;
                 range(formatter, &Span(min_ms), (max_ms != u64::MAX).then_some(&Span(max_ms)))
             }
+            Self::Count { min, max, each_bytes } => {
+                formatter.write_str("a whole number")?;
+                range(formatter, &min, (max != u64::MAX).then_some(&max))?;
+                write!(formatter, ", or the size that so many take at {} each, such as \"80MiB\"", Bytes(each_bytes))
+            }
             Self::Table(keys) => {
                 let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();
                 write!(formatter, "a table with the keys {}", names.join(", "))

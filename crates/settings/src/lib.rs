@@ -48,6 +48,13 @@ pub enum Holds {
         max_ms: u64,
     },
     Table(&'static [Key]),
+    /// How many there are of something, or a size such as "80MiB" that they take together; normalised to how many.
+    Count {
+        min: u64,
+        max: u64,
+        /// What one of them takes.
+        each_bytes: u64,
+    },
     /// A whole number in the range, or one of the words.
     IntegerOr {
         min: i64,

@@ -144,7 +144,7 @@ fn value(path: &str, key: &Key) -> String {
 fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
         Holds::Text | Holds::Choice(_) | Holds::Span { .. } => true,
-        Holds::Size { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
+        Holds::Size { .. } | Holds::Count { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
         Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) => false,
     };
     if is_text { format!("\"{}\"", default.trim_matches('"')) } else { default.to_owned() }
@@ -155,6 +155,7 @@ fn any(holds: Holds) -> String {
     match holds {
         Holds::Boolean => "false".to_owned(),
         Holds::Integer { min, .. } | Holds::IntegerOr { min, .. } => min.to_string(),
+        Holds::Count { min, .. } => min.to_string(),
         Holds::Number { min, .. } => format!("{min:?}"),
         Holds::Text => "\"…\"".to_owned(),
         Holds::Choice(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),

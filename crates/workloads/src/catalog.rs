@@ -2,6 +2,7 @@
 
 use crate::dataset::Dataset;
 use crate::order_entry::{self, OrderEntry};
+use crate::slob::{self, Slob};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
@@ -24,7 +25,7 @@ pub struct Metric {
     pub per_ms: u64,
 }
 
-pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY];
+pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY, slob::ENTRY];
 
 /// The workload called `kind`, if there is one.
 pub fn entry(kind: &str) -> Option<&'static Entry> {
@@ -35,6 +36,7 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
 #[derive(Debug)]
 pub enum AnyWorkload {
     OrderEntry(OrderEntry),
+    Slob(Slob),
 }
 
 impl AnyWorkload {
@@ -42,6 +44,7 @@ impl AnyWorkload {
     pub fn from_table(kind: &str, table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         match kind {
             order_entry::KIND => OrderEntry::from_table(table).map(Self::OrderEntry),
+            slob::KIND => Slob::from_table(table).map(Self::Slob),
             other => Err(vec![unknown_kind(other)]),
         }
     }
@@ -49,12 +52,14 @@ impl AnyWorkload {
     pub fn entry(&self) -> &'static Entry {
         match self {
             Self::OrderEntry(_) => &order_entry::ENTRY,
+            Self::Slob(_) => &slob::ENTRY,
         }
     }
 
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
             Self::OrderEntry(workload) => workload,
+            Self::Slob(workload) => workload,
         }
     }
 }

@@ -11,5 +11,7 @@ pub mod condition;
 pub mod dataset;
 pub mod order_entry;
 pub mod random;
+pub mod share;
+pub mod slob;
 pub mod sql;
 pub mod workload;

@@ -57,6 +57,30 @@ fn units_are_normalised_and_whole_numbers_become_numbers() {
 }
 
 #[test]
+fn a_count_is_written_as_one_or_as_the_size_of_all() {
+    const KEYS: &[Key] = &[Key {
+        name: "scale",
+        holds: Holds::Count { min: 100, max: 1 << 20, each_bytes: 8192 },
+        default: Some("80MiB"),
+        meaning: "",
+    }];
+    let of = |value: Value| {
+        let table = Map::from_iter([("scale".to_owned(), value)]);
+        check_written(&table, KEYS).map(|checked| checked["scale"].clone())
+    };
+    for (written, count) in [(json!("1GiB"), 131_072), (json!(250), 250), (json!("1 MB"), 122), (json!("250"), 250)] {
+        assert_eq!(of(written), Ok(json!(count)));
+    }
+    assert_eq!(check(&Map::new(), KEYS).unwrap()["scale"], json!(10_240));
+    for refused in [json!(99), json!("8M"), json!("512KiB"), json!("1TiB"), json!(-1)] {
+        let problems = of(refused).unwrap_err();
+        let expected =
+            "a whole number from 100 to 1048576, or the size that so many take at 8 KiB each, such as \"80MiB\"";
+        assert_eq!(problems[0].expected, expected);
+    }
+}
+
+#[test]
 fn every_problem_is_told_at_once() {
     let written = json!({
         "row": 1, "pinned": "yes", "share": 1.5, "pause": 30, "path": 4, "clients": "paek",

@@ -1,20 +1,15 @@
 //! Whether what was executed in the measured window is what the rules for the inputs ask for.
 //!
-//! The definition allows a little more or less than each rule says, for runs of hours. Chance alone takes a short run
-//! beyond that, so the allowed range is widened by what one run in ten thousand would show if the inputs were right
-//! (the normal approximation of the binomial distribution). With so few events that the approximation means nothing,
-//! the finding is undecided and says how many would do.
+//! The definition allows a little more or less than each rule says, for runs of hours. Chance is allowed for in
+//! addition, see [`crate::share`].
 
 use super::checks::finding;
 use super::tally::Counter;
+use crate::share::{DEVIATIONS_ALLOWED, EVENTS_NEEDED, Share as Allowed, within};
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
-/// Standard deviations that are exceeded, on either side, once in ten thousand times.
-const DEVIATIONS_ALLOWED: f64 = 3.89;
-/// Fewer expected events than this on either side of a share make the approximation a poor one.
-const EVENTS_NEEDED: f64 = 10.0;
 /// Standard deviation of a number of lines, uniform over 5 to 15: the root of (11² − 1) / 12.
 const LINES_DEVIATION: f64 = 3.162_277_66;
 /// At most so many of the districts that deliveries went through may have had nothing to deliver.
@@ -120,21 +115,7 @@ fn finish(share: &Share, verdict: Verdict) -> Finding {
 }
 
 fn judge_share(share: &Share, events: u64, of: u64) -> Verdict {
-    let needed = (EVENTS_NEEDED / share.target.min(1.0 - share.target)).ceil();
-    if (of as f64) < needed {
-        return Verdict::Undecided { why: format!("{of} are too few to judge, at least {needed} are needed") };
-    }
-    let deviation = (share.target * (1.0 - share.target) / of as f64).sqrt();
-    let low = (share.low - DEVIATIONS_ALLOWED * deviation).max(0.0);
-    let high = (share.high + DEVIATIONS_ALLOWED * deviation).min(1.0);
-    let found = events as f64 / of as f64;
-    let range = if share.high < 1.0 {
-        format!("{:.3} % to {:.3} %", low * 100.0, high * 100.0)
-    } else {
-        format!("at least {:.3} %", low * 100.0)
-    };
-    let seen = format!("{events} of {of}, {:.3} %; {range} allowed for so many", found * 100.0);
-    within(found, low, high, seen)
+    Allowed { target: share.target, low: share.low, high: share.high }.judge(events, of)
 }
 
 fn mean_lines(lines: u64, orders: u64) -> Finding {
@@ -150,10 +131,6 @@ fn mean_lines(lines: u64, orders: u64) -> Finding {
         within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for so many"))
     };
     finding("mean-lines", rule, Moment::AfterTrial, verdict)
-}
-
-fn within(found: f64, low: f64, high: f64, seen: String) -> Verdict {
-    if (low..=high).contains(&found) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } }
 }
 
 /// Not a matter of chance: a queue runs empty when more is delivered than ordered. One in a run is always allowed.
@@ -251,13 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn chance_is_allowed_for_and_nothing_is_decided_from_a_handful() {
-        let share = |events, of| judge_share(&ROLLED_BACK, events, of);
-        assert!(matches!(share(0, 999), Verdict::Undecided { .. }));
-        // Of 1000, 10 are expected, give or take 3.
-        assert!(matches!(share(20, 1_000), Verdict::Holds { .. }));
-        assert!(matches!(share(25, 1_000), Verdict::Violated { .. }));
-        assert!(matches!(share(20_000, 1_000_000), Verdict::Violated { .. }));
+    fn nothing_is_decided_from_nothing() {
         let nothing = audit(2, &kinds([0; 5]), &BTreeMap::new());
         assert!(nothing.iter().all(|finding| matches!(finding.verdict, Verdict::Undecided { .. })), "{nothing:#?}");
     }

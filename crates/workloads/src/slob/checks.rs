@@ -1,0 +1,105 @@
+//! Conditions on the data: after loading also where the rows lie, from the database's own catalogue.
+
+use super::finding;
+use super::rows::rows_of;
+use super::settings::Settings;
+use super::statements::{Checks, about};
+use super::tables::{Purpose, name};
+use engines::admin::Admin;
+use engines::session::SessionError;
+use engines::statement::{Dialect, Statement};
+use record::check::{Finding, Moment, Verdict};
+
+/// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
+/// are, and more than this once in ten million times.
+const NEIGHBOURS_MAX: i64 = 14;
+
+pub fn check(
+    settings: &Settings,
+    checks: &Checks,
+    admin: &mut dyn Admin,
+    dialect: Dialect,
+    moment: Moment,
+) -> Result<Vec<Finding>, SessionError> {
+    let mut asking = Asking { settings, admin, moment };
+    let mut findings = vec![
+        asking.of_each("keys", "Every table has every key from 1 to its number of rows once.", &checks.keys, keys)?,
+        asking.of_each("text", "Every column of text has its 128 letters in every row.", &checks.text, text)?,
+    ];
+    if moment == Moment::AfterLoad {
+        let places = checks.places(dialect);
+        let rule = "Every row has a page of its own.";
+        findings.push(asking.of_each("one-row-per-page", rule, &places.pages, one_row_per_page)?);
+        let rule = "Rows lie in random order: neighbours by key are in pages far apart.";
+        findings.push(asking.of_each("scattered", rule, &places.neighbours, scattered)?);
+    }
+    Ok(findings)
+}
+
+struct Asking<'a> {
+    settings: &'a Settings,
+    admin: &'a mut dyn Admin,
+    moment: Moment,
+}
+
+/// What is wrong with a table, or what was seen, from the numbers that the query gives and its number of rows.
+type Judge = fn(&[i64], i64) -> Result<String, String>;
+
+impl Asking<'_> {
+    /// Asks about every table; says what is wrong with those that violate the rule, or what was seen of the first.
+    fn of_each(&mut self, name: &str, rule: &str, query: &Statement, judge: Judge) -> Result<Finding, SessionError> {
+        let (mut seen, mut wrong) = (None, Vec::new());
+        for (table, purpose) in tables(self.settings) {
+            let numbers = self.numbers(&about(query, &table))?;
+            match judge(&numbers, i64::from(rows_of(self.settings, purpose))) {
+                Ok(text) => seen = seen.or(Some(format!("{table}: {text}"))),
+                Err(text) => wrong.push(format!("{table}: {text}")),
+            }
+        }
+        let verdict =
+            if wrong.is_empty() { Verdict::Holds { seen } } else { Verdict::Violated { seen: wrong.join("; ") } };
+        Ok(finding(name, rule, self.moment, verdict))
+    }
+
+    /// The numbers of the single row of a query; a null, as the highest key of no rows is, counts as 0.
+    fn numbers(&mut self, query: &str) -> Result<Vec<i64>, SessionError> {
+        let mut found = Ok(Vec::new());
+        self.admin.scan(query, &mut |set, row| {
+            let number = |column| if set.is_null(row, column) { Ok(0) } else { set.integer(row, column) };
+            found = (0..set.columns()).map(number).collect();
+        })?;
+        found
+    }
+}
+
+fn tables(settings: &Settings) -> impl Iterator<Item = (String, Purpose)> {
+    let of = |purpose| (1..=settings.schemas).map(move |schema| (name(schema, purpose), purpose));
+    of(Purpose::Ranges).chain(of(Purpose::Scans))
+}
+
+fn keys(numbers: &[i64], rows: i64) -> Result<String, String> {
+    let [found, lowest, highest, different] = *numbers else { return Err("no answer".to_owned()) };
+    if (found, lowest, highest, different) == (rows, 1, rows, rows) {
+        return Ok(format!("{rows} rows"));
+    }
+    Err(format!("{found} rows with {different} keys from {lowest} to {highest} instead of {rows}"))
+}
+
+fn text(numbers: &[i64], _: i64) -> Result<String, String> {
+    match *numbers {
+        [0] => Ok("all rows".to_owned()),
+        _ => Err(format!("{numbers:?} rows of another length")),
+    }
+}
+
+fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
+    let [pages, fullest] = *numbers else { return Err("no answer".to_owned()) };
+    let seen = format!("{rows} rows in {pages} pages, at most {fullest} in one");
+    if (pages, fullest) == (rows, 1) { Ok(seen) } else { Err(seen) }
+}
+
+fn scattered(numbers: &[i64], _: i64) -> Result<String, String> {
+    let [neighbours] = *numbers else { return Err("no answer".to_owned()) };
+    let seen = format!("{neighbours} rows lie beside the row of the next key");
+    if neighbours <= NEIGHBOURS_MAX { Ok(seen) } else { Err(format!("{seen}, at most {NEIGHBOURS_MAX} allowed")) }
+}

@@ -1,0 +1,190 @@
+//! Slob: physical reads and writes through the database's own cache, with next to no computing.
+//!
+//! Each row has a page to itself and rows lie in random order, so an operation on a range of keys goes through as many
+//! pages at random places. With a cache smaller than the tables that is I/O, with a larger one it is work in the cache.
+//!
+//! Left out, and listed in [`deviations`]: loops inside the database, and external scripts.
+
+mod audit;
+mod checks;
+mod definition;
+mod deviations;
+mod inputs;
+mod ledger;
+mod rows;
+mod settings;
+mod statements;
+mod tables;
+mod tally;
+mod transactions;
+
+use crate::catalog::{Entry, Metric};
+use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::sql::SqlError;
+use crate::workload::{Ending, Kind, Tally, Workload};
+use ::settings::Problem;
+use engines::admin::Admin;
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement};
+use record::check::{Finding, Moment, Verdict};
+use record::trial::KindTotals;
+use serde_json::{Map, Value};
+use statements::{Checks, for_each};
+use std::collections::BTreeMap;
+use tables::Purpose;
+
+pub use inputs::{Client, Input, Operation};
+pub use settings::{KEYS, Settings};
+
+pub const KIND: &str = "slob";
+
+pub const ENTRY: Entry = Entry {
+    kind: KIND,
+    meaning: "Random reads and updates of single-row pages; after SLOB and pgio, not comparable with them.",
+    keys: KEYS,
+    metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
+};
+
+/// In the order of [`Operation`].
+const KINDS: &[Kind] = &[
+    Kind { name: "read", counted: true },
+    Kind { name: "update", counted: true },
+    Kind { name: "scan", counted: true },
+];
+
+/// The workload at one scale.
+#[derive(Debug)]
+pub struct Slob {
+    settings: Settings,
+    tables: Vec<Table>,
+    statements: Vec<Statement>,
+    checks: Checks,
+}
+
+impl Slob {
+    pub fn new(settings: Settings) -> Result<Self, SqlError> {
+        Ok(Self {
+            settings,
+            tables: tables::tables(settings.schemas),
+            statements: statements::operations(&settings)?,
+            checks: Checks::read()?,
+        })
+    }
+
+    /// From the workload's table, checked or not.
+    pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        let settings: Settings = ::settings::read(table, KEYS)?;
+        let problems = settings.problems();
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Self::new(settings).map_err(|error| {
+            vec![Problem {
+                path: String::new(),
+                found: error.to_string(),
+                expected: "statement files that belong together".to_owned(),
+                nearest: None,
+            }]
+        })
+    }
+}
+
+impl Workload for Slob {
+    type Input = Input;
+    type Client = Client;
+
+    const COUNTERS: &'static [&'static str] = tally::COUNTERS;
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        self.statements.clone()
+    }
+
+    fn client(&self, seed: u64, index: u32) -> Client {
+        Client::new(&self.settings, seed, index)
+    }
+
+    fn next(&self, client: &mut Client) -> Input {
+        client.next(&self.settings)
+    }
+
+    fn kind(&self, input: &Input) -> u16 {
+        input.operation as u16
+    }
+
+    fn deferred(&self, _: &Input) -> bool {
+        false
+    }
+
+    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
+        transactions::run(&self.settings, session, input, tally).await
+    }
+}
+
+impl Dataset for Slob {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn expected_rows(&self, table: &Table) -> u64 {
+        tables::parse(&table.name).map_or(0, |(_, purpose)| u64::from(rows::rows_of(&self.settings, purpose)))
+    }
+
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        rows::rows(&self.settings, table, part)
+    }
+
+    fn schema(&self, dialect: Dialect) -> String {
+        let script = match dialect {
+            Dialect::Sqlite => include_str!("sql/schema.sqlite.sql"),
+            Dialect::Postgres => include_str!("sql/schema.postgres.sql"),
+        };
+        for_each(script, self.tables.iter().map(|table| &*table.name))
+    }
+
+    fn finish(&self, dialect: Dialect) -> String {
+        let script = match dialect {
+            Dialect::Sqlite => include_str!("sql/finish.sqlite.sql"),
+            Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
+        };
+        let is_indexed = |table: &&Table| matches!(tables::parse(&table.name), Some((_, Purpose::Ranges)));
+        for_each(script, self.tables.iter().filter(is_indexed).map(|table| &*table.name))
+    }
+
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+        checks::check(&self.settings, &self.checks, admin, dialect, moment)
+    }
+
+    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+        ledger::state(&self.settings, &self.checks, admin)
+    }
+
+    fn reconcile(
+        &self,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+        whole_run: &[KindTotals],
+    ) -> Vec<Finding> {
+        ledger::reconcile(&self.settings, before, after, whole_run)
+    }
+
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+        audit::audit(&self.settings, kinds, tally)
+    }
+
+    fn deviations(&self) -> &'static [&'static str] {
+        deviations::DEVIATIONS
+    }
+
+    fn notice(&self) -> &'static str {
+        deviations::NOTICE
+    }
+}
+
+/// A finding of this workload.
+fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
+    Finding { name: format!("{KIND}/{name}"), rule: rule.to_owned(), moment, verdict }
+}

@@ -1,0 +1,244 @@
+//! Keys of a slob `[workload]` table, under the names that its users know.
+
+use super::definition::PAGE_BYTES;
+use serde::Deserialize;
+use settings::{Holds, Key, Problem};
+
+/// Every schema has statements of its own in every session.
+const SCHEMAS_MAX: i64 = 256;
+/// Fewer rows than this fit any cache, and the widest range could not move within them.
+const ROWS_MIN: u64 = 1_024;
+/// Row numbers are 32 bits wide; this many rows take 30 TiB.
+const ROWS_MAX: u64 = 4_000_000_000;
+const ROWS_PER_MEBIBYTE: u32 = (1 << 20) / PAGE_BYTES as u32;
+const LONGEST_THOUGHT_MS: u64 = 3_600_000;
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "schemas",
+        holds: Holds::Integer { min: 1, max: SCHEMAS_MAX },
+        default: Some("1"),
+        meaning: "Pairs of tables, one for random reads and updates and one for scans; one alone is shared by all clients.",
+    },
+    Key {
+        name: "threads_per_schema",
+        holds: Holds::Integer { min: 1, max: 4_096 },
+        default: Some("1"),
+        meaning: "Clients that share a schema: client i works on schema (i / threads_per_schema) mod schemas, so \
+                  clients = schemas × threads_per_schema gives each schema as many.",
+    },
+    Key {
+        name: "scale",
+        holds: Holds::Count { min: ROWS_MIN, max: ROWS_MAX, each_bytes: PAGE_BYTES },
+        default: Some("80MiB"),
+        meaning: "Rows of each schema, one to a page; a size counts 8 KiB for each, whatever the engine's pages are.",
+    },
+    Key {
+        name: "scan_table_sz",
+        holds: Holds::Count { min: 4, max: ROWS_MAX, each_bytes: PAGE_BYTES },
+        default: Some("1MiB"),
+        meaning: "Rows of the table for scans, counted like scale.",
+    },
+    Key {
+        name: "work_unit",
+        holds: Holds::Integer { min: 3, max: 1_024 },
+        default: Some("64"),
+        meaning: "Width of the range of keys of one operation, which has work_unit - 1 rows in as many pages.",
+    },
+    Key {
+        name: "update_pct",
+        holds: Holds::Integer { min: 0, max: 100 },
+        default: Some("10"),
+        meaning: "Updates in every hundred operations of a client, exactly.",
+    },
+    Key {
+        name: "scan_pct",
+        holds: Holds::Integer { min: 0, max: 100 },
+        default: Some("0"),
+        meaning: "Scans of the whole scan table in every hundred selects of a client, exactly.",
+    },
+    Key {
+        name: "redo_stress",
+        holds: Holds::Choice(&["lite", "heavy"]),
+        default: Some("lite"),
+        meaning: "Whether an update rewrites two columns of each row or all nineteen.",
+    },
+    Key {
+        name: "do_hotspot",
+        holds: Holds::Boolean,
+        default: Some("false"),
+        meaning: "Whether some operations go to a hot spot of each schema.",
+    },
+    Key {
+        name: "hotspot_mb",
+        holds: Holds::Integer { min: 1, max: 1 << 24 },
+        default: Some("8"),
+        meaning: "Size of the hot spot in MiB of 8 KiB rows.",
+    },
+    Key {
+        name: "hotspot_offset_mb",
+        holds: Holds::Integer { min: 0, max: 1 << 24 },
+        default: Some("16"),
+        meaning: "Where the hot spot begins, in MiB of 8 KiB rows.",
+    },
+    Key {
+        name: "hotspot_frequency",
+        holds: Holds::Integer { min: 1, max: 1_000_000 },
+        default: Some("3"),
+        meaning: "Every so manieth operation of a client goes to the hot spot.",
+    },
+    Key {
+        name: "hot_schema_frequency",
+        holds: Holds::Integer { min: 0, max: 1_000_000 },
+        default: Some("0"),
+        meaning: "Every so manieth operation of a client goes to the first schema; 0 for none.",
+    },
+    Key {
+        name: "think_tm_frequency",
+        holds: Holds::Integer { min: 0, max: 1_000_000 },
+        default: Some("0"),
+        meaning: "One in so many operations, by chance, is followed by a pause; 0 for none.",
+    },
+    Key {
+        name: "think_tm_min",
+        holds: Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS },
+        default: Some("100ms"),
+        meaning: "The shortest pause.",
+    },
+    Key {
+        name: "think_tm_max",
+        holds: Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS },
+        default: Some("500ms"),
+        meaning: "The longest pause; those between are equally likely.",
+    },
+    Key {
+        name: "obfuscate_columns",
+        holds: Holds::Boolean,
+        default: Some("false"),
+        meaning: "Whether columns hold random text instead of one letter, which any compression makes nothing of.",
+    },
+    Key {
+        name: "data_seed",
+        holds: Holds::Integer { min: 0, max: i64::MAX },
+        default: Some("42"),
+        meaning: "Seed of the rows and their order; a trial's inputs have the study's seed.",
+    },
+];
+
+/// The table, read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Settings {
+    pub schemas: u32,
+    pub threads_per_schema: u32,
+    /// Rows of each schema.
+    pub scale: u32,
+    /// Rows of each table for scans.
+    pub scan_table_sz: u32,
+    pub work_unit: u32,
+    pub update_pct: u32,
+    pub scan_pct: u32,
+    pub redo_stress: RedoStress,
+    pub do_hotspot: bool,
+    pub hotspot_mb: u32,
+    pub hotspot_offset_mb: u32,
+    pub hotspot_frequency: u64,
+    pub hot_schema_frequency: u64,
+    pub think_tm_frequency: u64,
+    /// In milliseconds, as the next.
+    pub think_tm_min: u64,
+    pub think_tm_max: u64,
+    pub obfuscate_columns: bool,
+    pub data_seed: u64,
+}
+
+/// How much of a row an update changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum RedoStress {
+    Lite,
+    Heavy,
+}
+
+/// Rows that are hot: so many after the first so many.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HotSpot {
+    pub offset: u32,
+    pub rows: u32,
+}
+
+impl Settings {
+    /// Rows that a read or an update goes through.
+    pub fn rows_per_range(&self) -> u32 {
+        self.work_unit - 1
+    }
+
+    pub fn hot_spot(&self) -> Option<HotSpot> {
+        let rows = |mebibytes: u32| mebibytes.saturating_mul(ROWS_PER_MEBIBYTE);
+        self.do_hotspot.then(|| HotSpot { offset: rows(self.hotspot_offset_mb), rows: rows(self.hotspot_mb) })
+    }
+
+    /// What each key allows by itself and the others do not.
+    pub fn problems(&self) -> Vec<Problem> {
+        let problem = |path: &str, found: String, expected: String| Problem {
+            path: path.to_owned(),
+            found: format!("found {found}"),
+            expected,
+            nearest: None,
+        };
+        let mut problems = Vec::new();
+        if self.scale < self.work_unit {
+            problems.push(problem("scale", self.scale.to_string(), format!("at least work_unit, {}", self.work_unit)));
+        }
+        if let Some(hot) = self.hot_spot() {
+            let end = u64::from(hot.offset) + u64::from(hot.rows);
+            if end > u64::from(self.scale) {
+                let expected =
+                    format!("offset and size of the hot spot to end within the {} rows of scale", self.scale);
+                problems.push(problem("hotspot_mb", format!("a hot spot that ends at row {end}"), expected));
+            }
+            if hot.rows < self.work_unit {
+                let expected = format!("a hot spot of at least work_unit rows, {}", self.work_unit);
+                problems.push(problem("hotspot_mb", format!("one of {} rows", hot.rows), expected));
+            }
+        }
+        if self.think_tm_min > self.think_tm_max {
+            let expected = format!("at most think_tm_max, {} ms", self.think_tm_max);
+            problems.push(problem("think_tm_min", format!("{} ms", self.think_tm_min), expected));
+        }
+        problems
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Map, Value, json};
+
+    fn read(value: &Value) -> Settings {
+        let table: Map<String, Value> = value.as_object().unwrap().clone();
+        settings::read(&table, KEYS).unwrap()
+    }
+
+    #[test]
+    fn defaults_go_together() {
+        let settings = read(&json!({}));
+        assert!(settings.problems().is_empty());
+        assert_eq!((settings.scale, settings.scan_table_sz, settings.rows_per_range()), (10_240, 128, 63));
+        assert_eq!(settings.hot_spot(), None);
+        let hot = read(&json!({ "do_hotspot": true }));
+        assert_eq!(hot.hot_spot(), Some(HotSpot { offset: 2_048, rows: 1_024 }));
+        assert!(hot.problems().is_empty());
+    }
+
+    #[test]
+    fn what_does_not_go_together_is_told() {
+        let paths = |value: &Value| read(value).problems().into_iter().map(|problem| problem.path).collect::<Vec<_>>();
+        let outside = json!({ "do_hotspot": true, "hotspot_mb": 65 });
+        assert_eq!(paths(&outside), ["hotspot_mb"]);
+        let narrow = json!({ "do_hotspot": true, "hotspot_mb": 1, "work_unit": 129 });
+        assert_eq!(paths(&narrow), ["hotspot_mb"]);
+        assert_eq!(paths(&json!({ "think_tm_min": "1s" })), ["think_tm_min"]);
+        assert!(paths(&json!({ "scale": 1_024, "work_unit": 1_024 })).is_empty());
+    }
+}

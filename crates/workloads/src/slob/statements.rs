@@ -1,0 +1,142 @@
+//! The statements of the operations and of the checks, filled with the names of the tables.
+
+use super::settings::{RedoStress, Settings};
+use super::tables::{Purpose, name};
+use crate::sql::{self, SqlError};
+use engines::statement::{Dialect, Statement, StatementId};
+
+const OPERATIONS: &str = include_str!("sql/operations.sql");
+const CHECKS: &str = include_str!("sql/checks.sql");
+
+/// Position in the list of statements of one schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Sql {
+    Read,
+    Update,
+    Scan,
+}
+
+const PER_SCHEMA: u16 = 3;
+const NAMES: &[&str] = &["read", "update-lite", "update-heavy", "scan"];
+
+impl Sql {
+    /// In a schema that is counted from 0.
+    pub fn id(self, schema: u32) -> StatementId {
+        // There are at most some hundred schemas.
+        StatementId(u16::try_from(schema).unwrap_or(u16::MAX) * PER_SCHEMA + self as u16)
+    }
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Update => "update",
+            Self::Scan => "scan",
+        }
+    }
+}
+
+/// What is prepared for the operations: schema after schema, in the order of [`Sql`].
+pub fn operations(settings: &Settings) -> Result<Vec<Statement>, SqlError> {
+    let found = sql::statements(NAMES, OPERATIONS, "")?;
+    let update = match settings.redo_stress {
+        RedoStress::Lite => 1,
+        RedoStress::Heavy => 2,
+    };
+    let of_schema = |schema| {
+        [(Sql::Read, 0), (Sql::Update, update), (Sql::Scan, 3)].map(|(sql, index): (Sql, usize)| {
+            let text = found[index].sql.replace("{scan_table}", &name(schema, Purpose::Scans));
+            Statement { name: sql.name(), sql: text.replace("{table}", &name(schema, Purpose::Ranges)) }
+        })
+    };
+    Ok((1..=settings.schemas).flat_map(of_schema).collect())
+}
+
+/// Queries about one table; `{table}` stands for it.
+#[derive(Debug)]
+pub struct Checks {
+    pub keys: Statement,
+    pub text: Statement,
+    pub changes: Statement,
+    places: [Places; 2],
+}
+
+/// Queries about where the rows of a table lie.
+#[derive(Debug)]
+pub struct Places {
+    pub pages: Statement,
+    pub neighbours: Statement,
+}
+
+impl Checks {
+    pub fn read() -> Result<Self, SqlError> {
+        let [keys, text, changes] = all(["keys", "text", "changes"], CHECKS)?;
+        let places = [include_str!("sql/places.sqlite.sql"), include_str!("sql/places.postgres.sql")];
+        let [sqlite, postgres] = places.map(|file| {
+            let [pages, neighbours] = all(["pages", "neighbours"], file)?;
+            Ok(Places { pages, neighbours })
+        });
+        Ok(Self { keys, text, changes, places: [sqlite?, postgres?] })
+    }
+
+    pub fn places(&self, dialect: Dialect) -> &Places {
+        match dialect {
+            Dialect::Sqlite => &self.places[0],
+            Dialect::Postgres => &self.places[1],
+        }
+    }
+}
+
+fn all<const COUNT: usize>(names: [&'static str; COUNT], file: &'static str) -> Result<[Statement; COUNT], SqlError> {
+    let found = sql::statements(&names, file, "")?;
+    // As many as names, or an error told which is missing.
+    found.try_into().map_err(|_| SqlError::Missing(names[0]))
+}
+
+/// A query about `{table}`, about this one.
+pub fn about(statement: &Statement, table: &str) -> String {
+    statement.sql.replace("{table}", table)
+}
+
+/// A script for one table, once for each of these.
+pub fn for_each<'a>(script: &str, tables: impl Iterator<Item = &'a str>) -> String {
+    tables.map(|table| script.replace("{table}", table)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn settings(redo_stress: &str) -> Settings {
+        let table = json!({ "schemas": 2, "redo_stress": redo_stress });
+        ::settings::read(table.as_object().unwrap(), super::super::settings::KEYS).unwrap()
+    }
+
+    #[test]
+    fn every_schema_has_its_statements() {
+        let statements = operations(&settings("lite")).unwrap();
+        let texts: Vec<&str> = statements.iter().map(|statement| statement.sql.as_str()).collect();
+        assert_eq!(texts.len(), 6);
+        assert_eq!(texts[Sql::Read.id(1).0 as usize], "SELECT COUNT(c2) FROM slob2 WHERE custid BETWEEN $1 AND $2");
+        assert_eq!(texts[Sql::Scan.id(0).0 as usize], "SELECT COUNT(c2) FROM slob1_scan");
+        assert!(texts[Sql::Update.id(0).0 as usize].starts_with("UPDATE slob1 SET changes"));
+        assert!(texts.iter().all(|text| !text.contains('{')), "{texts:?}");
+    }
+
+    #[test]
+    fn redo_stress_chooses_the_columns() {
+        let columns = |stress: &str| {
+            let update = operations(&settings(stress)).unwrap().swap_remove(usize::from(Sql::Update.id(0).0));
+            (2..=20).filter(|column| update.sql.contains(&format!(" c{column} = $"))).count()
+        };
+        assert_eq!((columns("lite"), columns("heavy")), (2, 19));
+    }
+
+    #[test]
+    fn checks_are_written_for_every_dialect() {
+        let checks = Checks::read().unwrap();
+        assert!(about(&checks.places(Dialect::Sqlite).pages, "slob1").contains("name = 'slob1'"));
+        assert!(about(&checks.places(Dialect::Postgres).neighbours, "slob3").contains("FROM slob3)"));
+    }
+}
