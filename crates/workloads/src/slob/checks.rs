@@ -13,6 +13,7 @@ use record::check::{Finding, Moment, Verdict};
 /// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
 /// are, and more than this once in ten million times.
 const NEIGHBOURS_MAX: i64 = 14;
+const NO_ANSWER: &str = "the database gave no answer";
 
 pub fn check(
     settings: &Settings,
@@ -78,7 +79,7 @@ fn tables(settings: &Settings) -> impl Iterator<Item = (String, Purpose)> {
 }
 
 fn keys(numbers: &[i64], rows: i64) -> Result<String, String> {
-    let [found, lowest, highest, different] = *numbers else { return Err("no answer".to_owned()) };
+    let [found, lowest, highest, different] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     if (found, lowest, highest, different) == (rows, 1, rows, rows) {
         return Ok(format!("{rows} rows"));
     }
@@ -88,18 +89,19 @@ fn keys(numbers: &[i64], rows: i64) -> Result<String, String> {
 fn text(numbers: &[i64], _: i64) -> Result<String, String> {
     match *numbers {
         [0] => Ok("all rows".to_owned()),
-        _ => Err(format!("{numbers:?} rows of another length")),
+        [short] => Err(format!("{short} rows with text of another length")),
+        _ => Err(NO_ANSWER.to_owned()),
     }
 }
 
 fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
-    let [pages, fullest] = *numbers else { return Err("no answer".to_owned()) };
+    let [pages, fullest] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, at most {fullest} in one");
     if (pages, fullest) == (rows, 1) { Ok(seen) } else { Err(seen) }
 }
 
 fn scattered(numbers: &[i64], _: i64) -> Result<String, String> {
-    let [neighbours] = *numbers else { return Err("no answer".to_owned()) };
+    let [neighbours] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{neighbours} rows lie beside the row of the next key");
     if neighbours <= NEIGHBOURS_MAX { Ok(seen) } else { Err(format!("{seen}, at most {NEIGHBOURS_MAX} allowed")) }
 }

@@ -265,7 +265,7 @@ mod tests {
             let inputs = inputs(&settings, index, 400);
             let beats: Vec<usize> = (0..400).filter(|at| inputs[*at].evidence.hot_spot).collect();
             prop_assert!(beats.windows(2).all(|pair| (pair[1] - pair[0]) as u64 == every));
-            prop_assert!((400 / every as usize).abs_diff(beats.len()) <= 1);
+            prop_assert!((400 / every).abs_diff(beats.len() as u64) <= 1);
             for input in &inputs {
                 let last = input.first + settings.rows_per_range() - 1;
                 let hot = input.evidence.hot_spot;

@@ -21,7 +21,7 @@ mod transactions;
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::sql::SqlError;
-use crate::workload::{Ending, Kind, Tally, Workload};
+use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
@@ -30,7 +30,9 @@ use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use statements::{Checks, for_each};
+use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use tables::Purpose;
 
 pub use inputs::{Client, Input, Operation};
@@ -58,7 +60,7 @@ pub struct Slob {
     settings: Settings,
     tables: Vec<Table>,
     statements: Vec<Statement>,
-    checks: Checks,
+    checks: Box<Checks>,
 }
 
 impl Slob {
@@ -67,7 +69,7 @@ impl Slob {
             settings,
             tables: tables::tables(settings.schemas),
             statements: statements::operations(&settings)?,
-            checks: Checks::read()?,
+            checks: Box::new(Checks::read()?),
         })
     }
 
@@ -117,6 +119,10 @@ impl Workload for Slob {
 
     fn deferred(&self, _: &Input) -> bool {
         false
+    }
+
+    fn pause(&self, _: &mut Client, input: &Input, _: bool) -> Pause {
+        Pause { keying: Duration::ZERO, thinking: input.thought }
     }
 
     async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
@@ -175,8 +181,8 @@ impl Dataset for Slob {
         audit::audit(&self.settings, kinds, tally)
     }
 
-    fn deviations(&self) -> &'static [&'static str] {
-        deviations::DEVIATIONS
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        deviations::DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
     }
 
     fn notice(&self) -> &'static str {

@@ -21,9 +21,8 @@ pub fn rows(settings: &Settings, table: &str, part: Part) -> Box<dyn RowSource> 
     let (schema, purpose) = tables::parse(table).filter(|(schema, _)| (1..=settings.schemas).contains(schema)).unzip();
     let purpose = purpose.unwrap_or(Purpose::Scans);
     let count = if schema.is_some() { rows_of(settings, purpose) } else { 0 };
-    let boundary = |index: u32| u64::from(count) * u64::from(index) / u64::from(part.count);
     Box::new(Rows {
-        left: boundary(part.index)..boundary(part.index + 1),
+        left: part.chunks(u64::from(count)),
         order: Order::new(settings.data_seed, schema.unwrap_or_default(), purpose, count),
         seed: settings.data_seed,
         schema: schema.unwrap_or_default(),
@@ -120,7 +119,7 @@ impl Order {
     }
 }
 
-/// Spreads every bit over all bits (the finisher of MurmurHash3).
+/// Spreads every bit over all bits (the finisher of `MurmurHash3`).
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);

@@ -10,7 +10,8 @@ const SCHEMAS_MAX: i64 = 256;
 const ROWS_MIN: u64 = 1_024;
 /// Row numbers are 32 bits wide; this many rows take 30 TiB.
 const ROWS_MAX: u64 = 4_000_000_000;
-const ROWS_PER_MEBIBYTE: u32 = (1 << 20) / PAGE_BYTES as u32;
+const ROWS_PER_MEBIBYTE: u32 = 128;
+const _: () = assert!(ROWS_PER_MEBIBYTE as u64 * PAGE_BYTES == 1 << 20);
 const LONGEST_THOUGHT_MS: u64 = 3_600_000;
 
 pub const KEYS: &[Key] = &[

@@ -44,9 +44,10 @@ pub fn operations(settings: &Settings) -> Result<Vec<Statement>, SqlError> {
         RedoStress::Heavy => 2,
     };
     let of_schema = |schema| {
-        [(Sql::Read, 0), (Sql::Update, update), (Sql::Scan, 3)].map(|(sql, index): (Sql, usize)| {
-            let text = found[index].sql.replace("{scan_table}", &name(schema, Purpose::Scans));
-            Statement { name: sql.name(), sql: text.replace("{table}", &name(schema, Purpose::Ranges)) }
+        [(Sql::Read, 0), (Sql::Update, update), (Sql::Scan, 3)].map(|(operation, index): (Sql, usize)| {
+            let (ranges, scans) = (name(schema, Purpose::Ranges), name(schema, Purpose::Scans));
+            let text = sql::filled(&found[index].sql, &[("{table}", &ranges), ("{scan_table}", &scans)]);
+            Statement { name: operation.name(), sql: text }
         })
     };
     Ok((1..=settings.schemas).flat_map(of_schema).collect())
@@ -95,12 +96,12 @@ fn all<const COUNT: usize>(names: [&'static str; COUNT], file: &'static str) -> 
 
 /// A query about `{table}`, about this one.
 pub fn about(statement: &Statement, table: &str) -> String {
-    statement.sql.replace("{table}", table)
+    sql::filled(&statement.sql, &[("{table}", table)])
 }
 
 /// A script for one table, once for each of these.
 pub fn for_each<'a>(script: &str, tables: impl Iterator<Item = &'a str>) -> String {
-    tables.map(|table| script.replace("{table}", table)).collect()
+    tables.map(|table| sql::filled(script, &[("{table}", table)])).collect()
 }
 
 #[cfg(test)]

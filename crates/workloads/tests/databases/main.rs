@@ -1,4 +1,4 @@
-//! The order-entry workload on real databases: loading, checking, running, and finding what is wrong.
+//! The workloads on real databases: loading, checking, running, and finding what is wrong.
 //!
 //! SQLite is always there. PostgreSQL is skipped, loudly, where it is not installed; under `REQUIRE=postgres` that is
 //! a failure.
@@ -8,6 +8,8 @@
 mod conditions;
 mod database;
 mod effects;
+mod running;
+mod slob;
 mod whole;
 
 use database::Database;
@@ -45,5 +47,29 @@ fn every_condition_can_fail_on_sqlite() {
 fn every_condition_can_fail_on_postgres() {
     if postgres_is_here() {
         conditions::each_condition_finds_its_violation(&Database::postgres());
+    }
+}
+
+#[test]
+fn slob_holds_on_sqlite() {
+    slob::load_run_and_check(&Database::sqlite());
+}
+
+#[test]
+fn slob_holds_on_postgres() {
+    if postgres_is_here() {
+        slob::load_run_and_check(&Database::postgres());
+    }
+}
+
+#[test]
+fn every_condition_of_slob_can_fail_on_sqlite() {
+    slob::each_condition_finds_its_violation(&Database::sqlite());
+}
+
+#[test]
+fn every_condition_of_slob_can_fail_on_postgres() {
+    if postgres_is_here() {
+        slob::each_condition_finds_its_violation(&Database::postgres());
     }
 }

@@ -1,0 +1,88 @@
+//! Runs any workload's clients on a real database, each on a thread and a session of its own.
+
+use crate::database::Database;
+use engines::catalog::{AnyConnect, connect};
+use engines::session::{Connect, Session, SessionError};
+use engines::wait::block_on;
+use record::trial::KindTotals;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use workloads::workload::{Ending, Tally, Workload};
+
+const SEED: u64 = 7;
+/// Nothing here waits long; the limit is for a server that hangs.
+const LIMIT: Duration = Duration::from_mins(2);
+
+/// What clients were told: totals by kind, and the workload's counters.
+pub type Told = (Vec<KindTotals>, BTreeMap<String, u64>);
+
+/// So many clients at the same time, so many transactions each.
+pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transactions: u32) -> Told {
+    let connect = connect(&database.endpoint, workload.statements(database.dialect()));
+    let clients: Vec<Client> = std::thread::scope(|scope| {
+        let clients: Vec<_> = (0..clients)
+            .map(|index| match &connect {
+                AnyConnect::Sqlite(connect) => scope.spawn(move || Client::run(connect, workload, index, transactions)),
+                AnyConnect::Postgres(connect) => {
+                    scope.spawn(move || Client::run(connect, workload, index, transactions))
+                }
+            })
+            .collect();
+        clients.into_iter().map(|client| client.join().unwrap()).collect()
+    });
+    let mut totals: Vec<KindTotals> = workload
+        .kinds()
+        .iter()
+        .map(|kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() })
+        .collect();
+    let mut tally = Tally::new(W::COUNTERS.len());
+    for client in &clients {
+        tally.absorb(&client.tally);
+        for (total, (committed, rolled_back)) in totals.iter_mut().zip(&client.ended) {
+            total.committed += committed;
+            total.rolled_back += rolled_back;
+        }
+    }
+    let named = W::COUNTERS.iter().map(|name| (*name).to_owned()).zip(tally.0).collect();
+    (totals, named)
+}
+
+struct Client {
+    tally: Tally,
+    /// Committed and rolled back, by kind.
+    ended: Vec<(u64, u64)>,
+}
+
+impl Client {
+    fn run<W: Workload, C: Connect>(connect: &C, workload: &W, index: u32, transactions: u32) -> Self {
+        let mut session = connect.connect().unwrap();
+        let mut client = workload.client(SEED, index);
+        let mut done = Self { tally: Tally::new(W::COUNTERS.len()), ended: vec![(0, 0); workload.kinds().len()] };
+        for _ in 0..transactions {
+            let input = workload.next(&mut client);
+            let ended = &mut done.ended[usize::from(workload.kind(&input))];
+            let (ending, tally) = until_it_ends(&mut session, workload, &input);
+            done.tally.absorb(&tally);
+            match ending {
+                Ending::Committed => ended.0 += 1,
+                Ending::RolledBack => ended.1 += 1,
+            }
+        }
+        done
+    }
+}
+
+/// Runs a transaction, again as often as the database gives it up for another's sake.
+fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: &W::Input) -> (Ending, Tally) {
+    let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
+    let descriptor = || descriptor.as_ref().map(std::os::fd::AsFd::as_fd);
+    for _ in 0..100 {
+        let mut tally = Tally::new(W::COUNTERS.len());
+        match block_on(workload.run(session, input, &mut tally), descriptor(), LIMIT) {
+            Ok(ending) => return (ending, tally),
+            Err(SessionError::Retryable { .. }) => block_on(session.rollback(), descriptor(), LIMIT).unwrap(),
+            Err(error) => panic!("{}: {error}", workload.kinds()[usize::from(workload.kind(input))].name),
+        }
+    }
+    panic!("given up a hundred times: {}", workload.kinds()[usize::from(workload.kind(input))].name);
+}
