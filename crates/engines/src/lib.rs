@@ -5,6 +5,7 @@
 //! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
 //! Sessions are non-blocking state machines over one file descriptor; nothing here waits except `admin` and `wait`.
 
+pub mod address;
 pub mod admin;
 pub mod catalog;
 pub mod postgres;

@@ -1,0 +1,107 @@
+//! From what a person writes to how a server is reached: a URL, completed from the variables and files that the
+//! database's own programs read, in their order of precedence.
+//!
+//! Pure: what surrounds us is passed in. No error repeats a piece of the URL that could be part of a password.
+
+mod password_file;
+mod postgres;
+mod sqlite;
+mod url;
+
+#[cfg(test)]
+mod tests;
+
+use crate::server::Endpoint;
+use settings::Problem;
+use std::io;
+use std::path::{Path, PathBuf};
+use url::Url;
+
+/// What a program finds where it is started.
+pub struct Surroundings<'a> {
+    pub variable: &'a dyn Fn(&str) -> Option<String>,
+    pub file: &'a dyn Fn(&Path) -> io::Result<FileText>,
+    pub home: Option<PathBuf>,
+    /// The name of the user's account here, which databases take for the name there.
+    pub account: Option<String>,
+    pub memory_bytes: u64,
+}
+
+/// A file as it was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileText {
+    pub text: String,
+    /// Who may read and write it: the lowest nine bits of its mode.
+    pub mode: u32,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+pub struct Address {
+    pub endpoint: Endpoint,
+    /// What the user should know: files that were not used, passwords that others can see.
+    pub warnings: Vec<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AddressError {
+    #[error("there is no database called {found:?}{}; known are {}", hint(nearest.as_ref()), SCHEMES.join(", "))]
+    Scheme { found: String, nearest: Option<String> },
+    #[error("a URL is expected, as in postgres://user@host:5432/database or sqlite:file.db")]
+    NoScheme,
+    #[error("{scheme} has no parameter {name:?}{}; known are {known}", hint(nearest.as_ref()))]
+    Parameter { scheme: &'static str, name: String, known: String, nearest: Option<String> },
+    #[error("{}: {}; expected {}{}", .0.path, .0.found, .0.expected, hint(.0.nearest.as_ref()))]
+    Value(Problem),
+    #[error("{place}: % must be followed by two hexadecimal digits, and what it stands for must be UTF-8")]
+    Encoding { place: &'static str },
+    #[error("the port is no number from 1 to 65535; in a password, write : / ? # @ as %3A %2F %3F %23 %40")]
+    Port,
+    #[error("several hosts are named; a drive has one server")]
+    SeveralHosts,
+    #[error("{name} is missing; name it as in {example}")]
+    Missing { name: &'static str, example: &'static str },
+    #[error("{engine} cannot be driven by a URL yet")]
+    NotYet { engine: &'static str },
+}
+
+fn hint(nearest: Option<&String>) -> String {
+    nearest.map(|nearest| format!("; did you mean {nearest:?}?")).unwrap_or_default()
+}
+
+const SCHEMES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
+
+/// How the server at `url` is reached.
+pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+    let Some((scheme, rest)) = url.split_once(':') else { return Err(AddressError::NoScheme) };
+    match scheme {
+        "sqlite" => sqlite::address(rest, around),
+        "postgres" | "postgresql" => postgres::address(&Url::parse(rest)?, around),
+        "mysql" | "mariadb" => Err(AddressError::NotYet { engine: "MySQL" }),
+        _ => Err(AddressError::Scheme {
+            found: scheme.to_owned(),
+            nearest: settings::nearest(scheme, SCHEMES).map(str::to_owned),
+        }),
+    }
+}
+
+fn wrong_value(name: &str, found: &str, expected: &str) -> AddressError {
+    AddressError::Value(problem(name, found, expected))
+}
+
+fn problem(name: &str, found: &str, expected: &str) -> Problem {
+    let (path, found) = (name.to_owned(), format!("found {found:?}"));
+    Problem { path, found, expected: expected.to_owned(), nearest: None }
+}
+
+/// One of these words, or an error that tells the nearest.
+fn choice<T: Copy>(name: &str, found: &str, words: &[(&str, T)]) -> Result<T, AddressError> {
+    words.iter().find(|(word, _)| *word == found).map(|(_, meaning)| *meaning).ok_or_else(|| {
+        let known = || words.iter().map(|(word, _)| *word);
+        let problem = problem(name, found, &known().collect::<Vec<_>>().join(" or "));
+        AddressError::Value(Problem { nearest: settings::nearest(found, known()).map(str::to_owned), ..problem })
+    })
+}
+
+fn port(text: &str) -> Result<u16, AddressError> {
+    text.parse().ok().filter(|port| *port > 0).ok_or(AddressError::Port)
+}

@@ -1,0 +1,40 @@
+//! SQLite's URLs: `sqlite:` and a path, with the keys of the engine as parameters.
+
+use super::url::{check_parameters, decoded, parameters};
+use super::{Address, AddressError, Surroundings, wrong_value};
+use crate::server::{Endpoint, ServerShape};
+use crate::sqlite::settings::{KEYS, Settings};
+use serde_json::{Map, Value};
+use std::path::PathBuf;
+
+const SCHEME: &str = "sqlite";
+
+pub fn address(rest: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
+    let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
+    // `sqlite:///srv/shop.db` is how others write `sqlite:/srv/shop.db`.
+    let path = decoded("path", path.strip_prefix("//").unwrap_or(path))?;
+    if path.is_empty() {
+        return Err(AddressError::Missing { name: "the file", example: "sqlite:shop.db" });
+    }
+    let given = parameters(query)?;
+    let known: Vec<&str> = KEYS.iter().map(|key| key.name).collect();
+    check_parameters(&given, SCHEME, &known)?;
+    let table: Map<String, Value> = given.into_iter().map(|(name, value)| (name, plain(value))).collect();
+    let table = settings::check(&table, KEYS)
+        .map_err(|problems| problems.into_iter().next().map_or(AddressError::NoScheme, AddressError::Value))?;
+    let shape = ServerShape { vcpus: 1, memory_bytes: around.memory_bytes };
+    let settings = Settings::new(&table, &shape).map_err(|error| wrong_value(SCHEME, query, &error.to_string()))?;
+    let endpoint = Endpoint::Sqlite {
+        file: PathBuf::from(path),
+        synchronous: settings.synchronous,
+        cache_bytes: settings.cache_bytes,
+        busy_timeout_ms: settings.busy_timeout_ms,
+        wal_autocheckpoint_pages: settings.wal_autocheckpoint_pages,
+    };
+    Ok(Address { endpoint, warnings: Vec::new() })
+}
+
+/// Numbers are numbers, everything else is text.
+fn plain(value: String) -> Value {
+    serde_json::from_str(&value).unwrap_or(Value::String(value))
+}
