@@ -187,7 +187,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
     let first = *drivers.first()?;
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
     let cpu_ns: u64 = drivers.iter().map(|driver| driver.testimony.cpu_ns).sum();
-    let testimonies = || drivers.iter().map(|driver| driver.testimony);
+    let testimonies = || drivers.iter().map(|driver| &driver.testimony);
     Some(DriverReading {
         placement: first.placement.clone(),
         clients: first.clients,

@@ -106,13 +106,13 @@ impl Agenda {
         }
     }
 
-    /// Makes one task ready that has nothing to do and takes this work.
-    pub fn wake_one(&self, work: Role) {
+    /// Makes one task ready that has nothing to do and takes this work, if there is one.
+    pub fn wake_one(&self, work: Role) -> bool {
         let mut parked = self.parked.borrow_mut();
-        if let Some(position) = parked.iter().position(|(_, role)| role.serves(work)) {
-            let (token, _) = parked.swap_remove(position);
-            self.wake(token);
-        }
+        let Some(position) = parked.iter().position(|(_, role)| role.serves(work)) else { return false };
+        let (token, _) = parked.swap_remove(position);
+        self.wake(token);
+        true
     }
 
     pub fn wake_all_parked(&self) {

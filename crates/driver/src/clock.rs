@@ -43,6 +43,11 @@ impl Nanos {
         self.0 / NANOS_PER_SECOND
     }
 
+    /// Spans of centuries become the longest one.
+    pub fn from_duration(span: std::time::Duration) -> Self {
+        Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
+    }
+
     pub fn as_duration(self) -> std::time::Duration {
         std::time::Duration::from_nanos(self.0)
     }
@@ -52,7 +57,7 @@ impl Add for Nanos {
     type Output = Self;
 
     fn add(self, span: Self) -> Self {
-        Self(self.0 + span.0)
+        Self(self.0.saturating_add(span.0))
     }
 }
 

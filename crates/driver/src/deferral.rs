@@ -23,6 +23,8 @@ pub struct Job<I> {
     pub due: Nanos,
     /// The client that waits for it; `None` for deferred ones.
     pub client: Option<ClientIndex>,
+    /// How long that client pauses when it is done.
+    pub thinking: Nanos,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -34,6 +36,8 @@ pub struct DeferredTotals {
     pub abandoned: u64,
     /// How often a client had to wait because the queue was full.
     pub waits_for_room: u64,
+    /// Arrivals that found the queue full: whoever sends them does not wait.
+    pub turned_away: u64,
     pub longest_queue: u64,
 }
 
@@ -44,13 +48,25 @@ impl DeferredTotals {
         self.failed += other.failed;
         self.abandoned += other.abandoned;
         self.waits_for_room += other.waits_for_room;
+        self.turned_away += other.turned_away;
         self.longest_queue = self.longest_queue.max(other.longest_queue);
     }
 }
 
+/// What is to be executed now, and the client whose transaction took its place in the queue, with its think time.
+type Taken<I> = (Job<I>, Option<(ClientIndex, Nanos)>);
+
+/// A client that cannot go on before what it defers is queued.
+struct Waiting<I> {
+    client: ClientIndex,
+    kind: u16,
+    input: I,
+    thinking: Nanos,
+}
+
 pub struct Deferral<I> {
     queue: VecDeque<Job<I>>,
-    waiting: VecDeque<(ClientIndex, u16, I)>,
+    waiting: VecDeque<Waiting<I>>,
     capacity: usize,
     totals: DeferredTotals,
 }
@@ -67,26 +83,36 @@ impl<I> Deferral<I> {
     }
 
     /// Queues the transaction and returns true, or lets its client wait for room and returns false.
-    pub fn offer(&mut self, client: ClientIndex, kind: u16, input: I, now: Nanos) -> bool {
+    pub fn offer(&mut self, client: ClientIndex, job: Job<I>, now: Nanos) -> bool {
+        let Job { kind, input, thinking, .. } = job;
         if self.queue.len() >= self.capacity {
             self.totals.waits_for_room += 1;
-            self.waiting.push_back((client, kind, input));
+            self.waiting.push_back(Waiting { client, kind, input, thinking });
             return false;
         }
         self.enqueue(kind, input, now);
         true
     }
 
+    /// Queues the transaction of somebody who does not wait, or turns it away.
+    pub fn offer_or_leave(&mut self, job: Job<I>, now: Nanos) {
+        if self.queue.len() >= self.capacity {
+            self.totals.turned_away += 1;
+        } else {
+            self.enqueue(job.kind, job.input, now);
+        }
+    }
+
     pub fn next_due(&self) -> Option<Nanos> {
         self.queue.front().map(|job| job.due)
     }
 
-    /// Takes the oldest transaction, and the client for whose transaction this made room.
-    pub fn take(&mut self, now: Nanos) -> Option<(Job<I>, Option<ClientIndex>)> {
+    /// Takes the oldest transaction, and lets the client go on for whose transaction this made room.
+    pub fn take(&mut self, now: Nanos) -> Option<Taken<I>> {
         let job = self.queue.pop_front()?;
-        let admitted = self.waiting.pop_front().map(|(client, kind, input)| {
+        let admitted = self.waiting.pop_front().map(|Waiting { client, kind, input, thinking }| {
             self.enqueue(kind, input, now);
-            client
+            (client, thinking)
         });
         Some((job, admitted))
     }
@@ -110,7 +136,7 @@ impl<I> Deferral<I> {
     }
 
     fn enqueue(&mut self, kind: u16, input: I, now: Nanos) {
-        self.queue.push_back(Job { input, kind, due: now, client: None });
+        self.queue.push_back(Job { input, kind, due: now, client: None, thinking: Nanos::ZERO });
         self.totals.queued += 1;
         self.totals.longest_queue = self.totals.longest_queue.max(self.queue.len() as u64);
     }
@@ -169,14 +195,26 @@ pub fn render(kinds: &[&str], shards: &[ResultLines]) -> String {
 mod tests {
     use super::*;
 
+    fn job<I>(kind: u16, input: I, thinking: u64) -> Job<I> {
+        Job { input, kind, due: Nanos(0), client: None, thinking: Nanos(thinking) }
+    }
+
+    #[test]
+    fn who_does_not_wait_is_turned_away_from_a_full_queue() {
+        let mut deferral = Deferral::new(1, 4);
+        deferral.offer_or_leave(job(0, "a", 0), Nanos(1));
+        deferral.offer_or_leave(job(0, "b", 0), Nanos(2));
+        assert_eq!((deferral.totals().queued, deferral.totals().turned_away), (1, 1));
+    }
+
     #[test]
     fn a_full_queue_makes_the_client_wait_and_counts_it() {
         let mut deferral = Deferral::new(2, 4);
-        assert!(deferral.offer(0, 3, "a", Nanos(1)));
-        assert!(deferral.offer(1, 3, "b", Nanos(2)));
-        assert!(!deferral.offer(2, 3, "c", Nanos(3)));
+        assert!(deferral.offer(0, job(3, "a", 0), Nanos(1)));
+        assert!(deferral.offer(1, job(3, "b", 0), Nanos(2)));
+        assert!(!deferral.offer(2, job(3, "c", 70), Nanos(3)));
         let (job, admitted) = deferral.take(Nanos(9)).unwrap();
-        assert_eq!((job.input, job.due, admitted), ("a", Nanos(1), Some(2)));
+        assert_eq!((job.input, job.due, admitted), ("a", Nanos(1), Some((2, Nanos(70)))));
         assert_eq!(deferral.take(Nanos(10)).unwrap().0.input, "b");
         let (late, admitted) = deferral.take(Nanos(11)).unwrap();
         assert_eq!((late.input, late.due, admitted), ("c", Nanos(9), None), "due when it was queued");
@@ -187,8 +225,8 @@ mod tests {
     #[test]
     fn what_is_left_is_abandoned() {
         let mut deferral = Deferral::new(1, 4);
-        deferral.offer(0, 0, 'x', Nanos(0));
-        deferral.offer(1, 0, 'y', Nanos(0));
+        deferral.offer(0, job(0, 'x', 0), Nanos(0));
+        deferral.offer(1, job(0, 'y', 0), Nanos(0));
         deferral.admit_no_more();
         assert_eq!(deferral.totals().abandoned, 1, "a client that waits for room has queued nothing");
         assert_eq!(deferral.take(Nanos(5)).unwrap().1, None);

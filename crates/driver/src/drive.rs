@@ -1,5 +1,6 @@
 //! Threads: one for each shard, one start for all, a look at their counters once a second, and one result.
 
+use crate::arrivals::Share;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::deferral::LOG_LINES_MAX;
 use crate::errors::ErrorBook;
@@ -12,6 +13,7 @@ use crate::signals::{Progress, Published, Signals};
 use crate::window::Window;
 use engines::session::Connect;
 use std::any::Any;
+use std::num::NonZeroU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
 use workloads::workload::Workload;
@@ -57,10 +59,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     stop: &StopFlag,
     on_tick: &mut dyn FnMut(Tick),
 ) -> Result<Driven, DriveError> {
-    let Pacing::Clients { clients } = plan.pacing else { return Err(DriveError::NotYet) };
-    if clients == 0 {
-        return Err(DriveError::Nothing("the number of clients"));
-    }
+    something_to_do(plan.pacing)?;
     let shards = shard_count(plan)?;
     let signals = Signals::new(stop);
     let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
@@ -68,10 +67,10 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     thread::scope(|scope| {
         let (notes, inbox) = channel();
         let mut threads = Vec::with_capacity(published.len());
-        for (index, published) in (0..shards).zip(&published) {
+        for (shard, published) in (0..shards).zip(&published) {
             let (start_sender, start) = channel();
             let farewell = Farewell { notes: notes.clone(), signals: &signals };
-            let place = Place { index, shards, published, start };
+            let place = Place { share: Share { shard, of: shards }, published, start };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push((handle, start_sender));
         }
@@ -90,7 +89,19 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     })
 }
 
-/// At most one thread for each CPU the driver may use and for each client.
+fn something_to_do(pacing: Pacing) -> Result<(), DriveError> {
+    let (what, is_zero) = match pacing {
+        Pacing::Clients { clients } => ("the number of clients", clients == 0),
+        Pacing::Terminals { terminals: 0, .. } => ("the number of terminals", true),
+        Pacing::Arrivals { per_second, .. } if !(per_second.is_finite() && per_second > 0.0) => ("the rate", true),
+        Pacing::Terminals { sessions, .. } | Pacing::Arrivals { sessions, .. } => {
+            ("the number of sessions", sessions == 0)
+        }
+    };
+    if is_zero { Err(DriveError::Nothing(what)) } else { Ok(()) }
+}
+
+/// At most one thread for each CPU the driver may use and for each session.
 fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     let wanted = if plan.shards == 0 {
         rustix::thread::sched_getaffinity(None)
@@ -102,14 +113,8 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     Ok(wanted.clamp(1, plan.pacing.sessions()))
 }
 
-/// Clients of one shard: every `shards`-th, so that a client's number alone decides its inputs.
-fn clients_of(shard: u32, shards: u32, clients: u32) -> Vec<u32> {
-    (shard..clients).step_by(shards as usize).collect()
-}
-
 struct Place<'a> {
-    index: u32,
-    shards: u32,
+    share: Share,
     published: &'a Published,
     start: Receiver<Nanos>,
 }
@@ -121,11 +126,18 @@ fn shard_thread<W: Workload, C: Connect>(
     place: &Place<'_>,
     farewell: &Farewell<'_>,
 ) -> ShardResult {
+    be_punctual();
     let result = open_and_drive(workload, connect, plan, place, farewell);
     if result.is_err() {
         farewell.signals.abort();
     }
     result
+}
+
+/// The kernel lets a waiting thread sleep a little longer, 50 µs unless told otherwise, to serve several at once. That
+/// would be lateness of everything that is paced. A kernel that refuses this makes it so, and the lateness shows it.
+fn be_punctual() {
+    let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
 fn open_and_drive<W: Workload, C: Connect>(
@@ -137,20 +149,21 @@ fn open_and_drive<W: Workload, C: Connect>(
 ) -> ShardResult {
     let signals = farewell.signals;
     let reactor = Epoll::new().map_err(|source| DriveError::Io { doing: "making an epoll set", source })?;
-    let clients = clients_of(place.index, place.shards, plan.pacing.clients());
+    let sessions = place.share.of_all(plan.pacing.sessions());
     let stopped = || signals.is_stopped() || signals.is_aborted();
-    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &clients, plan.pacing.sessions() + 1, stopped)?;
+    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &sessions, plan.pacing.sessions() + 1, stopped)?;
     let _ = farewell.notes.send(Note::Ready);
     let Ok(start) = place.start.recv() else { return Err(DriveError::NotStarted) };
     let around =
         Surroundings { connect, clock: &MonotonicClock, reactor: &reactor, signals, published: place.published };
     let assignment = Assignment {
         workload,
-        clients: &clients,
+        pacing: plan.pacing,
+        share: place.share,
         seed: plan.seed,
         retries: plan.retries,
         window: Window::new(plan, start),
-        log_lines: LOG_LINES_MAX / place.shards as usize,
+        log_lines: LOG_LINES_MAX / place.share.of as usize,
     };
     shard::run(&around, &assignment, opened)
 }
@@ -319,10 +332,12 @@ mod tests {
     }
 
     #[test]
-    fn every_client_is_in_exactly_one_shard() {
-        let mut all: Vec<u32> = (0..3).flat_map(|shard| clients_of(shard, 3, 10)).collect();
-        assert_eq!(clients_of(1, 3, 10), [1, 4, 7]);
-        all.sort_unstable();
-        assert_eq!(all, (0..10).collect::<Vec<_>>());
+    fn a_thread_that_asks_for_it_is_woken_without_slack() {
+        thread::spawn(be_punctual_and_look).join().unwrap();
+    }
+
+    fn be_punctual_and_look() {
+        be_punctual();
+        assert_eq!(rustix::thread::current_timer_slack().unwrap(), 1);
     }
 }

@@ -33,7 +33,9 @@
 //! | `drive.rs`, `endpoint.rs` | threads, start, ticks, result; choice of the concrete types |
 //! | `shard.rs`, `agenda.rs` | the loop of one thread; whose turn it is |
 //! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
-//! | `pacing.rs`, `deferral.rs` | when a client is due; the bounded queue of deferred transactions |
+//! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
+//! | `users.rs` | from the plan's pacing to the clients of a shard |
+//! | `deferral.rs` | the bounded queue of deferred transactions |
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from shards to one result; the driver about itself |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
@@ -57,6 +59,7 @@
 //!   the figure is called is known to the caller. [`drive_endpoint`] fills the latter.
 
 mod agenda;
+mod arrivals;
 mod clock;
 mod counts;
 mod deferral;
@@ -76,6 +79,7 @@ mod shard;
 mod signals;
 mod task;
 mod testimony;
+mod users;
 mod window;
 
 pub use drive::drive;

@@ -6,13 +6,14 @@ use crate::clock::Nanos;
 use crate::counts;
 use crate::deferral::{self, DeferredTotals, ResultLines};
 use crate::errors::ErrorBook;
+use crate::pacing::ARRIVALS_WAITING_MAX;
 use crate::plan::{DrivePlan, Driven};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::testimony::testify;
 use crate::window::Window;
 use record::intervals::{Interval, KindInterval, Measured, Span};
-use record::trial::{DriverFacts, KindTotals, Metric, Work};
+use record::trial::{DriverFacts, KindTotals, Metric, Pacing, Queue, Work};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use workloads::workload::{Kind, Tally};
@@ -50,6 +51,7 @@ pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardR
         tally: tally_totals(names.counters, measured()),
         work: work_totals(measured()),
         testimony: testify(&per_shard, Nanos::from_seconds(measured_s)),
+        queue: queue(plan.pacing, &shards, &per_shard, complete),
         errors: BTreeMap::new(),
         extra: extra(&shards),
     };
@@ -138,6 +140,32 @@ fn kind_intervals(shards: &[&Second]) -> Vec<KindInterval> {
     intervals
 }
 
+/// Who waited for a session; with a session for each client nobody does.
+fn queue(pacing: Pacing, shards: &[ShardReport], measured: &[Vec<&Second>], complete: u64) -> Option<Queue> {
+    let limit = match pacing {
+        Pacing::Clients { .. } => return None,
+        Pacing::Terminals { terminals, .. } => u64::from(terminals),
+        Pacing::Arrivals { .. } => ARRIVALS_WAITING_MAX as u64,
+    };
+    let seconds = || measured.iter().flatten();
+    let mut each_second = vec![0; usize::try_from(complete).unwrap_or(0)];
+    for second in shards.iter().flat_map(|shard| &shard.seconds) {
+        let index = usize::try_from(second.index).unwrap_or(usize::MAX);
+        if let Some(length) = each_second.get_mut(index) {
+            *length += second.queue.waiting;
+        }
+    }
+    Some(Queue {
+        came: seconds().map(|second| second.queue.came).sum(),
+        turned_away: seconds().map(|second| second.queue.turned_away).sum(),
+        waiting_at_end: shards.iter().map(|shard| shard.queue.waiting).sum(),
+        // The shards' queues are not longest at the same time, but nearly: they share one stream of work.
+        longest: shards.iter().map(|shard| shard.queue.longest).sum(),
+        limit,
+        each_second,
+    })
+}
+
 fn extra(shards: &[ShardReport]) -> Map<String, Value> {
     let mut deferred = DeferredTotals::default();
     for shard in shards {
@@ -157,6 +185,7 @@ fn extra(shards: &[ShardReport]) -> Map<String, Value> {
             "failed": deferred.failed,
             "abandoned": deferred.abandoned,
             "waits_for_room": deferred.waits_for_room,
+            "turned_away": deferred.turned_away,
             "longest_queue": deferred.longest_queue,
         }),
     );

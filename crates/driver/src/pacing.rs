@@ -1,55 +1,235 @@
-//! When each client's next transaction is due.
+//! When each client's next transaction is due, and who waits for a session.
 //!
-//! A client is data, not a thread: its random stream and a due time. Sessions take whichever client is due first.
-//! Here clients work back to back: the next transaction is due the moment the previous one is done, so due times
-//! never go down and a plain queue keeps their order. Other ways of pacing change only this file.
+//! A client is data, not a thread: its random stream and a due time. What is due waits in a queue, in the order in which
+//! it became due, and sessions take from its front. Clients that work back to back are due again at once; those that
+//! pause wait in a heap of due times; arrivals come from a plan that knows nothing of all this.
 
+use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// A client of this shard, by its place in the shard's list.
 pub type ClientIndex = u32;
 
+/// Arrivals that may wait for a session, all shards together. So many that only a database far below the offered rate
+/// makes so long a queue, and so few that they take two megabytes. Who finds the queue full is turned away and counted.
+pub const ARRIVALS_WAITING_MAX: usize = 100_000;
+
+/// Where clients are while they do not wait.
+enum Coming {
+    /// Each has a moment at which its pause is over.
+    Pausing(BinaryHeap<Reverse<(Nanos, ClientIndex)>>),
+    /// They come when the plan says so; the next one is already drawn.
+    Arriving { plan: Arrivals, next: (Nanos, ClientIndex) },
+}
+
+/// What has become of the queue; everything but `waiting` only grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueCounts {
+    /// Became due.
+    pub came: u64,
+    /// Found the queue full.
+    pub turned_away: u64,
+    /// In the queue now.
+    pub waiting: u64,
+    pub longest: u64,
+}
+
 pub struct Clients<C> {
     states: Vec<C>,
-    due: VecDeque<(Nanos, ClientIndex)>,
+    coming: Coming,
+    waiting: VecDeque<(Nanos, ClientIndex)>,
+    capacity: usize,
+    came: u64,
+    turned_away: u64,
+    longest: usize,
 }
 
 impl<C> Clients<C> {
-    /// All clients are due at `start`.
-    pub fn back_to_back(states: Vec<C>, start: Nanos) -> Self {
-        let due = (0..).zip(&states).map(|(index, _)| (start, index)).collect();
-        Self { states, due }
+    /// Clients that are due for the first time at these moments, and later when they say.
+    pub fn pausing(states: Vec<C>, first: impl Iterator<Item = Nanos>) -> Self {
+        let heap: BinaryHeap<_> = first.take(states.len()).zip(0..).map(Reverse).collect();
+        let capacity = states.len();
+        Self::new(states, Coming::Pausing(heap), capacity)
     }
 
-    /// Due time of the client that comes next, if one is due by now.
-    pub fn next_due(&self, now: Nanos) -> Option<Nanos> {
-        self.due.front().map(|(due, _)| *due).filter(|due| *due <= now)
+    /// Clients of which one comes whenever the plan says so, and of whom at most `capacity` can wait.
+    pub fn arriving(states: Vec<C>, mut plan: Arrivals, capacity: usize) -> Self {
+        // A plan has no end; if it had, nobody would come after it.
+        let next = plan.next().unwrap_or((Nanos(u64::MAX), 0));
+        Self::new(states, Coming::Arriving { plan, next }, capacity)
     }
 
-    /// Takes the client that is due first; it is out of the queue until [`Clients::finished`].
+    fn new(states: Vec<C>, coming: Coming, capacity: usize) -> Self {
+        let waiting = VecDeque::with_capacity(capacity);
+        Self { states, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
+    }
+
+    /// Lets everyone into the queue whose moment has come; returns how many. `turn_away` gets those for whom there is no
+    /// room: clients that pause always find some.
+    pub fn admit(&mut self, now: Nanos, mut turn_away: impl FnMut(&mut C)) -> usize {
+        let before = self.waiting.len();
+        while let Some((due, index)) = self.coming.pop_due(now) {
+            self.came += 1;
+            if self.waiting.len() < self.capacity {
+                self.waiting.push_back((due, index));
+            } else if let Some(state) = self.states.get_mut(index as usize) {
+                self.turned_away += 1;
+                turn_away(state);
+            }
+        }
+        self.longest = self.longest.max(self.waiting.len());
+        self.waiting.len() - before
+    }
+
+    /// When somebody will be due who is not yet.
+    pub fn next_coming(&self) -> Option<Nanos> {
+        match &self.coming {
+            Coming::Pausing(heap) => heap.peek().map(|Reverse((due, _))| *due),
+            Coming::Arriving { next: (due, _), .. } => Some(*due),
+        }
+    }
+
+    /// Due time of the client that waits longest.
+    pub fn next_due(&self) -> Option<Nanos> {
+        self.waiting.front().map(|(due, _)| *due)
+    }
+
+    /// Takes the client that waits longest.
     pub fn take(&mut self) -> Option<(Nanos, ClientIndex, &mut C)> {
-        let (due, index) = self.due.pop_front()?;
+        let (due, index) = self.waiting.pop_front()?;
         let state = self.states.get_mut(index as usize)?;
         Some((due, index, state))
     }
 
-    pub fn finished(&mut self, index: ClientIndex, done: Nanos) {
-        self.due.push_back((done, index));
+    /// How many there are, waiting or not.
+    pub fn len(&self) -> usize {
+        self.states.len()
+    }
+
+    pub fn state(&self, index: ClientIndex) -> Option<&C> {
+        self.states.get(index as usize)
+    }
+
+    /// The client is done and has its next transaction at `due`. Arrivals are not their users' decision.
+    pub fn due_again(&mut self, index: ClientIndex, due: Nanos, now: Nanos) {
+        let Coming::Pausing(heap) = &mut self.coming else { return };
+        if due > now {
+            heap.push(Reverse((due, index)));
+            return;
+        }
+        self.came += 1;
+        self.waiting.push_back((due, index));
+        self.longest = self.longest.max(self.waiting.len());
+    }
+
+    pub fn counts(&self) -> QueueCounts {
+        QueueCounts {
+            came: self.came,
+            turned_away: self.turned_away,
+            waiting: self.waiting.len() as u64,
+            longest: self.longest as u64,
+        }
+    }
+}
+
+impl Coming {
+    fn pop_due(&mut self, now: Nanos) -> Option<(Nanos, ClientIndex)> {
+        match self {
+            Self::Pausing(heap) => {
+                heap.peek().filter(|Reverse((due, _))| *due <= now)?;
+                heap.pop().map(|Reverse(due)| due)
+            }
+            Self::Arriving { plan, next } => {
+                if next.0 > now {
+                    return None;
+                }
+                let after = plan.next()?;
+                Some(std::mem::replace(next, after))
+            }
+        }
+    }
+}
+
+/// Sessions of one role that have nothing to do, and since when at least one of them has not. What is due waits for a
+/// session only until that moment; what passes after it is the driver's lateness.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Vacancy {
+    free: u32,
+    since: Nanos,
+}
+
+impl Vacancy {
+    pub fn freed(&mut self, now: Nanos) {
+        if self.free == 0 {
+            self.since = now;
+        }
+        self.free += 1;
+    }
+
+    /// A session begins to work; says since when one was free.
+    pub fn taken(&mut self) -> Nanos {
+        self.free = self.free.saturating_sub(1);
+        self.since
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::arrivals::Share;
+    use record::trial::Process;
+
+    fn nobody<C>(_: &mut C) {}
 
     #[test]
     fn the_client_that_waits_longest_goes_first() {
-        let mut clients = Clients::back_to_back(vec!["a", "b", "c"], Nanos(100));
-        assert_eq!(clients.next_due(Nanos(99)), None);
+        let mut clients = Clients::pausing(vec!["a", "b", "c"], std::iter::repeat(Nanos(100)));
+        assert_eq!((clients.admit(Nanos(99), nobody), clients.next_due()), (0, None));
+        assert_eq!(clients.next_coming(), Some(Nanos(100)));
+        assert_eq!(clients.admit(Nanos(100), nobody), 3);
         assert_eq!(clients.take().map(|(due, index, _)| (due, index)), Some((Nanos(100), 0)));
-        clients.finished(0, Nanos(150));
+        clients.due_again(0, Nanos(150), Nanos(150));
         let order: Vec<_> = std::iter::from_fn(|| clients.take().map(|(due, _, name)| (due, *name))).collect();
         assert_eq!(order, [(Nanos(100), "b"), (Nanos(100), "c"), (Nanos(150), "a")]);
+    }
+
+    #[test]
+    fn who_pauses_is_due_when_the_pause_is_over() {
+        let mut clients = Clients::pausing(vec!["a", "b"], [Nanos(20), Nanos(10)].into_iter());
+        assert_eq!(clients.admit(Nanos(10), nobody), 1);
+        assert_eq!(clients.take().map(|(_, index, _)| index), Some(1));
+        clients.due_again(1, Nanos(15), Nanos(11));
+        assert_eq!(clients.next_coming(), Some(Nanos(15)));
+        assert_eq!(clients.admit(Nanos(30), nobody), 2);
+        let order: Vec<_> = std::iter::from_fn(|| clients.take().map(|(due, _, name)| (due, *name))).collect();
+        assert_eq!(order, [(Nanos(15), "b"), (Nanos(20), "a")]);
+    }
+
+    #[test]
+    fn who_finds_the_queue_full_is_turned_away_and_counted() {
+        let share = Share { shard: 0, of: 1 };
+        let plan = Arrivals::new(1, 1_000.0, Process::Uniform, Nanos(0), share);
+        let mut clients = Clients::arriving(vec![0_u32; 10_000], plan, 4);
+        let mut away = 0;
+        assert_eq!(clients.admit(Nanos::from_millis(10), |_| away += 1), 4);
+        assert_eq!(away, 6);
+        assert_eq!(clients.counts(), QueueCounts { came: 10, turned_away: 6, waiting: 4, longest: 4 });
+        let (due, index, _) = clients.take().unwrap();
+        assert_eq!(due, Nanos::from_millis(1), "those who came first stay");
+        clients.due_again(index, Nanos(0), Nanos(0));
+        assert_eq!(clients.counts().waiting, 3, "who arrives does not come back by himself");
+        assert_eq!(clients.next_coming(), Some(Nanos::from_millis(11)));
+    }
+
+    #[test]
+    fn a_session_is_free_since_the_first_of_those_that_are() {
+        let mut vacancy = Vacancy::default();
+        vacancy.freed(Nanos(10));
+        vacancy.freed(Nanos(20));
+        assert_eq!((vacancy.taken(), vacancy.taken()), (Nanos(10), Nanos(10)));
+        vacancy.freed(Nanos(30));
+        assert_eq!(vacancy.taken(), Nanos(30));
     }
 }

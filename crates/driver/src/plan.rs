@@ -44,8 +44,6 @@ pub struct Driven {
 pub enum DriveError {
     #[error("nothing would be driven: {0} in the plan must be above zero")]
     Nothing(&'static str),
-    #[error("this pacing is not carried out yet")]
-    NotYet,
     #[error("session {index} of {of} could not be opened: {source}")]
     Connect { index: u32, of: u32, source: engines::session::SessionError },
     /// Sessions were lost and could not be opened again: the server is gone.

@@ -5,6 +5,7 @@
 
 use crate::clock::Nanos;
 use crate::counts::{Latencies, SparseCounts};
+use crate::pacing::QueueCounts;
 use crate::window::Window;
 use engines::session::SessionWork;
 use hdrhistogram::CreationError;
@@ -29,11 +30,17 @@ pub struct Second {
     pub kinds: Vec<KindSecond>,
     pub tally: Tally,
     pub work: Work,
+    /// How long what was due waited until a session was free.
+    pub session_wait: SparseCounts,
+    /// How long what was due and had a session waited for the driver.
     pub lateness: SparseCounts,
     /// CPU time of the shard's thread.
     pub cpu: Nanos,
     /// Time in which the shard waited for the database or for something to be due.
     pub idle: Nanos,
+    /// Of those who waited for a session: who came and was turned away in this second, who waited at its end, and the
+    /// longest queue until then.
+    pub queue: QueueCounts,
 }
 
 impl Second {
@@ -43,9 +50,11 @@ impl Second {
             kinds: vec![KindSecond::default(); kinds],
             tally: Tally::new(counters),
             work: Work::default(),
+            session_wait: SparseCounts::new(),
             lateness: SparseCounts::new(),
             cpu: Nanos::ZERO,
             idle: Nanos::ZERO,
+            queue: QueueCounts::default(),
         }
     }
 }
@@ -55,7 +64,7 @@ impl Second {
 pub struct Life {
     pub kind: u16,
     pub due: Nanos,
-    /// When its session had nothing else to do any more.
+    /// When there was a session that had nothing else to do.
     pub free: Nanos,
     /// When its first attempt began.
     pub sent: Nanos,
@@ -64,13 +73,16 @@ pub struct Life {
     /// `None` if it was given up.
     pub ending: Option<Ending>,
     pub work: SessionWork,
+    /// Executed in the background, so nobody waited for a session.
+    pub deferred: bool,
 }
 
-/// Readings that only grow, taken when a second ends.
+/// Readings taken when a second ends.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Meters {
     pub cpu: Nanos,
     pub idle: Nanos,
+    pub queue: QueueCounts,
 }
 
 pub struct Recorder {
@@ -79,6 +91,7 @@ pub struct Recorder {
     current: Second,
     response: Vec<Latencies>,
     service: Vec<Latencies>,
+    session_wait: Latencies,
     lateness: Latencies,
     meters: Meters,
     closed: Vec<Second>,
@@ -95,6 +108,7 @@ impl Recorder {
             current: Second::empty(0, kinds, counters),
             response: latencies()?,
             service: latencies()?,
+            session_wait: Latencies::new()?,
             lateness: Latencies::new()?,
             meters,
             closed: Vec::with_capacity(seconds),
@@ -123,6 +137,9 @@ impl Recorder {
         self.current.work.statements += life.work.statements;
         self.current.work.rows_returned += life.work.rows_returned;
         self.current.work.rows_changed += life.work.rows_changed;
+        if !life.deferred {
+            self.session_wait.record(life.free.since(life.due));
+        }
         self.lateness.record(life.sent.since(life.due.max(life.free)));
         match life.ending {
             Some(Ending::Committed) => kind.committed += 1,
@@ -153,9 +170,15 @@ impl Recorder {
             kind.response = response.take();
             kind.service = service.take();
         }
+        second.session_wait = self.session_wait.take();
         second.lateness = self.lateness.take();
         second.cpu = meters.cpu.since(self.meters.cpu);
         second.idle = meters.idle.since(self.meters.idle);
+        second.queue = QueueCounts {
+            came: meters.queue.came - self.meters.queue.came,
+            turned_away: meters.queue.turned_away - self.meters.queue.turned_away,
+            ..meters.queue
+        };
         self.meters = meters;
         self.second_end = self.window.second_start(next + 1);
         self.closed.push(second);
@@ -188,7 +211,12 @@ mod tests {
             retries: 2,
             ending,
             work: SessionWork { statements: 3, rows_returned: 5, rows_changed: 7 },
+            deferred: kind == 1,
         }
+    }
+
+    fn meters(cpu: u64, idle: u64, came: u64) -> Meters {
+        Meters { cpu: Nanos(cpu), idle: Nanos(idle), queue: QueueCounts { came, ..QueueCounts::default() } }
     }
 
     fn recorder() -> Recorder {
@@ -215,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn three_times_become_two_spans_and_a_lateness() {
+    fn three_times_become_two_spans_a_wait_and_a_lateness() {
         let mut recorder = recorder();
         booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
         let seconds = recorder.finish(Meters::default());
@@ -223,7 +251,16 @@ mod tests {
             |counts: &SparseCounts, millis: u64| total(counts) == 1 && counts[0].0.abs_diff(millis * 1_000) <= millis;
         assert!(near(&seconds[0].kinds[0].response, 30));
         assert!(near(&seconds[0].kinds[0].service, 20));
-        assert!(near(&seconds[0].lateness, 5), "late only since the session was free");
+        assert!(near(&seconds[0].session_wait, 5), "until a session was free");
+        assert!(near(&seconds[0].lateness, 5), "late only since a session was free");
+    }
+
+    #[test]
+    fn what_is_deferred_keeps_nobody_waiting_for_a_session() {
+        let mut recorder = recorder();
+        booked(&mut recorder, &life(1, 500, Some(Ending::Committed)));
+        let seconds = recorder.finish(Meters::default());
+        assert_eq!((total(&seconds[0].session_wait), total(&seconds[0].lateness)), (0, 1));
     }
 
     #[test]
@@ -241,10 +278,10 @@ mod tests {
     fn quiet_seconds_are_left_out_and_their_meters_kept() {
         let mut recorder = recorder();
         booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
-        recorder.close_seconds(Nanos::from_millis(3_100), Meters { cpu: Nanos(40), idle: Nanos(60) });
+        recorder.close_seconds(Nanos::from_millis(3_100), meters(40, 60, 9));
         recorder.book(&life(0, 3_100, Some(Ending::Committed)), &Tally(vec![1]));
-        let seconds = recorder.finish(Meters { cpu: Nanos(41), idle: Nanos(62) });
-        let shape: Vec<_> = seconds.iter().map(|second| (second.index, second.cpu, second.idle)).collect();
-        assert_eq!(shape, [(0, Nanos(40), Nanos(60)), (3, Nanos(1), Nanos(2))]);
+        let seconds = recorder.finish(meters(41, 62, 11));
+        let shape = seconds.iter().map(|second| (second.index, second.cpu.0, second.idle.0, second.queue.came));
+        assert_eq!(shape.collect::<Vec<_>>(), [(0, 40, 60, 9), (3, 1, 2, 2)]);
     }
 }

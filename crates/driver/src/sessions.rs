@@ -20,18 +20,18 @@ pub struct Opened<S> {
     pub in_process: bool,
 }
 
-/// Opens one session for each client and one for deferred transactions. An in-process engine gets a single session
+/// Opens the sessions of these numbers for clients, and one for deferred transactions. An in-process engine gets a single session
 /// for everything: on one thread a second one would only split the engine's cache.
 pub fn open<C: Connect>(
     connect: &C,
     reactor: &impl Reactor,
-    clients: &[u32],
+    numbers: &[u32],
     of: u32,
     stopped: impl Fn() -> bool,
 ) -> Result<Opened<C::Session>, DriveError> {
-    let mut sessions = Vec::with_capacity(clients.len() + 1);
+    let mut sessions = Vec::with_capacity(numbers.len() + 1);
     let background = of - 1;
-    let wanted = clients.iter().map(|index| (Role::Clients, *index)).chain([(Role::Deferred, background)]);
+    let wanted = numbers.iter().map(|index| (Role::Clients, *index)).chain([(Role::Deferred, background)]);
     for ((role, index), token) in wanted.zip(0..) {
         if stopped() {
             break;

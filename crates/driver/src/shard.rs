@@ -1,16 +1,18 @@
 //! One thread of the driver: its sessions' tasks, and the loop that polls them.
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, Role};
+use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::{Deferral, DeferredTotals, QUEUE_CAPACITY, ResultLines};
 use crate::errors::ErrorBook;
-use crate::pacing::Clients;
-use crate::plan::DriveError;
+use crate::pacing::{Clients, QueueCounts, Vacancy};
+use crate::plan::{DriveError, Pacing};
 use crate::reactor::Reactor;
 use crate::recorder::{Life, Meters, Recorder, Second};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
 use crate::task;
+use crate::users::{Style, clients_of_shard};
 use crate::window::Window;
 use engines::session::{Connect, SessionError};
 use std::cell::{Cell, RefCell};
@@ -27,8 +29,8 @@ const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
 /// What one shard is told before it starts.
 pub struct Assignment<'a, W: Workload> {
     pub workload: &'a W,
-    /// Clients of this shard by their number in the whole plan.
-    pub clients: &'a [u32],
+    pub pacing: Pacing,
+    pub share: Share,
     pub seed: u64,
     pub retries: u32,
     pub window: Window,
@@ -52,6 +54,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor> {
     pub retries: u32,
     pub window: Window,
     pub in_process: bool,
+    pub style: Style,
     pub agenda: Agenda,
     pub clients: RefCell<Clients<W::Client>>,
     pub deferral: RefCell<Deferral<W::Input>>,
@@ -65,6 +68,8 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor> {
     published: &'a Published,
     recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
+    /// Sessions without work: those for clients, and those for what was deferred.
+    vacancies: [Cell<Vacancy>; 2],
     idle: Cell<Nanos>,
     closing_since: Cell<Option<Nanos>>,
     failure: RefCell<Option<DriveError>>,
@@ -85,6 +90,8 @@ pub struct ShardReport {
     pub in_process: bool,
     /// When the shard stopped beginning transactions.
     pub closed_at: Nanos,
+    /// Of the whole run, as it ended.
+    pub queue: QueueCounts,
     pub failure: Option<DriveError>,
 }
 
@@ -153,10 +160,11 @@ where
         assignment: &Assignment<'a, W>,
         opened: &Opened<C::Session>,
     ) -> Result<Self, DriveError> {
-        let Assignment { workload, clients, seed, window, .. } = *assignment;
+        let Assignment { workload, window, .. } = *assignment;
         let kinds = workload.kinds();
-        let states = clients.iter().map(|index| workload.client(seed, *index)).collect();
-        let meters = Meters { cpu: around.clock.thread_cpu(), idle: Nanos::ZERO };
+        let meters = Meters { cpu: around.clock.thread_cpu(), ..Meters::default() };
+        let clients = clients_of_shard(assignment);
+        let deferring = if assignment.pacing.clients() == 0 { 0 } else { clients.len() };
         let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), meters)
             .map_err(|error| DriveError::Histogram(error.to_string()))?;
         Ok(Self {
@@ -169,8 +177,9 @@ where
             window,
             in_process: opened.in_process,
             agenda: Agenda::new(opened.sessions.len()),
-            clients: RefCell::new(Clients::back_to_back(states, window.start)),
-            deferral: RefCell::new(Deferral::new(QUEUE_CAPACITY, clients.len())),
+            style: Style::of(assignment.pacing),
+            clients: RefCell::new(clients),
+            deferral: RefCell::new(Deferral::new(QUEUE_CAPACITY, deferring)),
             lines: RefCell::new(ResultLines::new(assignment.log_lines)),
             losses: Losses::default(),
             in_progress: Cell::new(0),
@@ -179,6 +188,7 @@ where
             published: around.published,
             recorder: RefCell::new(recorder),
             errors: RefCell::default(),
+            vacancies: Default::default(),
             idle: Cell::new(Nanos::ZERO),
             closing_since: Cell::new(None),
             failure: RefCell::new(None),
@@ -228,28 +238,70 @@ where
         ended
     }
 
-    /// Reads the clock and closes the seconds that are over.
+    /// Reads the clock, closes the seconds that are over, and sees who has become due.
     fn look_at_the_clock(&self) -> Nanos {
         let now = self.clock.now();
         self.moved_on(now);
+        self.admit(now);
         now
     }
 
+    /// Closes the seconds one by one, so that each knows how many were waiting when it ended.
     fn moved_on(&self, now: Nanos) {
         self.now.set(now);
-        let mut recorder = self.recorder.borrow_mut();
-        if now >= recorder.second_end() {
-            recorder.close_seconds(now, self.meters());
+        loop {
+            let second_end = self.recorder.borrow().second_end();
+            if now < second_end {
+                return;
+            }
+            // What is due exactly on a boundary belongs to the second that begins there.
+            self.admit(Nanos(second_end.0 - 1));
+            self.recorder.borrow_mut().close_seconds(second_end, self.meters());
+        }
+    }
+
+    /// Lets clients that are due into the queue and wakes sessions for them. Who comes after the end is not part of it.
+    fn admit(&self, now: Nanos) {
+        if self.is_closing() {
+            return;
+        }
+        let last = Nanos(self.window.end().0 - 1);
+        // Who is turned away still uses up the inputs, so that everyone else's are the same however long the queue is.
+        let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
+        let came = self.clients.borrow_mut().admit(now.min(last), turn_away);
+        for _ in 0..came {
+            if !self.agenda.wake_one(Role::Clients) {
+                return;
+            }
         }
     }
 
     fn meters(&self) -> Meters {
-        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get() }
+        let queue = self.clients.borrow().counts();
+        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue }
+    }
+
+    /// A session has nothing to do any more.
+    pub fn freed(&self, role: Role, now: Nanos) {
+        let vacancy = &self.vacancies[usize::from(role == Role::Deferred)];
+        let mut changed = vacancy.get();
+        changed.freed(now);
+        vacancy.set(changed);
+    }
+
+    /// A session begins to work; says since when one was free.
+    pub fn taken(&self, role: Role) -> Nanos {
+        let vacancy = &self.vacancies[usize::from(role == Role::Deferred)];
+        let mut changed = vacancy.get();
+        let since = changed.taken();
+        vacancy.set(changed);
+        since
     }
 
     fn until_something_is_due(&self, now: Nanos) -> Nanos {
         let second_end = self.recorder.borrow().second_end();
-        let moment = self.agenda.next_timer().map_or(second_end, |timer| timer.min(second_end));
+        let coming = self.clients.borrow().next_coming().filter(|_| !self.is_closing());
+        let moment = [self.agenda.next_timer(), coming].into_iter().flatten().fold(second_end, Nanos::min);
         moment.since(now).min(LONGEST_WAIT)
     }
 
@@ -314,6 +366,7 @@ where
             reopened: self.losses.reopened.get(),
             unfinished: self.in_progress.get(),
             in_process: self.in_process,
+            queue: meters.queue,
             closed_at: self.closing_since.get().unwrap_or(self.window.start),
             failure: self.failure.into_inner(),
         }

@@ -5,12 +5,15 @@
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::{Job, ResultLine};
+use crate::pacing::ClientIndex;
 use crate::reactor::Reactor;
 use crate::recorder::{Life, work_between};
 use crate::retry::{Attempts, Outcome, attempt};
 use crate::sessions::reopen;
 use crate::shard::Shard;
+use crate::users::{Style, next_pause};
 use engines::session::{Connect, Session};
+use std::time::Duration;
 use workloads::workload::{Tally, Workload};
 
 pub async fn serve<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, role: Role, mut session: C::Session)
@@ -21,27 +24,32 @@ where
     R: Reactor,
 {
     let mut tally = Tally::new(W::COUNTERS.len());
-    let mut free = shard.window.start;
+    shard.freed(role, shard.window.start);
     while let Some(job) = shard.next_job(token, role).await {
+        let free = shard.taken(role);
         let before = session.work();
         let sent = shard.clock.now();
         let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut tally).await;
         let done = shard.clock.now();
         let ending = if let Outcome::Ended(ending) = outcome { Some(ending) } else { None };
         let work = work_between(before, session.work());
-        let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work };
+        let deferred = job.client.is_none();
+        let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work, deferred };
         shard.book(&life, &tally);
         shard.release(&job, &life);
-        free = done;
         if matches!(outcome, Outcome::Lost) {
             drop(session);
+            // The client may be due again, and this session cannot take it.
+            shard.agenda.wake_one(Role::Clients);
             shard.losses.lost.set(shard.losses.lost.get() + 1);
             match reopen(shard, token).await {
                 Some(new) => session = new,
                 None => return,
             }
             shard.losses.reopened.set(shard.losses.reopened.get() + 1);
-            free = shard.clock.now();
+            shard.freed(role, shard.clock.now());
+        } else {
+            shard.freed(role, done);
         }
         // These may not have waited for anything, and must not keep the others from their turn.
         if shard.in_process || ending.is_none() {
@@ -78,53 +86,76 @@ where
 
     /// What was due first among that which the role takes.
     fn pick(&self, role: Role) -> Option<Job<W::Input>> {
-        let now = self.now.get();
         let deferred_first =
             |client_due: Option<Nanos>, deferred_due: Nanos| client_due.is_none_or(|due| deferred_due <= due);
         loop {
             let takes_clients = role.serves(Role::Clients) && !self.is_closing();
-            let client_due = if takes_clients { self.clients.borrow().next_due(now) } else { None };
+            let client_due = if takes_clients { self.clients.borrow().next_due() } else { None };
             let deferred_due = if role.serves(Role::Deferred) { self.deferral.borrow().next_due() } else { None };
             if deferred_due.is_some_and(|due| deferred_first(client_due, due)) {
-                return self.take_deferred(now);
+                return self.take_deferred();
             }
             client_due?;
-            if let Some(job) = self.take_client(now) {
+            if let Some(job) = self.take_client() {
                 return Some(job);
             }
         }
     }
 
-    fn take_deferred(&self, now: Nanos) -> Option<Job<W::Input>> {
+    fn take_deferred(&self) -> Option<Job<W::Input>> {
+        let now = self.now.get();
         let (job, admitted) = self.deferral.borrow_mut().take(now)?;
-        if let Some(client) = admitted {
-            self.clients.borrow_mut().finished(client, now);
+        if let Some((client, thinking)) = admitted {
+            self.due_again(client, now, thinking);
             self.agenda.wake_one(Role::Clients);
         }
         Some(job)
     }
 
     /// Draws the next transaction of the client that is due first; `None` if it was one to be deferred.
-    fn take_client(&self, now: Nanos) -> Option<Job<W::Input>> {
-        let mut clients = self.clients.borrow_mut();
-        let (due, client, state) = clients.take()?;
-        let input = self.workload.next(state);
-        let kind = self.workload.kind(&input);
-        if !self.workload.deferred(&input) {
-            return Some(Job { input, kind, due, client: Some(client) });
+    fn take_client(&self) -> Option<Job<W::Input>> {
+        let (client, job) = self.draw()?;
+        if !self.workload.deferred(&job.input) {
+            return Some(job);
         }
-        if self.deferral.borrow_mut().offer(client, kind, input, now) {
-            clients.finished(client, now);
+        let (now, thinking) = (self.now.get(), job.thinking);
+        if self.style == Style::Arriving {
+            self.deferral.borrow_mut().offer_or_leave(job, now);
+        } else if self.deferral.borrow_mut().offer(client, job, now) {
+            self.due_again(client, now, thinking);
         }
         self.agenda.wake_one(Role::Deferred);
         None
+    }
+
+    fn draw(&self) -> Option<(ClientIndex, Job<W::Input>)> {
+        let mut clients = self.clients.borrow_mut();
+        let (due, client, state) = clients.take()?;
+        let input = self.workload.next(state);
+        let thinking = match self.style {
+            Style::Arriving => Nanos::ZERO,
+            style => Nanos::from_duration(self.workload.pause(state, &input, style == Style::Terminals).thinking),
+        };
+        let kind = self.workload.kind(&input);
+        Some((client, Job { input, kind, due, client: Some(client), thinking }))
+    }
+
+    /// The client thinks, and a terminal's next inputs have to be typed in. How long that takes depends on what they
+    /// are, so they are drawn from a copy: to keep them until they are due would cost more memory than the terminal.
+    fn due_again(&self, client: ClientIndex, done: Nanos, thinking: Nanos) {
+        let mut clients = self.clients.borrow_mut();
+        let keying = match (self.style, clients.state(client)) {
+            (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
+            _ => Duration::ZERO,
+        };
+        clients.due_again(client, done + thinking + Nanos::from_duration(keying), done);
     }
 
     /// Lets the client go on, or writes down how a deferred transaction went.
     fn release(&self, job: &Job<W::Input>, life: &Life) {
         self.in_progress.set(self.in_progress.get() - 1);
         if let Some(client) = job.client {
-            self.clients.borrow_mut().finished(client, life.done);
+            self.due_again(client, life.done, job.thinking);
             return;
         }
         let well = life.ending.is_some();

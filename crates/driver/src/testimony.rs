@@ -5,9 +5,9 @@
 //! engine the thread's CPU time contains the database's; the time inside its transactions counts as waiting.
 
 use crate::clock::Nanos;
-use crate::counts;
+use crate::counts::{self, SparseCounts};
 use crate::recorder::Second;
-use record::trial::Testimony;
+use record::trial::{Spread, Testimony};
 
 /// Share of a window, beginning with its first second, in which a shard was not waiting.
 fn busy_share(seconds: &[&Second], window: Nanos) -> f64 {
@@ -21,19 +21,38 @@ fn busy_share(seconds: &[&Second], window: Nanos) -> f64 {
 /// Takes the measured seconds of each shard, and the length of the measured window.
 pub fn testify(shards: &[Vec<&Second>], window: Nanos) -> Testimony {
     let all = || shards.iter().flatten();
-    let lateness = counts::sum(all().map(|second| &second.lateness));
+    let kinds = || all().flat_map(|second| &second.kinds);
+    let lateness = spread(all().map(|second| &second.lateness));
+    let cpu_ns: u64 = all().map(|second| second.cpu.0).sum();
+    let statements: u64 = all().map(|second| second.work.statements).sum();
+    let busy: Vec<f64> = shards.iter().map(|seconds| busy_share(seconds, window)).collect();
     Testimony {
-        cpu_ns: all().map(|second| second.cpu.0).sum(),
-        lateness_p50_us: counts::quantile(&lateness, 0.5),
-        lateness_p99_us: counts::quantile(&lateness, 0.99),
-        lateness_max_us: counts::quantile(&lateness, 1.0),
-        busiest_shard: shards.iter().map(|seconds| busy_share(seconds, window)).fold(0.0, f64::max),
+        cpu_ns,
+        cpu_ns_per_statement: cpu_ns.checked_div(statements),
+        response: spread(kinds().map(|kind| &kind.response)),
+        service: spread(kinds().map(|kind| &kind.service)),
+        session_wait: spread(all().map(|second| &second.session_wait)),
+        lateness_p50_us: lateness.p50_us,
+        lateness_p99_us: lateness.p99_us,
+        lateness_max_us: lateness.max_us,
+        busiest_shard: busy.iter().copied().fold(0.0, f64::max),
+        busy,
+    }
+}
+
+fn spread<'a>(parts: impl Iterator<Item = &'a SparseCounts>) -> Spread {
+    let counts = counts::sum(parts);
+    Spread {
+        p50_us: counts::quantile(&counts, 0.5),
+        p99_us: counts::quantile(&counts, 0.99),
+        max_us: counts::quantile(&counts, 1.0),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::trial::Work;
 
     #[test]
     fn the_busiest_shard_and_the_sum_of_cpu() {
@@ -41,18 +60,22 @@ mod tests {
             idle: Nanos::from_millis(idle_ms),
             cpu: Nanos::from_millis(cpu_ms),
             lateness: vec![(late_us, 10)],
+            session_wait: vec![(7 * late_us, 10)],
+            work: Work { statements: 1_000, ..Work::default() },
             ..Second::empty(0, 1, 0)
         };
         let (quiet, busy) = ([second(900, 80, 10), second(800, 90, 20)], [second(250, 700, 30), second(250, 710, 90)]);
         let shards = [quiet.iter().collect(), busy.iter().collect()];
         let testimony = testify(&shards, Nanos::from_seconds(2));
         assert!((testimony.busiest_shard - 0.75).abs() < 1e-9);
-        assert_eq!(testimony.cpu_ns, 1_580_000_000);
+        assert_eq!((testimony.cpu_ns, testimony.cpu_ns_per_statement), (1_580_000_000, Some(395_000)));
+        assert!((testimony.busy[0] - 0.15).abs() < 1e-9 && (testimony.busy[1] - 0.75).abs() < 1e-9);
+        assert_eq!(testimony.session_wait, Spread { p50_us: 140, p99_us: 630, max_us: 630 });
         assert_eq!((testimony.lateness_p50_us, testimony.lateness_p99_us, testimony.lateness_max_us), (20, 90, 90));
     }
 
     #[test]
     fn an_empty_window_says_nothing() {
-        assert_eq!(testify(&[Vec::new()], Nanos::ZERO), Testimony::default());
+        assert_eq!(testify(&[Vec::new()], Nanos::ZERO), Testimony { busy: vec![0.0], ..Testimony::default() });
     }
 }

@@ -9,8 +9,8 @@ use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFI
 use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
 use crate::run::{Run, StoredTrial};
 use crate::trial::{
-    ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, PhaseSpan, ServerFacts, Testimony,
-    TrialRecord, Work,
+    ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread,
+    Testimony, TrialRecord, Work,
 };
 use hdrhistogram::Histogram;
 use serde_json::{Map, json};
@@ -247,11 +247,13 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     });
     let kinds: Vec<KindTotals> = totals.collect();
     let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
+    let busiest_shard = 0.31 + 0.02 * chance.uniform();
     DriverFacts {
         placement: "inside".to_owned(),
         warmup_ms: WARMUP_S * 1000,
         measured_ms: MEASURED_S * 1000,
         clients: CLIENTS,
+        pacing: Some(Pacing::Clients { clients: CLIENTS }),
         sessions: CLIENTS,
         shards: 2,
         metric: Metric {
@@ -273,7 +275,12 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
             lateness_p50_us: 31,
             lateness_p99_us: 180,
             lateness_max_us: 2_400,
-            busiest_shard: 0.31 + 0.02 * chance.uniform(),
+            busiest_shard,
+            cpu_ns_per_statement: Some(8_400),
+            response: Spread { p50_us: 1_200, p99_us: 9_000, max_us: 60_000 },
+            service: Spread { p50_us: 1_150, p99_us: 8_900, max_us: 59_900 },
+            session_wait: Spread { p50_us: 1, p99_us: 1, max_us: 1 },
+            busy: vec![busiest_shard, 0.27],
         },
         ..DriverFacts::default()
     }

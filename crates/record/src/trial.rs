@@ -118,6 +118,9 @@ pub struct DriverFacts {
     /// Work done through sessions in the measured window; must agree between contenders per transaction.
     pub work: Work,
     pub testimony: Testimony,
+    /// Only where sessions are shared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue: Option<Queue>,
     /// Errors by message, with how often each was seen; bounded.
     #[serde(default)]
     pub errors: BTreeMap<String, u64>,
@@ -209,14 +212,53 @@ pub struct Work {
 }
 
 /// The measuring tool about itself.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Testimony {
     /// CPU time of the driver's threads in the measured window.
     pub cpu_ns: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_ns_per_statement: Option<u64>,
+    /// Done − due, of all kinds of transaction together.
+    #[serde(default)]
+    pub response: Spread,
+    /// Done − sent, of all kinds together.
+    #[serde(default)]
+    pub service: Spread,
+    /// From due until a session was free: queueing, which is the response of too few sessions or too slow a database.
+    #[serde(default)]
+    pub session_wait: Spread,
     /// How late the driver was in starting work that was due, at the median, 99th percentile and worst.
     pub lateness_p50_us: u64,
     pub lateness_p99_us: u64,
     pub lateness_max_us: u64,
     /// Share of the measured window in which the busiest shard was not waiting.
     pub busiest_shard: f64,
+    /// The same of every shard.
+    #[serde(default)]
+    pub busy: Vec<f64>,
+}
+
+/// Where a span lies, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Spread {
+    pub p50_us: u64,
+    pub p99_us: u64,
+    pub max_us: u64,
+}
+
+/// Work that was due and waited for a session, where sessions are shared. A queue that grows is a result: the database
+/// does less than it is asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Queue {
+    /// Became due in the measured window.
+    pub came: u64,
+    /// Found the queue at its limit in the measured window, and was never executed.
+    pub turned_away: u64,
+    /// Still waited when driving ended, and was not executed.
+    pub waiting_at_end: u64,
+    /// Of the whole run.
+    pub longest: u64,
+    pub limit: u64,
+    /// How many waited at the end of each second, warm-up included.
+    pub each_second: Vec<u64>,
 }

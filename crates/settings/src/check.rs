@@ -1,6 +1,6 @@
 //! Checking a table against its keys.
 
-use crate::units::{Bytes, Span, parse_size, parse_span};
+use crate::units::{Bytes, Rate, Span, parse_rate, parse_size, parse_span};
 use crate::{Holds, Key, Problem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 /// Whose hand a table comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// Checked before: spans are whole numbers of milliseconds.
+    /// Checked before: spans are whole numbers of milliseconds, rates are numbers per second.
     Normalised,
-    /// Written by a person: a span without a unit is a mistake waiting to happen.
+    /// Written by a person: a span or rate without a unit is a mistake waiting to happen.
     Written,
 }
 
@@ -137,6 +137,11 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
             let count = value.as_u64().or_else(|| as_many_as_fit(value.as_str()?, each_bytes))?;
             (min..=max).contains(&count).then(|| Value::from(count))
         }
+        Holds::Rate { min_per_s, max_per_s } => {
+            let plain = value.as_f64().filter(|_| origin == Origin::Normalised).map(Rate);
+            let Rate(per_s) = plain.or_else(|| parse_rate(value.as_str()?))?;
+            (min_per_s..=max_per_s).contains(&per_s).then(|| Value::from(per_s))
+        }
         Holds::Table(_) => None,
         Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
     }
@@ -159,7 +164,7 @@ fn one_of(value: &Value, words: &[&str]) -> Option<Value> {
 fn default_value(text: &str, holds: Holds) -> Value {
     let plain = || Value::from(text.trim_matches('"'));
     match holds {
-        Holds::Text | Holds::Choice(_) | Holds::Span { .. } => plain(),
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } => plain(),
         _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
     }
 }

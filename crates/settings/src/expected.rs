@@ -1,6 +1,6 @@
 //! Telling a user what was expected, concretely enough to write it.
 
-use crate::units::{Bytes, Span};
+use crate::units::{Bytes, Rate, Span};
 use crate::{Holds, Problem};
 use std::fmt;
 
@@ -31,6 +31,10 @@ impl fmt::Display for Holds {
                 formatter.write_str("a whole number")?;
                 range(formatter, &min, (max != u64::MAX).then_some(&max))?;
                 write!(formatter, ", or the size that so many take at {} each, such as \"80MiB\"", Bytes(each_bytes))
+            }
+            Self::Rate { min_per_s, max_per_s } => {
+                formatter.write_str("a rate such as \"500/s\" or \"30000/min\",")?;
+                range(formatter, &Rate(min_per_s), Some(&Rate(max_per_s)))
             }
             Self::Table(keys) => {
                 let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();

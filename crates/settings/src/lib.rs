@@ -9,7 +9,7 @@ mod expected;
 mod units;
 
 pub use check::{check, check_written, nearest, read};
-pub use units::{Bytes, Span, parse_size, parse_span};
+pub use units::{Bytes, Rate, Span, parse_rate, parse_size, parse_span};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +46,11 @@ pub enum Holds {
     Span {
         min_ms: u64,
         max_ms: u64,
+    },
+    /// "500/s", "30000/min"; normalised to a number per second.
+    Rate {
+        min_per_s: f64,
+        max_per_s: f64,
     },
     Table(&'static [Key]),
     /// How many there are of something, or a size such as "80MiB" that they take together; normalised to how many.

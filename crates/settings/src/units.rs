@@ -1,4 +1,4 @@
-//! Sizes and spans of time, as people write them.
+//! Sizes, spans of time and rates, as people write them.
 //!
 //! Decimal and binary units are told apart ("GB" is not "GiB"), and a unit that could mean either ("2G") is refused.
 
@@ -15,6 +15,11 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Span(pub u64);
 
+/// So much or so many per second. Serialises as a number.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Rate(pub f64);
+
 /// Units of size in bytes. Largest first, binary before decimal: the first that divides a size evenly is shown.
 const SIZE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
@@ -30,6 +35,9 @@ const SIZE_UNITS: [(&str, u64); 9] = [
 
 /// Units of time in milliseconds, largest first.
 const SPAN_UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
+
+/// Seconds in what a rate may be per.
+const RATE_UNITS: [(&str, f64); 3] = [("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
 
 /// Digits that fit an `u64` whatever they are; more are not a size or span anybody means.
 const MOST_DIGITS: usize = 19;
@@ -50,6 +58,17 @@ pub fn parse_size(text: &str) -> Option<Bytes> {
 pub fn parse_span(text: &str) -> Option<Span> {
     let (number, unit) = split_unit(text);
     scaled(number, scale_of(unit, &SPAN_UNITS, str::eq)?).map(Span)
+}
+
+/// Reads "500/s", "0.5 / s", "30000/min", "1000/h".
+///
+/// A number without a unit is no rate, as with spans.
+pub fn parse_rate(text: &str) -> Option<Rate> {
+    let (number, unit) = text.split_once('/')?;
+    let number = number.trim();
+    let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    let (_, seconds) = RATE_UNITS.iter().find(|(name, _)| *name == unit.trim())?;
+    Some(Rate(number.parse::<f64>().ok().filter(|_| plain)? / seconds))
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
@@ -94,6 +113,13 @@ impl fmt::Display for Bytes {
 impl fmt::Display for Span {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         show(self.0, &SPAN_UNITS, "s", formatter)
+    }
+}
+
+/// Shown so that [`parse_rate`] reads the same rate again.
+impl fmt::Display for Rate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}/s", self.0)
     }
 }
 
@@ -145,7 +171,23 @@ mod tests {
         }
     }
 
+    #[test]
+    fn rates_are_read_in_every_unit_and_only_with_one() {
+        for (text, per_s) in [("500/s", 500.0), ("30000/min", 500.0), (" 1.5 / s ", 1.5), ("7200/h", 2.0), ("0/s", 0.0)]
+        {
+            assert_eq!(parse_rate(text), Some(Rate(per_s)), "{text}");
+        }
+        for text in ["", "500", "/s", "500/", "500/m", "500/S", "-5/s", "1e3/s", "inf/s", "5/s/s", "1.2.3/s"] {
+            assert_eq!(parse_rate(text), None, "{text}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn a_shown_rate_is_read_back(per_s in 0.0..1e7_f64) {
+            prop_assert_eq!(parse_rate(&Rate(per_s).to_string()), Some(Rate(per_s)));
+        }
+
         #[test]
         fn a_shown_size_is_read_back(bytes: u64, shift in 0..64_u32) {
             let size = Bytes(bytes >> shift << shift);
@@ -160,7 +202,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(text: String) {
-            let _ = (parse_size(&text), parse_span(&text));
+            let _ = (parse_size(&text), parse_span(&text), parse_rate(&text));
         }
     }
 }

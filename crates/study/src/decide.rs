@@ -2,7 +2,7 @@
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
-use crate::keys::{LOAD, MACHINE};
+use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
 use record::plan::{Cell, WorkloadNote};
@@ -93,7 +93,7 @@ impl Deciding<'_> {
         if let (Some(entry), Some(table)) = (workload, &workload_table) {
             self.workload_fits(entry, table);
         }
-        let load = self.table("load", LOAD);
+        let load = self.table("load", LOAD).and_then(|table| self.offered(table));
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
         }
@@ -225,6 +225,58 @@ impl Deciding<'_> {
         match (self.catalogs.check_workload)(entry.kind, table) {
             Ok(note) => self.note = Some(note),
             Err(problems) => self.take("workload", problems),
+        }
+    }
+
+    /// Exactly one thing makes work due; what belongs to it is filled in, and what belongs to another is refused.
+    fn offered(&mut self, mut load: Map<String, Value>) -> Option<Map<String, Value>> {
+        let given = PACINGS.into_iter().filter(|name| load.contains_key(*name)).collect::<Vec<_>>();
+        let pacing = match given.as_slice() {
+            [only] => *only,
+            [] => {
+                let example = "clients = 16, clients = \"peak\", terminals = 2000 or arrivals = \"500/s\"";
+                self.tell("load.clients", "missing", example);
+                return None;
+            }
+            [first, others @ ..] => {
+                for other in others {
+                    let line = self.tables.line(&below("load", first));
+                    let place = line.map(|line| format!(" in line {line}")).unwrap_or_default();
+                    let expected = format!("only one of {}; {first} is given{place}", PACINGS.join(", "));
+                    self.tell(&below("load", other), "given too", expected);
+                }
+                return None;
+            }
+        };
+        let peak = load.get("clients").and_then(Value::as_str) == Some(PEAK_WORD);
+        self.refuse_stray(&load, "process", pacing == "arrivals", "arrivals");
+        self.refuse_stray(&load, "sessions", pacing != "clients", "terminals or arrivals");
+        self.refuse_stray(&load, "peak", peak, "clients = \"peak\"");
+        let terminals = load.get("terminals").and_then(Value::as_u64);
+        if let (Some(terminals), Some(sessions)) = (terminals, load.get("sessions").and_then(Value::as_u64))
+            && sessions > terminals
+        {
+            let expected = format!("at most {terminals}, the number of terminals");
+            self.tell("load.sessions", format!("found {sessions}"), expected);
+        }
+        let mut fill = |name: &str, value: Value| {
+            load.entry(name).or_insert(value);
+        };
+        match pacing {
+            "arrivals" => {
+                fill("process", Value::from("poisson"));
+                fill("sessions", Value::from(SESSIONS_DEFAULT));
+            }
+            "terminals" => fill("sessions", Value::from(SESSIONS_DEFAULT.min(terminals.unwrap_or(u64::MAX)))),
+            _ if peak => fill("peak", Value::Object(Map::new())),
+            _ => {}
+        }
+        settings::check(&load, LOAD).ok()
+    }
+
+    fn refuse_stray(&mut self, load: &Map<String, Value>, name: &str, belongs: bool, to: &str) {
+        if load.contains_key(name) && !belongs {
+            self.tell(&below("load", name), "given", format!("this key only beside {to}"));
         }
     }
 

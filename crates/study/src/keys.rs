@@ -103,9 +103,36 @@ pub const LOAD: &[Key] = &[
     },
     Key {
         name: "clients",
-        holds: Holds::Integer { min: 1, max: 10_000 },
-        default: None,
-        meaning: "Clients that work back to back, each with a session of its own.",
+        holds: Holds::IntegerOr { min: 1, max: SESSIONS_MAX, words: &[PEAK_WORD] },
+        default: Some(""),
+        meaning: "Clients that work back to back, each with a session of its own; \"peak\" looks for the number that \
+                  gets most done. Exactly one of clients, terminals and arrivals is given.",
+    },
+    Key {
+        name: "terminals",
+        holds: Holds::Integer { min: 1, max: 1_000_000 },
+        default: Some(""),
+        meaning: "Clients that pause as the workload says (typing, thinking) and share sessions. Let them warm up for \
+                  longer than a usual pause.",
+    },
+    Key {
+        name: "arrivals",
+        holds: Holds::Rate { min_per_s: 0.01, max_per_s: 1_000_000.0 },
+        default: Some(""),
+        meaning: "Transactions that arrive at this rate, whether or not the database keeps up, and share sessions.",
+    },
+    Key {
+        name: "process",
+        holds: Holds::Choice(&["poisson", "uniform"]),
+        default: Some(""),
+        meaning: "How arrivals are spread: independent of each other (poisson, unless given) or evenly.",
+    },
+    Key {
+        name: "sessions",
+        holds: Holds::Integer { min: 1, max: SESSIONS_MAX },
+        default: Some(""),
+        meaning: "Sessions shared by terminals or arrivals: 64 unless given, but not more than terminals. Work that \
+                  finds none free waits, and that counts as response.",
     },
     Key {
         name: "warmup",
@@ -130,5 +157,45 @@ pub const LOAD: &[Key] = &[
         holds: Holds::Integer { min: 0, max: 1000 },
         default: Some("10"),
         meaning: "How often a transaction that the database gave up is tried again with the same inputs.",
+    },
+    Key {
+        name: "peak",
+        holds: Holds::Table(PEAK),
+        default: Some(""),
+        meaning: "How the peak is looked for, for clients = \"peak\": in steps, each with its own warm-up and measured \
+                  window; the best is then measured afresh.",
+    },
+];
+
+/// Sessions cost a server memory each; more than this is a slip.
+const SESSIONS_MAX: i64 = 10_000;
+
+/// The value of `clients` that asks for the ladder.
+pub const PEAK_WORD: &str = "peak";
+
+/// What makes work due; a study gives exactly one of them.
+pub const PACINGS: [&str; 3] = ["clients", "terminals", "arrivals"];
+
+/// Sessions shared by terminals or arrivals unless the study says how many.
+pub const SESSIONS_DEFAULT: u64 = 64;
+
+const PEAK: &[Key] = &[
+    Key {
+        name: "max_clients",
+        holds: Holds::Integer { min: 2, max: SESSIONS_MAX },
+        default: Some("128"),
+        meaning: "Steps go no further than this many clients.",
+    },
+    Key {
+        name: "error_limit",
+        holds: Holds::Number { min: 0.0, max: 1.0 },
+        default: Some("0.01"),
+        meaning: "Steps in which a larger share of transactions fails are no candidates, and end the climb.",
+    },
+    Key {
+        name: "p99_limit",
+        holds: Holds::Span { min_ms: 1, max_ms: DAY_MS },
+        default: Some(""),
+        meaning: "Steps with a longer response at the 99th percentile are no candidates, and end the climb.",
     },
 ];

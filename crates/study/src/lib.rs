@@ -26,4 +26,4 @@ pub use only::{OnlyError, only};
 pub use plan::plan;
 pub use problems::{Problem, render};
 pub use reference::reference;
-pub use shape::{Disk, Load, Machine, Placement, Storage, kind_and_table, load, machine};
+pub use shape::{Disk, Load, Machine, Offered, PeakLimits, Placement, Storage, kind_and_table, load, machine};

@@ -2,6 +2,7 @@
 //!
 //! A contender's keys, a scenario's `set` and swept values are all overrides. Tables merge, everything else replaces.
 
+use crate::keys::PACINGS;
 use crate::problems::below;
 use crate::source::Leaf;
 use serde_json::{Map, Value};
@@ -9,6 +10,9 @@ use std::collections::BTreeMap;
 
 /// The key by which a table says which entry of a catalog it is for.
 pub const KIND: &str = "kind";
+
+/// The table that says what makes work due.
+const LOAD: &str = "load";
 
 /// The tables of one cell as written, and where each path was written last.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -30,6 +34,10 @@ impl Tables {
         let is_kind = |leaf: &&Leaf| leaf.path.strip_suffix(KIND).is_some_and(|rest| rest.ends_with('.'));
         for leaf in overrides.iter().filter(is_kind) {
             self.forget_other_kind(leaf);
+        }
+        let sets_pacing = |leaf: &&Leaf| PACINGS.iter().any(|name| leaf.path == below(LOAD, name));
+        if let Some(leaf) = overrides.iter().find(sets_pacing) {
+            self.forget_other_pacing(&leaf.path);
         }
         for leaf in overrides {
             self.lines.insert(leaf.path.clone(), leaf.line);
@@ -63,6 +71,20 @@ impl Tables {
     fn first_line_inside(&self, path: &str) -> Option<usize> {
         let inside = below(path, "");
         self.lines.iter().filter(|(other, _)| is_inside(other, &inside)).map(|(_, line)| *line).min()
+    }
+
+    /// Work is made due in one way only, so an override by another way takes the place of what was there, together with
+    /// what belonged to it.
+    fn forget_other_pacing(&mut self, path: &str) {
+        if self.get(path).is_some() {
+            return;
+        }
+        let Some(Value::Object(load)) = self.values.get_mut(LOAD) else { return };
+        for name in PACINGS.into_iter().chain(["process", "sessions", "peak"]) {
+            load.remove(name);
+            let gone = below(LOAD, name);
+            self.lines.retain(|path, _| *path != gone && !is_inside(path, &gone));
+        }
     }
 
     fn forget_other_kind(&mut self, leaf: &Leaf) {

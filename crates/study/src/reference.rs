@@ -38,7 +38,7 @@ set = { "machine.disk.size" = "10GiB" }
 "load.clients" = [1, 4]
 "#;
 
-/// Values for keys that must be given: what a person would write first.
+/// Values for keys that must be given, or one of several must: what a person would write first.
 const EXAMPLES: [(&str, &str); 6] = [
     ("question", "\"What does each platform cost an order-entry database?\""),
     ("machine.vcpus", "1"),
@@ -108,12 +108,14 @@ fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Writ
         text.push_str(if written == Written::Live { "\n" } else { "#\n" });
         comment(text, key.meaning);
         comment(text, &holds(key));
-        let absent = if key.default == Some("") { Written::CommentedOut } else { written };
-        line(text, &format!("{} = {}", key.name, value(&below(path, key.name), key)), absent);
+        let path = below(path, key.name);
+        let absent = if key.default == Some("") && example(&path).is_none() { Written::CommentedOut } else { written };
+        line(text, &format!("{} = {}", key.name, value(&path, key)), absent);
     }
     for key in list.iter().filter(is_table) {
         let Holds::Table(inner) = key.holds else { continue };
         let header = below(header, key.name);
+        let written = if key.default == Some("") { Written::CommentedOut } else { written };
         text.push_str(if written == Written::Live { "\n" } else { "#\n" });
         comment(text, key.meaning);
         line(text, &format!("[{header}]"), written);
@@ -135,15 +137,19 @@ fn holds(key: &Key) -> String {
 
 /// The value to show: the default, or an example.
 fn value(path: &str, key: &Key) -> String {
-    let example = EXAMPLES.iter().find(|(name, _)| *name == path).map(|(_, value)| (*value).to_owned());
+    let example = example(path);
     let default = key.default.filter(|default| !default.is_empty()).map(|default| in_toml(default, key.holds));
     default.or(example).unwrap_or_else(|| any(key.holds))
+}
+
+fn example(path: &str) -> Option<String> {
+    EXAMPLES.iter().find(|(name, _)| *name == path).map(|(_, value)| (*value).to_owned())
 }
 
 /// Catalogs may leave out the quotes of a default.
 fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
-        Holds::Text | Holds::Choice(_) | Holds::Span { .. } => true,
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } => true,
         Holds::Size { .. } | Holds::Count { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
         Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) => false,
     };
@@ -161,6 +167,7 @@ fn any(holds: Holds) -> String {
         Holds::Choice(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
         Holds::Size { min, .. } => format!("\"{}\"", settings::Bytes(min)),
         Holds::Span { min_ms, .. } => format!("\"{}\"", settings::Span(min_ms)),
+        Holds::Rate { .. } => "\"500/s\"".to_owned(),
         Holds::Table(_) => "{}".to_owned(),
     }
 }

@@ -1,8 +1,9 @@
 //! A decided cell in types, for those who carry it out.
 
-use crate::keys::{LOAD, MACHINE};
+use crate::keys::{LOAD, MACHINE, PEAK_WORD};
 use crate::overrides::KIND;
 use record::plan::Cell;
+use record::trial::{Pacing, Process};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -42,16 +43,82 @@ pub enum Storage {
 }
 
 /// `[load]` of a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Load {
     pub placement: Placement,
-    pub clients: u32,
-    #[serde(rename = "warmup")]
+    pub offered: Offered,
     pub warmup_ms: Span,
-    #[serde(rename = "measure")]
     pub measure_ms: Span,
     pub shards: u32,
     pub retries: u32,
+}
+
+/// How much work is offered to the database.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Offered {
+    Paced(Pacing),
+    /// As many clients as get most done, which is to be found out.
+    Peak(PeakLimits),
+}
+
+/// `load.peak` of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct PeakLimits {
+    pub max_clients: u32,
+    /// Share of transactions.
+    pub error_limit: f64,
+    #[serde(default, rename = "p99_limit")]
+    pub p99_limit_ms: Option<Span>,
+}
+
+/// `[load]` as it is written in a plan.
+#[derive(Debug, Deserialize)]
+struct LoadTable {
+    placement: Placement,
+    #[serde(default)]
+    clients: Option<ClientsOr>,
+    #[serde(default)]
+    terminals: Option<u32>,
+    #[serde(default)]
+    arrivals: Option<f64>,
+    #[serde(default)]
+    process: Process,
+    #[serde(default)]
+    sessions: Option<u32>,
+    #[serde(default)]
+    peak: Option<PeakLimits>,
+    #[serde(rename = "warmup")]
+    warmup_ms: Span,
+    #[serde(rename = "measure")]
+    measure_ms: Span,
+    shards: u32,
+    retries: u32,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum ClientsOr {
+    Number(u32),
+    Word(String),
+}
+
+impl LoadTable {
+    /// Nothing if the table does not say what is offered, or says it twice; the check of the study refuses both.
+    fn offered(&self) -> Option<Offered> {
+        let sessions = self.sessions;
+        match (&self.clients, self.terminals, self.arrivals) {
+            (Some(ClientsOr::Number(clients)), None, None) => {
+                Some(Offered::Paced(Pacing::Clients { clients: *clients }))
+            }
+            (Some(ClientsOr::Word(word)), None, None) if word == PEAK_WORD => self.peak.map(Offered::Peak),
+            (None, Some(terminals), None) => Some(Offered::Paced(Pacing::Terminals { terminals, sessions: sessions? })),
+            (None, None, Some(per_second)) => {
+                let process = self.process;
+                Some(Offered::Paced(Pacing::Arrivals { per_second, process, sessions: sessions? }))
+            }
+            _ => None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -68,7 +135,14 @@ pub fn machine(cell: &Cell) -> Result<Machine, Vec<Problem>> {
 
 /// The load of a cell.
 pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
-    read(cell, "load", LOAD)
+    let table: LoadTable = read(cell, "load", LOAD)?;
+    let Some(offered) = table.offered() else {
+        let found = "what is offered is not decided".to_owned();
+        let expected = "clients, terminals or arrivals with sessions".to_owned();
+        return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);
+    };
+    let LoadTable { placement, warmup_ms, measure_ms, shards, retries, .. } = table;
+    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries })
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {

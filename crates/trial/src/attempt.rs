@@ -7,7 +7,7 @@ use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, Driven, StopFlag, Tick};
+use driver::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::machine::{Machine, MachineError};
@@ -22,7 +22,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use study::Placement;
+use study::{Offered, Placement};
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
 const START_LIMIT: Duration = Duration::from_mins(5);
@@ -51,6 +51,8 @@ pub enum AttemptError {
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
     NoWayIn,
+    #[error("looking for the peak is not possible yet")]
+    Peak,
     #[error("writing down the measured series: {0}")]
     Series(#[from] record::hlog::LogError),
     #[error(transparent)]
@@ -233,9 +235,15 @@ impl Running<'_> {
         }
     }
 
+    fn drive_plan(&self) -> Result<DrivePlan, AttemptError> {
+        let cell = self.attempt.cell;
+        let Offered::Paced(pacing) = cell.load.offered else { return Err(AttemptError::Peak) };
+        Ok(cell.drive_plan(pacing, self.attempt.planned.seed))
+    }
+
     fn drive_inside(&mut self, machine: &mut dyn Machine) -> Result<Driven, AttemptError> {
         let cell = self.attempt.cell;
-        let plan = cell.drive_plan(self.attempt.planned.seed);
+        let plan = self.drive_plan()?;
         let request = Request::Drive { workload: cell.workload.clone(), plan };
         let interrupts = self.attempt.interrupts;
         let mut intervals = Vec::new();
@@ -255,8 +263,7 @@ impl Running<'_> {
     }
 
     fn drive_outside(&mut self, endpoint: &Endpoint) -> Result<Driven, AttemptError> {
-        let cell = self.attempt.cell;
-        let plan = cell.drive_plan(self.attempt.planned.seed);
+        let plan = self.drive_plan()?;
         let workload = Arc::clone(&self.attempt.prepared.workload);
         let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
         let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |tick| {

@@ -35,9 +35,9 @@ impl CellOrder {
         })
     }
 
-    pub fn drive_plan(&self, seed: u64) -> DrivePlan {
+    pub fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
         DrivePlan {
-            pacing: Pacing::Clients { clients: self.load.clients },
+            pacing,
             shards: self.load.shards,
             warmup_ms: self.load.warmup_ms.0,
             measure_ms: self.load.measure_ms.0,

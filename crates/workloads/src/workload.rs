@@ -59,8 +59,9 @@ pub struct Pause {
 pub trait Workload: Sync {
     /// The random inputs of one transaction, complete: running it again with the same input repeats it.
     type Input;
-    /// State of one emulated client: its random stream, its deck of cards, its home.
-    type Client;
+    /// State of one emulated client: its random stream, its deck of cards, its home. There may be hundreds of thousands,
+    /// and terminals are copied once for each transaction, so it should be small and own no heap.
+    type Client: Clone;
 
     const COUNTERS: &'static [&'static str];
 

@@ -16,7 +16,7 @@ fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
 #[test]
 fn clients_do_not_wait_for_what_they_defer() {
     let (workload, stop) = (Rehearsed::deferring(10), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(1, 0, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(1, 0, 2), false, &stop);
     let report = run.alone(deliveries_take(5));
     let totals = report.deferred;
     assert!(totals.queued > 200, "{totals:?}");
@@ -30,7 +30,7 @@ fn clients_do_not_wait_for_what_they_defer() {
 #[test]
 fn a_background_session_that_cannot_keep_up_slows_the_clients_down() {
     let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(4, 0, 3), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(4, 0, 3), false, &stop);
     let report = run.alone(deliveries_take(20));
     let totals = report.deferred;
     assert_eq!(totals.longest_queue, QUEUE_CAPACITY as u64);
@@ -44,7 +44,7 @@ fn a_background_session_that_cannot_keep_up_slows_the_clients_down() {
 #[test]
 fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
     let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(4, 0, 1), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(4, 0, 1), false, &stop);
     let drained = run.alone(deliveries_take(20)).deferred;
     assert_eq!((drained.abandoned, drained.queued), (0, drained.done));
     let hopeless = run.alone(deliveries_take(500)).deferred;
@@ -56,7 +56,7 @@ fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
 #[test]
 fn response_of_a_deferred_transaction_counts_from_when_it_was_queued() {
     let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(2, 0, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(deliveries_take(50));
     let deliveries: Vec<_> = report.seconds.iter().map(|second| &second.kinds[usize::from(DELIVERY)]).collect();
     let longest = deliveries.iter().filter_map(|kind| kind.response.last()).max().unwrap().0;
@@ -69,7 +69,7 @@ fn response_of_a_deferred_transaction_counts_from_when_it_was_queued() {
 #[test]
 fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
     let (workload, stop) = (Rehearsed::deferring(4), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(3, 0, 2), in_process: true, stop: &stop };
+    let run = Run::new(&workload, plan(3, 0, 2), true, &stop);
     let report = run.alone(deliveries_take(2));
     assert_eq!((report.sessions, report.deferred.abandoned), (1, 0));
     assert!(report.deferred.done > 100);

@@ -3,6 +3,7 @@
 use super::workload::Rehearsed;
 use super::world::{Asked, Call};
 use super::{Run, answers_after, lost, plan, retryable, since_start};
+use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::plan::{DriveError, StopFlag};
 use crate::rehearsal::world::Answer;
@@ -28,7 +29,7 @@ fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer 
 #[test]
 fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_time() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(1, 0, 1), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
     let driven = run.merged(vec![run.alone(fails_first(2, retryable))]);
     let attempts = workload.attempts();
     assert_eq!((attempts[0], attempts[0]), (attempts[1], attempts[2]));
@@ -45,7 +46,7 @@ fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_ti
 #[test]
 fn a_transaction_is_given_up_after_the_last_allowed_retry() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(1, 0, 1), in_process: true, stop: &stop };
+    let run = Run::new(&workload, plan(1, 0, 1), true, &stop);
     let driven = run.merged(vec![run.alone(fails_first(5, retryable))]);
     let numbers: Vec<u32> = workload.attempts().iter().map(|input| input.number).take(7).collect();
     assert_eq!(numbers, [0, 0, 0, 0, 1, 1, 2]);
@@ -55,7 +56,7 @@ fn a_transaction_is_given_up_after_the_last_allowed_retry() {
 #[test]
 fn a_refused_transaction_is_not_tried_again() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(2, 0, 1), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(2, 0, 1), false, &stop);
     let report = run.alone(fails_first(3, refused));
     let driven = run.merged(vec![report]);
     assert_eq!((driven.facts.kinds[0].retries, driven.facts.kinds[0].failed), (0, 3));
@@ -65,7 +66,7 @@ fn a_refused_transaction_is_not_tried_again() {
 #[test]
 fn a_lost_session_is_opened_again_and_its_client_goes_on() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(2, 0, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(fails_first(1, lost));
     assert_eq!((report.lost, report.reopened), (1, 1));
     let by_client = workload.attempts_by_client();
@@ -79,7 +80,7 @@ fn a_lost_session_is_opened_again_and_its_client_goes_on() {
 #[test]
 fn a_session_that_cannot_roll_back_is_opened_again() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(1, 0, 1), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
     let failing = fails_first(1, retryable);
     let report = run.alone(move |call| if call.asked == Asked::Rollback { refused() } else { failing(call) });
     assert_eq!((report.lost, report.reopened), (1, 1));
@@ -88,7 +89,7 @@ fn a_session_that_cannot_roll_back_is_opened_again() {
 #[test]
 fn a_server_that_stays_away_is_gone_soon() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(4, 0, 600), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(4, 0, 600), false, &stop);
     let dies = |call: &Call| {
         if since_start(call) < Nanos::from_millis(1_500) {
             return answers_after(10);
@@ -104,7 +105,7 @@ fn a_server_that_stays_away_is_gone_soon() {
 #[test]
 fn a_server_that_says_nothing_does_not_hold_the_driver() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(3, 0, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(3, 0, 2), false, &stop);
     let report =
         run.alone(|call| if since_start(call) < Nanos::from_seconds(1) { answers_after(10) } else { Answer::Never });
     assert_eq!(report.unfinished, 3);
@@ -114,8 +115,8 @@ fn a_server_that_says_nothing_does_not_hold_the_driver() {
 #[test]
 fn a_session_that_cannot_be_opened_is_named() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(6, 0, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(9, 0, 2), false, &stop);
     let full = |call: &Call| if call.session < 2 { answers_after(1) } else { refused() };
-    let error = run.shard(&[0, 3, 5], full).unwrap_err();
-    assert!(matches!(error, DriveError::Connect { index: 5, of: 7, .. }));
+    let error = run.shard(Share { shard: 0, of: 3 }, full).unwrap_err();
+    assert!(matches!(error, DriveError::Connect { index: 6, of: 10, .. }));
 }

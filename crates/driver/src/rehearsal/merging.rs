@@ -7,6 +7,7 @@ use crate::counts::total;
 use crate::deferral::{DeferredTotals, ResultLines};
 use crate::errors::ErrorBook;
 use crate::merge::{Names, merge};
+use crate::pacing::QueueCounts;
 use crate::plan::Driven;
 use crate::recorder::{Life, Meters, Recorder};
 use crate::shard::ShardReport;
@@ -27,7 +28,17 @@ fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
         let sent = START + Nanos::from_micros(sent_us);
         let due = sent.since(Nanos::from_micros(queued_us));
         let work = SessionWork { statements: 1 + u64::from(retries), rows_returned: rows, rows_changed: rows / 2 };
-        Life { kind, due, free: due, sent, done: sent + Nanos::from_micros(service_us), retries, ending, work }
+        Life {
+            kind,
+            due,
+            free: due,
+            sent,
+            done: sent + Nanos::from_micros(service_us),
+            retries,
+            ending,
+            work,
+            deferred: false,
+        }
     });
     prop::collection::vec((life, 0..3_usize), 0..120)
 }
@@ -49,6 +60,7 @@ fn report(window: Window, mut lives: Vec<Life>) -> ShardReport {
         reopened: 0,
         unfinished: 0,
         in_process: false,
+        queue: QueueCounts::default(),
         closed_at: window.end(),
         failure: None,
     }

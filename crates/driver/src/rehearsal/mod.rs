@@ -4,12 +4,14 @@
 mod deferral;
 mod failures;
 mod merging;
+mod pacing;
 mod sockets;
 mod threads;
 mod times;
 mod workload;
 mod world;
 
+use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::SparseCounts;
 use crate::merge::{Names, merge};
@@ -26,14 +28,11 @@ use world::{Answer, Call, VirtualClock, VirtualReactor, World};
 pub const START: Nanos = Nanos::from_millis(10_300);
 
 pub fn plan(clients: u32, warmup_s: u64, measure_s: u64) -> DrivePlan {
-    DrivePlan {
-        pacing: Pacing::Clients { clients },
-        shards: 1,
-        warmup_ms: warmup_s * 1_000,
-        measure_ms: measure_s * 1_000,
-        seed: 7,
-        retries: 3,
-    }
+    paced(Pacing::Clients { clients }, warmup_s, measure_s)
+}
+
+pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
+    DrivePlan { pacing, shards: 1, warmup_ms: warmup_s * 1_000, measure_ms: measure_s * 1_000, seed: 7, retries: 3 }
 }
 
 /// Moments in a script are counted from the start of driving.
@@ -59,18 +58,22 @@ pub struct Run<'a> {
     pub plan: DrivePlan,
     pub in_process: bool,
     pub stop: &'a StopFlag,
+    /// What each look at the clock takes the driver.
+    pub toil: Nanos,
 }
 
-impl Run<'_> {
-    pub fn shard(
-        &self,
-        clients: &[u32],
-        script: impl Fn(&Call) -> Answer + 'static,
-    ) -> Result<ShardReport, DriveError> {
+impl<'a> Run<'a> {
+    pub fn new(workload: &'a Rehearsed, plan: DrivePlan, in_process: bool, stop: &'a StopFlag) -> Self {
+        Self { workload, plan, in_process, stop, toil: Nanos::ZERO }
+    }
+
+    pub fn shard(&self, share: Share, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardReport, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
+        world.slow_the_driver_down(self.toil);
         let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
         let signals = Signals::new(self.stop);
-        let opened = sessions::open(&world, &reactor, clients, self.plan.pacing.sessions() + 1, || false)?;
+        let numbers = share.of_all(self.plan.pacing.sessions());
+        let opened = sessions::open(&world, &reactor, &numbers, self.plan.pacing.sessions() + 1, || false)?;
         let published = Published::default();
         let around = Surroundings {
             connect: &world,
@@ -81,7 +84,8 @@ impl Run<'_> {
         };
         let assignment = Assignment {
             workload: self.workload,
-            clients,
+            pacing: self.plan.pacing,
+            share,
             seed: self.plan.seed,
             retries: self.plan.retries,
             window: self.window(),
@@ -92,8 +96,7 @@ impl Run<'_> {
 
     /// All clients in one shard.
     pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardReport {
-        let clients: Vec<u32> = (0..self.plan.pacing.clients()).collect();
-        self.shard(&clients, script).unwrap()
+        self.shard(Share { shard: 0, of: 1 }, script).unwrap()
     }
 
     pub fn window(&self) -> Window {

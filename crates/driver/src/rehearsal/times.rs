@@ -3,6 +3,7 @@
 use super::workload::Rehearsed;
 use super::world::{Answer, Call};
 use super::{Run, answers_after, count_at_least, plan, since_start};
+use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::{quantile, total};
 use crate::plan::StopFlag;
@@ -23,7 +24,7 @@ fn stalls(call: &Call) -> Answer {
 #[test]
 fn a_stall_shows_in_the_response_of_every_client() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(8, 1, 4), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(8, 1, 4), false, &stop);
     let report = run.alone(stalls);
     let after = report.seconds.iter().find(|second| second.index == 3).unwrap();
     assert_eq!(count_at_least(&after.kinds[0].response, 990), 8);
@@ -35,7 +36,7 @@ fn a_stall_shows_in_the_response_of_every_client() {
 #[test]
 fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(8, 1, 4), in_process: true, stop: &stop };
+    let run = Run::new(&workload, plan(8, 1, 4), true, &stop);
     let report = run.alone(stalls);
     assert_eq!(report.sessions, 1);
     let after = report.seconds.iter().find(|second| second.index == 3).unwrap();
@@ -47,7 +48,7 @@ fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
 #[test]
 fn in_process_clients_take_turns() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(5, 0, 1), in_process: true, stop: &stop };
+    let run = Run::new(&workload, plan(5, 0, 1), true, &stop);
     run.alone(|_| answers_after(1));
     let counts: Vec<usize> = workload.attempts_by_client().values().map(Vec::len).collect();
     assert_eq!(counts, [200; 5]);
@@ -56,7 +57,7 @@ fn in_process_clients_take_turns() {
 #[test]
 fn the_measured_window_is_whole_seconds_of_the_grid() {
     let (workload, stop) = (Rehearsed::rolling_back(10), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(1, 2, 3), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(1, 2, 3), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(100))]);
     let facts = &driven.facts;
     // Done at 0.1, 0.2, …; what is done exactly on a boundary belongs to the second that begins there.
@@ -75,7 +76,7 @@ fn the_measured_window_is_whole_seconds_of_the_grid() {
 #[test]
 fn response_counts_from_due_and_service_from_sent() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(4, 0, 2), in_process: true, stop: &stop };
+    let run = Run::new(&workload, plan(4, 0, 2), true, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     let second = &driven.measured.intervals[1];
     let of = |span| &second.kinds.iter().find(|kind| kind.span == span).unwrap().counts;
@@ -87,7 +88,7 @@ fn response_counts_from_due_and_service_from_sent() {
 #[test]
 fn an_idle_shard_is_not_busy() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let run = Run { workload: &workload, plan: plan(3, 1, 2), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(3, 1, 2), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(7))]);
     assert!(driven.facts.testimony.busiest_shard < 0.001);
     assert_eq!(driven.facts.testimony.lateness_max_us, 1);
@@ -100,9 +101,8 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
     let inputs = |shards: u32, millis: u64| {
         let workload = Rehearsed::deferring(4);
         for shard in 0..shards {
-            let run = Run { workload: &workload, plan: plan(6, 0, 1), in_process: false, stop: &stop };
-            let clients: Vec<u32> = (shard..6).step_by(shards as usize).collect();
-            run.shard(&clients, move |_| answers_after(millis)).unwrap();
+            let run = Run::new(&workload, plan(6, 0, 1), false, &stop);
+            run.shard(Share { shard, of: shards }, move |_| answers_after(millis)).unwrap();
         }
         let mut by_client = workload.attempts_by_client();
         for inputs in by_client.values_mut() {
@@ -123,7 +123,7 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
 #[test]
 fn a_stop_ends_at_a_transaction_boundary_and_keeps_whole_seconds() {
     let (workload, stop) = (Rehearsed::default(), Arc::new(StopFlag::default()));
-    let run = Run { workload: &workload, plan: plan(4, 1, 60), in_process: false, stop: &stop };
+    let run = Run::new(&workload, plan(4, 1, 60), false, &stop);
     let flag = Arc::clone(&stop);
     let report = run.alone(move |call| {
         if since_start(call) >= Nanos::from_millis(3_500) {

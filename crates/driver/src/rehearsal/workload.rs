@@ -4,7 +4,8 @@ use engines::session::{Access, Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use workloads::workload::{Ending, Kind, Tally, Workload};
+use std::time::Duration;
+use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
 
 pub const KINDS: [Kind; 2] = [Kind { name: "sale", counted: true }, Kind { name: "delivery", counted: false }];
 pub const COUNTERS: &[&str] = &["lines"];
@@ -14,7 +15,7 @@ pub const SALE: u16 = 0;
 pub const DELIVERY: u16 = 1;
 
 /// More than any virtual run makes; on real threads nobody looks.
-const REMEMBERED_MAX: usize = 100_000;
+const REMEMBERED_MAX: usize = 300_000;
 
 #[derive(Default)]
 pub struct Rehearsed {
@@ -22,6 +23,9 @@ pub struct Rehearsed {
     pub deferred_every: u32,
     /// Every so many transactions of a client one rolls back on purpose; 0 means none does.
     pub rollback_every: u32,
+    /// Pauses at a terminal; without one, only the think time counts.
+    pub keying: Duration,
+    pub thinking: Duration,
     attempts: Mutex<Vec<Input>>,
 }
 
@@ -34,6 +38,7 @@ pub struct Input {
     pub kind: u16,
 }
 
+#[derive(Clone)]
 pub struct Client {
     index: u32,
     number: u32,
@@ -47,6 +52,11 @@ impl Rehearsed {
 
     pub fn deferring(deferred_every: u32) -> Self {
         Self { deferred_every, ..Self::default() }
+    }
+
+    pub fn pausing(keying_ms: u64, thinking_ms: u64) -> Self {
+        let (keying, thinking) = (Duration::from_millis(keying_ms), Duration::from_millis(thinking_ms));
+        Self { keying, thinking, ..Self::default() }
     }
 
     /// Every attempt in the order of its beginning.
@@ -105,6 +115,10 @@ impl Workload for Rehearsed {
 
     fn deferred(&self, input: &Input) -> bool {
         input.kind == DELIVERY
+    }
+
+    fn pause(&self, _client: &mut Client, _input: &Input, terminal: bool) -> Pause {
+        Pause { keying: if terminal { self.keying } else { Duration::ZERO }, thinking: self.thinking }
     }
 
     async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {

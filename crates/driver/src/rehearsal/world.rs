@@ -42,6 +42,8 @@ type Script = Box<dyn Fn(&Call) -> Answer>;
 pub struct Universe {
     now: Cell<Nanos>,
     in_process: bool,
+    /// What each look at the clock takes: a driver that is slow.
+    toil: Cell<Nanos>,
     script: Script,
     events: RefCell<BinaryHeap<Reverse<(Nanos, RawFd)>>>,
     tokens: RefCell<BTreeMap<RawFd, u32>>,
@@ -58,6 +60,7 @@ impl World {
         Self(Rc::new(Universe {
             now: Cell::new(Nanos::from_millis(10_000)),
             in_process,
+            toil: Cell::new(Nanos::ZERO),
             script,
             events: RefCell::default(),
             tokens: RefCell::default(),
@@ -66,11 +69,20 @@ impl World {
     }
 }
 
+impl World {
+    /// From now on every look at the clock takes so long.
+    pub fn slow_the_driver_down(&self, toil: Nanos) {
+        self.0.toil.set(toil);
+    }
+}
+
 pub struct VirtualClock(pub World);
 
 impl Clock for VirtualClock {
     fn now(&self) -> Nanos {
-        self.0.0.now.get()
+        let now = self.0.0.now.get();
+        self.0.0.now.set(now + self.0.0.toil.get());
+        now
     }
 
     fn thread_cpu(&self) -> Nanos {

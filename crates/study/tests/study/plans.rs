@@ -3,9 +3,10 @@
 use crate::fixture::{STUDY, plan, plus, with};
 use insta::assert_snapshot;
 use record::plan::{Cell, Plan};
+use record::trial::{Pacing, Process};
 use serde_json::{Value, json};
 use settings::{Bytes, Span};
-use study::{Placement, Storage};
+use study::{Offered, PeakLimits, Placement, Storage};
 
 /// The order of trials, a block a line.
 fn order(plan: &Plan) -> String {
@@ -205,7 +206,8 @@ fn a_cell_is_read_back_in_types() {
     assert_eq!((machine.vcpus, machine.memory_bytes), (2, Bytes(1 << 30)));
     assert_eq!((machine.disk.storage, machine.disk.device.as_deref()), (Storage::Device, Some("/dev/sdb")));
     let load = study::load(&plan.cells[1]).unwrap();
-    assert_eq!((load.placement, load.clients, load.warmup_ms), (Placement::Inside, 4, Span(3000)));
+    let offered = Offered::Paced(Pacing::Clients { clients: 4 });
+    assert_eq!((load.placement, load.offered, load.warmup_ms), (Placement::Inside, offered, Span(3000)));
     let (kind, table) = study::kind_and_table(&plan.cells[1], "platform").unwrap();
     assert_eq!(kind, "vm");
     assert_eq!(
@@ -230,4 +232,47 @@ fn the_estimate_of_the_longest_plan_does_not_overflow() {
     let plan = plan(&format!("{text}[sweep]\n\"workload.warehouses\" = [{values}]\n"));
     assert_eq!(plan.trials.len(), 10_000);
     assert_eq!(study::estimate(&plan).measuring_ms, 10_000 * 24 * 3_600_000);
+}
+
+fn offered(text: &str) -> Vec<Offered> {
+    plan(text).cells.iter().map(|cell| study::load(cell).expect("a decided cell").offered).collect()
+}
+
+#[test]
+fn whatever_makes_work_due_is_decided_with_all_that_belongs_to_it() {
+    let of = |load: &str| offered(&with("clients = 4", load))[0];
+    let paced = |pacing| Offered::Paced(pacing);
+    assert_eq!(of("terminals = 2000"), paced(Pacing::Terminals { terminals: 2000, sessions: 64 }));
+    assert_eq!(of("terminals = 20"), paced(Pacing::Terminals { terminals: 20, sessions: 20 }));
+    assert_eq!(of("terminals = 2000\nsessions = 7"), paced(Pacing::Terminals { terminals: 2000, sessions: 7 }));
+    let arrivals = |per_second, process, sessions| paced(Pacing::Arrivals { per_second, process, sessions });
+    assert_eq!(of("arrivals = \"30000/min\""), arrivals(500.0, Process::Poisson, 64));
+    assert_eq!(of("arrivals = \"5/s\"\nprocess = \"uniform\"\nsessions = 3"), arrivals(5.0, Process::Uniform, 3));
+    let limits = |max_clients, p99_limit_ms| PeakLimits { max_clients, error_limit: 0.01, p99_limit_ms };
+    assert_eq!(of("clients = \"peak\""), Offered::Peak(limits(128, None)));
+    let written = "clients = \"peak\"\npeak = { max_clients = 16, p99_limit = \"200ms\" }";
+    assert_eq!(of(written), Offered::Peak(limits(16, Some(Span(200)))));
+}
+
+#[test]
+fn an_override_by_another_pacing_takes_the_place_of_the_first() {
+    let scenarios = r#"
+[[scenario]]
+name = "closed"
+set = { "load.clients" = 8 }
+
+[[scenario]]
+name = "open"
+set = { "load.arrivals" = "100/s" }
+
+[[scenario]]
+name = "users"
+set = { "load.terminals" = 100 }
+"#;
+    let base = plus(scenarios).replace("clients = 4", "arrivals = \"9/s\"\nprocess = \"uniform\"\nsessions = 5");
+    let [closed, open, users] = offered(&base)[..3] else { panic!("three scenarios") };
+    assert_eq!(closed, Offered::Paced(Pacing::Clients { clients: 8 }));
+    let same_kind = Pacing::Arrivals { per_second: 100.0, process: Process::Uniform, sessions: 5 };
+    assert_eq!(open, Offered::Paced(same_kind), "the same way of pacing keeps the rest of the base");
+    assert_eq!(users, Offered::Paced(Pacing::Terminals { terminals: 100, sessions: 64 }));
 }

@@ -29,7 +29,6 @@ fn missing_keys_point_at_their_table() {
     x.toml: machine.memory: missing; expected a size such as "2GiB", from 64 MiB to 16 TiB
     x.toml: platform.kind: missing; expected "native" or "vm"
     x.toml: workload.kind: missing; expected "orders"
-    x.toml: load.clients: missing; expected a whole number from 1 to 10000
     x.toml: load.warmup: missing; expected a span of time such as "30s", from 0 s to 24 h
     x.toml: load.measure: missing; expected a span of time such as "30s", from 1 s to 24 h
     "#);
@@ -43,7 +42,7 @@ fn values_of_the_wrong_type_unit_or_range() {
     assert_snapshot!(problems(&with("\"10s\"", "\"10 GiB\"")), @r#"x.toml:19: load.measure: found "10 GiB"; expected a span of time such as "30s", from 1 s to 24 h"#);
     assert_snapshot!(problems(&with("blocks = 2", "blocks = 0")), @"x.toml:3: blocks: found 0; expected a whole number from 1 to 1000");
     assert_snapshot!(problems(&with("blocks = 2", "blocks = 2.5")), @"x.toml:3: blocks: found 2.5; expected a whole number from 1 to 1000");
-    assert_snapshot!(problems(&with("[load]\nclients = 4", "[load]\nclients = 10001")), @"x.toml:17: load.clients: found 10001; expected a whole number from 1 to 10000");
+    assert_snapshot!(problems(&with("[load]\nclients = 4", "[load]\nclients = 10001")), @r#"x.toml:17: load.clients: found 10001; expected a whole number from 1 to 10000, or "peak""#);
     assert_snapshot!(problems(&with("seed = 7", "seed = -7")), @"x.toml:2: seed: found -7; expected a whole number of at least 0");
     assert_snapshot!(problems("machine = 3\nengine = \"server\"\n"), @r#"
     x.toml:1: machine: found 3; expected a table
@@ -52,7 +51,6 @@ fn values_of_the_wrong_type_unit_or_range() {
     x.toml: contender: missing; expected at least one [[contender]] table
     x.toml: platform.kind: missing; expected "native" or "vm"
     x.toml: workload.kind: missing; expected "orders"
-    x.toml: load.clients: missing; expected a whole number from 1 to 10000
     x.toml: load.warmup: missing; expected a span of time such as "30s", from 0 s to 24 h
     x.toml: load.measure: missing; expected a span of time such as "30s", from 1 s to 24 h
     "#);
@@ -157,7 +155,7 @@ fn there_is_one_baseline() {
 #[test]
 fn a_contender_overrides_parts_of_a_cell_only() {
     assert_snapshot!(problems(&plus("blocks = 3\n")), @"x.toml:28: contender.blocks: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load");
-    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, warmup, measure, shards, retries; did you mean "clients"? (contender vm)"#);
+    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, peak; did you mean "clients"? (contender vm)"#);
     assert_snapshot!(problems(&plus("set = 5\n")), @"x.toml:28: contender.set: found 5; expected a table of dotted keys with values");
     assert_snapshot!(problems(&plus("set = { \"load.clients\" = 3 }\nload = { clients = 5 }\n")), @"x.toml:29: contender.load.clients: set twice; expected each key once; it is set in line 28 already");
 }
@@ -213,4 +211,33 @@ fn all_problems_are_told_at_once_in_the_order_of_the_file() {
     x.toml:14: workload.warehouses: found "two"; expected a whole number from 1 to 5000
     x.toml:19: load.measure: found 10; expected a span of time such as "30s", from 1 s to 24 h
     "#);
+}
+
+#[test]
+fn what_makes_work_due_is_said_once_and_within_reason() {
+    let load = |written: &str| problems(&with("clients = 4", written));
+    assert_snapshot!(load("clients = 0"), @r#"x.toml:17: load.clients: found 0; expected a whole number from 1 to 10000, or "peak""#);
+    assert_snapshot!(load("clients = 10000000"), @r#"x.toml:17: load.clients: found 10000000; expected a whole number from 1 to 10000, or "peak""#);
+    assert_snapshot!(load("clients = \"peek\""), @r#"x.toml:17: load.clients: found "peek"; expected a whole number from 1 to 10000, or "peak"; did you mean "peak"?"#);
+    assert_snapshot!(load("terminals = 0"), @"x.toml:17: load.terminals: found 0; expected a whole number from 1 to 1000000");
+    assert_snapshot!(load("terminals = 10000000"), @"x.toml:17: load.terminals: found 10000000; expected a whole number from 1 to 1000000");
+    assert_snapshot!(load("terminals = 10\nsessions = 20"), @"x.toml:18: load.sessions: found 20; expected at most 10, the number of terminals");
+    assert_snapshot!(load("arrivals = 500"), @r#"x.toml:17: load.arrivals: found 500; expected a rate such as "500/s" or "30000/min", from 0.01/s to 1000000/s"#);
+    assert_snapshot!(load("arrivals = \"500\""), @r#"x.toml:17: load.arrivals: found "500"; expected a rate such as "500/s" or "30000/min", from 0.01/s to 1000000/s"#);
+    assert_snapshot!(load("arrivals = \"0/s\""), @r#"x.toml:17: load.arrivals: found "0/s"; expected a rate such as "500/s" or "30000/min", from 0.01/s to 1000000/s"#);
+    assert_snapshot!(load("arrivals = \"5/s\"\nprocess = \"poison\""), @r#"x.toml:18: load.process: found "poison"; expected "poisson" or "uniform"; did you mean "poisson"?"#);
+    assert_snapshot!(load("clients = 4\nterminals = 10\narrivals = \"5/s\""), @r"
+    x.toml:18: load.terminals: given too; expected only one of clients, terminals, arrivals; clients is given in line 17
+    x.toml:19: load.arrivals: given too; expected only one of clients, terminals, arrivals; clients is given in line 17
+    ");
+    assert_snapshot!(load("clients = 4\nsessions = 4\nprocess = \"uniform\"\npeak = { max_clients = 9 }"), @r#"
+    x.toml:18: load.sessions: given; expected this key only beside terminals or arrivals
+    x.toml:19: load.process: given; expected this key only beside arrivals
+    x.toml:20: load.peak: given; expected this key only beside clients = "peak"
+    "#);
+    assert_snapshot!(load("clients = \"peak\"\npeak = { max_client = 9, error_limit = 2 }"), @r#"
+    x.toml:18: load.peak.max_client: unknown key; expected one of max_clients, error_limit, p99_limit; did you mean "max_clients"?
+    x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
+    "#);
+    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, peak; did you mean "clients"?"#);
 }

@@ -4,10 +4,10 @@ pub const NOTICE: &str = "The order-entry workload is derived from TPC-C. It doe
     benchmark, so its results are not comparable with published TPC-C results, and NOPM is not a metric of the TPC.";
 
 pub const DEVIATIONS: &[&str] = &[
-    "Clients send SQL statements one after another; there are no terminals, menus or forms, and what a terminal would \
+    "Clients send SQL statements one after another; there are no menus or forms, and what a terminal would \
      display is read by the client and dropped.",
-    "Clients work back to back: no keying time and no think time, so throughput is not tied to the number of \
-     warehouses and rows of small scales are hotter than the definition intends.",
+    "Clients work back to back unless the study paces by terminals: no keying time and no think time, so throughput is \
+     not tied to the number of warehouses and rows of small scales are hotter than the definition intends.",
     "Warm-up and measurement take minutes, not the hours the definition asks for; steady state and the number of \
      checkpoints in the measured window are not required.",
     "Money is stored as whole cents, rates as whole ten-thousandths and moments as whole microseconds, in integers.",

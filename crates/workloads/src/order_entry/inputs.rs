@@ -13,7 +13,7 @@ use crate::random::{Skew, Stream};
 
 /// Index into the kinds of transaction, as the driver counts them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
+#[repr(u8)]
 pub enum Card {
     NewOrder,
     Payment,
@@ -143,6 +143,8 @@ pub struct StockLevel {
 #[derive(Debug, Clone)]
 pub struct Client {
     stream: Stream,
+    /// How long the client thinks.
+    pub(super) pauses: Stream,
     home: Home,
     deck: [Card; DECK_SIZE],
     /// Cards left in the deck.
@@ -152,7 +154,13 @@ pub struct Client {
 impl Client {
     pub fn new(seed: u64, index: u32, warehouses: u32) -> Self {
         let home = Home { warehouse: index % warehouses + 1, district: index / warehouses % DISTRICTS + 1 };
-        Self { stream: Stream::new(seed, "client", [index, 0]), home, deck: sorted_deck(), left: 0 }
+        Self {
+            stream: Stream::new(seed, "client", [index, 0]),
+            pauses: Stream::new(seed, "pauses", [index, 0]),
+            home,
+            deck: sorted_deck(),
+            left: 0,
+        }
     }
 
     fn deal(&mut self) -> Card {

@@ -1,7 +1,7 @@
 //! Order entry, derived from TPC-C: a wholesale supplier whose clients enter orders, payments and deliveries.
 //!
-//! Left out, and listed in [`deviations`]: the terminals and their forms, keying and thinking, and the long runs that
-//! the published benchmark asks for.
+//! Left out, and listed in [`deviations`]: the forms of the terminals, and the long runs that the published
+//! benchmark asks for. Users type and think only where a study paces by terminals.
 
 mod audit;
 mod checks;
@@ -9,6 +9,7 @@ mod definition;
 mod deviations;
 mod inputs;
 mod ledger;
+mod pauses;
 mod rows;
 mod settings;
 mod statements;
@@ -19,7 +20,7 @@ mod transactions;
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::sql::SqlError;
-use crate::workload::{Ending, Kind, Tally, Workload};
+use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use definition::Constants;
 use engines::admin::Admin;
@@ -119,6 +120,10 @@ impl Workload for OrderEntry {
 
     fn deferred(&self, input: &Input) -> bool {
         matches!(input, Input::Delivery(_)) && self.settings.delivery == Delivery::Deferred
+    }
+
+    fn pause(&self, client: &mut Client, input: &Input, terminal: bool) -> Pause {
+        if terminal { pauses::pause(client, input.card()) } else { Pause::default() }
     }
 
     async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {

@@ -1,0 +1,147 @@
+//! The plan of arrivals: when each one is due and whose it is, from the seed alone.
+//!
+//! Nothing here looks at the database or at a clock, so the plan is the same however fast anything is, and however many
+//! shards share it: each shard draws the whole plan and keeps what is its own. That costs a few nanoseconds for an
+//! arrival of another shard, and saves shards from talking to each other.
+
+use crate::clock::Nanos;
+use crate::pacing::ClientIndex;
+use record::trial::Process;
+use workloads::random::Stream;
+
+/// How many users the arrivals come from, each with a random stream and a home of its own. Far more than transactions
+/// are ever under way, so that hardly any user has two at a time, and enough for every home of a large data set.
+pub const USERS: u32 = 10_000;
+
+const NANOS_PER_SECOND: f64 = 1e9;
+/// 2^-53: makes a fraction of the 53 bits that a floating-point number holds exactly.
+const FRACTION: f64 = 1.0 / (1_u64 << 53) as f64;
+
+/// Which of how many shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    pub shard: u32,
+    pub of: u32,
+}
+
+impl Share {
+    /// Every `of`-th of `count` things, so that a thing's number alone says where it belongs.
+    pub fn of_all(self, count: u32) -> Vec<u32> {
+        (self.shard..count).step_by(self.of as usize).collect()
+    }
+}
+
+/// One shard's part of the plan, in order, without end.
+#[derive(Debug, Clone)]
+pub struct Arrivals {
+    stream: Stream,
+    process: Process,
+    start: Nanos,
+    gap_ns: f64,
+    /// Since the start, of the arrival that was drawn last.
+    at_ns: f64,
+    drawn: u64,
+    share: Share,
+}
+
+impl Arrivals {
+    pub fn new(seed: u64, per_second: f64, process: Process, start: Nanos, share: Share) -> Self {
+        let stream = Stream::new(seed, "arrivals", [0, 0]);
+        Self { stream, process, start, gap_ns: NANOS_PER_SECOND / per_second, at_ns: 0.0, drawn: 0, share }
+    }
+
+    /// The whole plan's next arrival, since the start.
+    fn draw(&mut self) -> (f64, u32) {
+        self.drawn += 1;
+        self.at_ns = match self.process {
+            Process::Uniform => self.drawn as f64 * self.gap_ns,
+            Process::Poisson => self.at_ns - self.gap_ns * (1.0 - fraction(&mut self.stream)).ln(),
+        };
+        // Below the number of users, which is 32 bits wide.
+        let user = u32::try_from(self.stream.below(u64::from(USERS))).unwrap_or(0);
+        (self.at_ns, user)
+    }
+}
+
+impl Iterator for Arrivals {
+    type Item = (Nanos, ClientIndex);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (at_ns, user) = self.draw();
+            if user % self.share.of == self.share.shard {
+                // Never negative, and centuries fit.
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                let since_start = Nanos(at_ns as u64);
+                return Some((self.start + since_start, user / self.share.of));
+            }
+        }
+    }
+}
+
+/// Uniform from 0 to below 1.
+pub fn fraction(stream: &mut Stream) -> f64 {
+    (stream.bits() >> 11) as f64 * FRACTION
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALONE: Share = Share { shard: 0, of: 1 };
+    const START: Nanos = Nanos::from_seconds(5);
+
+    fn plan(seed: u64, process: Process, share: Share) -> Arrivals {
+        Arrivals::new(seed, 1_000.0, process, START, share)
+    }
+
+    #[test]
+    fn uniform_arrivals_are_evenly_spaced() {
+        let due: Vec<Nanos> = plan(1, Process::Uniform, ALONE).take(3).map(|(due, _)| due.since(START)).collect();
+        assert_eq!(due, [Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(3)]);
+    }
+
+    #[test]
+    fn poisson_spans_have_the_mean_and_the_spread_of_exponential_ones() {
+        let due: Vec<u64> = plan(1, Process::Poisson, ALONE).take(100_000).map(|(due, _)| due.since(START).0).collect();
+        let spans: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
+        let mean = spans.iter().sum::<f64>() / spans.len() as f64;
+        let variance = spans.iter().map(|span| (span - mean).powi(2)).sum::<f64>() / spans.len() as f64;
+        // A thousand a second: spans of 1 ms, and as large a deviation. Both errors are below 1/√100,000 ≈ 0.3 % times 4.5.
+        assert!((mean - 1.0).abs() < 0.015, "{mean}");
+        assert!((variance.sqrt() - 1.0).abs() < 0.02, "{variance}");
+        let longer = spans.iter().filter(|span| **span > 3.0).count() as f64 / spans.len() as f64;
+        assert!((longer - (-3.0_f64).exp()).abs() < 0.003, "{longer}");
+    }
+
+    #[test]
+    fn shards_share_one_plan() {
+        for process in [Process::Poisson, Process::Uniform] {
+            let whole: Vec<_> = plan(7, process, ALONE).take(3_000).collect();
+            let last = whole[2_999].0;
+            let mut parts = Vec::new();
+            for shard in 0..3 {
+                let share = Share { shard, of: 3 };
+                let mine = plan(7, process, share).take_while(|(due, _)| *due <= last);
+                parts.extend(mine.map(|(due, index)| (due, index * 3 + shard)));
+            }
+            parts.sort_unstable();
+            assert_eq!(parts, whole);
+        }
+    }
+
+    #[test]
+    fn another_seed_is_another_plan() {
+        let first = |seed| plan(seed, Process::Poisson, ALONE).next();
+        assert_eq!(first(1), first(1));
+        assert_ne!(first(1), first(2));
+    }
+
+    #[test]
+    fn everything_is_of_one_shard() {
+        let mut all: Vec<u32> = (0..3).flat_map(|shard| Share { shard, of: 3 }.of_all(10)).collect();
+        assert_eq!(Share { shard: 1, of: 3 }.of_all(10), [1, 4, 7]);
+        all.sort_unstable();
+        assert_eq!(all, (0..10).collect::<Vec<_>>());
+    }
+}
