@@ -19,6 +19,7 @@ pub fn drive_endpoint(
     let mut driven = match workload {
         AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, stop, on_tick),
         AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, stop, on_tick),
+        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, stop, on_tick),
     }?;
     let figure = &workload.entry().metric;
     driven.facts.metric = Metric {

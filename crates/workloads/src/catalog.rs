@@ -3,6 +3,7 @@
 use crate::dataset::Dataset;
 use crate::order_entry::{self, OrderEntry};
 use crate::slob::{self, Slob};
+use crate::sysbench_oltp::{self, SysbenchOltp};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
@@ -25,7 +26,7 @@ pub struct Metric {
     pub per_ms: u64,
 }
 
-pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY, slob::ENTRY];
+pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY, slob::ENTRY, sysbench_oltp::ENTRY];
 
 /// The workload called `kind`, if there is one.
 pub fn entry(kind: &str) -> Option<&'static Entry> {
@@ -37,6 +38,7 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
 pub enum AnyWorkload {
     OrderEntry(OrderEntry),
     Slob(Slob),
+    SysbenchOltp(Box<SysbenchOltp>),
 }
 
 impl AnyWorkload {
@@ -45,6 +47,7 @@ impl AnyWorkload {
         match kind {
             order_entry::KIND => OrderEntry::from_table(table).map(Self::OrderEntry),
             slob::KIND => Slob::from_table(table).map(Self::Slob),
+            sysbench_oltp::KIND => SysbenchOltp::from_table(table).map(Box::new).map(Self::SysbenchOltp),
             other => Err(vec![unknown_kind(other)]),
         }
     }
@@ -53,6 +56,7 @@ impl AnyWorkload {
         match self {
             Self::OrderEntry(_) => &order_entry::ENTRY,
             Self::Slob(_) => &slob::ENTRY,
+            Self::SysbenchOltp(_) => &sysbench_oltp::ENTRY,
         }
     }
 
@@ -60,6 +64,7 @@ impl AnyWorkload {
         match self {
             Self::OrderEntry(workload) => workload,
             Self::Slob(workload) => workload,
+            Self::SysbenchOltp(workload) => &**workload,
         }
     }
 }

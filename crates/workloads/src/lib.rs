@@ -14,4 +14,5 @@ pub mod random;
 pub mod share;
 pub mod slob;
 pub mod sql;
+pub mod sysbench_oltp;
 pub mod workload;

@@ -1,0 +1,122 @@
+//! Whether what was executed in the measured window is what the test consists of. Nothing here is left to chance: every
+//! transaction has the same statements.
+
+use super::checks::finding;
+use super::settings::Settings;
+use super::steps::Steps;
+use super::tally::Counter;
+use record::check::{Finding, Moment, Verdict};
+use record::trial::KindTotals;
+use std::collections::BTreeMap;
+
+pub fn audit(settings: &Settings, steps: &Steps, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+    let counted = |counter: Counter| tally.get(counter.name()).copied().unwrap_or(0);
+    let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
+    let expected = steps.queries();
+    let (reads, writes, others) = (counted(Counter::Reads), counted(Counter::Writes), counted(Counter::Others));
+    let missed = counted(Counter::MissedChanges);
+    let exactly = |name: &str, what: &str, found: u64, each: u32| {
+        let wanted = transactions * u64::from(each);
+        let rule = format!("A transaction has {each} {what}.");
+        finish(name, &rule, found == wanted, format!("{found} in {transactions} transactions"))
+    };
+    vec![
+        finish(
+            "queries",
+            "Queries that read, write and do neither are all queries.",
+            reads + writes + others == counted(Counter::Queries),
+            format!("{reads} + {writes} + {others}, {} asked", counted(Counter::Queries)),
+        ),
+        exactly("reads", "queries that read", reads, expected.reads),
+        exactly("writes", "queries that write or miss their row", writes + missed, expected.writes),
+        exactly(
+            "others",
+            "other queries besides those that miss their row",
+            others - missed.min(others),
+            expected.others,
+        ),
+        missed_changes(settings, steps, missed, writes),
+        wrong_selects(settings, steps, counted(Counter::WrongSelects), reads),
+    ]
+}
+
+/// A row can only be missed while, or after, another transaction deletes it.
+fn missed_changes(settings: &Settings, steps: &Steps, missed: u64, writes: u64) -> Finding {
+    let may_miss = steps.delete_inserts > 0 || steps.deletes > 0;
+    let seen = format!("{missed} of {} changes found no row", missed + writes);
+    if may_miss {
+        let rule = format!("Only rows that another client deletes are missed by {}.", settings.test.name());
+        return finish("missed-changes", &rule, true, seen);
+    }
+    finish("missed-changes", "Every change finds its row.", missed == 0, seen)
+}
+
+fn wrong_selects(settings: &Settings, steps: &Steps, wrong: u64, reads: u64) -> Finding {
+    let rule = "Every select returns the rows that there are.";
+    let seen = format!("{wrong} of {reads} selects returned another number of rows");
+    if steps.leaves_gaps() || settings.secondary && steps.delete_inserts > 0 {
+        let why = format!("{seen}, and rows come and go between transactions");
+        return finding("selects", rule, Moment::AfterTrial, Verdict::Undecided { why });
+    }
+    finish("selects", rule, wrong == 0, seen)
+}
+
+fn finish(name: &str, rule: &str, holds: bool, seen: String) -> Finding {
+    let verdict = if holds { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } };
+    finding(name, rule, Moment::AfterTrial, verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sysbench_oltp::KEYS;
+    use serde_json::{Value, json};
+
+    fn names(table: &Value, tally: [u64; 6], chosen: fn(&Verdict) -> bool) -> Vec<String> {
+        let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
+        let tally = super::super::tally::COUNTERS.iter().map(|name| (*name).to_owned()).zip(tally).collect();
+        let kinds = [KindTotals { kind: "read_write".to_owned(), committed: 10, ..KindTotals::default() }];
+        let findings = audit(&settings, &Steps::of(&settings), &kinds, &tally);
+        findings.into_iter().filter(|finding| chosen(&finding.verdict)).map(|finding| finding.name).collect()
+    }
+
+    fn violated(table: &Value, tally: [u64; 6]) -> Vec<String> {
+        names(table, tally, |verdict| matches!(verdict, Verdict::Violated { .. }))
+    }
+
+    #[test]
+    fn fourteen_four_and_two() {
+        assert!(violated(&json!({}), [200, 140, 40, 20, 0, 0]).is_empty());
+        assert!(violated(&json!({ "mode": "0.4.8" }), [210, 140, 50, 20, 0, 0]).is_empty());
+        assert!(violated(&json!({}), [200, 140, 37, 23, 3, 0]).is_empty(), "three changes missed their rows");
+    }
+
+    #[test]
+    fn each_count_that_is_off_is_named() {
+        for (tally, name) in [
+            ([201, 140, 40, 20, 0, 0], "queries"),
+            ([199, 139, 40, 20, 0, 0], "reads"),
+            ([199, 140, 39, 20, 0, 0], "writes"),
+            ([199, 140, 40, 19, 0, 0], "others"),
+            ([200, 140, 40, 20, 0, 1], "selects"),
+        ] {
+            assert_eq!(violated(&json!({}), tally), [format!("sysbench-oltp/{name}")]);
+        }
+    }
+
+    #[test]
+    fn where_nothing_is_deleted_nothing_may_be_missed() {
+        let table = json!({ "test": "update_index" });
+        assert!(violated(&table, [10, 0, 10, 0, 0, 0]).is_empty());
+        assert_eq!(violated(&table, [10, 0, 9, 1, 1, 0]), ["sysbench-oltp/missed-changes"]);
+        assert!(violated(&json!({ "test": "delete" }), [10, 0, 2, 8, 8, 0]).is_empty());
+    }
+
+    #[test]
+    fn selects_are_not_judged_where_rows_come_and_go() {
+        let undecided =
+            |table: &Value, tally| names(table, tally, |verdict| matches!(verdict, Verdict::Undecided { .. }));
+        assert_eq!(undecided(&json!({ "skip_trx": true }), [180, 140, 40, 0, 0, 9]), ["sysbench-oltp/selects"]);
+        assert!(undecided(&json!({}), [200, 140, 40, 20, 0, 0]).is_empty());
+    }
+}

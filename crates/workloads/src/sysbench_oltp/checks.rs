@@ -1,0 +1,151 @@
+//! Conditions on the data, after loading and after a trial: queries for what violates them, on one table after another.
+
+use super::SysbenchOltp;
+use super::ledger;
+use super::settings::{Mode, Test};
+use crate::condition;
+use crate::sql::{self, SqlError, filled};
+use engines::admin::Admin;
+use engines::session::SessionError;
+use engines::statement::Statement;
+use record::check::{Finding, Moment, Verdict};
+
+/// Tables that a finding describes before it leaves out the rest.
+const TABLES_SHOWN: usize = 3;
+
+struct Condition {
+    name: &'static str,
+    rule: &'static str,
+}
+
+const IDS: Condition = Condition { name: "ids", rule: "Ids are from 1 to the number of rows." };
+const UNIQUE_IDS: Condition = Condition { name: "unique-ids", rule: "No two rows have the same id." };
+const LOADED_KEYS: Condition = Condition { name: "loaded-keys", rule: "Column k is in the range it is drawn from." };
+const KEYS: Condition = Condition { name: "keys", rule: "Column k is not below the range it is drawn from." };
+const TEXTS: Condition =
+    Condition { name: "texts", rule: "Columns c and pad are ten and five groups of eleven digits." };
+const CONSTANT_TEXTS: Condition =
+    Condition { name: "constant-texts", rule: "Column c has at most 119 characters, and column pad has 50." };
+
+/// In the order of the names below.
+const ALL: [&Condition; 6] = [&IDS, &UNIQUE_IDS, &LOADED_KEYS, &KEYS, &TEXTS, &CONSTANT_TEXTS];
+const NAMES: &[&str] = &[IDS.name, UNIQUE_IDS.name, LOADED_KEYS.name, KEYS.name, TEXTS.name, CONSTANT_TEXTS.name];
+
+/// The queries of the conditions and of the ledger, read once.
+#[derive(Debug)]
+pub struct Checks {
+    conditions: Vec<Statement>,
+    pub sums: Vec<Statement>,
+}
+
+impl Checks {
+    pub fn read() -> Result<Self, SqlError> {
+        Ok(Self {
+            conditions: sql::statements(NAMES, include_str!("sql/checks.sql"), "")?,
+            sums: sql::statements(ledger::SUMS, include_str!("sql/ledger.sql"), "")?,
+        })
+    }
+}
+
+pub fn check(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+    let mut findings = Vec::new();
+    if moment == Moment::AfterLoad || has_constant_rows(workload) {
+        findings.push(number_of_rows(workload, admin, moment)?);
+    }
+    for (condition, query) in ALL.iter().zip(&workload.checks.conditions) {
+        if applies(workload, condition, moment) {
+            let verdict = judge(workload, &query.sql, admin)?;
+            findings.push(finding(condition.name, condition.rule, moment, verdict));
+        }
+    }
+    Ok(findings)
+}
+
+/// Whether rows only come and go in pairs.
+fn has_constant_rows(workload: &SysbenchOltp) -> bool {
+    let settings = &workload.settings;
+    let may_double = settings.secondary && workload.steps.delete_inserts > 0;
+    let is_closed = !matches!(settings.test, Test::Insert | Test::Delete | Test::BulkInsert);
+    is_closed && !may_double && !workload.steps.leaves_gaps()
+}
+
+fn applies(workload: &SysbenchOltp, condition: &Condition, moment: Moment) -> bool {
+    let settings = &workload.settings;
+    let is_loaded = moment == Moment::AfterLoad;
+    let has_texts = settings.test != Test::BulkInsert;
+    match condition.name {
+        "ids" => is_loaded || !matches!(settings.test, Test::Insert | Test::BulkInsert),
+        // Elsewhere the primary key sees to it; during a run without one, nobody does.
+        "unique-ids" => is_loaded && settings.secondary,
+        "loaded-keys" => is_loaded,
+        "keys" => !is_loaded,
+        "texts" => has_texts && settings.mode == Mode::Of10,
+        "constant-texts" => has_texts && settings.mode == Mode::Of048,
+        _ => false,
+    }
+}
+
+/// One verdict for all tables.
+fn judge(workload: &SysbenchOltp, query: &str, admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
+    let size = workload.settings.table_size.to_string();
+    let (lowest, highest) = match workload.settings.mode {
+        Mode::Of10 => ("1", size.as_str()),
+        Mode::Of048 => ("0", "0"),
+    };
+    let mut violations = Vec::new();
+    for table in &workload.tables {
+        let values = [("{table}", &*table.name), ("{rows}", &*size), ("{lowest}", lowest), ("{highest}", highest)];
+        if let Verdict::Violated { seen } = condition::judge(&filled(query, &values), &["id"], admin)? {
+            violations.push(format!("{}: {seen}", table.name));
+        }
+    }
+    Ok(several(&violations))
+}
+
+fn several(violations: &[String]) -> Verdict {
+    let shown = violations.iter().take(TABLES_SHOWN).map(String::as_str).collect::<Vec<_>>().join("; ");
+    match violations.len() {
+        0 => Verdict::Holds { seen: None },
+        count if count > TABLES_SHOWN => {
+            Verdict::Violated { seen: format!("{shown}; and {} more tables", count - TABLES_SHOWN) }
+        }
+        _ => Verdict::Violated { seen: shown },
+    }
+}
+
+fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+    let expected = workload.initial_rows();
+    let mut wrong = Vec::new();
+    for table in &workload.tables {
+        let found = ledger::sum(&workload.checks, "rows", &table.name, admin)?;
+        if u64::try_from(found) != Ok(expected) {
+            wrong.push(format!("{} has {found} rows instead of {expected}", table.name));
+        }
+    }
+    Ok(finding("rows", "Every table has its number of rows.", moment, several(&wrong)))
+}
+
+/// A finding of this workload.
+pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
+    Finding { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_queries_are_in_the_order_of_the_conditions() {
+        let checks = Checks::read().unwrap();
+        let names: Vec<&str> = checks.conditions.iter().map(|query| query.name).collect();
+        assert_eq!(names, ALL.map(|condition| condition.name));
+    }
+
+    #[test]
+    fn a_few_tables_are_named_and_the_others_counted() {
+        let tables: Vec<String> = (1..=5).map(|number| format!("sbtest{number}: id 7")).collect();
+        assert_eq!(several(&tables[..0]), Verdict::Holds { seen: None });
+        let seen = "sbtest1: id 7; sbtest2: id 7; sbtest3: id 7; and 2 more tables".to_owned();
+        assert_eq!(several(&tables), Verdict::Violated { seen });
+    }
+}

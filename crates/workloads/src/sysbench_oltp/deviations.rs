@@ -1,0 +1,89 @@
+//! What must be said whenever a number of this workload is shown.
+
+use super::settings::{Mode, Settings, Test};
+use super::statements::BULK_ROWS;
+use crate::random::{Shape, Special};
+use std::borrow::Cow;
+
+pub const NOTICE: &str = "The sysbench-oltp workload does what the OLTP tests of sysbench do, in a program of its own. \
+    Its results are not comparable with those of sysbench unless the version, the distribution of row numbers, the \
+    tables and the statements of both are known to be the same, and then only with care.";
+
+const ALWAYS: &[&str] = &[
+    "Row numbers, texts and the order of clients come from other random numbers than sysbench's.",
+    "A transaction that the database gave up is repeated with the same values after a pause, not with new ones at once; \
+     it is counted with its statements once it has succeeded.",
+    "A transaction that only reads is begun as one that only reads.",
+    "Keys and indexes are built after the rows are loaded, and the statistics of the tables are brought up to date.",
+    "Percentiles come from histograms of high resolution, not from sysbench's 1024 buckets.",
+    "A row that two transactions deleted and insert again at the same time is a conflict and repeated on every engine; \
+     sysbench repeats it on PostgreSQL only.",
+];
+
+pub fn deviations(settings: &Settings) -> Vec<Cow<'static, str>> {
+    let mut all = vec![Cow::Owned(distribution(settings))];
+    all.extend(ALWAYS.iter().copied().map(Cow::Borrowed));
+    if settings.mode == Mode::Of048 {
+        all.push(Cow::Borrowed("Of sysbench 0.4.8 there are the complex and the simple mode, and no user delays."));
+    }
+    match settings.test {
+        Test::BulkInsert => all.push(Cow::Owned(format!(
+            "A transaction is one statement of {BULK_ROWS} rows; sysbench calls one row an event and sends up to 512 KiB \
+             of them at once. Clients fill the tables in turn; one table for each client is as sysbench has it.",
+        ))),
+        Test::Insert if !settings.auto_inc => all.push(Cow::Borrowed(
+            "Ids that clients choose are scattered over 62 bits instead of 32, so that no two clients choose the same.",
+        )),
+        Test::SelectRandomPoints | Test::SelectRandomRanges => all.push(Cow::Owned(format!(
+            "Clients share {} segments of k; sysbench gives each of its threads one.",
+            settings.segments
+        ))),
+        _ => {}
+    }
+    all
+}
+
+/// The default has changed from version to version, so no number means anything without it.
+fn distribution(settings: &Settings) -> String {
+    let special = |version: &str, Special { draws, band_percent, into_band_percent }: Special| {
+        format!(
+            "special as in sysbench {version} (rand_spec_iter {draws}, rand_spec_pct {band_percent}, rand_spec_res \
+             {into_band_percent}): about {into_band_percent} % of the draws hit the middle {band_percent} % of the rows"
+        )
+    };
+    let drawn = match settings.shape() {
+        Shape::Uniform => "uniform: every row is as likely as any other".to_owned(),
+        Shape::Gaussian { draws } => format!("gaussian, the mean of {draws} uniform draws"),
+        Shape::SpecialOf04(parameters) => special("0.4", parameters),
+        Shape::SpecialOf10(parameters) => special("1.0", parameters),
+        Shape::Pareto { h } => {
+            format!(
+                "pareto with h = {h}: {:.0} % of the draws hit the first {:.0} % of the rows",
+                100.0 * (1.0 - h),
+                100.0 * h
+            )
+        }
+        Shape::Zipfian { exponent } => format!("zipfian with exponent {exponent}: the lower the id, the hotter"),
+    };
+    format!("Distribution of row numbers (rand_type): {drawn}. Sysbench's default depends on its version.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sysbench_oltp::KEYS;
+    use serde_json::{Value, json};
+
+    fn first(table: &Value) -> String {
+        let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
+        deviations(&settings).remove(0).into_owned()
+    }
+
+    #[test]
+    fn the_distribution_comes_first_and_in_words() {
+        assert!(first(&json!({})).contains("special as in sysbench 1.0 (rand_spec_iter 12"));
+        assert!(first(&json!({ "mode": "0.4.8" })).contains("special as in sysbench 0.4 ("));
+        assert!(first(&json!({ "rand_type": "uniform" })).contains("uniform"));
+        assert!(first(&json!({ "rand_type": "pareto" })).contains("80 % of the draws hit the first 20 % of the rows"));
+    }
+}

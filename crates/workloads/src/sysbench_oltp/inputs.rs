@@ -1,0 +1,165 @@
+//! What the transactions will do.
+//!
+//! The counts of statements are settings without a bound worth reserving room for, so an input does not hold its values
+//! but a random stream of its own, from which [`Draws`] takes them one after the other. A retry takes the same ones
+//! again, and no answer of the database changes what is drawn next.
+
+use super::settings::{Mode, Settings};
+use super::text::{C_LENGTH, PAD_LENGTH, digit_groups, joined_numbers};
+use crate::random::{Distribution, Letters, Stream};
+
+/// One transaction: where its values come from, and which it is of which client.
+#[derive(Debug, Clone)]
+pub struct Input {
+    values: Stream,
+    client: u32,
+    /// Transactions that the client has drawn before.
+    number: u64,
+}
+
+/// One emulated client.
+#[derive(Debug, Clone)]
+pub struct Client {
+    stream: Stream,
+    index: u32,
+    drawn: u64,
+}
+
+impl Client {
+    pub fn new(seed: u64, index: u32) -> Self {
+        Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0 }
+    }
+
+    pub fn draw(&mut self) -> Input {
+        let number = self.drawn;
+        self.drawn += 1;
+        Input { values: self.stream.fork(), client: self.index, number }
+    }
+}
+
+/// Which rows there are to choose from, and how they are chosen.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Ids {
+    tables: u32,
+    rows: i64,
+    range_size: i64,
+    /// 0.4.8 moves a range that would end beyond the last row, and takes one more id for the range without duplicates.
+    ranges_end_inside: bool,
+    in_table: Distribution,
+    segments: u32,
+    segment_rows: i64,
+    in_segment: Distribution,
+}
+
+impl Ids {
+    pub fn new(settings: &Settings) -> Self {
+        let shape = settings.shape();
+        let segment_rows = settings.table_size / settings.segments;
+        Self {
+            tables: settings.tables,
+            rows: i64::from(settings.table_size),
+            range_size: i64::from(settings.range_size),
+            ranges_end_inside: settings.mode == Mode::Of048,
+            in_table: Distribution::new(shape, u64::from(settings.table_size)),
+            segments: settings.segments,
+            segment_rows: i64::from(segment_rows),
+            in_segment: Distribution::new(shape, u64::from(segment_rows)),
+        }
+    }
+
+    /// An id, or a value of k, which has the same range.
+    pub fn draw(&self, stream: &mut Stream) -> i64 {
+        1 + self.in_table.draw(stream).cast_signed()
+    }
+
+    fn draw_range(&self, stream: &mut Stream, ids: i64) -> IdRange {
+        let drawn = self.draw(stream);
+        let low = if self.ranges_end_inside { drawn.min(self.rows - self.range_size).max(1) } else { drawn };
+        let high = low + ids - 1;
+        IdRange { low, high, rows: usize::try_from(high.min(self.rows) - low + 1).unwrap_or(0) }
+    }
+}
+
+/// Ids from `low` to `high`, of which so many exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IdRange {
+    pub low: i64,
+    pub high: i64,
+    pub rows: usize,
+}
+
+/// Room for the ids that one client fills of a table it shares: a 128th of what four bytes hold.
+const IDS_OF_BULK_CLIENT: i64 = 1 << 24;
+/// Bits of an id without meaning of its own: the client's number below, the number of its transaction above.
+const CLIENT_BITS: u32 = 24;
+const UNIQUE_ID_BITS: u32 = 62;
+/// Odd, so that multiplying by it changes the order of all ids and makes no two of them equal.
+const SCATTER: u64 = 0x2545_F491_4F6C_DD1D;
+
+/// The values of one transaction, in the order of its statements.
+#[derive(Debug)]
+pub struct Draws<'a> {
+    ids: &'a Ids,
+    values: Stream,
+    client: u32,
+    number: u64,
+}
+
+impl<'a> Draws<'a> {
+    pub fn new(ids: &'a Ids, input: &Input) -> Self {
+        Self { ids, values: input.values.clone(), client: input.client, number: input.number }
+    }
+
+    /// Number of a table, counted from 0: all are equally frequent, whatever the distribution of rows.
+    pub fn table(&mut self) -> u32 {
+        // Below the number of tables.
+        u32::try_from(self.values.below(u64::from(self.ids.tables))).unwrap_or(0)
+    }
+
+    pub fn id(&mut self) -> i64 {
+        self.ids.draw(&mut self.values)
+    }
+
+    pub fn range(&mut self) -> IdRange {
+        self.ids.draw_range(&mut self.values, self.ids.range_size)
+    }
+
+    pub fn distinct_range(&mut self) -> IdRange {
+        let more = i64::from(self.ids.ranges_end_inside);
+        self.ids.draw_range(&mut self.values, self.ids.range_size + more)
+    }
+
+    pub fn c(&mut self) -> Letters<C_LENGTH> {
+        digit_groups(&mut self.values)
+    }
+
+    pub fn c_of_numbers(&mut self) -> Letters<C_LENGTH> {
+        joined_numbers(&mut self.values)
+    }
+
+    pub fn pad(&mut self) -> Letters<PAD_LENGTH> {
+        digit_groups(&mut self.values)
+    }
+
+    /// A value of k out of the client's segment.
+    pub fn in_segment(&mut self) -> i64 {
+        let segment = i64::from(self.client % self.ids.segments);
+        segment * self.ids.segment_rows + 1 + self.ids.in_segment.draw(&mut self.values).cast_signed()
+    }
+
+    /// An id that no other transaction has, scattered over all of them.
+    pub fn unique_id(&self) -> i64 {
+        let place = self.number << CLIENT_BITS | u64::from(self.client);
+        (place.wrapping_mul(SCATTER) & ((1 << UNIQUE_ID_BITS) - 1)).cast_signed()
+    }
+
+    /// The table that the client fills, and the first of `rows` consecutive ids there.
+    pub fn bulk(&self, rows: usize) -> (u32, i64) {
+        let before = self.number.saturating_mul(rows as u64);
+        let first = i64::from(self.client / self.ids.tables) * IDS_OF_BULK_CLIENT + 1;
+        (self.client % self.ids.tables, first.saturating_add_unsigned(before))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! What the database has against what clients were told: rows and sums before and after a run, and the acknowledged
+//! totals.
+
+use super::SysbenchOltp;
+use super::checks::{Checks, finding};
+use super::settings::{Settings, Test};
+use super::statements::BULK_ROWS;
+use super::steps::Steps;
+use crate::sql::filled;
+use engines::admin::Admin;
+use engines::session::SessionError;
+use record::check::{Finding, Moment, Verdict};
+use record::trial::KindTotals;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+
+pub const SUMS: &[&str] = &["rows", "sum-of-k"];
+
+/// The sum over all tables.
+pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+    let mut state = BTreeMap::new();
+    for name in SUMS {
+        let mut total = 0;
+        for table in &workload.tables {
+            total += sum(&workload.checks, name, &table.name, admin)?;
+        }
+        state.insert((*name).to_owned(), total);
+    }
+    Ok(state)
+}
+
+/// One of the sums for one table; 0 for a name that is none.
+pub fn sum(checks: &Checks, name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
+    let mut found = Ok(0);
+    for query in checks.sums.iter().filter(|query| query.name == name) {
+        admin.scan(&filled(&query.sql, &[("{table}", table)]), &mut |set, row| {
+            // The sum of no rows is null.
+            found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
+        })?;
+    }
+    found
+}
+
+pub fn reconcile(
+    settings: &Settings,
+    steps: &Steps,
+    before: &BTreeMap<String, i64>,
+    after: &BTreeMap<String, i64>,
+    whole_run: &[KindTotals],
+) -> Vec<Finding> {
+    let moved = |sum: &str| after.get(sum).copied().unwrap_or(0) - before.get(sum).copied().unwrap_or(0);
+    let certain = whole_run.iter().map(|totals| totals.committed).sum::<u64>().cast_signed();
+    // A transaction that failed for the client may have been committed: the answer may have been what was lost.
+    let doubtful = whole_run.iter().map(|totals| totals.failed).sum::<u64>().cast_signed();
+    let mut findings = vec![rows(settings, steps, moved("rows"), certain, doubtful)];
+    if settings.test == Test::UpdateIndex {
+        let each = i64::from(steps.index_updates);
+        let allowed = certain * each..=(certain + doubtful) * each;
+        let rule = "The sum of k grew by one for every acknowledged update.";
+        findings.push(compare("acknowledged-updates", rule, moved("sum-of-k"), allowed));
+    }
+    findings
+}
+
+fn rows(settings: &Settings, steps: &Steps, moved: i64, certain: i64, doubtful: i64) -> Finding {
+    let all = certain + doubtful;
+    let rewritten = i64::from(steps.delete_inserts);
+    let (name, rule, allowed) = match settings.test {
+        Test::Insert => ("acknowledged-inserts", "There are as many new rows as were acknowledged.", certain..=all),
+        Test::BulkInsert => {
+            let each = i64::try_from(BULK_ROWS).unwrap_or(i64::MAX);
+            ("acknowledged-inserts", "There are as many new rows as were acknowledged.", certain * each..=all * each)
+        }
+        Test::Delete => ("acknowledged-deletes", "No more rows are gone than deletes were acknowledged.", -all..=0),
+        _ if settings.secondary && rewritten > 0 => {
+            let why = "without a primary key, two transactions may delete one row and both insert it again".to_owned();
+            let rule = "Every deleted row was inserted again.";
+            return finding("constant-rows", rule, Moment::AfterTrial, Verdict::Undecided { why });
+        }
+        // Without transactions, a failure may come between deleting and inserting.
+        _ if steps.leaves_gaps() => {
+            ("constant-rows", "Every deleted row was inserted again.", -doubtful * rewritten..=0)
+        }
+        _ => ("constant-rows", "There are as many rows as before.", 0..=0),
+    };
+    compare(name, rule, moved, allowed)
+}
+
+fn compare(name: &str, rule: &str, moved: i64, allowed: RangeInclusive<i64>) -> Finding {
+    let seen = if allowed.start() == allowed.end() {
+        format!("moved by {moved}, {} expected", allowed.start())
+    } else {
+        format!("moved by {moved}, {} to {} allowed", allowed.start(), allowed.end())
+    };
+    let verdict =
+        if allowed.contains(&moved) { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } };
+    finding(name, rule, Moment::AfterTrial, verdict)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sysbench_oltp::KEYS;
+    use serde_json::{Value, json};
+
+    /// Names of what is violated after 100 acknowledged and `failed` other transactions.
+    fn violated(table: &Value, rows: i64, sum_of_k: i64, failed: u64) -> Vec<String> {
+        let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
+        let sums = |rows, sum: i64| BTreeMap::from([("rows".to_owned(), rows), ("sum-of-k".to_owned(), sum)]);
+        let run = [KindTotals { kind: "test".to_owned(), committed: 100, failed, ..KindTotals::default() }];
+        let (before, after) = (sums(1_000, 5_000), sums(1_000 + rows, 5_000 + sum_of_k));
+        let findings = reconcile(&settings, &Steps::of(&settings), &before, &after, &run);
+        findings.into_iter().filter(Finding::is_violated).map(|finding| finding.name).collect()
+    }
+
+    #[test]
+    fn what_moves_must_move_by_what_was_acknowledged() {
+        let cases = [
+            (json!({}), 0, 1),
+            (json!({ "test": "insert" }), 100, 99),
+            (json!({ "test": "bulk_insert" }), 25_000, 24_999),
+            (json!({ "test": "delete" }), -100, -101),
+            (json!({ "test": "delete" }), -1, 1),
+            (json!({ "test": "write_only", "skip_trx": true }), 0, -1),
+        ];
+        for (table, right, wrong) in cases {
+            assert!(violated(&table, right, 0, 0).is_empty(), "{table}");
+            assert_eq!(violated(&table, wrong, 0, 0).len(), 1, "{table}");
+        }
+    }
+
+    #[test]
+    fn index_updates_are_in_the_sum_of_k() {
+        let table = json!({ "test": "update_index", "index_updates": 3 });
+        assert!(violated(&table, 0, 300, 0).is_empty());
+        assert_eq!(violated(&table, 0, 299, 0), ["sysbench-oltp/acknowledged-updates"]);
+        assert!(violated(&table, 0, 303, 1).is_empty());
+    }
+
+    #[test]
+    fn what_failed_may_or_may_not_be_there() {
+        assert!(violated(&json!({ "test": "insert" }), 103, 0, 5).is_empty());
+        assert_eq!(violated(&json!({ "test": "insert" }), 106, 0, 5).len(), 1);
+        assert!(violated(&json!({ "skip_trx": true }), -2, 0, 2).is_empty());
+        assert_eq!(violated(&json!({}), -2, 0, 2).len(), 1, "a transaction is whole or not there");
+    }
+}

@@ -1,0 +1,240 @@
+//! The OLTP tests that sysbench made popular: small statements on tables of one form, alone or in transactions.
+//!
+//! Which statements, on how many tables and rows, and which rows are hot is all in the settings, under sysbench's names.
+//! Left out: its ways of connecting, of pacing and of reporting, which are the driver's here.
+
+mod audit;
+mod checks;
+mod deviations;
+mod inputs;
+mod ledger;
+mod rows;
+mod settings;
+mod statements;
+mod steps;
+mod tables;
+mod tally;
+mod text;
+mod transactions;
+
+use crate::catalog::{Entry, Metric};
+use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::sql::SqlError;
+use crate::workload::{Ending, Kind, Tally, Workload};
+use ::settings::Problem;
+use engines::admin::Admin;
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement};
+use inputs::Ids;
+use record::check::{Finding, Moment};
+use record::trial::KindTotals;
+use serde_json::{Map, Value};
+use statements::Statements;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use steps::Steps;
+use tables::Scripts;
+
+pub use inputs::{Client, Input};
+pub use settings::{KEYS, Mode, Settings, Test};
+
+pub const KIND: &str = "sysbench-oltp";
+
+pub const ENTRY: Entry = Entry {
+    kind: KIND,
+    meaning: "Point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests.",
+    keys: KEYS,
+    metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
+};
+
+const fn counted(name: &'static str) -> Kind {
+    Kind { name, counted: true }
+}
+
+/// In the order of [`Test`]; a workload has the one of its test.
+const KINDS: [Kind; 11] = [
+    counted("read_write"),
+    counted("read_only"),
+    counted("write_only"),
+    counted("point_select"),
+    counted("update_index"),
+    counted("update_non_index"),
+    counted("insert"),
+    counted("delete"),
+    counted("select_random_points"),
+    counted("select_random_ranges"),
+    counted("bulk_insert"),
+];
+
+/// One test on tables of one size.
+#[derive(Debug)]
+pub struct SysbenchOltp {
+    settings: Settings,
+    steps: Steps,
+    ids: Ids,
+    tables: Vec<Table>,
+    statements: Statements,
+    sqlite: Scripts,
+    postgres: Scripts,
+    checks: checks::Checks,
+}
+
+impl SysbenchOltp {
+    fn new(settings: Settings) -> Result<Self, SqlError> {
+        let steps = Steps::of(&settings);
+        Ok(Self {
+            settings,
+            steps,
+            ids: Ids::new(&settings),
+            tables: tables::tables(&settings),
+            statements: Statements::new(&settings, &steps, tables::names(&settings))?,
+            sqlite: Scripts::new(&settings, Dialect::Sqlite)?,
+            postgres: Scripts::new(&settings, Dialect::Postgres)?,
+            checks: checks::Checks::read()?,
+        })
+    }
+
+    /// From the workload's table, checked or not.
+    pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        let settings: Settings = ::settings::read(table, KEYS)?;
+        let problem = |path: &str, found: String, expected: &str| Problem {
+            path: path.to_owned(),
+            found,
+            expected: expected.to_owned(),
+            nearest: None,
+        };
+        let mut problems = settings.problems();
+        let queries = Steps::of(&settings).queries();
+        if queries.reads + queries.writes == 0 {
+            let found = format!("a test {} without a statement", settings.test.name());
+            problems.push(problem("test", found, "counts of statements that are not all 0"));
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        Self::new(settings)
+            .map_err(|error| vec![problem("", error.to_string(), "statement files that belong together")])
+    }
+
+    /// Rows of each table at the start.
+    fn initial_rows(&self) -> u64 {
+        if self.settings.begins_with_rows() { u64::from(self.settings.table_size) } else { 0 }
+    }
+
+    fn scripts(&self, dialect: Dialect) -> &Scripts {
+        match dialect {
+            Dialect::Sqlite => &self.sqlite,
+            Dialect::Postgres => &self.postgres,
+        }
+    }
+}
+
+impl Workload for SysbenchOltp {
+    type Input = Input;
+    type Client = Client;
+
+    const COUNTERS: &'static [&'static str] = tally::COUNTERS;
+
+    fn kinds(&self) -> &'static [Kind] {
+        std::slice::from_ref(&KINDS[self.settings.test as usize])
+    }
+
+    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
+        self.statements.of(dialect)
+    }
+
+    fn client(&self, seed: u64, index: u32) -> Client {
+        Client::new(seed, index)
+    }
+
+    fn next(&self, client: &mut Client) -> Input {
+        client.draw()
+    }
+
+    fn kind(&self, _: &Input) -> u16 {
+        0
+    }
+
+    fn deferred(&self, _: &Input) -> bool {
+        false
+    }
+
+    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
+        transactions::run(self, session, input, tally).await
+    }
+}
+
+impl Dataset for SysbenchOltp {
+    fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    fn expected_rows(&self, _: &Table) -> u64 {
+        self.initial_rows()
+    }
+
+    fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
+        let number = (0..).zip(&self.tables).find(|(_, known)| known.name == table).map(|(number, _)| number);
+        Box::new(rows::rows(self, number, part))
+    }
+
+    fn schema(&self, dialect: Dialect) -> String {
+        self.scripts(dialect).before.clone()
+    }
+
+    fn finish(&self, dialect: Dialect) -> String {
+        self.scripts(dialect).after.clone()
+    }
+
+    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+        checks::check(self, admin, moment)
+    }
+
+    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+        ledger::state(self, admin)
+    }
+
+    fn reconcile(
+        &self,
+        before: &BTreeMap<String, i64>,
+        after: &BTreeMap<String, i64>,
+        whole_run: &[KindTotals],
+    ) -> Vec<Finding> {
+        ledger::reconcile(&self.settings, &self.steps, before, after, whole_run)
+    }
+
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+        audit::audit(&self.settings, &self.steps, kinds, tally)
+    }
+
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        deviations::deviations(&self.settings)
+    }
+
+    fn notice(&self) -> &'static str {
+        deviations::NOTICE
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn each_test_has_the_kind_of_its_name() {
+        for kind in KINDS {
+            let table = json!({ "test": kind.name });
+            let workload = SysbenchOltp::from_table(table.as_object().unwrap()).unwrap();
+            assert_eq!(workload.kinds(), [kind]);
+            assert_eq!(workload.settings.test.name(), kind.name);
+        }
+    }
+
+    #[test]
+    fn a_transaction_without_statements_is_refused() {
+        let table = json!({ "test": "update_index", "index_updates": 0 });
+        let problems = SysbenchOltp::from_table(table.as_object().unwrap()).unwrap_err();
+        assert_eq!(problems[0].path, "test");
+    }
+}

@@ -1,0 +1,22 @@
+-- Conditions on one table. Each query returns the ids of what violates its condition; no row means that it holds.
+
+-- statement: ids
+SELECT id FROM {table} WHERE id < 1 OR id > {rows};
+
+-- statement: unique-ids
+SELECT id FROM {table} GROUP BY id HAVING COUNT(*) > 1;
+
+-- statement: loaded-keys
+SELECT id FROM {table} WHERE k < {lowest} OR k > {highest};
+
+-- statement: keys
+SELECT id FROM {table} WHERE k < {lowest};
+
+-- Blanks at the end are the column's, not the text's.
+-- statement: texts
+SELECT id FROM {table}
+WHERE LENGTH(RTRIM(c)) <> 119 OR SUBSTR(c, 12, 1) <> '-' OR SUBSTR(c, 108, 1) <> '-'
+    OR LENGTH(RTRIM(pad)) <> 59 OR SUBSTR(pad, 12, 1) <> '-' OR SUBSTR(pad, 48, 1) <> '-';
+
+-- statement: constant-texts
+SELECT id FROM {table} WHERE LENGTH(RTRIM(c)) > 119 OR LENGTH(RTRIM(pad)) <> 50;

@@ -1,0 +1,7 @@
+-- Sums that a run moves by known amounts. Each query returns one number for one table.
+
+-- statement: rows
+SELECT COUNT(*) FROM {table};
+
+-- statement: sum-of-k
+SELECT CAST(SUM(k) AS BIGINT) FROM {table};

@@ -1,0 +1,189 @@
+//! The statements of the chosen test, by name and table.
+
+use super::settings::Settings;
+use super::steps::Steps;
+use crate::sql::{self, SqlError, filled};
+use engines::statement::{Dialect, Statement, StatementId};
+
+const SHARED: &str = include_str!("sql/transactions.sql");
+/// Every engine understands the shared statements.
+const SQLITE: &str = "";
+const POSTGRES: &str = "";
+
+/// Rows of one statement of `bulk_insert`.
+pub const BULK_ROWS: usize = 250;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+pub enum Sql {
+    PointSelect,
+    SimpleRange,
+    SumRange,
+    OrderRange,
+    DistinctRange,
+    UpdateIndex,
+    UpdateNonIndex,
+    Delete,
+    Insert,
+    InsertNumbered,
+    RandomPoints,
+    RandomRanges,
+    BulkInsert,
+}
+
+/// Names in the order of [`Sql`].
+const NAMES: &[&str] = &[
+    "point-select",
+    "simple-range",
+    "sum-range",
+    "order-range",
+    "distinct-range",
+    "update-index",
+    "update-non-index",
+    "delete",
+    "insert",
+    "insert-numbered",
+    "random-points",
+    "random-ranges",
+    "bulk-insert",
+];
+
+/// The statements that the test executes; no others are prepared.
+fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
+    let rewrites = steps.delete_inserts > 0;
+    let uses = [
+        (Sql::PointSelect, steps.point_selects > 0),
+        (Sql::SimpleRange, steps.simple_ranges > 0),
+        (Sql::SumRange, steps.sum_ranges > 0),
+        (Sql::OrderRange, steps.order_ranges > 0),
+        (Sql::DistinctRange, steps.distinct_ranges > 0),
+        (Sql::UpdateIndex, steps.index_updates > 0 || rewrites && steps.updates_before_delete),
+        (Sql::UpdateNonIndex, steps.non_index_updates > 0),
+        (Sql::Delete, steps.deletes > 0 || rewrites),
+        (Sql::Insert, rewrites || steps.inserts > 0 && !auto_inc),
+        (Sql::InsertNumbered, steps.inserts > 0 && auto_inc),
+        (Sql::RandomPoints, steps.random_points > 0),
+        (Sql::RandomRanges, steps.random_ranges > 0),
+        (Sql::BulkInsert, steps.bulk_inserts > 0),
+    ];
+    uses.into_iter().filter(|(_, is_used)| *is_used).map(|(sql, _)| sql).collect()
+}
+
+/// Every dialect's statements with `{table}` still in them, and where each is in the list of one table.
+#[derive(Debug)]
+pub struct Statements {
+    sqlite: Vec<Statement>,
+    postgres: Vec<Statement>,
+    tables: Vec<String>,
+    places: [u16; NAMES.len()],
+}
+
+impl Statements {
+    pub fn new(settings: &Settings, steps: &Steps, tables: Vec<String>) -> Result<Self, SqlError> {
+        let used = used(steps, settings.auto_inc);
+        let mut places = [0; NAMES.len()];
+        for (place, sql) in (0..).zip(&used) {
+            places[*sql as usize] = place;
+        }
+        let read = |dialect: &'static str| -> Result<Vec<Statement>, SqlError> {
+            let all = sql::statements(NAMES, SHARED, dialect)?;
+            let chosen = used.iter().map(|sql| &all[*sql as usize]);
+            Ok(chosen.map(|statement| with_markers(statement, settings)).collect())
+        };
+        Ok(Self { sqlite: read(SQLITE)?, postgres: read(POSTGRES)?, tables, places })
+    }
+
+    /// Those of the first table, then those of the second, and so on.
+    pub fn of(&self, dialect: Dialect) -> Vec<Statement> {
+        let of_table = self.of_any_table(dialect);
+        let fill = |table: &str, Statement { name, sql }: &Statement| Statement {
+            name,
+            sql: filled(sql, &[("{table}", table)]),
+        };
+        self.tables.iter().flat_map(|table| of_table.iter().map(|statement| fill(table, statement))).collect()
+    }
+
+    pub fn id(&self, table: u32, sql: Sql) -> StatementId {
+        // At most a thousand tables with a dozen statements each.
+        let before = u16::try_from(table as usize * self.sqlite.len()).unwrap_or(u16::MAX);
+        StatementId(before + self.places[sql as usize])
+    }
+
+    fn of_any_table(&self, dialect: Dialect) -> &[Statement] {
+        match dialect {
+            Dialect::Sqlite => &self.sqlite,
+            Dialect::Postgres => &self.postgres,
+        }
+    }
+}
+
+fn with_markers(statement: &Statement, settings: &Settings) -> Statement {
+    let list = |count: u32, each: &dyn Fn(u32) -> String, between: &str| {
+        (0..count).map(each).collect::<Vec<_>>().join(between)
+    };
+    let points = list(settings.random_points, &|place| format!("${}", place + 1), ", ");
+    let pair = |place: u32| (2 * place + 1, 2 * place + 2);
+    let range = |place: u32| {
+        let (low, high) = pair(place);
+        format!("k BETWEEN ${low} AND ${high}")
+    };
+    let row = |place: u32| {
+        let (id, k) = pair(place);
+        format!("(${id}, ${k})")
+    };
+    let rows = list(u32::try_from(BULK_ROWS).unwrap_or(0), &row, ", ");
+    let values =
+        [("{points}", &*points), ("{ranges}", &*list(settings.number_of_ranges, &range, " OR ")), ("{rows}", &*rows)];
+    Statement { name: statement.name, sql: filled(&statement.sql, &values) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn statements(table: &Value, tables: &[&str]) -> Statements {
+        let keys = crate::sysbench_oltp::KEYS;
+        let settings: Settings = settings::read(table.as_object().unwrap(), keys).unwrap();
+        let tables = tables.iter().map(|&table| table.to_owned()).collect();
+        Statements::new(&settings, &Steps::of(&settings), tables).unwrap()
+    }
+
+    #[test]
+    fn every_table_has_its_own_and_the_ids_find_them() {
+        let statements = statements(&json!({}), &["one", "two"]);
+        let all = statements.of(Dialect::Postgres);
+        assert_eq!(all.len(), 2 * 9);
+        let found = |table, sql| all[usize::from(statements.id(table, sql).0)].sql.as_str();
+        assert_eq!(found(0, Sql::PointSelect), "SELECT c FROM one WHERE id = $1");
+        assert_eq!(found(1, Sql::UpdateNonIndex), "UPDATE two SET c = $1 WHERE id = $2");
+        assert_eq!(found(1, Sql::Insert), "INSERT INTO two (id, k, c, pad) VALUES ($1, $2, $3, $4)");
+    }
+
+    #[test]
+    fn only_what_is_used_is_prepared() {
+        let names = |table: &Value| {
+            let all = statements(table, &["one"]).of(Dialect::Sqlite);
+            all.iter().map(|statement| statement.name).collect::<Vec<_>>()
+        };
+        assert_eq!(names(&json!({ "test": "point_select" })), ["point-select"]);
+        assert_eq!(names(&json!({ "test": "insert" })), ["insert-numbered"]);
+        assert_eq!(names(&json!({ "test": "insert", "auto_inc": false })), ["insert"]);
+        let rewriting = json!({ "test": "write_only", "index_updates": 0, "non_index_updates": 0 });
+        assert_eq!(names(&rewriting), ["delete", "insert"]);
+    }
+
+    #[test]
+    fn lists_have_as_many_markers_as_the_settings_say() {
+        let only = |table: &Value| statements(table, &["one"]).of(Dialect::Sqlite).remove(0).sql;
+        assert_eq!(
+            only(&json!({ "test": "select_random_points", "random_points": 3 })),
+            "SELECT id, k, c, pad FROM one WHERE k IN ($1, $2, $3)"
+        );
+        assert_eq!(
+            only(&json!({ "test": "select_random_ranges", "number_of_ranges": 2 })),
+            "SELECT COUNT(k) FROM one WHERE k BETWEEN $1 AND $2 OR k BETWEEN $3 AND $4"
+        );
+        assert!(only(&json!({ "test": "bulk_insert" })).ends_with("($497, $498), ($499, $500)"));
+    }
+}

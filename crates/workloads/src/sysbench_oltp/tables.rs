@@ -1,0 +1,135 @@
+//! The tables: their names and columns, and the scripts that make them and finish them after loading.
+
+use super::settings::{Mode, Settings, Test};
+use crate::dataset::Table;
+use crate::sql::{Section, SqlError, filled, sections};
+use engines::statement::Dialect;
+
+const SQLITE: &str = include_str!("sql/tables.sqlite.sql");
+const POSTGRES: &str = include_str!("sql/tables.postgres.sql");
+
+const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
+const COLUMNS_OF_BULK: &[&str] = &["id", "k"];
+const KEY: &[&str] = &["id"];
+
+/// sbtest1, sbtest2 and so on; 0.4.8 has one table, without a number.
+pub fn names(settings: &Settings) -> Vec<String> {
+    match settings.mode {
+        Mode::Of10 => (1..=settings.tables).map(|number| format!("sbtest{number}")).collect(),
+        Mode::Of048 => vec!["sbtest".to_owned()],
+    }
+}
+
+pub fn tables(settings: &Settings) -> Vec<Table> {
+    let columns = if settings.test == Test::BulkInsert { COLUMNS_OF_BULK } else { COLUMNS };
+    names(settings).into_iter().map(|name| Table { name: name.into(), columns, key: KEY }).collect()
+}
+
+/// What is run before and after loading.
+#[derive(Debug)]
+pub struct Scripts {
+    pub before: String,
+    pub after: String,
+}
+
+impl Scripts {
+    pub fn new(settings: &Settings, dialect: Dialect) -> Result<Self, SqlError> {
+        let (file, before, after) = match dialect {
+            Dialect::Sqlite => (SQLITE, vec![sqlite_table(settings)], sqlite_finish(settings)),
+            Dialect::Postgres => (POSTGRES, vec![postgres_table(settings)], postgres_finish(settings)),
+        };
+        let sections = sections(file)?;
+        Ok(Self { before: script(settings, &sections, &before)?, after: script(settings, &sections, &after)? })
+    }
+}
+
+/// The named statements for each of the tables.
+fn script(settings: &Settings, sections: &[Section], chosen: &[&'static str]) -> Result<String, SqlError> {
+    let next = (settings.table_size + 1).to_string();
+    let mut script = String::new();
+    for table in names(settings) {
+        for &name in chosen {
+            let section = sections.iter().find(|section| section.name == name).ok_or(SqlError::Missing(name))?;
+            script.push_str(&filled(section.sql, &[("{table}", &table), ("{next}", &next)]));
+            script.push_str(";\n");
+        }
+    }
+    Ok(script)
+}
+
+fn sqlite_table(settings: &Settings) -> &'static str {
+    match settings.test {
+        Test::BulkInsert => "numbers-only",
+        _ if settings.secondary => "rows-without-key",
+        _ => "rows",
+    }
+}
+
+fn sqlite_finish(settings: &Settings) -> Vec<&'static str> {
+    let mut chosen = Vec::new();
+    if settings.test != Test::BulkInsert {
+        chosen.extend(settings.secondary.then_some("id-index"));
+        chosen.extend(settings.create_secondary.then_some("k-index"));
+    }
+    chosen
+}
+
+fn postgres_table(settings: &Settings) -> &'static str {
+    match settings.test {
+        Test::BulkInsert => "numbers-only",
+        Test::Insert if !settings.auto_inc => "rows-of-wide-ids",
+        _ if settings.auto_inc => "rows-numbered",
+        _ => "rows",
+    }
+}
+
+fn postgres_finish(settings: &Settings) -> Vec<&'static str> {
+    if settings.test == Test::BulkInsert {
+        return vec!["primary-key"];
+    }
+    let mut chosen = vec![if settings.secondary { "id-index" } else { "primary-key" }];
+    chosen.extend(settings.create_secondary.then_some("k-index"));
+    chosen.extend(settings.auto_inc.then_some("numbering"));
+    chosen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn scripts(table: &Value, dialect: Dialect) -> Scripts {
+        let keys = crate::sysbench_oltp::KEYS;
+        Scripts::new(&settings::read(table.as_object().unwrap(), keys).unwrap(), dialect).unwrap()
+    }
+
+    #[test]
+    fn every_combination_of_keys_has_its_statements() {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+            for test in ["read_write", "insert", "bulk_insert"] {
+                for bits in 0..8 {
+                    let key = |bit: u32| bits >> bit & 1 == 1;
+                    let table = json!({
+                        "test": test, "auto_inc": key(0), "secondary": key(1), "create_secondary": key(2),
+                    });
+                    let Scripts { before, after } = scripts(&table, dialect);
+                    assert!(before.starts_with("CREATE TABLE sbtest1") && !before.contains('{'), "{before}");
+                    assert!(!after.contains('{'), "{after}");
+                    assert_eq!(after.contains("sbtest1_k "), key(2) && test != "bulk_insert", "{table}: {after}");
+                    assert_eq!(after.contains("_xid "), key(1) && test != "bulk_insert", "{table}: {after}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn new_rows_are_numbered_after_the_loaded_ones() {
+        let after = scripts(&json!({ "tables": 2, "table_size": 500 }), Dialect::Postgres).after;
+        assert!(after.ends_with("ALTER SEQUENCE sbtest2_id_seq RESTART WITH 501;\n"), "{after}");
+    }
+
+    #[test]
+    fn the_old_mode_has_one_table_without_a_number() {
+        assert!(scripts(&json!({ "mode": "0.4.8" }), Dialect::Sqlite).before.starts_with("CREATE TABLE sbtest ("));
+    }
+}

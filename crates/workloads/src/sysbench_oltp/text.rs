@@ -1,0 +1,79 @@
+//! The texts of the rows, in buffers of fixed length.
+
+use crate::random::{Letters, Stream};
+use std::io::Write;
+
+pub const C_LENGTH: usize = 119;
+pub const PAD_LENGTH: usize = 59;
+
+/// What column c has in 0.4.8 when it was not updated, and the two texts of its column pad: loaded, and inserted again.
+pub const C_BLANK: &str = " ";
+pub const PAD_LOADED: &str = "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee";
+pub const PAD_AGAIN: &str = "ffffffffffgggggggggghhhhhhhhhhiiiiiiiiiijjjjjjjjjj";
+
+/// Digits of a group.
+const GROUP: usize = 11;
+/// Numbers in a text of 0.4.8, each below 2^30.
+const NUMBERS: u32 = 10;
+const NUMBER_BITS: u32 = 30;
+
+/// Groups of eleven random digits with dashes between them.
+pub fn digit_groups<const LENGTH: usize>(stream: &mut Stream) -> Letters<LENGTH> {
+    let mut text = [0; LENGTH];
+    stream.digits(&mut text);
+    for dash in text.iter_mut().skip(GROUP).step_by(GROUP + 1) {
+        *dash = b'-';
+    }
+    let mut letters = Letters::default();
+    letters.push(&text);
+    letters
+}
+
+/// Ten random numbers with dashes between them, cut where the column ends.
+pub fn joined_numbers(stream: &mut Stream) -> Letters<C_LENGTH> {
+    let mut text = [0; C_LENGTH];
+    let mut room = text.as_mut_slice();
+    for place in 0..NUMBERS {
+        let dash = if place == 0 { "" } else { "-" };
+        // Ten numbers of at most ten digits and nine dashes always fit.
+        let written = write!(room, "{dash}{}", stream.below(1 << NUMBER_BITS));
+        debug_assert!(written.is_ok());
+    }
+    let length = C_LENGTH - room.len();
+    let mut letters = Letters::default();
+    letters.push(&text[..length]);
+    letters
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_have_eleven_digits() {
+        let mut stream = Stream::new(42, "text", [0, 0]);
+        let (c, pad) = (digit_groups::<C_LENGTH>(&mut stream), digit_groups::<PAD_LENGTH>(&mut stream));
+        for (text, groups) in [(c.as_str(), 10), (pad.as_str(), 5)] {
+            let found: Vec<&str> = text.split('-').collect();
+            assert_eq!(found.len(), groups, "{text}");
+            let is_group = |group: &&str| group.len() == GROUP && group.bytes().all(|digit| digit.is_ascii_digit());
+            assert!(found.iter().all(is_group), "{text}");
+        }
+        assert_ne!(c.as_str(), digit_groups::<C_LENGTH>(&mut stream).as_str());
+    }
+
+    #[test]
+    fn numbers_are_ten_and_below_two_to_the_thirtieth() {
+        let mut stream = Stream::new(42, "text", [0, 1]);
+        for _ in 0..100 {
+            let text = joined_numbers(&mut stream);
+            let numbers: Vec<u64> = text.as_str().split('-').map(|number| number.parse().unwrap()).collect();
+            assert!(numbers.len() == 10 && numbers.iter().all(|&number| number < 1 << 30), "{numbers:?}");
+        }
+    }
+
+    #[test]
+    fn constant_texts_have_fifty_letters() {
+        assert_eq!((PAD_LOADED.len(), PAD_AGAIN.len()), (50, 50));
+    }
+}
