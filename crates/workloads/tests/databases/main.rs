@@ -10,6 +10,7 @@ mod database;
 mod effects;
 mod running;
 mod slob;
+mod sysbench;
 mod whole;
 
 use database::Database;
@@ -71,5 +72,33 @@ fn every_condition_of_slob_can_fail_on_sqlite() {
 fn every_condition_of_slob_can_fail_on_postgres() {
     if postgres_is_here() {
         slob::each_condition_finds_its_violation(&Database::postgres());
+    }
+}
+
+#[test]
+fn sysbench_holds_on_sqlite() {
+    sysbench::every_test_holds(&Database::sqlite());
+}
+
+#[test]
+fn sysbench_holds_on_postgres() {
+    if postgres_is_here() {
+        sysbench::every_test_holds(&Database::postgres());
+    }
+}
+
+#[test]
+fn every_condition_of_sysbench_can_fail_on_sqlite() {
+    let database = Database::sqlite();
+    sysbench::each_condition_finds_its_violation(&database);
+    sysbench::statements_alone_commit_themselves(&database);
+}
+
+#[test]
+fn every_condition_of_sysbench_can_fail_on_postgres() {
+    if postgres_is_here() {
+        let database = Database::postgres();
+        sysbench::each_condition_finds_its_violation(&database);
+        sysbench::statements_alone_commit_themselves(&database);
     }
 }
