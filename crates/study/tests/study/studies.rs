@@ -33,7 +33,13 @@ fn every_study_can_be_planned() {
             planned.push(name);
         }
     }
-    for name in ["postgres-native-vs-vm.toml", "quickstart.toml", "reference.toml", "slob-native-vs-vm.toml"] {
+    for name in [
+        "postgres-native-vs-vm.toml",
+        "quickstart.toml",
+        "reference.toml",
+        "slob-native-vs-vm.toml",
+        "sysbench-native-vs-vm.toml",
+    ] {
         assert!(planned.iter().any(|other| other == name), "{name} is not there");
     }
 }
