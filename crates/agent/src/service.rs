@@ -2,7 +2,7 @@
 
 use crate::loading;
 use crate::protocol::{Chosen, Failure, Reply, Request};
-use driver::plan::{DrivePlan, StopFlag};
+use driver::plan::{DrivePlan, Seen, StopFlag};
 use engines::server::{Endpoint, Server, ServerPlace};
 use machines::frame::{Greeting, read_frame, write_frame};
 use std::io::{self, Read, Write};
@@ -133,8 +133,11 @@ impl Service {
         tell: &mut dyn FnMut(Reply),
     ) -> Result<Reply, Box<dyn std::error::Error>> {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
-        let driven =
-            driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |tick| tell(Reply::Tick(tick)));
+        let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |seen| {
+            if let Seen::Tick(tick) = seen {
+                tell(Reply::Tick(tick));
+            }
+        });
         // A server that died explains a failed drive better than the drive's own error does.
         let mut driven = driven
             .map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;

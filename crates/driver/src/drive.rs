@@ -4,12 +4,13 @@ use crate::arrivals::Share;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::deferral::LOG_LINES_MAX;
 use crate::errors::ErrorBook;
+use crate::live::Gathering;
 use crate::merge::{Names, merge};
-use crate::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag, Tick};
+use crate::plan::{DriveError, DrivePlan, Driven, Pacing, Seen, StopFlag, Tick};
 use crate::reactor::Epoll;
 use crate::sessions::{self, Opened};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
-use crate::signals::{Progress, Published, Signals};
+use crate::signals::{Note, Progress, Published, Signals};
 use crate::window::Window;
 use engines::session::Connect;
 use std::any::Any;
@@ -23,14 +24,6 @@ const START_LEAD: Nanos = Nanos::from_millis(20);
 
 /// If for so long errors are seen and nothing succeeds, nothing will.
 const ALL_FAIL_AFTER_S: u64 = 5;
-
-/// What a shard's thread tells the calling thread.
-enum Note {
-    /// Its sessions are open.
-    Ready,
-    /// It has returned, or is about to.
-    Over,
-}
 
 /// Says that a thread is over, also when it panics; in that case the others must not go on either.
 struct Farewell<'a> {
@@ -51,21 +44,21 @@ impl Drop for Farewell<'_> {
 type ShardResult = Result<ShardReport, DriveError>;
 
 /// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, the flag is set,
-/// or nothing works any more. `on_tick` is called about once a second, on the calling thread.
+/// or nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
     stop: &StopFlag,
-    on_tick: &mut dyn FnMut(Tick),
+    see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     something_to_do(plan.pacing)?;
     let shards = shard_count(plan)?;
     let signals = Signals::new(stop);
-    let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
+    let (notes, inbox) = channel();
+    let published: Vec<Published> = (0..shards).map(|_| Published::to(notes.clone())).collect();
     let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
     thread::scope(|scope| {
-        let (notes, inbox) = channel();
         let mut threads = Vec::with_capacity(published.len());
         for (shard, published) in (0..shards).zip(&published) {
             let (start_sender, start) = channel();
@@ -74,11 +67,11 @@ pub fn drive<W: Workload, C: Connect + Sync>(
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push((handle, start_sender));
         }
-        drop(notes);
         let began = start_together(&inbox, &threads, plan);
         let all_failed = began.is_some_and(|window| {
-            let mut watch = Watch::new(window, &published, &signals);
-            watch.until_over(&inbox, shards, on_tick);
+            let gathering = Gathering::new(names, window, published.len());
+            let mut watch = Watch::new(window, &published, &signals, gathering);
+            watch.until_over(&inbox, shards, see);
             watch.all_failed
         });
         // Threads that still wait for a start see their channel close and return.
@@ -177,7 +170,7 @@ fn start_together<T>(
     for _ in threads {
         // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
         match inbox.recv() {
-            Ok(Note::Ready) => {}
+            Ok(Note::Ready | Note::Closed(_)) => {}
             Ok(Note::Over) | Err(_) => return None,
         }
     }
@@ -198,33 +191,39 @@ struct Watch<'a> {
     last: Progress,
     failing: FailureWatch,
     all_failed: bool,
+    gathering: Gathering,
 }
 
 impl<'a> Watch<'a> {
-    fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>) -> Self {
-        let failing = FailureWatch::default();
-        Self { window, published, signals, second: 0, last: Progress::default(), failing, all_failed: false }
+    fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>, gathering: Gathering) -> Self {
+        let (failing, last) = (FailureWatch::default(), Progress::default());
+        Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 
     /// Ticks once a second until all shards are over. Each of them ends by itself, within the drain limit.
-    fn until_over(&mut self, inbox: &Receiver<Note>, shards: u32, on_tick: &mut dyn FnMut(Tick)) {
+    fn until_over(&mut self, inbox: &Receiver<Note>, shards: u32, see: &mut dyn FnMut(Seen)) {
         let mut over = 0;
         while over < shards {
             let next = self.window.second_start(self.second + 1);
             match inbox.recv_timeout(next.since(MonotonicClock.now()).as_duration()) {
                 Ok(Note::Over) => over += 1,
                 Ok(Note::Ready) => {}
-                Err(RecvTimeoutError::Timeout) => self.tick(on_tick),
+                Ok(Note::Closed(second)) => {
+                    if let Some(seen) = self.gathering.take(*second) {
+                        see(Seen::Second(seen));
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => self.tick(see),
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
         // The last second ends when the shards do, so its tick is usually still owed.
         while self.second < self.window.seconds() && MonotonicClock.now() >= self.window.second_start(self.second + 1) {
-            self.tick(on_tick);
+            self.tick(see);
         }
     }
 
-    fn tick(&mut self, on_tick: &mut dyn FnMut(Tick)) {
+    fn tick(&mut self, see: &mut dyn FnMut(Seen)) {
         let now = Published::sum(self.published);
         let tick = Tick {
             elapsed_ms: (self.second + 1) * 1_000,
@@ -239,7 +238,7 @@ impl<'a> Watch<'a> {
             self.all_failed = true;
             self.signals.abort();
         }
-        on_tick(tick);
+        see(Seen::Tick(tick));
     }
 }
 

@@ -1,7 +1,7 @@
 //! Driving any workload against any engine: picks the concrete types once, then runs code made for them alone.
 
 use crate::drive::drive;
-use crate::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
+use crate::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag};
 use engines::catalog::{AnyConnect, connect, dialect};
 use engines::server::Endpoint;
 use record::trial::Metric;
@@ -14,12 +14,12 @@ pub fn drive_endpoint(
     endpoint: &Endpoint,
     plan: &DrivePlan,
     stop: &StopFlag,
-    on_tick: &mut dyn FnMut(Tick),
+    see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     let mut driven = match workload {
-        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, stop, on_tick),
-        AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, stop, on_tick),
-        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, stop, on_tick),
+        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, stop, see),
+        AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, stop, see),
+        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, stop, see),
     }?;
     let figure = &workload.entry().metric;
     driven.facts.metric = Metric {
@@ -36,10 +36,10 @@ fn drive_over<W: Workload>(
     endpoint: &Endpoint,
     plan: &DrivePlan,
     stop: &StopFlag,
-    on_tick: &mut dyn FnMut(Tick),
+    see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     match connect(endpoint, workload.statements(dialect(endpoint))) {
-        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, stop, on_tick),
-        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, stop, on_tick),
+        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, stop, see),
+        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, stop, see),
     }
 }

@@ -20,7 +20,7 @@
 //!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ deferral? ─▶ queue
 //!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ client due again
 //!     │ ◀── published: relaxed atomics ──┤
-//!     ├─▶ on_tick, once a second         │
+//!     ├─▶ see: ticks, and each second    │
 //!     │ ◀── ShardReport: seconds, … ─────┘ at the end
 //!   merge ─▶ Driven
 //! ```
@@ -38,6 +38,7 @@
 //! | `deferral.rs` | the bounded queue of deferred transactions |
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from shards to one result; the driver about itself |
+//! | `live.rs` | each second as it will be in the result, while driving goes on |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
 //! | `rehearsal/` | tests: shards on a virtual clock, sessions with known service times |
 //!
@@ -66,6 +67,7 @@ mod deferral;
 mod drive;
 mod endpoint;
 mod errors;
+mod live;
 mod merge;
 mod pacing;
 pub mod plan;

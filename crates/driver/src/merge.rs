@@ -76,7 +76,7 @@ fn counted_kinds(kinds: &[Kind]) -> Metric {
     Metric { counted, ..Metric::default() }
 }
 
-fn kind_totals<'a>(kinds: &[Kind], seconds: impl Iterator<Item = &'a Second>) -> Vec<KindTotals> {
+pub fn kind_totals<'a>(kinds: &[Kind], seconds: impl Iterator<Item = &'a Second>) -> Vec<KindTotals> {
     let named = |kind: &Kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() };
     let mut totals: Vec<KindTotals> = kinds.iter().map(named).collect();
     for second in seconds {
@@ -113,14 +113,17 @@ fn intervals<'a>(window: &Window, complete: u64, seconds: impl Iterator<Item = &
     for second in seconds {
         by_index.entry(second.index).or_default().push(second);
     }
-    (0..complete)
-        .map(|index| Interval {
-            start_ms: index * SECOND_MS,
-            length_ms: SECOND_MS,
-            measured: window.is_measured(index),
-            kinds: kind_intervals(by_index.get(&index).map_or(&[], Vec::as_slice)),
-        })
-        .collect()
+    (0..complete).map(|index| interval(window, index, by_index.get(&index).map_or(&[], Vec::as_slice))).collect()
+}
+
+/// One second, from what each shard has of it.
+pub fn interval(window: &Window, index: u64, shards: &[&Second]) -> Interval {
+    Interval {
+        start_ms: index * SECOND_MS,
+        length_ms: SECOND_MS,
+        measured: window.is_measured(index),
+        kinds: kind_intervals(shards),
+    }
 }
 
 /// The same second of all shards, as one.

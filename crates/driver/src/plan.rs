@@ -1,7 +1,7 @@
 //! What the driver is asked to do, and what it says afterwards.
 
-use record::intervals::Measured;
-use record::trial::DriverFacts;
+use record::intervals::{Interval, Measured};
+use record::trial::{DriverFacts, KindTotals};
 pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,6 +28,23 @@ pub struct Tick {
     pub counted: u64,
     pub committed: u64,
     pub errors: u64,
+}
+
+/// What is told while driving goes on, on the thread that called the driver.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Seen {
+    /// At the end of each second.
+    Tick(Tick),
+    /// All about one second, once every shard has closed it: a little later than its tick.
+    Second(SecondSeen),
+}
+
+/// One second over all shards, as it will be in the result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SecondSeen {
+    pub interval: Interval,
+    /// One for each kind, in the workload's order.
+    pub totals: Vec<KindTotals>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -155,6 +155,11 @@ impl Recorder {
         self.service[usize::from(life.kind)].record(life.done.since(life.sent));
     }
 
+    /// The second that was closed last.
+    pub fn last_closed(&self) -> Option<&Second> {
+        self.closed.last()
+    }
+
     /// All seconds, the last one as far as it went.
     pub fn finish(mut self, meters: Meters) -> Vec<Second> {
         let after = self.current.index + 1;

@@ -256,7 +256,11 @@ where
             }
             // What is due exactly on a boundary belongs to the second that begins there.
             self.admit(Nanos(second_end.0 - 1));
-            self.recorder.borrow_mut().close_seconds(second_end, self.meters());
+            let mut recorder = self.recorder.borrow_mut();
+            recorder.close_seconds(second_end, self.meters());
+            if let Some(second) = recorder.last_closed() {
+                self.published.closed(second);
+            }
         }
     }
 

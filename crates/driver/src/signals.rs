@@ -1,7 +1,10 @@
-//! What threads say to each other while driving: two flags inwards, three counters outwards, all relaxed atomics.
+//! What threads say to each other while driving: two flags inwards, three counters outwards, all relaxed atomics; and
+//! once a second, off the hot path, a message.
 
 use crate::plan::StopFlag;
+use crate::recorder::Second;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::Sender;
 
 /// Reasons to end before the window does.
 pub struct Signals<'a> {
@@ -29,6 +32,16 @@ impl<'a> Signals<'a> {
     }
 }
 
+/// What a shard's thread tells the calling thread.
+pub enum Note {
+    /// Its sessions are open.
+    Ready,
+    /// It has closed a second.
+    Closed(Box<Second>),
+    /// It has returned, or is about to.
+    Over,
+}
+
 /// One shard's running totals for the live display. Only the shard writes; a cache line of its own each.
 #[derive(Debug, Default)]
 #[repr(align(128))]
@@ -36,6 +49,8 @@ pub struct Published {
     counted: AtomicU64,
     committed: AtomicU64,
     errors: AtomicU64,
+    /// Who wants to see every second, if somebody does.
+    notes: Option<Sender<Note>>,
 }
 
 /// Running totals of all shards at one moment.
@@ -47,6 +62,17 @@ pub struct Progress {
 }
 
 impl Published {
+    pub fn to(notes: Sender<Note>) -> Self {
+        Self { notes: Some(notes), ..Self::default() }
+    }
+
+    pub fn closed(&self, second: &Second) {
+        if let Some(notes) = &self.notes {
+            // Nobody listens any more once driving is on its way out.
+            let _ = notes.send(Note::Closed(Box::new(second.clone())));
+        }
+    }
+
     pub fn ended(&self, counted: bool, committed: bool) {
         bump(&self.counted, u64::from(counted));
         bump(&self.committed, u64::from(committed));

@@ -7,7 +7,7 @@ use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, DrivePlan, Driven, StopFlag, Tick};
+use driver::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::machine::{Machine, MachineError};
@@ -266,11 +266,13 @@ impl Running<'_> {
         let plan = self.drive_plan()?;
         let workload = Arc::clone(&self.attempt.prepared.workload);
         let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
-        let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |tick| {
+        let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |seen| {
             if interrupts.now() {
                 stop.stop();
             }
-            self.tick(tick);
+            if let Seen::Tick(tick) = seen {
+                self.tick(tick);
+            }
         })?;
         Ok(driven)
     }

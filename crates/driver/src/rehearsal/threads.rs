@@ -2,7 +2,7 @@
 
 use super::workload::{KINDS, Rehearsed};
 use crate::drive;
-use crate::plan::{DriveError, DrivePlan, Pacing, StopFlag};
+use crate::plan::{DriveError, DrivePlan, Pacing, Seen, StopFlag};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
@@ -60,8 +60,12 @@ fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
 #[test]
 fn threads_agree_on_one_grid_and_ticks_add_up() {
     let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let mut ticks = Vec::new();
-    let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |tick| ticks.push(tick)).unwrap();
+    let (mut ticks, mut seconds) = (Vec::new(), Vec::new());
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |seen| match seen {
+        Seen::Tick(tick) => ticks.push(tick),
+        Seen::Second(second) => seconds.push(second),
+    })
+    .unwrap();
     assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
     assert_eq!(driven.measured.intervals.len(), 2);
     assert_eq!(driven.facts.metric.counted, [KINDS[0].name]);
@@ -69,6 +73,10 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
     let moments: Vec<u64> = ticks.iter().map(|tick| tick.elapsed_ms).take(2).collect();
     assert_eq!(moments, [1_000, 2_000]);
     let ticked: u64 = ticks.iter().map(|tick| tick.counted).sum();
+    let shown: Vec<_> = seconds.iter().map(|second| second.interval.clone()).collect();
+    assert_eq!(shown, driven.measured.intervals);
+    let committed: u64 = seconds.iter().map(|second| second.totals[0].committed).sum();
+    assert_eq!(committed, driven.facts.kinds[0].committed);
     assert!(ticked > 0 && ticked <= driven.facts.whole_run[0].committed);
     assert!(driven.facts.testimony.cpu_ns > 0);
     assert!(!driven.stopped);
