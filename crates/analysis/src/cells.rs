@@ -3,6 +3,7 @@
 use crate::bootstrap;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
+use crate::machines;
 use crate::throughput::{self, TrialThroughput};
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
@@ -18,6 +19,8 @@ pub struct CellResult {
     pub baseline: bool,
     /// Scenario and swept values, empty if the study has neither.
     pub coordinates: String,
+    /// How its machines ran their instructions: the host's own processor, virtual or emulated.
+    pub processor: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
     /// Over completed trials only.
@@ -99,6 +102,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         contender: cell.contender.clone(),
         baseline: cell.baseline,
         coordinates: cell.coordinates(),
+        processor: machines::processor(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
         throughput: bootstrap::geometric_mean(&values, run.plan.seed),

@@ -6,7 +6,7 @@
 use crate::bootstrap;
 use crate::cells::{self, Group};
 use crate::estimate::{Bounds, Estimate};
-use crate::{student, throughput};
+use crate::{machines, student, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -25,6 +25,8 @@ pub struct Comparison {
     pub baseline_cell: u32,
     pub contender_cell: u32,
     pub metric: Metric,
+    /// Which of the two ran emulated, by name: then the ratio is not the price of a hypervisor.
+    pub emulated: Vec<String>,
     /// Blocks that could not be paired, each with the reason.
     pub left_out: Vec<LeftOut>,
     /// Contender over baseline; above one is faster. `None` if no block could be paired.
@@ -108,6 +110,7 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
         coordinates: group.coordinates.clone(),
         baseline: baseline.contender.clone(),
         contender: contender.contender.clone(),
+        emulated: emulated(run, [baseline, contender]),
         baseline_cell: baseline.id,
         contender_cell: contender.id,
         latency: latency_ratios(&pairs, &metric.counted, run.plan.seed),
@@ -116,6 +119,14 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
         left_out,
         throughput,
     }
+}
+
+fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
+    let is_emulated = |cell: &&Cell| {
+        let mut machines = cells::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
+        machines.any(machines::is_emulated)
+    };
+    cells.into_iter().filter(is_emulated).map(|cell| cell.contender.clone()).collect()
 }
 
 fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {

@@ -5,7 +5,7 @@ use crate::bootstrap::FEWEST_BLOCKS;
 use crate::checks::CheckSummary;
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare};
+use crate::{cells, compare, machines};
 use record::facts::Fact;
 use record::run::Run;
 use record::trial::{ClockReading, Outcome};
@@ -14,12 +14,6 @@ use std::collections::BTreeMap;
 
 /// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
 const CLOCK_RATE_TOLERANCE: f64 = 0.001;
-
-/// What a platform decided about the place of the data is kept under names that begin like these.
-const STORAGE: [&str; 2] = ["storage", "data"];
-
-/// What a machine sees of the place of its data that must be the same for all contenders.
-const STORAGE_INSIDE: &str = "storage.file_system";
 
 /// More trials than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
@@ -53,6 +47,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(outcomes(run));
     warnings.extend(violated(findings.checks));
+    warnings.extend(emulated(run));
     warnings.extend(unequal_work(findings.work));
     warnings.extend(unequal_settings(findings.settings));
     warnings.extend(storage(run));
@@ -161,32 +156,29 @@ fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 
-/// Data of all contenders must lie on the same kind of storage. What comes after a comma is detail of one platform, for
-/// example how an image file is mounted.
+/// Data of all contenders must lie on the same kind of storage, cached by as many caches.
 fn storage(run: &Run) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for group in cells::groups(&run.plan) {
-        let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-        for cell in &group.cells {
-            let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
-            let decided = machine.into_iter().flat_map(|machine| &machine.decided);
-            let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
-            let inside = machine.into_iter().flat_map(|machine| &machine.inside);
-            for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
-                let text = fact.to_string();
-                let kind =
-                    if matches!(fact, Fact::Known(_)) { text.split(',').next().unwrap_or_default() } else { &text };
-                let contenders = seen.entry(name.clone()).or_default().entry(kind.to_owned()).or_default();
-                contenders.push(cell.contender.clone());
-            }
-        }
-        for (name, kinds) in seen.into_iter().filter(|(_, kinds)| kinds.len() > 1) {
-            let said = kinds.into_iter().map(|(kind, who)| format!("{kind} on {}", who.join(", ")));
-            let said = said.collect::<Vec<_>>().join("; ");
-            warnings.push(serious(format!("{name} differs between contenders{}: {said}", at(&group.coordinates))));
+    let groups = cells::groups(&run.plan);
+    groups.iter().flat_map(|group| machines::storage_differences(run, group)).map(serious).collect()
+}
+
+/// Whoever reads a ratio takes it for the price of a hypervisor.
+fn emulated(run: &Run) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for trial in &run.trials {
+        let how = trial.record.machine.as_ref().and_then(machines::how_emulated);
+        if let Some(how) = how {
+            gathered.add(format!("{} ran {how}", trial.record.contender), trial.record.id);
         }
     }
-    warnings
+    let sentences = gathered.sentences().into_iter();
+    sentences
+        .map(|sentence| {
+            serious(format!(
+                "{sentence}. Its figures are those of an emulator, not of a hypervisor with hardware virtualization"
+            ))
+        })
+        .collect()
 }
 
 fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {

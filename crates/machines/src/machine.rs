@@ -4,6 +4,9 @@ use crate::link::AgentLink;
 use std::time::Duration;
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
+///
+/// Every platform says `processor` and `data cached twice`, in the words of the record's facts of these names, because
+/// contenders are compared by them.
 pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
 
 /// A machine that was started. Dropping it ends everything it consists of.

@@ -9,7 +9,18 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
-    analysis.comparisons.iter().map(sentence).collect()
+    analysis.comparisons.iter().map(|comparison| sentence(comparison) + &emulation(comparison)).collect()
+}
+
+/// What must never be read without the ratio, and goes wherever the ratio goes.
+fn emulation(comparison: &Comparison) -> String {
+    if comparison.throughput.is_none() || comparison.emulated.is_empty() {
+        return String::new();
+    }
+    let who = format::listed(&comparison.emulated);
+    format!(
+        " But {who} ran emulated: this is what emulation costs, not what a hypervisor with working hardware virtualization does."
+    )
 }
 
 fn sentence(comparison: &Comparison) -> String {

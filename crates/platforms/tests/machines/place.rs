@@ -8,7 +8,7 @@ use machines::boot::DATA_LABEL;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
-use record::facts::{Fact, Facts};
+use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::process::Command;
@@ -108,6 +108,7 @@ impl Place {
         let begun = Instant::now();
         let machine = self.try_start(kind, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
         println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());
+        assert_says_what_is_compared(machine.as_ref(), kind, table);
         machine
     }
 
@@ -124,6 +125,23 @@ impl Place {
         let output = Command::new("/usr/sbin/debugfs").args(["-R", &format!("cat {name}")]).arg(&self.disk).output();
         output.unwrap().stdout
     }
+}
+
+/// Contenders are compared by these, so each platform must say them, and in the same words.
+fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
+    let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
+    let processor = match (kind, &table["accelerator"]) {
+        ("native", _) => "the host's own",
+        (_, Value::String(asked)) if asked == "tcg" => EMULATED,
+        _ => "virtual",
+    };
+    assert_eq!(said(PROCESSOR), processor);
+    let twice: &[&str] = match table["disk"]["cache"].as_str() {
+        Some("writeback" | "writethrough" | "unsafe") => &["yes"],
+        _ if kind == "native" => &["yes", "no"],
+        _ => &["no"],
+    };
+    assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
 }
 
 /// As many CPUs as asked for; this process may have fewer, then some come twice.

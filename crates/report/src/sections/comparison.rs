@@ -8,6 +8,7 @@ use analysis::compare::{Comparison, Ratio};
 use analysis::estimate::Estimate;
 use analysis::latency::Latency;
 use analysis::summary::Analysis;
+use record::facts::EMULATED;
 use record::intervals::Span;
 
 /// The percentiles in the short table; the long one follows further down.
@@ -59,6 +60,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     for kind in metric.map(|metric| metric.counted.as_slice()).unwrap_or_default() {
         rows.extend(latency_rows(kind, cells, &comparisons));
     }
+    rows.push(row(Cell::new("processor"), cells.iter().map(|cell| processor(cell))));
     rows.push(row(Cell::new("trials completed"), cells.iter().map(|cell| completed(cell))));
     rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
     Table { caption: String::new(), columns, rows }
@@ -123,6 +125,12 @@ fn relative(cell: &CellResult, ratio: Option<&Ratio>) -> Cell {
         return Cell::new("1").tone(Tone::Muted);
     }
     estimate(ratio.map(|ratio| &ratio.estimate), format::ratio)
+}
+
+fn processor(cell: &CellResult) -> Cell {
+    let Some(processor) = &cell.processor else { return Cell::none() };
+    let tone = if processor.contains(EMULATED) { Tone::Bad } else { Tone::Plain };
+    Cell::new(processor).tone(tone)
 }
 
 fn completed(cell: &CellResult) -> Cell {

@@ -1,6 +1,7 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
 use analysis::summary::{Analysis, analyse};
+use record::facts::{Fact, PROCESSOR};
 use record::run::Run;
 use record::synthetic;
 
@@ -48,6 +49,27 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     assert_eq!(json["plan"]["seed"], run.plan.seed);
     assert_eq!(json["host"]["cpu.threads"]["known"], "2");
     assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 4);
+}
+
+/// A ratio against an emulated guest must not be quoted without saying so, wherever it is read.
+#[test]
+fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
+    let mut run = synthetic::run(3);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let machine = trial.record.machine.as_mut().unwrap();
+        machine.decided.insert(PROCESSOR.to_owned(), Fact::known("emulated, because /dev/kvm is not there"));
+    }
+    let analysis = analyse(&run);
+    let answer = &report::answer::sentences(&analysis)[0];
+    assert!(answer.ends_with("But kvm ran emulated: this is what emulation costs, not what a hypervisor with working hardware virtualization does."), "{answer}");
+    let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
+    assert_eq!(json["answers"][0], **answer);
+    let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [report::html(&run, &analysis), report::markdown(&run, &analysis), report::terminal(&run, &analysis)] {
+        let text = in_one_line(text.replace("&#39;", "'"));
+        assert!(text.contains(answer), "{answer} is not in {text}");
+        assert!(text.contains("kvm ran emulated, because /dev/kvm is not there (trials 1, 4, 5)"), "{text}");
+    }
 }
 
 /// Opening and closing tags of the elements that a report is made of, in order.
