@@ -77,7 +77,7 @@ fn panel(block: u32, lines: &[&Line<'_>], highest: f64, length_s: f64, unit: &st
     labels(&mut canvas, lines, up);
     let said = lines.iter().map(|line| {
         let value = line.trial.value.map_or_else(|| "nothing".to_owned(), format::quantity);
-        format!("{} {value}{}", line.contender, if line.trial.completed { "" } else { " (not completed)" })
+        format!("{} {value}{}", line.contender, if line.trial.sound { "" } else { " (does not count)" })
     });
     let said = said.collect::<Vec<_>>().join(", ");
     canvas.finish(&format!("Throughput in block {block}"), &format!("In the measured window, {unit}: {said}."))
@@ -104,7 +104,7 @@ fn draw(canvas: &mut Canvas, line: &Line<'_>, across: Scale, up: Scale) {
     let seconds = &line.trial.seconds;
     let middle = |second: &Second| (across.at(second.start_ms as f64 / 1000.0 + 0.5), up.at(second.rate));
     let look = look(line.index);
-    let faded = if line.trial.completed { "" } else { " faded" };
+    let faded = if line.trial.sound { "" } else { " faded" };
     canvas.path(&format!("line {look}{faded}"), seconds.iter().map(middle));
     if let (Some(value), Some(from_s)) = (line.trial.value, measured_from_s(seconds)) {
         let to_s = seconds.iter().filter(|second| second.measured).map(end_s).fold(0.0, f64::max);

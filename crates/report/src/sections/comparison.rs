@@ -61,7 +61,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         rows.extend(latency_rows(kind, cells, &comparisons));
     }
     rows.push(row(Cell::new("processor"), cells.iter().map(|cell| processor(cell))));
-    rows.push(row(Cell::new("trials completed"), cells.iter().map(|cell| completed(cell))));
+    rows.push(row(Cell::new("trials that count"), cells.iter().map(|cell| completed(cell))));
     rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
     Table { caption: String::new(), columns, rows }
 }
@@ -134,9 +134,10 @@ fn processor(cell: &CellResult) -> Cell {
 }
 
 fn completed(cell: &CellResult) -> Cell {
-    let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
+    let (done, planned, wrong) = (cell.outcomes.completed, cell.outcomes.planned, cell.outcomes.wrong_data);
     let tone = if done == planned { Tone::Good } else { Tone::Bad };
-    Cell::new(format!("{done} of {planned}")).tone(tone)
+    let shown = Cell::new(format!("{done} of {planned}")).tone(tone);
+    if wrong > 0 { shown.detail(format!("{wrong} with wrong data")) } else { shown }
 }
 
 fn checks(analysis: &Analysis, contender: &str) -> Cell {

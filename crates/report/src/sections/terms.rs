@@ -41,7 +41,7 @@ fn method(analysis: &Analysis) -> Vec<String> {
              comparison, Student's t on the same logarithms is given below.",
             method.fewest_blocks
         ),
-        "Latency percentiles are read from the added-up histograms of all completed trials, never averaged. Histograms \
+        "Latency percentiles are read from the added-up histograms of all trials that count, never averaged. Histograms \
          keep three digits of each value."
             .to_owned(),
         "What the interval covers is what varied between blocks of this run on this machine. It says nothing about other \

@@ -1,6 +1,7 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
 use analysis::summary::{Analysis, analyse};
+use record::check::Verdict;
 use record::facts::{Fact, PROCESSOR};
 use record::run::Run;
 use record::synthetic;
@@ -48,7 +49,7 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     assert_eq!(json["trials"].as_array().unwrap().len(), run.trials.len());
     assert_eq!(json["plan"]["seed"], run.plan.seed);
     assert_eq!(json["host"]["cpu.threads"]["known"], "2");
-    assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 4);
+    assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 5);
 }
 
 /// A ratio against an emulated guest must not be quoted without saying so, wherever it is read.
@@ -70,6 +71,22 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
         assert!(text.contains(answer), "{answer} is not in {text}");
         assert!(text.contains("kvm ran emulated, because /dev/kvm is not there (trials 1, 4, 5)"), "{text}");
     }
+}
+
+#[test]
+fn wrong_data_refuses_the_verdict_in_the_first_sentence() {
+    let mut run = synthetic::run(4);
+    let wrong = Verdict::Violated { seen: "warehouse 1 is 12.50 short".to_owned() };
+    run.trials[1].findings[0].verdict = wrong;
+    let analysis = analyse(&run);
+    let answer = &report::answer::sentences(&analysis)[0];
+    let expected = "kvm gets no verdict against native: native left wrong data behind in trial 2. How fast a database does \
+                    something wrong says nothing. Over 3 blocks whose data is right, kvm showed 0.8";
+    assert!(answer.starts_with(expected), "{answer}");
+    let html = report::html(&run, &analysis);
+    assert!(html.contains("<td class=\"bad\">wrong data<small>violated: order-entry/consistency-01</small>"), "{html}");
+    let markdown = report::markdown(&run, &analysis);
+    assert!(markdown.contains("| trials that count | **3 of 4** (1 with wrong data) | 4 of 4 |"), "{markdown}");
 }
 
 /// Opening and closing tags of the elements that a report is made of, in order.
