@@ -20,7 +20,7 @@ mod source;
 
 pub use catalogs::{Catalogs, Kind};
 pub use decide::Host;
-pub use estimate::{PhaseEstimate, TimeEstimate, estimate, phases};
+pub use estimate::{TimeEstimate, estimate, expected_ms};
 pub use keys::{LOAD, MACHINE, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::plan;

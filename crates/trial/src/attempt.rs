@@ -16,6 +16,7 @@ use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
+use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
@@ -34,8 +35,6 @@ pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
 const STOP_LIMIT: Duration = Duration::from_mins(5);
 /// A machine whose agent said goodbye ends within this.
 const END_LIMIT: Duration = Duration::from_mins(1);
-/// Allowance shown for phases whose length depends on the machine.
-const EXPECTED_PHASE_MS: u64 = 20_000;
 /// The port of a server that must be reached from outside.
 const PORT: u16 = 15_432;
 
@@ -88,7 +87,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Rec
         driver: None,
         warnings: Vec::new(),
     };
-    let mut running = Running { attempt, record, phase: "clone", since: Instant::now(), findings: Vec::new() };
+    let mut running = Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings: Vec::new() };
     let result = running.carry_out();
     running.finish(result)
 }
@@ -96,7 +95,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Rec
 struct Running<'a> {
     attempt: Attempt<'a>,
     record: TrialRecord,
-    phase: &'static str,
+    phase: Phase,
     since: Instant,
     findings: Vec<Finding>,
 }
@@ -104,15 +103,15 @@ struct Running<'a> {
 impl Running<'_> {
     fn carry_out(&mut self) -> Result<(), AttemptError> {
         self.findings.extend(self.attempt.prepared.findings.iter().cloned());
-        self.enter("clone", EXPECTED_PHASE_MS);
+        self.enter(Phase::Clone);
         let data = self.clone_data()?;
-        self.enter("boot", EXPECTED_PHASE_MS);
+        self.enter(Phase::Boot);
         let mut machine = self.start_machine(data)?;
         let done = self.in_machine(machine.as_mut());
         let console = machine.console_tail();
         self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
         done?;
-        self.enter("stop", EXPECTED_PHASE_MS);
+        self.enter(Phase::Stop);
         machine.stop(END_LIMIT)?;
         Ok(())
     }
@@ -120,14 +119,14 @@ impl Running<'_> {
     /// Everything between the agent's greeting and its goodbye.
     fn in_machine(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         self.describe(machine)?;
-        self.enter("start", EXPECTED_PHASE_MS);
+        self.enter(Phase::Start);
         let server = self.start_server(machine)?;
         let driven = self.drive_and_check(machine, &server);
         if driven.is_err() {
             self.save_server_log(machine);
         }
         driven?;
-        self.enter("shut down", EXPECTED_PHASE_MS);
+        self.enter(Phase::ShutDown);
         self.ask(machine, &Request::StopServer, STOP_LIMIT)?;
         self.save_server_log(machine);
         self.ask(machine, &Request::Shutdown, STOP_LIMIT)?;
@@ -137,7 +136,7 @@ impl Running<'_> {
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
-        self.enter("warm up", self.attempt.cell.load.warmup_ms.0);
+        self.enter(Phase::WarmUp);
         let driven = self.drive(machine, server)?;
         self.read_clock(machine, "after driving")?;
         let counted = self.counters(machine)?;
@@ -145,7 +144,7 @@ impl Running<'_> {
         if driven.stopped {
             return Err(AskError::Interrupted.into());
         }
-        self.enter("check", EXPECTED_PHASE_MS);
+        self.enter(Phase::Check);
         let after = self.state(machine)?;
         self.check(machine, &driven, &after)
     }
@@ -269,8 +268,8 @@ impl Running<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == "warm up" {
-            self.enter("measure", self.attempt.cell.load.measure_ms.0);
+        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
+            self.enter(Phase::Measure);
         }
         let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
         let trial = self.attempt.planned.id;
@@ -352,25 +351,26 @@ impl Running<'_> {
     }
 
     /// Ends the phase that was and begins the next.
-    fn enter(&mut self, phase: &'static str, expected_ms: u64) {
+    fn enter(&mut self, phase: Phase) {
         self.leave();
         self.phase = phase;
+        let expected_ms = study::expected_ms(phase, &self.attempt.cell.load);
         let trial = self.attempt.planned.id;
-        (self.attempt.tell)(Event::PhaseStarted { trial, phase: phase.to_owned(), expected_ms });
+        (self.attempt.tell)(Event::PhaseStarted { trial, phase: phase.to_string(), expected_ms });
     }
 
     fn leave(&mut self) {
         let length_ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Before the first phase nothing was done.
         if !self.record.phases.is_empty() || length_ms > 0 {
-            self.record.phases.push(PhaseSpan { phase: self.phase.to_owned(), length_ms });
+            self.record.phases.push(PhaseSpan { phase: self.phase.to_string(), length_ms });
         }
         self.since = Instant::now();
     }
 
     fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, RecordError> {
         self.leave();
-        let phase = self.phase.to_owned();
+        let phase = self.phase.to_string();
         match result {
             Ok(()) => {}
             // The disk we record on is full or gone: that ends the run, not only the trial.

@@ -9,6 +9,7 @@ use images::Image;
 use machines::scratch::{Scratch, ScratchError};
 use record::event::Event;
 use record::folder::{EventLog, RecordError, RunFolder};
+use record::phase::Phase;
 use record::plan::{Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
@@ -182,9 +183,9 @@ impl Run<'_> {
             contender: contender.to_owned(),
             seed: planned.seed,
             outcome: if interrupted {
-                Outcome::Interrupted { phase: "load".to_owned() }
+                Outcome::Interrupted { phase: Phase::Load.to_string() }
             } else {
-                Outcome::Failed { phase: "load".to_owned(), why: why.to_owned() }
+                Outcome::Failed { phase: Phase::Load.to_string(), why: why.to_owned() }
             },
             started: now_text(),
             phases: Vec::new(),
