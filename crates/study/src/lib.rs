@@ -17,6 +17,7 @@ mod problems;
 mod reference;
 mod shape;
 mod source;
+mod syntax;
 
 pub use catalogs::{Catalogs, Kind};
 pub use decide::Host;
