@@ -11,14 +11,14 @@ const ENGINE: &[Key] = &[Key {
     name: "profile",
     holds: Holds::Choice(&["sized", "stock"]),
     default: Some("sized"),
-    meaning: "Named settings.",
+    meaning: "named settings",
 }];
 
 const EMBEDDED: &[Key] =
     &[Key { name: "page", holds: Holds::Size { min: 512, max: 65536 }, default: Some("4KiB"), meaning: "" }];
 
 const WORKLOAD: &[Key] =
-    &[Key { name: "warehouses", holds: Holds::Integer { min: 1, max: 5000 }, default: None, meaning: "How many." }];
+    &[Key { name: "warehouses", holds: Holds::Integer { min: 1, max: 5000 }, default: None, meaning: "how many" }];
 
 const DISK: &[Key] = &[
     Key { name: "adapter", holds: Holds::Choice(&["virtio-blk", "nvme"]), default: Some("virtio-blk"), meaning: "" },
@@ -58,7 +58,7 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
 }
 
 pub fn catalogs() -> Catalogs {
-    let kind = |kind, keys| Kind { kind, meaning: "An invented entry.", keys, remote: false };
+    let kind = |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false };
     Catalogs {
         engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
         workloads: vec![kind("orders", WORKLOAD)],
