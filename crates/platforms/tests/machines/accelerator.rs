@@ -1,14 +1,12 @@
 //! Whether KVM works here. The tests hold on hosts where it does and on hosts where it does not.
 
-use crate::place::{Place, guest_image};
+use crate::place::{Place, guest_image, started};
 use images::Flavour;
 use machines::machine::MachineError;
-use machines::process::Identity;
 use platforms::qemu::accelerator::{Probe, choose, kvm};
 use platforms::qemu::command::Accelerator;
 use platforms::qemu::settings::WantedAccelerator;
-use serde_json::{Value, json};
-use std::path::Path;
+use serde_json::json;
 
 /// Named models may hang where "host" makes QEMU abort; both must end in an answer.
 const MODELS: [&str; 2] = ["auto", "qemu64"];
@@ -22,13 +20,6 @@ fn probe(place: &Place, cpu: &str) -> Probe {
         cpu: cpu.to_owned(),
         cpus: place.order.cpus.clone(),
     }
-}
-
-/// The processes that were started for machines in this folder.
-fn started(scratch: &Path) -> Vec<Identity> {
-    let ledger = std::fs::read_to_string(scratch.join("ledger.jsonl")).unwrap_or_default();
-    let made = ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
-    made.filter_map(|made| serde_json::from_value(made.get("process")?.clone()).ok()).collect()
 }
 
 #[test]

@@ -6,11 +6,12 @@ use images::data::DataDisk;
 use images::{Cache, Flavour, Image, ImageError};
 use machines::boot::DATA_LABEL;
 use machines::machine::{Machine, MachineError};
+use machines::process::Identity;
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -153,6 +154,13 @@ fn cpus(count: usize) -> Vec<usize> {
 
 fn as_table(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
+}
+
+/// The processes that were started for machines in this folder.
+pub fn started(scratch: &Path) -> Vec<Identity> {
+    let ledger = std::fs::read_to_string(scratch.join("ledger.jsonl")).unwrap_or_default();
+    let made = ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    made.filter_map(|made| serde_json::from_value(made.get("process")?.clone()).ok()).collect()
 }
 
 pub fn ask(machine: &mut dyn Machine, request: &Request) -> Reply {
