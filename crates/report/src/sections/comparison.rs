@@ -72,14 +72,13 @@ fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
 
 fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
     let latencies: Vec<Option<&Latency>> = cells.iter().map(|cell| response(cell, kind)).collect();
-    let decimals = decimals(latencies.iter().flatten().copied());
     let mut rows = Vec::new();
     for quantile in SHOWN {
         let name = format::percentile(quantile);
         let of_cell = |latency: Option<&Latency>| {
             let found =
                 latency.and_then(|latency| latency.quantiles.iter().find(|found| same(found.quantile, quantile)));
-            estimate(found.map(|found| &found.value_us), |value| format::milliseconds(value, decimals))
+            estimate(found.map(|found| &found.value_us), format::milliseconds)
         };
         rows.push(row(
             Cell::new(format!("{kind} {name}, ms")).detail("response time"),
@@ -98,11 +97,6 @@ fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Compar
 
 fn response<'a>(cell: &'a CellResult, kind: &str) -> Option<&'a Latency> {
     cell.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)
-}
-
-/// Decimals that fit all percentiles of these.
-pub fn decimals<'a>(latencies: impl Iterator<Item = &'a Latency>) -> usize {
-    format::latency_decimals(latencies.flat_map(|latency| &latency.quantiles).map(|quantile| quantile.value_us.point))
 }
 
 fn same(one: f64, other: f64) -> bool {

@@ -136,12 +136,12 @@ fn figures_show_every_block_and_kind_and_describe_themselves() {
 }
 
 #[test]
-fn warnings_stand_before_the_answer_and_the_answer_before_every_table() {
+fn serious_warnings_stand_before_the_answer_and_the_answer_before_all_else() {
     let (run, analysis) = troubled();
     let html = report::html(&run, &analysis);
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
     let order =
-        ["<h1>", "class=\"warnings serious\"", "class=\"warnings caution\"", "class=\"answer\"", "<table>", "<svg"];
+        ["<h1>", "class=\"warnings serious\"", "class=\"answer\"", "class=\"warnings caution\"", "<table>", "<svg"];
     let order: Vec<usize> = order.iter().map(|text| at(text)).collect();
     assert!(order.is_sorted(), "{order:?}");
 }
