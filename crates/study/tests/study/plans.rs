@@ -187,7 +187,7 @@ fn the_image_follows_the_engine_unless_it_is_given() {
     let image = |text: &str| plan(text).cells[0].settings["machine"]["image"].clone();
     assert_eq!(image(STUDY), "server");
     assert_eq!(image(&with("\"server\"", "\"sqlite\"")), "micro");
-    assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"mine\"")), "mine");
+    assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "micro");
 }
 
 #[test]

@@ -115,6 +115,17 @@ fn disks_that_contradict_themselves() {
 fn combinations_a_platform_cannot_honour() {
     assert_snapshot!(problems(&with("cache = ", "adapter = \"nvme\", cache = ")), @r#"x.toml:27: platform.disk.cache: found "writeback"; expected "none" with the adapter nvme (contender vm)"#);
     assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 4")), @"x.toml:27: platform: found 4 vCPUs; expected at most 3 in a vm (contender vm)");
+    let nvme = with("cache = \"writeback\"", "adapter = \"nvme\"");
+    assert_eq!(problems(&nvme), "no problem");
+    assert_snapshot!(problems(&nvme.replace("vcpus = 2", "vcpus = 2\nkernel = \"generic\"")), @r#"x.toml:28: platform.disk.adapter: found "nvme"; expected kernel = "cloud" (contender vm)"#);
+    let outside = with("[load]", "[load]\nplacement = \"outside\"");
+    assert_snapshot!(problems(&outside.replace("disk =", "accelerator = \"tcg\", disk =")), @r#"x.toml:28: platform.accelerator: found "tcg"; expected load from inside (contender vm)"#);
+}
+
+#[test]
+fn images_that_there_are_not() {
+    assert_eq!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "no problem");
+    assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"mcro\"")), @r#"x.toml:7: machine.image: found "mcro"; expected "server" or "micro"; did you mean "micro"?"#);
 }
 
 #[test]
