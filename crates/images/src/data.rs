@@ -63,9 +63,9 @@ impl CloneMethod {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    #[error("{} holds {} MiB, which does not fit on a disk of {} MiB", .folder.display(), mebibytes(*.content_bytes), mebibytes(*.disk_bytes))]
+    #[error("{} holds {} MiB, which does not fit on a disk of {} MiB; `disk.size` must be larger", .folder.display(), mebibytes(*.content_bytes), mebibytes(*.disk_bytes))]
     DoesNotFit { folder: PathBuf, content_bytes: u64, disk_bytes: u64 },
-    #[error("{} needs {} MiB, and only {} MiB are free there", .path.display(), mebibytes(*.needed_bytes), mebibytes(*.free_bytes))]
+    #[error("{} needs {} MiB, with some to spare, and only {} MiB are free there", .path.display(), mebibytes(*.needed_bytes), mebibytes(*.free_bytes))]
     NoSpace { path: PathBuf, needed_bytes: u64, free_bytes: u64 },
     #[error("the disk became full while {} was written", .path.display())]
     DiskFull { path: PathBuf },
@@ -197,8 +197,8 @@ pub(crate) fn forget(file: &File) -> io::Result<()> {
 fn require_space(path: &Path, needed_bytes: u64) -> Result<(), DataError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let free = rustix::fs::statvfs(folder).map_err(DataError::io("look at", folder))?;
-    let free_bytes = free.f_bavail * free.f_frsize;
-    if needed_bytes + SPARE_BYTES > free_bytes {
+    let (needed_bytes, free_bytes) = (needed_bytes + SPARE_BYTES, free.f_bavail * free.f_frsize);
+    if needed_bytes > free_bytes {
         return Err(DataError::NoSpace { path: path.to_owned(), needed_bytes, free_bytes });
     }
     Ok(())
