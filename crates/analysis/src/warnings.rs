@@ -5,8 +5,9 @@ use crate::bootstrap::FEWEST_BLOCKS;
 use crate::checks::CheckSummary;
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare, machines};
+use crate::{cells, compare, machines, throughput};
 use record::facts::Fact;
+use record::plan::Cell;
 use record::run::Run;
 use record::trial::{ClockReading, Outcome};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,9 @@ use std::collections::BTreeMap;
 
 /// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
 const CLOCK_RATE_TOLERANCE: f64 = 0.001;
+
+/// Trials of one cell differ by less than this factor where nothing disturbs them.
+const STEADY: f64 = 1.25;
 
 /// More trials than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
@@ -55,6 +59,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(clocks(run));
     warnings.extend(not_honoured(run));
     warnings.extend(told_by_trials(run));
+    warnings.extend(unsteady(run));
     warnings.extend(given_up(run));
     warnings.extend(design(run));
     warnings.sort_by_key(|warning| warning.severity);
@@ -241,6 +246,24 @@ fn told_by_trials(run: &Run) -> Vec<Warning> {
         }
     }
     gathered.sentences().into_iter().map(caution).collect()
+}
+
+/// Pairing by block cures drift, but not what comes and goes within seconds.
+fn unsteady(run: &Run) -> Vec<Warning> {
+    let warning = |cell: &Cell| {
+        let drivers = cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
+        let values: Vec<f64> = drivers.filter_map(throughput::of_window).collect();
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let (contender, place, times) = (&cell.contender, at(&cell.coordinates()), highest / lowest);
+        (lowest > 0.0 && times > STEADY).then(|| {
+            caution(format!(
+                "{contender} was {times:.1} times as fast in its fastest trial as in its slowest{place}: something else used this \
+                 host, or the database was not in a steady state. Measure again while the host is quiet"
+            ))
+        })
+    };
+    run.plan.cells.iter().filter_map(warning).collect()
 }
 
 fn given_up(run: &Run) -> Vec<Warning> {

@@ -66,6 +66,19 @@ fn a_second_cache_on_one_side_is_serious_and_its_details_are_not() {
 }
 
 #[test]
+fn a_contender_that_is_fast_and_slow_in_turns_is_told() {
+    let mut run = synthetic::run(3);
+    let trial = run.trials.iter_mut().find(|trial| trial.record.cell == 0).unwrap();
+    let totals = &mut trial.record.driver.as_mut().unwrap().kinds[0];
+    totals.committed *= 2;
+    let cautions = texts(&run, Severity::Caution);
+    let told =
+        |text: &&String| text.starts_with("native was 1.9 times as fast in its fastest trial as in its slowest: ");
+    assert_eq!(cautions.iter().filter(told).count(), 1, "{cautions:?}");
+    assert!(!cautions.iter().any(|text| text.starts_with("kvm was")), "{cautions:?}");
+}
+
+#[test]
 fn an_emulated_contender_is_serious_and_comes_with_the_reason() {
     let mut run = synthetic::run(3);
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
