@@ -77,6 +77,15 @@ pub fn span(length_ms: u64) -> String {
     }
 }
 
+/// Bytes in GiB or MiB, to a hundredth.
+pub fn bytes(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    const MIB: u64 = 1 << 20;
+    let (unit, name) = if bytes >= GIB { (GIB, "GiB") } else { (MIB, "MiB") };
+    let text = decimal(bytes as f64 / unit as f64, 2);
+    format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// The two ends of an interval, or why there is none.
 pub fn bounds(bounds: &Bounds, number: impl Fn(f64) -> String) -> String {
     match bounds {
@@ -137,6 +146,11 @@ mod tests {
     #[test]
     fn spans_are_told_in_a_fitting_unit() {
         assert_eq!([350, 32_050, 725_000].map(span), ["350 ms", "32.0 s", "12 min 5 s"]);
+    }
+
+    #[test]
+    fn bytes_are_told_in_a_fitting_unit() {
+        assert_eq!([1 << 31, 25_276_502_016, 300 << 20].map(bytes), ["2 GiB", "23.54 GiB", "300 MiB"]);
     }
 
     #[test]

@@ -94,7 +94,7 @@ fn unbalanced(html: &str) -> Vec<String> {
     let (mut open, mut wrong): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for tag in html.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
         let name = tag.split([' ', '\n']).next().unwrap_or_default();
-        let single = ["!DOCTYPE", "meta", "br"].contains(&name) || tag.ends_with('/');
+        let single = ["!DOCTYPE", "meta", "br", "wbr"].contains(&name) || tag.ends_with('/');
         match name.strip_prefix('/') {
             Some(name) if open.last() == Some(&name) => drop(open.pop()),
             Some(name) => wrong.push(format!("</{name}> while {:?} is open", open.last())),
