@@ -42,12 +42,11 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     }
     found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
     found.extend(seen(run, &machines, &titles));
-    if !machines.is_empty() {
-        found.push(Block::Heading { level: 3, text: "Command lines".to_owned() });
-    }
     for (trial, machine) in &machines {
-        let title = format!("{}: {}, image {} (trial {})", trial.contender, machine.platform, machine.image, trial.id);
-        found.push(Block::Code { title, text: command_line(&machine.command_line) });
+        let (contender, platform) = (&trial.contender, &machine.platform);
+        let title = format!("image {}, trial {}", machine.image, trial.id);
+        let code = Block::Code { title, text: command_line(&machine.command_line) };
+        found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
     }
     let note =
         "Facts and command lines are those of each contender's first trial; every trial's are in its trial.json.";
