@@ -33,7 +33,8 @@ impl Live {
     pub fn new(trials: usize, expected: Duration, unit: &str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style =
+                ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style);
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
@@ -173,10 +174,11 @@ impl State {
         permille.min(1000)
     }
 
+    /// What matters most comes first: a narrow terminal cuts off the end.
     fn message(&self, now: Instant) -> String {
-        let mut text = self.heading.clone();
-        if !text.is_empty() {
-            text.push_str(": ");
+        let mut text = format!("{} left; ", span(self.remaining(now)));
+        if !self.heading.is_empty() {
+            let _ = write!(text, "{}: ", self.heading);
         }
         text.push_str(&self.phase);
         let in_phase = now - self.phase_begun;
@@ -186,7 +188,6 @@ impl State {
         if let Some(throughput) = self.throughput {
             let _ = write!(text, ", {throughput} {}", self.unit);
         }
-        let _ = write!(text, "; {} elapsed, {} left", span(now - self.begun), span(self.remaining(now)));
         text
     }
 }
@@ -241,6 +242,6 @@ mod tests {
             Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
         state.take(&second, start);
         let line = state.message(start + Duration::from_secs(4));
-        assert_eq!(line, "trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM; 4 s elapsed, 6 min 36 s left");
+        assert_eq!(line, "6 min 36 s left; trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM");
     }
 }

@@ -25,23 +25,38 @@ const MORE_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let site = host::site()?;
-    let mut found = Facts::new();
+    let mut can = Facts::new();
     for (program, package, purpose) in TOOLS {
-        found.insert(format!("tool {program}"), tool(program, package, purpose));
+        can.insert(format!("tool {program}"), tool(program, package, purpose));
     }
-    found.insert("accelerator tcg".to_owned(), qemu_version());
+    can.insert("accelerator tcg".to_owned(), qemu_version());
     say("probing whether KVM works, by booting a small guest with it …");
-    found.insert("accelerator kvm".to_owned(), kvm(&site));
-    found.extend(telemetry::describe(&site.cache));
+    can.insert("accelerator kvm".to_owned(), kvm(&site));
+    let host = telemetry::describe(&site.cache);
     if options.json {
+        let found: Facts = can.clone().into_iter().chain(host).collect();
         print(&format!("{}\n", serde_json::to_string_pretty(&found)?));
     } else {
-        let width = found.keys().map(String::len).max().unwrap_or_default();
-        let lines = found.iter().map(|(name, fact)| format!("{name:<width$}  {fact}\n"));
-        print(&lines.collect::<String>());
+        let what_it_is =
+            format!("\nWhat it is, with the disk of {}:\n{}", site.cache.display(), lines(&host, Fact::to_string));
+        print(&format!("What this host can do:\n{}{what_it_is}", lines(&can, yes_or_no)));
     }
-    let lacking = TOOLS.iter().any(|(program, ..)| matches!(found[&format!("tool {program}")], Fact::Unavailable(_)));
+    let lacking = TOOLS.iter().any(|(program, ..)| matches!(can[&format!("tool {program}")], Fact::Unavailable(_)));
     Ok(if lacking { Exit::Host } else { Exit::Done })
+}
+
+/// One fact a line, in columns.
+fn lines(facts: &Facts, shown: impl Fn(&Fact) -> String) -> String {
+    let width = facts.keys().map(String::len).max().unwrap_or_default();
+    let lines: Vec<String> = facts.iter().map(|(name, fact)| format!("  {name:<width$}  {}\n", shown(fact))).collect();
+    lines.concat()
+}
+
+fn yes_or_no(fact: &Fact) -> String {
+    match fact {
+        Fact::Known(how) => format!("yes, {how}"),
+        Fact::Unavailable(why) => format!("no, because {why}"),
+    }
 }
 
 fn tool(program: &str, package: &str, purpose: &str) -> Fact {

@@ -35,6 +35,11 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The keys of one entry.
+pub fn keys(kind: &str) -> Option<&'static [Key]> {
+    entries().into_iter().find(|entry| entry.kind == kind).map(|entry| entry.keys)
+}
+
 fn entries() -> Vec<Entry> {
     let platforms = platforms::catalog::PLATFORMS.iter();
     let engines = engines::catalog::ENGINES.iter();
