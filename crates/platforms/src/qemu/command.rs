@@ -137,9 +137,8 @@ fn memory(words: &mut Words, order: &CommandOrder) {
 }
 
 fn boot(words: &mut Words, order: &CommandOrder) {
-    // A kernel that refuses its CPU halts before it has a console, so it is given the serial port from the start. One that
-    // panics reboots at once, and a reboot ends QEMU.
-    let mut kernel_words = ["console=ttyS0", "earlyprintk=ttyS0", "quiet", "panic=-1"].map(str::to_owned).to_vec();
+    // A kernel that panics reboots at once, and a reboot ends QEMU.
+    let mut kernel_words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
     if order.accelerator == Accelerator::Tcg {
         // All emulated CPUs read one counter, but the emulation does not promise it, and a kernel that is not told falls
         // back to an emulated timer chip: each look at the clock then takes 20 times as long.
