@@ -9,7 +9,18 @@ use std::time::{Duration, Instant};
 
 /// Says why a command failed, with its causes, on standard error.
 pub fn error(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", with_causes(error)));
+}
+
+/// An error and its causes, each told once: many name their cause themselves.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// One line on standard error. A closed standard error is nothing we could tell anybody about.
@@ -138,7 +149,7 @@ impl State {
                 self.ended += 1;
                 self.throughput = None;
                 let length = span(Duration::from_millis(*elapsed_ms));
-                Some(format!("{}: {} in {length}", self.heading, outcome_text(outcome)))
+                Some(format!("{}: {}", self.heading, ended(outcome, &length)))
             }
             Event::RunEnded { .. } => None,
         }
@@ -192,13 +203,14 @@ impl State {
     }
 }
 
-pub fn outcome_text(outcome: &Outcome) -> String {
+/// How a trial ended; reasons come last, since they may have several lines.
+fn ended(outcome: &Outcome, after: &str) -> String {
     match outcome {
-        Outcome::Completed => "completed".to_owned(),
-        Outcome::Invalid { why } => format!("invalid: {why}"),
-        Outcome::Failed { phase, why } => format!("failed in phase {phase}: {why}"),
+        Outcome::Completed => format!("completed in {after}"),
+        Outcome::Invalid { why } => format!("invalid after {after}: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in phase {phase} after {after}: {why}"),
         Outcome::Skipped { why } => format!("skipped: {why}"),
-        Outcome::Interrupted { phase } => format!("stopped in phase {phase}"),
+        Outcome::Interrupted { phase } => format!("stopped in phase {phase} after {after}"),
     }
 }
 
@@ -230,6 +242,22 @@ mod tests {
         let end = Event::TrialEnded { trial: 1, outcome: Outcome::Completed, elapsed_ms: 50_000 };
         state.take(&end, start + Duration::from_secs(50));
         assert_eq!(state.remaining(start + Duration::from_secs(50)), Duration::from_secs(150));
+    }
+
+    #[test]
+    fn every_cause_is_told_once() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error =
+            anyhow::Error::from(full).context("writing runs/a/plan.json: no storage space").context("beginning");
+        assert_eq!(with_causes(&error), "beginning: writing runs/a/plan.json: no storage space");
+        let error = error.context("in short");
+        assert!(with_causes(&error).starts_with("in short: beginning: writing"));
+    }
+
+    #[test]
+    fn a_long_reason_is_the_end_of_its_line() {
+        let failed = Outcome::Failed { phase: "boot".to_owned(), why: "it ended\nits console".to_owned() };
+        assert_eq!(ended(&failed, "3 s"), "failed in phase boot after 3 s: it ended\nits console");
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! Exit codes: one table for every command, printed by `bakeoff --help` and repeated in the README.
 
+use std::io::ErrorKind;
+
 /// How a command ended, as other programs see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Exit {
@@ -56,6 +58,17 @@ impl Exit {
             Self::Skipped => "the run ended, but contenders were skipped because this host cannot run them",
             Self::DataWrong => "the run ended, but data checks were violated",
             Self::Interrupted => "stopped by the user; --resume goes on",
+        }
+    }
+
+    /// What an error of a command stands for: what it says itself, or else whether the disk is full.
+    pub fn after(error: &anyhow::Error) -> Self {
+        let is_full =
+            |cause: &std::io::Error| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        match error.downcast_ref::<Ended>() {
+            Some(ended) => ended.exit,
+            None if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) => Self::Host,
+            None => Self::Failed,
         }
     }
 

@@ -10,7 +10,8 @@ use agent::protocol::{Reply, Request};
 use driver::plan::{DriveError, Driven, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use images::data::DataDisk;
-use machines::machine::{Machine, MachineError};
+use machines::link::LinkError;
+use machines::machine::{Machine, MachineError, last_words};
 use platforms::order::MachineOrder;
 use record::check::{Finding, Moment};
 use record::event::Event;
@@ -46,6 +47,12 @@ pub enum AttemptError {
     Ask(#[from] AskError),
     #[error("cloning the data disk: {0}")]
     Data(#[from] images::data::DataError),
+    /// Whatever failed, a host without room says nothing about a contender.
+    #[error("{why}; {full}")]
+    HostFull { why: String, full: images::data::DataError },
+    /// The machine did not say goodbye; what it printed may tell why.
+    #[error("{error}; {}", last_words(.console))]
+    BrokenOff { error: LinkError, console: String },
     #[error("{0}")]
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
@@ -69,8 +76,9 @@ pub struct Attempt<'a> {
     pub tell: &'a mut dyn FnMut(Event),
 }
 
-/// Runs the trial and writes its folder. An error is one of recording; everything else is an outcome.
-pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, RecordError> {
+/// Runs the trial and writes its folder. An error is one of recording, or the host's disk is full: then the trial is not
+/// complete and can be run again. Everything else is an outcome.
+pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
     let record = TrialRecord {
         format: record::FORMAT,
@@ -110,6 +118,9 @@ impl Running<'_> {
         let done = self.in_machine(machine.as_mut());
         let console = machine.console_tail();
         self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
+        if let Err(AttemptError::Ask(AskError::Link(error))) = done {
+            return Err(broken_off(machine, error, console));
+        }
         done?;
         self.enter(Phase::Stop);
         machine.stop(END_LIMIT)?;
@@ -227,7 +238,8 @@ impl Running<'_> {
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
                 let endpoint = server.endpoint.clone().reached_at(address);
-                self.drive_outside(&endpoint)
+                // A server that died explains a failed drive better than the drive's own error does.
+                self.drive_outside(&endpoint).map_err(|error| self.counters(machine).err().unwrap_or(error))
             }
         }
     }
@@ -350,6 +362,18 @@ impl Running<'_> {
         }
     }
 
+    /// What a failure brought with it of the logs of the server or the machine.
+    fn keep_logs(&self, error: &AttemptError) -> Result<(), RecordError> {
+        let (name, text) = match error {
+            AttemptError::Ask(AskError::Refused(failure)) => ("logs/server.txt", &failure.log),
+            AttemptError::Machine(MachineError::Silent { console, .. } | MachineError::Ended { console, .. }) => {
+                ("logs/console.txt", console)
+            }
+            _ => return Ok(()),
+        };
+        self.attempt.folder.write(name, text.as_bytes())
+    }
+
     /// Ends the phase that was and begins the next.
     fn enter(&mut self, phase: Phase) {
         self.leave();
@@ -368,22 +392,27 @@ impl Running<'_> {
         self.since = Instant::now();
     }
 
-    fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, RecordError> {
+    fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, AttemptError> {
         self.leave();
         let phase = self.phase.to_string();
         match result {
             Ok(()) => {}
-            // The disk we record on is full or gone: that ends the run, not only the trial.
-            Err(AttemptError::Record(error)) => return Err(error),
+            // A disk that is full or gone, or a missing tool, ends the run, not only the trial.
+            Err(error @ (AttemptError::Record(_) | AttemptError::Machine(MachineError::MissingTool { .. }))) => {
+                return Err(error);
+            }
+            Err(AttemptError::Data(error)) if error.is_full_host() => return Err(error.into()),
             Err(AttemptError::Machine(MachineError::Unavailable { why })) => {
                 self.record.outcome = Outcome::Skipped { why };
             }
             Err(AttemptError::Ask(AskError::Interrupted)) => self.record.outcome = Outcome::Interrupted { phase },
             Err(error) => {
-                if let AttemptError::Ask(AskError::Refused(failure)) = &error {
-                    self.attempt.folder.write("logs/server.txt", failure.log.as_bytes())?;
+                let why = error.to_string();
+                if let Err(full) = images::data::require_room_in(self.attempt.scratch) {
+                    return Err(AttemptError::HostFull { why, full });
                 }
-                self.record.outcome = Outcome::Failed { phase, why: error.to_string() };
+                self.keep_logs(&error)?;
+                self.record.outcome = Outcome::Failed { phase, why };
             }
         }
         self.attempt.folder.write_json("findings.json", &self.findings)?;
@@ -393,6 +422,17 @@ impl Running<'_> {
             self.attempt.folder.complete(&self.record)?;
         }
         Ok(self.record)
+    }
+}
+
+/// How a machine ended tells more than that it is gone. One that is still there and silent is not waited for again.
+fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String) -> AttemptError {
+    if !error.is_end() {
+        return AttemptError::BrokenOff { error, console };
+    }
+    match machine.stop(END_LIMIT) {
+        Err(ended @ MachineError::Ended { .. }) => ended.into(),
+        _ => AttemptError::BrokenOff { error, console },
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::arguments::PlanOptions;
 use crate::commands::list::keys;
 use crate::commands::study_file::{Planned, planned};
-use crate::display::{print, span};
+use crate::display::{print, say, span};
 use crate::exit::Exit;
+use crate::tools;
 use anyhow::Result;
 use serde_json::Value;
 use settings::{Bytes, Holds, Key, Span};
@@ -13,6 +14,9 @@ use std::time::Duration;
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let study = planned(&options.study, &options.only)?;
+    if let Err(lacking) = tools::require_for(&study.chosen) {
+        say(&format!("warning: {lacking}"));
+    }
     if options.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&study.chosen)?));
     } else {

@@ -66,7 +66,10 @@ fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
     refused(&ahci, &["study.toml:21: platform.disk.adapter: found \"ahci\"", "kernel = \"generic\"", "contender vm"]);
     let generic = Place::new(&ahci.replace("vcpus = 1", "vcpus = 1\nkernel = \"generic\""));
     assert_eq!(generic.bakeoff(&["plan", "study.toml"]).status.code(), Some(0));
-    refused(&vm("disk = { adapter = \"nvme\", iothread = true }"), &["study.toml:21: platform.disk.iothread", "virtio"]);
+    refused(
+        &vm("disk = { adapter = \"nvme\", iothread = true }"),
+        &["study.toml:21: platform.disk.iothread", "virtio"],
+    );
     refused(&vm("cpu = \"auto\"").replace("512MiB", "100MiB"), &["study.toml:21: platform: ", "100 MiB", "128 MiB"]);
     refused(&GOOD.replace("vcpus = 1", "vcpus = 1\nimage = \"micra\""), &["study.toml:6: machine.image", "\"micro\"?"]);
 }
