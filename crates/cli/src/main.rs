@@ -8,10 +8,9 @@ mod commands;
 mod display;
 mod exit;
 mod host;
-mod tools;
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::Exit;
+use crate::exit::{Ended, Exit};
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -36,7 +35,8 @@ fn main() -> ExitCode {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             display::error(&error);
-            ExitCode::from(Exit::after(&error).code())
+            let exit = error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.exit);
+            ExitCode::from(exit.code())
         }
     }
 }

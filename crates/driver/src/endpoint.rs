@@ -41,5 +41,6 @@ fn drive_over<W: Workload>(
     match connect(endpoint, workload.statements(dialect(endpoint))) {
         AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, stop, see),
         AnyConnect::Postgres(connect) => drive(workload, &connect, plan, stop, see),
+        AnyConnect::Mysql(connect) => drive(workload, &connect, plan, stop, see),
     }
 }

@@ -4,7 +4,7 @@ use crate::admin::Admin;
 use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerShape};
 use crate::session::SessionError;
 use crate::statement::{Dialect, Statement};
-use crate::{postgres, sqlite};
+use crate::{mysql, postgres, sqlite};
 use serde_json::{Map, Value};
 
 /// What a study and `bakeoff list` need to know of an engine.
@@ -18,7 +18,7 @@ pub struct Entry {
     pub remote: bool,
 }
 
-pub const ENGINES: &[Entry] = &[sqlite::ENTRY, postgres::ENTRY];
+pub const ENGINES: &[Entry] = &[sqlite::ENTRY, postgres::ENTRY, mysql::ENTRY];
 
 pub fn entry(kind: &str) -> Option<&'static Entry> {
     ENGINES.iter().find(|entry| entry.kind == kind)
@@ -34,6 +34,7 @@ pub fn start(
     match kind {
         sqlite::KIND => Ok(Box::new(sqlite::server::start(table, place, shape)?)),
         postgres::KIND => Ok(Box::new(postgres::server::start(table, place, shape)?)),
+        mysql::KIND => Ok(Box::new(mysql::server::start(table, place, shape)?)),
         _ => Err(ServerError::Settings { engine: kind.to_owned(), why: "there is no such engine".to_owned() }),
     }
 }
@@ -43,6 +44,7 @@ pub fn admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
     Ok(match endpoint {
         Endpoint::Sqlite { .. } => Box::new(sqlite::admin::open_admin(endpoint)?),
         Endpoint::Postgres(remote) => Box::new(postgres::admin::open_admin(remote)?),
+        Endpoint::Mysql(remote) => Box::new(mysql::admin::open_admin(remote)?),
     })
 }
 
@@ -55,6 +57,7 @@ pub fn dialect(endpoint: &Endpoint) -> Dialect {
 pub enum AnyConnect {
     Sqlite(sqlite::session::SqliteConnect),
     Postgres(postgres::session::PostgresConnect),
+    Mysql(mysql::session::MysqlConnect),
 }
 
 /// Sessions at `endpoint`, each with these statements prepared; they must be in the endpoint's dialect.
@@ -62,5 +65,6 @@ pub fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> AnyConnect {
     match endpoint {
         Endpoint::Sqlite { .. } => AnyConnect::Sqlite(sqlite::session::SqliteConnect::new(endpoint, statements)),
         Endpoint::Postgres(remote) => AnyConnect::Postgres(postgres::session::PostgresConnect::new(remote, statements)),
+        Endpoint::Mysql(remote) => AnyConnect::Mysql(mysql::session::MysqlConnect::new(remote, statements)),
     }
 }

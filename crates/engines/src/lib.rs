@@ -5,10 +5,14 @@
 //! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
 //! Sessions are non-blocking state machines over one file descriptor; nothing here waits except `admin` and `wait`.
 
+mod account;
 pub mod address;
 pub mod admin;
 pub mod catalog;
+pub mod mysql;
+mod own_server;
 pub mod postgres;
+mod process;
 pub mod remote;
 mod results;
 pub mod rows;

@@ -39,6 +39,8 @@ pub enum Endpoint {
     /// A Unix socket is named by its folder. A server that listens beyond its own machine asks for the password there; it
     /// is made at random for each start.
     Postgres(Remote),
+    /// MariaDB or MySQL. A Unix socket is named by its own path. For the password the same holds.
+    Mysql(Remote),
 }
 
 impl Endpoint {
@@ -48,6 +50,7 @@ impl Endpoint {
         match self {
             Self::Sqlite { .. } => self,
             Self::Postgres(remote) => Self::Postgres(remote.reached_at(address)),
+            Self::Mysql(remote) => Self::Mysql(remote.reached_at(address)),
         }
     }
 
@@ -56,6 +59,7 @@ impl Endpoint {
         match self {
             Self::Sqlite { .. } => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
+            Self::Mysql(_) => Dialect::Mysql,
         }
     }
 }

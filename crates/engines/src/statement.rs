@@ -5,13 +5,17 @@
 pub enum Dialect {
     Sqlite,
     Postgres,
+    /// MariaDB and MySQL.
+    Mysql,
 }
 
 /// Index into the list of statements that a session was opened with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementId(pub u16);
 
-/// A statement with `$1`, `$2`, … for its parameters (both products read that form).
+/// A statement with `$1`, `$2`, … for its parameters. MariaDB is given `?` in their place, and may be given two statements
+/// in one text, apart by a semicolon, where others return the rows that they change: the second is executed if the first
+/// found or changed a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub name: &'static str,

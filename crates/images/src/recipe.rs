@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 /// Recipes that are part of the binary: name and text.
 const BUILT_IN: &[(&str, &str)] = &[
+    ("mariadb", include_str!("../../../images/mariadb.toml")),
     ("micro", include_str!("../../../images/micro.toml")),
     ("postgres", include_str!("../../../images/postgres.toml")),
 ];
@@ -85,11 +86,6 @@ pub fn catalog(folder: Option<&Path>) -> Result<Vec<Recipe>, RecipeError> {
     }
     recipes.sort_by(|a, b| a.name.cmp(&b.name));
     Ok(recipes)
-}
-
-/// Names of the recipes in the binary, which are what a study can name.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    BUILT_IN.iter().map(|(name, _)| *name)
 }
 
 /// The recipe of that name.
@@ -191,7 +187,7 @@ mod tests {
     #[test]
     fn built_in_recipes_are_valid() {
         let names: Vec<String> = catalog(None).unwrap().into_iter().map(|recipe| recipe.name).collect();
-        assert_eq!(names, ["micro", "postgres"]);
+        assert_eq!(names, ["mariadb", "micro", "postgres"]);
     }
 
     #[test]
@@ -224,8 +220,8 @@ mod tests {
     fn a_missing_recipe_is_answered_with_the_nearest() {
         let errors = ["postgress", "zz"].map(|name| find(name, None).unwrap_err().to_string());
         assert_snapshot!(errors.join("\n"), @r#"
-        there is no image `postgress` (did you mean `postgres`?); there are: micro, postgres
-        there is no image `zz`; there are: micro, postgres
+        there is no image `postgress` (did you mean `postgres`?); there are: mariadb, micro, postgres
+        there is no image `zz`; there are: mariadb, micro, postgres
         "#);
     }
 
@@ -237,8 +233,9 @@ mod tests {
         std::fs::write(folder.path().join("README"), "not a recipe").unwrap();
         let recipes = catalog(Some(folder.path())).unwrap();
         let shown: Vec<(&str, &str)> = recipes.iter().map(|r| (r.name.as_str(), r.about.as_str())).collect();
-        assert_eq!(shown[0], ("micro", "mine"));
-        assert_eq!(shown[1], ("other", "other"));
-        assert_eq!(shown[2].0, "postgres");
+        assert_eq!(shown[0].0, "mariadb");
+        assert_eq!(shown[1], ("micro", "mine"));
+        assert_eq!(shown[2], ("other", "other"));
+        assert_eq!(shown[3].0, "postgres");
     }
 }

@@ -17,11 +17,10 @@ mod problems;
 mod reference;
 mod shape;
 mod source;
-mod syntax;
 
 pub use catalogs::{Catalogs, Kind};
 pub use decide::Host;
-pub use estimate::{TimeEstimate, estimate, expected_ms};
+pub use estimate::{PhaseEstimate, TimeEstimate, estimate, phases};
 pub use keys::{LOAD, MACHINE, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::plan;

@@ -1,13 +1,14 @@
 //! Files of named statements.
 //!
 //! A statement begins below a line `-- statement: its-name` and ends with the next semicolon; what stands between two
-//! statements is for readers. A second file, for one dialect, replaces statements by name. Everything that could go
+//! statements is for readers. Where a dialect needs two statements for one, `-- then:` stands between them. A second file, for one dialect, replaces statements by name. Everything that could go
 //! wrong with such files is found when a workload is made, not when a statement is first needed.
 
 use engines::statement::Statement;
 use std::collections::BTreeSet;
 
 const HEADING: &str = "-- statement:";
+const THEN: &str = "-- then:";
 
 /// One named statement of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +39,8 @@ pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
     let mut found: Vec<Section> = Vec::new();
     for part in file.split(HEADING).skip(1) {
         let (name, body) = part.split_once('\n').unwrap_or((part, ""));
-        let Some((sql, _)) = body.split_once(';') else { return Err(SqlError::Endless(name.trim())) };
-        let section = Section { name: name.trim(), sql: sql.trim() };
+        let Some(end) = end(body) else { return Err(SqlError::Endless(name.trim())) };
+        let section = Section { name: name.trim(), sql: body[..end].trim() };
         if found.iter().any(|other| other.name == section.name) {
             return Err(SqlError::Twice(section.name));
         }
@@ -47,6 +48,16 @@ pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
         found.push(section);
     }
     Ok(found)
+}
+
+/// Where a statement ends, with what follows it if something does.
+fn end(body: &str) -> Option<usize> {
+    let end = body.find(';')?;
+    let rest = &body[end + 1..];
+    if rest.trim_start().starts_with(THEN) {
+        return self::end(rest).map(|more| end + 1 + more);
+    }
+    Some(end)
 }
 
 /// The statements called `names`, in that order: from `shared`, replaced by `dialect` where it has one of that name.
@@ -107,6 +118,13 @@ mod tests {
     fn a_file_is_split_into_its_statements() {
         let found = sections(SHARED).unwrap();
         assert_eq!(found, [Section { name: "one", sql: "SELECT $1" }, Section { name: "two", sql: "SELECT 2" }]);
+    }
+
+    #[test]
+    fn a_statement_may_be_followed_by_another() {
+        let found = sections("-- statement: one\nUPDATE $1;\n-- then:\nSELECT $1;\n-- Not this;\n").unwrap();
+        assert_eq!(found, [Section { name: "one", sql: "UPDATE $1;\n-- then:\nSELECT $1" }]);
+        assert_eq!(sections("-- statement: a\nUPDATE;\n-- then:\nSELECT\n"), Err(SqlError::Endless("a")));
     }
 
     #[test]

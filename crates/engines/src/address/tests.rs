@@ -42,7 +42,7 @@ impl World {
 
     fn remote(&self, url: &str) -> Remote {
         match self.parse(url).unwrap_or_else(|error| panic!("{url}: {error}")).endpoint {
-            Endpoint::Postgres(remote) => remote,
+            Endpoint::Postgres(remote) | Endpoint::Mysql(remote) => remote,
             Endpoint::Sqlite { file, .. } => panic!("{}", file.display()),
         }
     }
@@ -157,7 +157,7 @@ fn files_of_sqlite() {
         Endpoint::Sqlite { file, synchronous, cache_bytes, .. } => {
             format!("{} {synchronous} {}", file.display(), cache_bytes >> 20)
         }
-        Endpoint::Postgres(remote) => panic!("{remote:?}"),
+        Endpoint::Postgres(remote) | Endpoint::Mysql(remote) => panic!("{remote:?}"),
     };
     assert_eq!(file_of("sqlite:shop.db"), "shop.db full 16");
     assert_eq!(file_of("sqlite:///srv/shop.db?profile=relaxed&cache=8MiB"), "/srv/shop.db normal 8");

@@ -1,7 +1,7 @@
 //! PostgreSQL's administration over a blocking connection: scripts, scans, and loading by COPY.
 
 use super::decode::{ColumnKind, Message, Refusal, changed, column_types, refusal, row};
-use super::encode::CopyRows;
+use super::encode::copy_rows;
 use super::handshake::{converse, open};
 use super::reply::{session_error, tag};
 use super::wire::Wire;
@@ -80,9 +80,7 @@ impl PostgresAdmin {
         let mut more = true;
         while more {
             while more && self.wire.outgoing().len() < COPY_CHUNK_BYTES {
-                let mut rows = CopyRows::begin(self.wire.outgoing());
-                more = fill(&mut rows);
-                rows.finish().map_err(SessionError::Lost)?;
+                more = copy_rows(self.wire.outgoing(), fill).map_err(SessionError::Lost)?;
             }
             self.wire.send_all(Instant::now() + LONGEST_ANSWER).map_err(SessionError::Lost)?;
             self.look_for_refusal()?;

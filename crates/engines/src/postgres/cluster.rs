@@ -1,14 +1,14 @@
-//! The data folder of a server, the programs that make and run it, and the folder of its socket.
+//! The data folder of a server, and the programs that make and run it.
 
-use super::account::Account;
-use super::process::Process;
+use super::ABORT;
+use crate::account::Account;
+use crate::own_server::{INIT_LIMIT, data_folder, failed, surroundings};
+use crate::process::Process;
 use crate::server::{ServerError, ServerPlace};
-use std::fs::{self, DirBuilder, Permissions};
+use std::fs;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 /// Where Debian puts PostgreSQL, one folder for each major version.
 pub const INSTALLED: &str = "/usr/lib/postgresql";
@@ -19,12 +19,6 @@ const LOGIN_RULES: &str = "\
 local   all       all            trust
 host    all       all   all      scram-sha-256
 ";
-
-/// Making a data folder takes seconds; minutes where a guest's processor is emulated.
-const INIT_LIMIT: Duration = Duration::from_mins(10);
-
-/// The longest socket path the kernel takes is 107 bytes; the server adds a slash and ".s.PGSQL.65535.lock".
-const LONGEST_SOCKET_FOLDER: usize = 107 - 20;
 
 /// The folder of one version's programs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,26 +48,10 @@ impl Programs {
     }
 }
 
-/// The same surroundings everywhere: our environment must not reach the server, and it must stand where it may read.
-pub fn prepare<'c>(command: &'c mut Command, account: Account, stand: &Path) -> &'c mut Command {
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TZ", "UTC").current_dir(stand);
-    account.run(command)
-}
-
-/// The data folder, made if the data disk has none. It is renamed into place when it is complete, so one that a lost
-/// machine left half made is not taken for a database.
+/// The data folder, made if the data disk has none.
 pub fn make_if_missing(programs: &Programs, account: Account, place: &ServerPlace) -> Result<PathBuf, ServerError> {
-    let data = place.data.join("postgres");
     fs::create_dir_all(&place.logs).map_err(|source| failed("creating", &place.logs, source))?;
-    if !data.exists() {
-        let unfinished = place.data.join("postgres.unfinished");
-        if unfinished.exists() {
-            fs::remove_dir_all(&unfinished).map_err(|source| failed("removing", &unfinished, source))?;
-        }
-        private_folder(&unfinished, account)?;
-        init(programs, account, place, &unfinished)?;
-        fs::rename(&unfinished, &data).map_err(|source| failed("renaming", &unfinished, source))?;
-    }
+    let data = data_folder(&place.data, "postgres", account, |data| init(programs, account, place, data))?;
     let rules = data.join("pg_hba.conf");
     fs::write(&rules, LOGIN_RULES).map_err(|source| failed("writing", &rules, source))?;
     Ok(data)
@@ -83,35 +61,8 @@ fn init(programs: &Programs, account: Account, place: &ServerPlace, data: &Path)
     let mut command = Command::new(programs.init());
     // Comparing text by its bytes is the same everywhere; a locale is as old as the system that brings it.
     command.args(["--no-locale", "--encoding=UTF8", "--username=postgres", "--auth=trust", "--pgdata"]).arg(data);
-    prepare(&mut command, account, &place.data);
-    Process::start("initdb", &mut command, &place.logs.join("initdb.log"))?.finish(INIT_LIMIT)
-}
-
-/// A private folder for the socket: on the data disk, or in /tmp if that path is too long for a socket.
-pub fn socket_folder(account: Account, place: &ServerPlace) -> Result<PathBuf, ServerError> {
-    let near = place.data.join("postgres.socket");
-    let folder = if near.as_os_str().len() <= LONGEST_SOCKET_FOLDER {
-        near
-    } else {
-        PathBuf::from(format!("/tmp/bakeoff-postgres-{}", std::process::id()))
-    };
-    private_folder(&folder, account)?;
-    Ok(folder)
-}
-
-fn private_folder(path: &Path, account: Account) -> Result<(), ServerError> {
-    const OWNER_ONLY: u32 = 0o700;
-    DirBuilder::new()
-        .recursive(true)
-        .mode(OWNER_ONLY)
-        .create(path)
-        .and_then(|()| fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY)))
-        .map_err(|source| failed("creating", path, source))?;
-    account.own(path)
-}
-
-fn failed(doing: &str, path: &Path, source: io::Error) -> ServerError {
-    ServerError::Io { doing: format!("{doing} {}", path.display()), source }
+    surroundings(&mut command, account, &place.data);
+    Process::start("initdb", &mut command, &place.logs.join("initdb.log"), ABORT)?.finish(INIT_LIMIT)
 }
 
 #[cfg(test)]

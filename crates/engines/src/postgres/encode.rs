@@ -1,7 +1,7 @@
 //! PostgreSQL's messages as they leave: a prepared statement with its values, and rows of a COPY.
 
 use super::decode::ColumnKind;
-use crate::rows::RowSink;
+use crate::rows::{RowSink, TabbedRows};
 use crate::session::{Param, SessionError};
 use bytes::{BufMut, BytesMut};
 use postgres_protocol::IsNull;
@@ -92,117 +92,48 @@ fn write_value(
     Ok(IsNull::No)
 }
 
-/// One `CopyData` message under way, in COPY's text form: cells end with tabs, rows with newlines.
-pub struct CopyRows<'a> {
-    out: &'a mut BytesMut,
-    message: usize,
-    first_cell: bool,
-}
-
-impl<'a> CopyRows<'a> {
+/// Appends one `CopyData` message with the rows that `fill` puts into it, which says whether there are more. One without
+/// rows is taken back.
+pub fn copy_rows(out: &mut BytesMut, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> io::Result<bool> {
     /// Tag and length.
     const HEADER: usize = 5;
-
-    pub fn begin(out: &'a mut BytesMut) -> Self {
-        let message = out.len();
-        out.put_bytes(0, Self::HEADER);
-        Self { out, message, first_cell: true }
+    let message = out.len();
+    out.put_bytes(0, HEADER);
+    let more = fill(&mut TabbedRows::new(out));
+    let length = out.len() - message - 1;
+    if out.len() == message + HEADER {
+        out.truncate(message);
+        return Ok(more);
     }
-
-    /// Completes the message; one without rows is taken back.
-    pub fn finish(self) -> io::Result<()> {
-        let length = self.out.len() - self.message - 1;
-        if self.out.len() == self.message + Self::HEADER {
-            self.out.truncate(self.message);
-            return Ok(());
-        }
-        let length = u32::try_from(length).map_err(io::Error::other)?;
-        let header = &mut self.out[self.message..self.message + Self::HEADER];
-        header[0] = b'd';
-        header[1..].copy_from_slice(&length.to_be_bytes());
-        Ok(())
-    }
-
-    fn next_cell(&mut self) {
-        if !self.first_cell {
-            self.out.put_u8(b'\t');
-        }
-        self.first_cell = false;
-    }
-}
-
-impl RowSink for CopyRows<'_> {
-    fn integer(&mut self, value: i64) {
-        self.next_cell();
-        // Writing to memory cannot fail.
-        let _ = write!(self.out, "{value}");
-    }
-
-    fn text(&mut self, value: &str) {
-        self.next_cell();
-        let mut rest = value.as_bytes();
-        while let Some((at, escape)) = first_escape(rest) {
-            self.out.put_slice(&rest[..at]);
-            self.out.put_slice(&[b'\\', escape]);
-            rest = &rest[at + 1..];
-        }
-        self.out.put_slice(rest);
-    }
-
-    fn null(&mut self) {
-        self.next_cell();
-        self.out.put_slice(b"\\N");
-    }
-
-    fn end_row(&mut self) {
-        self.out.put_u8(b'\n');
-        self.first_cell = true;
-    }
-}
-
-/// The first byte that means something to COPY, and the letter that stands for it after a backslash.
-fn first_escape(bytes: &[u8]) -> Option<(usize, u8)> {
-    bytes.iter().enumerate().find_map(|(at, byte)| match byte {
-        b'\\' => Some((at, b'\\')),
-        b'\t' => Some((at, b't')),
-        b'\n' => Some((at, b'n')),
-        b'\r' => Some((at, b'r')),
-        _ => None,
-    })
+    let length = u32::try_from(length).map_err(io::Error::other)?;
+    let header = &mut out[message..message + HEADER];
+    header[0] = b'd';
+    header[1..].copy_from_slice(&length.to_be_bytes());
+    Ok(more)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn copied(rows: impl FnOnce(&mut CopyRows<'_>)) -> Vec<u8> {
-        let mut out = BytesMut::new();
-        let mut sink = CopyRows::begin(&mut out);
-        rows(&mut sink);
-        sink.finish().unwrap();
-        out.to_vec()
-    }
-
     #[test]
-    fn copy_rows_are_one_message_with_everything_escaped() {
-        let bytes = copied(|sink| {
+    fn copied_rows_are_one_message() {
+        let mut out = BytesMut::from(b"before".as_slice());
+        let more = copy_rows(&mut out, &mut |sink| {
             sink.integer(-7);
-            sink.text("a\tb\nc\\d\re\u{e9}");
-            sink.null();
+            sink.text("a\tb");
             sink.end_row();
-            sink.text("\\N");
-            sink.text("");
-            sink.integer(i64::MIN);
-            sink.end_row();
+            true
         });
-        let text = "-7\ta\\tb\\nc\\\\d\\re\u{e9}\t\\N\n\\\\N\t\t-9223372036854775808\n";
-        let length = u32::try_from(text.len() + 4).unwrap();
-        assert_eq!(bytes, [b"d".as_slice(), &length.to_be_bytes(), text.as_bytes()].concat());
+        assert!(more.unwrap());
+        assert_eq!(out, b"befored\0\0\0\x0c-7\ta\\tb\n".as_slice());
     }
 
     #[test]
     fn no_rows_are_no_message() {
-        assert_eq!(copied(|_| ()), b"");
+        let mut out = BytesMut::new();
+        assert!(!copy_rows(&mut out, &mut |_| false).unwrap());
+        assert!(out.is_empty());
     }
 
     fn prepared(parameters: &[ParameterKind], columns: &[ColumnKind]) -> Prepared {

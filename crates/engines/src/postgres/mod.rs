@@ -3,14 +3,12 @@
 //! Left out, and where it would go: several statements under way in one
 //! session (`wire::Wire` already counts the answers that are due), clusters and replicas.
 
-mod account;
 pub mod admin;
 mod cluster;
 mod decode;
 mod encode;
 mod handshake;
 mod password;
-mod process;
 mod reply;
 pub mod server;
 pub mod session;
@@ -18,8 +16,12 @@ pub mod settings;
 mod wire;
 
 use crate::catalog::Entry;
+use rustix::process::Signal;
 
 pub const KIND: &str = "postgres";
+
+/// "At once" to PostgreSQL: the server ends its children, too. Its other programs die of it.
+const ABORT: Signal = Signal::QUIT;
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,

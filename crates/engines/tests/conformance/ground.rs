@@ -25,6 +25,11 @@ pub trait Engine {
     const KIND: &'static str;
     /// The `[engine]` table with which conflicts show at once.
     const SETTINGS: &'static str;
+    /// A type for texts of hundreds of thousands of bytes.
+    const LONG_TEXT: &'static str = "TEXT";
+    /// Takes the next order number of a district and returns it with the district's.
+    const NEXT_ORDER: &'static str =
+        "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id";
     type Connect: Connect;
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect;
     /// Why it cannot be tested here.
@@ -64,6 +69,30 @@ impl Engine for Postgres {
         let installed = "/usr/lib/postgresql";
         (!Path::new(installed).is_dir())
             .then(|| format!("there is no {installed}; install Debian's package postgresql-15"))
+    }
+}
+
+pub struct Mariadb;
+
+impl Engine for Mariadb {
+    const KIND: &'static str = "mariadb";
+    const SETTINGS: &'static str = r#"{
+        "isolation": "repeatable read", "innodb_snapshot_isolation": true, "innodb_buffer_pool_size": "32MiB"
+    }"#;
+    const LONG_TEXT: &'static str = "LONGTEXT";
+    const NEXT_ORDER: &'static str = "UPDATE district SET next_order = next_order + 1 WHERE id = $1; \
+        SELECT next_order - 1, id FROM district WHERE id = $1";
+    type Connect = engines::mysql::session::MysqlConnect;
+
+    fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
+        let AnyConnect::Mysql(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
+        connect
+    }
+
+    fn missing() -> Option<String> {
+        let installed = "/usr/sbin/mariadbd";
+        (!Path::new(installed).exists())
+            .then(|| format!("there is no {installed}; install Debian's package mariadb-server"))
     }
 }
 

@@ -29,6 +29,7 @@ pub fn scripts_and_scans_agree_with_sessions<E: Engine>(ground: &Ground<E>) {
     let error = admin.scan("SELECT nothing FROM nowhere", &mut |_, _| panic!("a row from nowhere")).unwrap_err();
     assert!(matches!(error, SessionError::Refused { .. }), "{error:?}");
     admin.script("DELETE FROM scanned").unwrap();
+    admin.script("").unwrap();
 }
 
 const ROWS: i64 = 100_000;

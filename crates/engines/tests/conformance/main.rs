@@ -1,7 +1,7 @@
 //! One list of promises, kept by every engine: real files, a real server, real sessions.
 //!
-//! PostgreSQL is started by the engine's own `start` from the installed binaries. Where there are none its tests are
-//! skipped, loudly; under `REQUIRE=postgres` that is a failure.
+//! PostgreSQL and MariaDB are started by the engine's own `start` from the installed binaries. Where there are none their
+//! tests are skipped, loudly; under `REQUIRE=postgres,mariadb` that is a failure.
 
 // Lints know a test by its attribute; the functions that tests share have none. And a test program has nothing but its
 // output to say why something was skipped.
@@ -14,7 +14,7 @@ mod loading;
 mod secure;
 mod sessions;
 
-use ground::{Engine, Ground, Postgres, Sqlite};
+use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
 
 /// All promises about sessions and administration, on one server.
 fn keeps_its_promises<E: Engine>() {
@@ -47,6 +47,11 @@ fn postgres_keeps_its_promises() {
 }
 
 #[test]
+fn mariadb_keeps_its_promises() {
+    keeps_its_promises::<Mariadb>();
+}
+
+#[test]
 fn sqlite_keeps_data_over_a_restart() {
     lifecycle::a_restart_keeps_data::<Sqlite>();
 }
@@ -54,4 +59,9 @@ fn sqlite_keeps_data_over_a_restart() {
 #[test]
 fn postgres_keeps_data_over_a_restart() {
     lifecycle::a_restart_keeps_data::<Postgres>();
+}
+
+#[test]
+fn mariadb_keeps_data_over_a_restart() {
+    lifecycle::a_restart_keeps_data::<Mariadb>();
 }

@@ -60,10 +60,7 @@ pub fn an_update_returns_its_rows<E: Engine>(ground: &Ground<E>) {
     ground.script(
         "CREATE TABLE district (id BIGINT PRIMARY KEY, next_order BIGINT); INSERT INTO district VALUES (7, 3001)",
     );
-    let mut session = ground.session(&[(
-        "next",
-        "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id",
-    )]);
+    let mut session = ground.session(&[("next", E::NEXT_ORDER)]);
     for expected in 3001..3004 {
         let found = done(&mut session, async |s| {
             let found = s.execute(FIRST, &[Param::Integer(7)]).await?;
@@ -150,9 +147,9 @@ pub fn of_two_that_conflict_one_may_try_again<E: Engine>(ground: &Ground<E>) {
 
 /// More than a socket takes at once, in both directions.
 pub fn a_long_text_arrives_whole<E: Engine>(ground: &Ground<E>) {
-    ground.script("CREATE TABLE long (words TEXT)");
+    ground.script(&format!("CREATE TABLE wide (words {})", E::LONG_TEXT));
     let mut session =
-        ground.session(&[("insert", "INSERT INTO long VALUES ($1)"), ("select", "SELECT words, words FROM long")]);
+        ground.session(&[("insert", "INSERT INTO wide VALUES ($1)"), ("select", "SELECT words, words FROM wide")]);
     let words: String = (0..400_000).map(|number: u32| char::from(b'a' + (number % 23) as u8)).collect();
     done(&mut session, async |s| {
         s.execute(FIRST, &[Param::Text(&words)]).await?;

@@ -2,7 +2,7 @@
 
 pub mod accelerator;
 pub mod command;
-pub mod guest;
+mod guest;
 pub mod machine;
 pub mod qmp;
 pub mod settings;

@@ -41,7 +41,7 @@ pub const KIND: &str = "order-entry";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it",
+    meaning: "Wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it.",
     keys: KEYS,
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };
@@ -148,13 +148,14 @@ impl Dataset for OrderEntry {
         match dialect {
             Dialect::Sqlite => include_str!("sql/schema.sqlite.sql"),
             Dialect::Postgres => include_str!("sql/schema.postgres.sql"),
+            Dialect::Mysql => include_str!("sql/schema.mysql.sql"),
         }
         .to_owned()
     }
 
     fn finish(&self, dialect: Dialect) -> String {
         match dialect {
-            Dialect::Sqlite => include_str!("sql/finish.sqlite.sql"),
+            Dialect::Sqlite | Dialect::Mysql => include_str!("sql/finish.sql"),
             Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
         }
         .to_owned()

@@ -5,6 +5,7 @@ use engines::statement::{Dialect, Statement, StatementId};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
 const POSTGRES: &str = include_str!("sql/transactions.postgres.sql");
+const MYSQL: &str = include_str!("sql/transactions.mysql.sql");
 const SQLITE: &str = "";
 
 /// Position in the list of prepared statements.
@@ -76,6 +77,7 @@ impl Sql {
 pub struct Statements {
     sqlite: Vec<Statement>,
     postgres: Vec<Statement>,
+    mysql: Vec<Statement>,
 }
 
 impl Statements {
@@ -83,6 +85,7 @@ impl Statements {
         Ok(Self {
             sqlite: sql::statements(NAMES, SHARED, SQLITE)?,
             postgres: sql::statements(NAMES, SHARED, POSTGRES)?,
+            mysql: sql::statements(NAMES, SHARED, MYSQL)?,
         })
     }
 
@@ -90,6 +93,7 @@ impl Statements {
         match dialect {
             Dialect::Sqlite => &self.sqlite,
             Dialect::Postgres => &self.postgres,
+            Dialect::Mysql => &self.mysql,
         }
     }
 }

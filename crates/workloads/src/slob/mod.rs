@@ -42,7 +42,7 @@ pub const KIND: &str = "slob";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "random reads and updates of single-row pages; after SLOB and pgio, not comparable with them",
+    meaning: "Random reads and updates of single-row pages; after SLOB and pgio, not comparable with them.",
     keys: KEYS,
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };
@@ -147,13 +147,14 @@ impl Dataset for Slob {
         let script = match dialect {
             Dialect::Sqlite => include_str!("sql/schema.sqlite.sql"),
             Dialect::Postgres => include_str!("sql/schema.postgres.sql"),
+            Dialect::Mysql => include_str!("sql/schema.mysql.sql"),
         };
         for_each(script, self.tables.iter().map(|table| &*table.name))
     }
 
     fn finish(&self, dialect: Dialect) -> String {
         let script = match dialect {
-            Dialect::Sqlite => include_str!("sql/finish.sqlite.sql"),
+            Dialect::Sqlite | Dialect::Mysql => include_str!("sql/finish.sql"),
             Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
         };
         let is_indexed = |table: &&Table| matches!(tables::parse(&table.name), Some((_, Purpose::Ranges)));

@@ -59,7 +59,7 @@ pub struct Checks {
     pub keys: Statement,
     pub text: Statement,
     pub changes: Statement,
-    places: [Places; 2],
+    places: [Places; 3],
 }
 
 /// Queries about where the rows of a table lie.
@@ -72,18 +72,23 @@ pub struct Places {
 impl Checks {
     pub fn read() -> Result<Self, SqlError> {
         let [keys, text, changes] = all(["keys", "text", "changes"], CHECKS)?;
-        let places = [include_str!("sql/places.sqlite.sql"), include_str!("sql/places.postgres.sql")];
-        let [sqlite, postgres] = places.map(|file| {
+        let places = [
+            include_str!("sql/places.sqlite.sql"),
+            include_str!("sql/places.postgres.sql"),
+            include_str!("sql/places.mysql.sql"),
+        ];
+        let [sqlite, postgres, mysql] = places.map(|file| {
             let [pages, neighbours] = all(["pages", "neighbours"], file)?;
             Ok(Places { pages, neighbours })
         });
-        Ok(Self { keys, text, changes, places: [sqlite?, postgres?] })
+        Ok(Self { keys, text, changes, places: [sqlite?, postgres?, mysql?] })
     }
 
     pub fn places(&self, dialect: Dialect) -> &Places {
         match dialect {
             Dialect::Sqlite => &self.places[0],
             Dialect::Postgres => &self.places[1],
+            Dialect::Mysql => &self.places[2],
         }
     }
 }

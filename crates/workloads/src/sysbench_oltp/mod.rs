@@ -42,7 +42,7 @@ pub const KIND: &str = "sysbench-oltp";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests",
+    meaning: "Point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests.",
     keys: KEYS,
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };
@@ -76,6 +76,7 @@ pub struct SysbenchOltp {
     statements: Statements,
     sqlite: Scripts,
     postgres: Scripts,
+    mysql: Scripts,
     checks: checks::Checks,
 }
 
@@ -90,6 +91,7 @@ impl SysbenchOltp {
             statements: Statements::new(&settings, &steps, tables::names(&settings))?,
             sqlite: Scripts::new(&settings, Dialect::Sqlite)?,
             postgres: Scripts::new(&settings, Dialect::Postgres)?,
+            mysql: Scripts::new(&settings, Dialect::Mysql)?,
             checks: checks::Checks::read()?,
         })
     }
@@ -125,6 +127,7 @@ impl SysbenchOltp {
         match dialect {
             Dialect::Sqlite => &self.sqlite,
             Dialect::Postgres => &self.postgres,
+            Dialect::Mysql => &self.mysql,
         }
     }
 }
@@ -139,8 +142,8 @@ impl Workload for SysbenchOltp {
         std::slice::from_ref(&KINDS[self.settings.test as usize])
     }
 
-    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        self.statements.of(dialect)
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        self.statements.of_all_tables()
     }
 
     fn client(&self, seed: u64, index: u32) -> Client {

@@ -3,12 +3,11 @@
 use super::settings::Settings;
 use super::steps::Steps;
 use crate::sql::{self, SqlError, filled};
-use engines::statement::{Dialect, Statement, StatementId};
+use engines::statement::{Statement, StatementId};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
-/// Every engine understands the shared statements.
-const SQLITE: &str = "";
-const POSTGRES: &str = "";
+/// Every engine understands the shared statements, so there are none for one dialect only.
+const OF_DIALECT: &str = "";
 
 /// Rows of one statement of `bulk_insert`.
 pub const BULK_ROWS: usize = 250;
@@ -69,11 +68,10 @@ fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
     uses.into_iter().filter(|(_, is_used)| *is_used).map(|(sql, _)| sql).collect()
 }
 
-/// Every dialect's statements with `{table}` still in them, and where each is in the list of one table.
+/// The statements with `{table}` still in them, and where each is in the list of one table.
 #[derive(Debug)]
 pub struct Statements {
-    sqlite: Vec<Statement>,
-    postgres: Vec<Statement>,
+    of_any_table: Vec<Statement>,
     tables: Vec<String>,
     places: [u16; NAMES.len()],
 }
@@ -85,35 +83,25 @@ impl Statements {
         for (place, sql) in (0..).zip(&used) {
             places[*sql as usize] = place;
         }
-        let read = |dialect: &'static str| -> Result<Vec<Statement>, SqlError> {
-            let all = sql::statements(NAMES, SHARED, dialect)?;
-            let chosen = used.iter().map(|sql| &all[*sql as usize]);
-            Ok(chosen.map(|statement| with_markers(statement, settings)).collect())
-        };
-        Ok(Self { sqlite: read(SQLITE)?, postgres: read(POSTGRES)?, tables, places })
+        let all = sql::statements(NAMES, SHARED, OF_DIALECT)?;
+        let chosen = used.iter().map(|sql| &all[*sql as usize]);
+        let of_any_table = chosen.map(|statement| with_markers(statement, settings)).collect();
+        Ok(Self { of_any_table, tables, places })
     }
 
     /// Those of the first table, then those of the second, and so on.
-    pub fn of(&self, dialect: Dialect) -> Vec<Statement> {
-        let of_table = self.of_any_table(dialect);
+    pub fn of_all_tables(&self) -> Vec<Statement> {
         let fill = |table: &str, Statement { name, sql }: &Statement| Statement {
             name,
             sql: filled(sql, &[("{table}", table)]),
         };
-        self.tables.iter().flat_map(|table| of_table.iter().map(|statement| fill(table, statement))).collect()
+        self.tables.iter().flat_map(|table| self.of_any_table.iter().map(|statement| fill(table, statement))).collect()
     }
 
     pub fn id(&self, table: u32, sql: Sql) -> StatementId {
         // At most a thousand tables with a dozen statements each.
-        let before = u16::try_from(table as usize * self.sqlite.len()).unwrap_or(u16::MAX);
+        let before = u16::try_from(table as usize * self.of_any_table.len()).unwrap_or(u16::MAX);
         StatementId(before + self.places[sql as usize])
-    }
-
-    fn of_any_table(&self, dialect: Dialect) -> &[Statement] {
-        match dialect {
-            Dialect::Sqlite => &self.sqlite,
-            Dialect::Postgres => &self.postgres,
-        }
     }
 }
 
@@ -152,7 +140,7 @@ mod tests {
     #[test]
     fn every_table_has_its_own_and_the_ids_find_them() {
         let statements = statements(&json!({}), &["one", "two"]);
-        let all = statements.of(Dialect::Postgres);
+        let all = statements.of_all_tables();
         assert_eq!(all.len(), 2 * 9);
         let found = |table, sql| all[usize::from(statements.id(table, sql).0)].sql.as_str();
         assert_eq!(found(0, Sql::PointSelect), "SELECT c FROM one WHERE id = $1");
@@ -163,7 +151,7 @@ mod tests {
     #[test]
     fn only_what_is_used_is_prepared() {
         let names = |table: &Value| {
-            let all = statements(table, &["one"]).of(Dialect::Sqlite);
+            let all = statements(table, &["one"]).of_all_tables();
             all.iter().map(|statement| statement.name).collect::<Vec<_>>()
         };
         assert_eq!(names(&json!({ "test": "point_select" })), ["point-select"]);
@@ -175,7 +163,7 @@ mod tests {
 
     #[test]
     fn lists_have_as_many_markers_as_the_settings_say() {
-        let only = |table: &Value| statements(table, &["one"]).of(Dialect::Sqlite).remove(0).sql;
+        let only = |table: &Value| statements(table, &["one"]).of_all_tables().remove(0).sql;
         assert_eq!(
             only(&json!({ "test": "select_random_points", "random_points": 3 })),
             "SELECT id, k, c, pad FROM one WHERE k IN ($1, $2, $3)"

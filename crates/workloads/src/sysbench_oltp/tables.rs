@@ -7,6 +7,7 @@ use engines::statement::Dialect;
 
 const SQLITE: &str = include_str!("sql/tables.sqlite.sql");
 const POSTGRES: &str = include_str!("sql/tables.postgres.sql");
+const MYSQL: &str = include_str!("sql/tables.mysql.sql");
 
 const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
 const COLUMNS_OF_BULK: &[&str] = &["id", "k"];
@@ -37,6 +38,7 @@ impl Scripts {
         let (file, before, after) = match dialect {
             Dialect::Sqlite => (SQLITE, vec![sqlite_table(settings)], sqlite_finish(settings)),
             Dialect::Postgres => (POSTGRES, vec![postgres_table(settings)], postgres_finish(settings)),
+            Dialect::Mysql => (MYSQL, vec![mysql_table(settings)], mysql_finish(settings)),
         };
         let sections = sections(file)?;
         Ok(Self { before: script(settings, &sections, &before)?, after: script(settings, &sections, &after)? })
@@ -93,6 +95,23 @@ fn postgres_finish(settings: &Settings) -> Vec<&'static str> {
     chosen
 }
 
+fn mysql_table(settings: &Settings) -> &'static str {
+    let wide = settings.test == Test::Insert && !settings.auto_inc;
+    match (settings.test, settings.secondary) {
+        (Test::BulkInsert, _) => "numbers-only",
+        (_, true) if wide => "wide-rows-without-key",
+        (_, true) => "rows-without-key",
+        (_, false) if wide => "rows-of-wide-ids",
+        (_, false) if settings.auto_inc => "rows-numbered",
+        (_, false) => "rows",
+    }
+}
+
+fn mysql_finish(settings: &Settings) -> Vec<&'static str> {
+    let indexed = settings.create_secondary && settings.test != Test::BulkInsert;
+    indexed.then_some("k-index").into_iter().collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -105,7 +124,7 @@ mod tests {
 
     #[test]
     fn every_combination_of_keys_has_its_statements() {
-        for dialect in [Dialect::Sqlite, Dialect::Postgres] {
+        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
             for test in ["read_write", "insert", "bulk_insert"] {
                 for bits in 0..8 {
                     let key = |bit: u32| bits >> bit & 1 == 1;
@@ -116,7 +135,8 @@ mod tests {
                     assert!(before.starts_with("CREATE TABLE sbtest1") && !before.contains('{'), "{before}");
                     assert!(!after.contains('{'), "{after}");
                     assert_eq!(after.contains("sbtest1_k "), key(2) && test != "bulk_insert", "{table}: {after}");
-                    assert_eq!(after.contains("_xid "), key(1) && test != "bulk_insert", "{table}: {after}");
+                    let script = format!("{before}{after}");
+                    assert_eq!(script.contains("_xid "), key(1) && test != "bulk_insert", "{table}: {script}");
                 }
             }
         }

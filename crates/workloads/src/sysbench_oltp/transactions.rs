@@ -15,7 +15,7 @@ use engines::session::{Access, Param, Session, SessionError};
 use std::ops::RangeInclusive;
 
 /// What engines say when a row is there already: PostgreSQL's and SQLite's code.
-const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555"];
+const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
 
 pub async fn run<S: Session>(
     workload: &SysbenchOltp,

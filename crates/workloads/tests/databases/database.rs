@@ -24,6 +24,10 @@ impl Database {
         Self::start("postgres", &json!({ "fsync": false, "synchronous_commit": "off", "max_wal_size": "4GiB" }))
     }
 
+    pub fn mariadb() -> Self {
+        Self::start("mariadb", &json!({ "innodb_flush_log_at_trx_commit": 0, "innodb_doublewrite": false }))
+    }
+
     fn start(kind: &str, table: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let place = ServerPlace { data: folder.path().join("data"), logs: folder.path().join("logs"), port: None };

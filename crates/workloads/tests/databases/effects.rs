@@ -47,7 +47,7 @@ const EFFECTS: &[Effect] = &[
         shown: "SELECT COUNT(*) FROM history WHERE h_date > 1767225600000000",
         contradicted: "SELECT COUNT(*) FROM history JOIN warehouse ON w_id = h_w_id \
             JOIN district ON d_w_id = h_w_id AND d_id = h_d_id \
-            WHERE h_date > 1767225600000000 AND h_data <> substr(w_name || '    ' || d_name, 1, 24)",
+            WHERE h_date > 1767225600000000 AND h_data <> substr(CONCAT(w_name, '    ', d_name), 1, 24)",
     },
     Effect {
         what: "a payment may be made in another warehouse than the customer's",
@@ -58,7 +58,7 @@ const EFFECTS: &[Effect] = &[
         what: "the data of a customer with bad credit begins with the payment",
         shown: "SELECT COUNT(*) FROM customer WHERE c_credit = 'BC' AND c_payment_cnt > 1",
         contradicted: "SELECT COUNT(*) FROM customer WHERE c_credit = 'BC' AND c_payment_cnt > 1 AND (length(c_data) > 500 \
-            OR substr(c_data, 1, length(CAST(c_id AS TEXT)) + 1) <> CAST(c_id AS TEXT) || ' ')",
+            OR substr(c_data, 1, length(CONCAT(c_id, ' '))) <> CONCAT(c_id, ' '))",
     },
     Effect {
         what: "the data of a customer with good credit stays",

@@ -1,7 +1,7 @@
 //! The workloads on real databases: loading, checking, running, and finding what is wrong.
 //!
-//! SQLite is always there. PostgreSQL is skipped, loudly, where it is not installed; under `REQUIRE=postgres` that is
-//! a failure.
+//! SQLite is always there. PostgreSQL and MariaDB are skipped, loudly, where they are not installed; under
+//! `REQUIRE=postgres,mariadb` that is a failure.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
@@ -16,15 +16,26 @@ mod whole;
 use database::Database;
 use std::path::Path;
 
-/// Whether PostgreSQL's server is installed; says so if not, and fails if it was required.
-fn postgres_is_here() -> bool {
-    let here = Path::new("/usr/lib/postgresql/15/bin/postgres").exists();
+const POSTGRES: &str = "/usr/lib/postgresql/15/bin/postgres";
+const MARIADB: &str = "/usr/sbin/mariadbd";
+
+/// Whether a server is installed; says so if not, and fails if it was required.
+fn is_here(name: &str, program: &str) -> bool {
+    let here = Path::new(program).exists();
     if !here {
         let required = std::env::var("REQUIRE").unwrap_or_default();
-        assert!(!required.split(',').any(|name| name == "postgres"), "PostgreSQL is required and not installed");
-        eprintln!("SKIPPED: PostgreSQL 15 is not installed");
+        assert!(!required.split(',').any(|word| word == name), "{name} is required, and there is no {program}");
+        eprintln!("SKIPPED: there is no {program}");
     }
     here
+}
+
+fn postgres_is_here() -> bool {
+    is_here("postgres", POSTGRES)
+}
+
+fn mariadb_is_here() -> bool {
+    is_here("mariadb", MARIADB)
 }
 
 #[test]
@@ -48,6 +59,20 @@ fn every_condition_can_fail_on_sqlite() {
 fn every_condition_can_fail_on_postgres() {
     if postgres_is_here() {
         conditions::each_condition_finds_its_violation(&Database::postgres());
+    }
+}
+
+#[test]
+fn everything_holds_on_mariadb() {
+    if mariadb_is_here() {
+        whole::load_run_and_check(&Database::mariadb());
+    }
+}
+
+#[test]
+fn every_condition_can_fail_on_mariadb() {
+    if mariadb_is_here() {
+        conditions::each_condition_finds_its_violation(&Database::mariadb());
     }
 }
 
@@ -98,6 +123,22 @@ fn every_condition_of_sysbench_can_fail_on_sqlite() {
 fn every_condition_of_sysbench_can_fail_on_postgres() {
     if postgres_is_here() {
         let database = Database::postgres();
+        sysbench::each_condition_finds_its_violation(&database);
+        sysbench::statements_alone_commit_themselves(&database);
+    }
+}
+
+#[test]
+fn sysbench_holds_on_mariadb() {
+    if mariadb_is_here() {
+        sysbench::every_test_holds(&Database::mariadb());
+    }
+}
+
+#[test]
+fn every_condition_of_sysbench_can_fail_on_mariadb() {
+    if mariadb_is_here() {
+        let database = Database::mariadb();
         sysbench::each_condition_finds_its_violation(&database);
         sysbench::statements_alone_commit_themselves(&database);
     }

@@ -26,6 +26,7 @@ pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transac
                 AnyConnect::Postgres(connect) => {
                     scope.spawn(move || Client::run(connect, workload, index, transactions))
                 }
+                AnyConnect::Mysql(connect) => scope.spawn(move || Client::run(connect, workload, index, transactions)),
             })
             .collect();
         clients.into_iter().map(|client| client.join().unwrap()).collect()

@@ -107,14 +107,14 @@ SELECT s_w_id, s_i_id FROM stock WHERE s_quantity < 10 OR s_quantity > 100;
 -- Orders up to number 3000 were there at the start, without having taken anything from the stock.
 -- statement: stock-ledger
 SELECT s_w_id FROM (
-    SELECT s_w_id, SUM(s_ytd) AS quantity, SUM(s_order_cnt) AS lines, SUM(s_remote_cnt) AS remote
+    SELECT s_w_id, SUM(s_ytd) AS quantity, SUM(s_order_cnt) AS entered, SUM(s_remote_cnt) AS remote
     FROM stock GROUP BY s_w_id) s
 LEFT JOIN (
-    SELECT ol_supply_w_id, SUM(ol_quantity) AS quantity, COUNT(*) AS lines,
+    SELECT ol_supply_w_id, SUM(ol_quantity) AS quantity, COUNT(*) AS entered,
         SUM(CASE WHEN ol_supply_w_id <> ol_w_id THEN 1 ELSE 0 END) AS remote
     FROM order_line WHERE ol_o_id > 3000 GROUP BY ol_supply_w_id) l
     ON ol_supply_w_id = s_w_id
-WHERE s.quantity <> COALESCE(l.quantity, 0) OR s.lines <> COALESCE(l.lines, 0) OR s.remote <> COALESCE(l.remote, 0);
+WHERE s.quantity <> COALESCE(l.quantity, 0) OR s.entered <> COALESCE(l.entered, 0) OR s.remote <> COALESCE(l.remote, 0);
 
 -- statement: payment-ledger
 SELECT c_w_id, c_d_id FROM (

@@ -1,7 +1,7 @@
 -- Sums that a run moves by known amounts. Each query returns one number.
 
 -- statement: order-numbers
-SELECT CAST(SUM(d_next_o_id) AS BIGINT) FROM district;
+SELECT SUM(d_next_o_id) FROM district;
 
 -- statement: warehouse
 SELECT COUNT(*) FROM warehouse;
@@ -31,4 +31,4 @@ SELECT COUNT(*) FROM item;
 SELECT COUNT(*) FROM stock;
 
 -- statement: customer-deliveries
-SELECT CAST(SUM(c_delivery_cnt) AS BIGINT) FROM customer;
+SELECT SUM(c_delivery_cnt) FROM customer;

@@ -4,4 +4,4 @@
 SELECT COUNT(*) FROM {table};
 
 -- statement: sum-of-k
-SELECT CAST(SUM(k) AS BIGINT) FROM {table};
+SELECT SUM(k) FROM {table};

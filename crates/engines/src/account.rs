@@ -1,4 +1,4 @@
-//! Whose account the server runs under: PostgreSQL refuses to run as root.
+//! Whose account a server runs under: PostgreSQL refuses to run as root, and MariaDB wants to be asked twice.
 //!
 //! `/etc/passwd` is read here and not by the C library, whose lookups load code that a static binary cannot.
 
@@ -9,7 +9,6 @@ use std::path::Path;
 use std::process::Command;
 
 const PASSWORD_FILE: &str = "/etc/passwd";
-const NAME: &str = "postgres";
 
 /// The account to change to, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,20 +22,24 @@ pub enum Account {
 }
 
 impl Account {
-    pub fn choose() -> Result<Self, ServerError> {
+    /// The first of `names` that there is, if we are root.
+    pub fn choose(names: &[&str]) -> Result<Self, ServerError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Ours);
         }
-        let doing = format!("looking for the account {NAME} in {PASSWORD_FILE}");
+        let doing = format!("looking for the account {} in {PASSWORD_FILE}", names.join(" or "));
         let file = fs::read_to_string(PASSWORD_FILE);
         let file = file.map_err(|source| ServerError::Io { doing: doing.clone(), source })?;
-        find(&file, NAME).ok_or_else(|| ServerError::Io { doing, source: std::io::ErrorKind::NotFound.into() })
+        let account = names.iter().find_map(|name| find(&file, name));
+        account.ok_or_else(|| ServerError::Io { doing, source: std::io::ErrorKind::NotFound.into() })
     }
 
     pub fn own(self, path: &Path) -> Result<(), ServerError> {
         let Self::Other { user, group } = self else { return Ok(()) };
-        std::os::unix::fs::chown(path, Some(user), Some(group))
-            .map_err(|source| ServerError::Io { doing: format!("giving {} to {NAME}", path.display()), source })
+        std::os::unix::fs::chown(path, Some(user), Some(group)).map_err(|source| ServerError::Io {
+            doing: format!("giving {} to the server's account", path.display()),
+            source,
+        })
     }
 
     pub fn run(self, command: &mut Command) -> &mut Command {

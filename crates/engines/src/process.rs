@@ -19,6 +19,8 @@ const KILL_LIMIT: Duration = Duration::from_secs(5);
 #[derive(Debug)]
 pub struct Process {
     name: &'static str,
+    /// The signal for "at once".
+    abort: Signal,
     child: Child,
     /// Becomes readable when the child ends.
     ending: OwnedFd,
@@ -26,8 +28,8 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a command with its output appended to `log`.
-    pub fn start(name: &'static str, command: &mut Command, log: &Path) -> Result<Self, ServerError> {
+    /// Starts a command with its output appended to `log`. Dropping it sends `abort`, which should end it at once.
+    pub fn start(name: &'static str, command: &mut Command, log: &Path, abort: Signal) -> Result<Self, ServerError> {
         let program = command.get_program().to_string_lossy().into_owned();
         let output = File::options().create(true).append(true).open(log);
         let output = output.map_err(|source| failed(format!("opening {}", log.display()), source))?;
@@ -38,7 +40,7 @@ impl Process {
             _ => failed(format!("starting {program}"), source),
         })?;
         match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
-            Ok(ending) => Ok(Self { name, child, ending, log: log.to_owned() }),
+            Ok(ending) => Ok(Self { name, abort, child, ending, log: log.to_owned() }),
             Err(error) => {
                 let _ = child.kill();
                 let _ = child.wait();
@@ -105,8 +107,7 @@ fn failed(doing: String, source: io::Error) -> ServerError {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // PostgreSQL's own signal for "at once": the server ends its children, too. Others die of it.
-        self.signal(Signal::QUIT);
+        self.signal(self.abort);
         if !matches!(self.wait(Instant::now() + KILL_LIMIT), Ok(Some(_))) {
             let _ = self.child.kill();
             let _ = self.child.wait();

@@ -1,0 +1,164 @@
+//! Administration over a blocking connection: scripts, scans, and loading by LOAD DATA LOCAL without a file.
+
+use super::converse::{Heard, command, converse, prepare};
+use super::decode::{ColumnKind, row};
+use super::encode::put_rows;
+use super::handshake::{Purpose, open};
+use super::marks::Part;
+use super::packet::put;
+use super::reply::Step;
+use super::wire::Wire;
+use crate::admin::{Admin, BATCH_ROWS};
+use crate::remote::Remote;
+use crate::rows::RowSink;
+use crate::session::{ResultSet, SessionError};
+use bytes::BufMut;
+use std::time::{Duration, Instant};
+
+/// A script may build the indexes of everything that was loaded.
+const LONGEST_ANSWER: Duration = Duration::from_hours(2);
+
+/// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
+const ROWS_CHUNK_BYTES: usize = 256 << 10;
+
+#[derive(Debug)]
+pub struct MysqlAdmin {
+    wire: Wire,
+}
+
+pub fn open_admin(remote: &Remote) -> Result<MysqlAdmin, SessionError> {
+    Ok(MysqlAdmin { wire: open(remote, Purpose::Administration)? })
+}
+
+impl MysqlAdmin {
+    fn query(&mut self, sql: &str) -> Result<Heard, SessionError> {
+        self.wire.command(command::QUERY, sql)?;
+        converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))
+    }
+
+    /// Sends rows until there are no more; the server does not speak in between. Returns how many they were.
+    fn send_rows(&mut self, asked: u8, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError> {
+        let (mut sequence, mut rows, mut more) = (asked.wrapping_add(1), 0, true);
+        while more {
+            let some = put_rows(self.wire.outgoing(), sequence, &mut |sink| {
+                while more && sink.bytes() < ROWS_CHUNK_BYTES {
+                    more = fill(sink);
+                }
+                rows += sink.rows();
+            })?;
+            sequence = sequence.wrapping_add(some.into());
+            self.wire.send_all(Instant::now() + LONGEST_ANSWER).map_err(SessionError::Lost)?;
+        }
+        put(self.wire.outgoing(), sequence, |_| ())?;
+        Ok(rows)
+    }
+
+    /// Loads within an open transaction. With LOCAL the server turns what is wrong with a row into a warning and leaves
+    /// the row out or takes some of it, so a single warning is a failure.
+    fn load_all(&mut self, sql: &str, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError> {
+        let Heard::RowsWanted { sequence } = self.query(sql)? else {
+            return Err(SessionError::Protocol("the server does not ask for the rows to load".to_owned()));
+        };
+        let rows = self.send_rows(sequence, fill)?;
+        match converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))? {
+            Heard::Done { changed, warnings: 0 } if changed == rows => Ok(rows),
+            Heard::Done { changed, .. } => Err(self.warned(rows, changed)),
+            Heard::RowsWanted { .. } => Err(SessionError::Protocol("the server asks for rows twice".to_owned())),
+        }
+    }
+
+    fn warned(&mut self, sent: u64, taken: u64) -> SessionError {
+        let mut code = String::new();
+        let mut message = format!("of {sent} rows {taken} were taken");
+        let shown = self.scan("SHOW WARNINGS LIMIT 1", &mut |rows, row| {
+            if let (Ok(number), Ok(text)) = (rows.integer(row, 1), rows.text(row, 2)) {
+                code = number.to_string();
+                message = format!("{text} ({message})");
+            }
+        });
+        shown.map_or_else(|error| error, |()| SessionError::Refused { code, message })
+    }
+}
+
+impl Admin for MysqlAdmin {
+    fn script(&mut self, sql: &str) -> Result<(), SessionError> {
+        /// The server refuses to do nothing; a script without a statement asks for just that.
+        const NOTHING: &str = "1065";
+        match self.query(sql) {
+            Ok(Heard::Done { .. }) => Ok(()),
+            Err(SessionError::Refused { code, .. }) if code == NOTHING => Ok(()),
+            Err(error) => Err(error),
+            Ok(Heard::RowsWanted { sequence }) => {
+                put(self.wire.outgoing(), sequence.wrapping_add(1), |_| ())?;
+                converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))?;
+                Err(SessionError::Protocol("a script asks for a file".to_owned()))
+            }
+        }
+    }
+
+    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        let mut statement = prepare(&mut self.wire, &Part { sql: sql.to_owned(), values: Vec::new() })?;
+        statement.execute(&[], self.wire.outgoing())?;
+        let id = statement.id();
+        let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };
+        batch.rows.start("scan");
+        converse(&mut self.wire, true, LONGEST_ANSWER, &mut |step| batch.hear(step))?;
+        batch.hand_over();
+        // Has no answer, and leaves with the next request.
+        put(self.wire.outgoing(), 0, |out| {
+            out.put_u8(command::CLOSE);
+            out.put_u32_le(id);
+        })?;
+        Ok(())
+    }
+
+    fn load(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
+    ) -> Result<u64, SessionError> {
+        let columns = columns.join(", ");
+        let sql = format!("LOAD DATA LOCAL INFILE 'rows' INTO TABLE {table} CHARACTER SET utf8mb4 ({columns})");
+        self.script("START TRANSACTION")?;
+        let loaded = self.load_all(&sql, fill);
+        match loaded {
+            Ok(rows) => self.script("COMMIT").map(|()| rows),
+            Err(error @ SessionError::Lost(_)) => Err(error),
+            Err(error) => self.script("ROLLBACK").and(Err(error)),
+        }
+    }
+
+    fn settle(&mut self) -> Result<(), SessionError> {
+        self.script(include_str!("sql/settle.sql"))
+    }
+}
+
+/// Rows of a scan on their way; while the receiver is busy with some, the socket holds back the rest.
+struct Batch<'a> {
+    columns: Vec<ColumnKind>,
+    rows: ResultSet,
+    row: &'a mut dyn FnMut(&ResultSet, usize),
+}
+
+impl Batch<'_> {
+    fn hear(&mut self, step: Step<'_>) -> Result<(), SessionError> {
+        match step {
+            Step::ColumnsFollow => self.columns.clear(),
+            Step::Column(body) => self.columns.push(ColumnKind::read(body)?),
+            Step::Row(body) => row(body, &self.columns, &mut self.rows)?,
+            _ => {}
+        }
+        if self.rows.rows() == BATCH_ROWS {
+            self.hand_over();
+        }
+        Ok(())
+    }
+
+    fn hand_over(&mut self) {
+        for index in 0..self.rows.rows() {
+            (self.row)(&self.rows, index);
+        }
+        self.rows.clear_rows();
+    }
+}

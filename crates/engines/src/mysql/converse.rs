@@ -1,0 +1,117 @@
+//! Asking and waiting for the answer: before anything is measured, and for administration.
+
+use super::decode::{ColumnKind, Refusal};
+use super::encode::Prepared;
+use super::marks::Part;
+use super::packet::{Malformed, Reader};
+use super::reply::{Reply, Step, session_error};
+use super::wire::Wire;
+use crate::session::SessionError;
+use std::time::{Duration, Instant};
+
+/// First bytes of requests.
+pub mod command {
+    pub const QUERY: u8 = 0x03;
+    pub const PREPARE: u8 = 0x16;
+    pub const EXECUTE: u8 = 0x17;
+    pub const CLOSE: u8 = 0x19;
+}
+
+/// Preparing a statement takes its tables' locks for a moment.
+const PREPARE_LIMIT: Duration = Duration::from_mins(1);
+
+/// Hands sequence number and body of the next packet to `read`, waiting for it until `deadline`.
+pub fn next_body<T>(
+    wire: &mut Wire,
+    deadline: Instant,
+    read: impl Fn(u8, &[u8]) -> Result<T, SessionError>,
+) -> Result<T, SessionError> {
+    loop {
+        if let Some(packet) = wire.next()? {
+            return read(packet.sequence, packet.body);
+        }
+        wire.receive_some(deadline).map_err(SessionError::Lost)?;
+    }
+}
+
+/// Sends what was put into the wire and hands each step of the answer to `hear`, until the answer ends or the server
+/// wants rows.
+pub fn converse(
+    wire: &mut Wire,
+    binary: bool,
+    limit: Duration,
+    hear: &mut dyn FnMut(Step<'_>) -> Result<(), SessionError>,
+) -> Result<Heard, SessionError> {
+    let deadline = Instant::now() + limit;
+    let mut reply = Reply::new(wire.features);
+    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    loop {
+        while let Some(packet) = wire.next()? {
+            match reply.take(packet, binary)? {
+                Step::Done => {
+                    reply.result()?;
+                    return Ok(Heard::Done { changed: reply.changed, warnings: reply.outcome.warnings });
+                }
+                Step::RowsWanted(sequence) => return Ok(Heard::RowsWanted { sequence }),
+                step => hear(step)?,
+            }
+        }
+        wire.receive_some(deadline).map_err(|error| reply.lost(error))?;
+    }
+}
+
+/// How an answer ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Heard {
+    Done { changed: u64, warnings: u16 },
+    RowsWanted { sequence: u8 },
+}
+
+/// What the server says first of a prepared statement.
+struct Announced {
+    id: u32,
+    columns: u16,
+    parameters: u16,
+}
+
+impl Announced {
+    fn read(body: &[u8]) -> Result<Self, SessionError> {
+        let mut reader = Reader(body);
+        match reader.byte()? {
+            0 => Ok(Self { id: reader.long()?, columns: reader.short()?, parameters: reader.short()? }),
+            0xff => Err(session_error(Refusal::read(body)?)),
+            other => Err(Malformed::new(format!("{other:#04x} begins the answer to a preparation")).into()),
+        }
+    }
+}
+
+/// Prepares one statement.
+pub fn prepare(wire: &mut Wire, part: &Part) -> Result<Prepared, SessionError> {
+    let deadline = Instant::now() + PREPARE_LIMIT;
+    wire.command(command::PREPARE, &part.sql)?;
+    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    let announced = next_body(wire, deadline, |_, body| Announced::read(body))?;
+    for _ in 0..announced.parameters {
+        next_body(wire, deadline, |_, _| Ok(()))?;
+    }
+    end_of_definitions(wire, announced.parameters, deadline)?;
+    let mut columns = Vec::with_capacity(announced.columns.into());
+    for _ in 0..announced.columns {
+        columns.push(next_body(wire, deadline, |_, body| Ok(ColumnKind::read(body)?))?);
+    }
+    end_of_definitions(wire, announced.columns, deadline)?;
+    let found = usize::from(announced.parameters);
+    if found != part.values.len() {
+        let what = format!("the server found {found} parameters where {} were marked", part.values.len());
+        return Err(SessionError::Protocol(what));
+    }
+    Ok(Prepared::new(announced.id, part.values.clone(), columns))
+}
+
+/// Older servers end each list of definitions with a packet.
+fn end_of_definitions(wire: &mut Wire, count: u16, deadline: Instant) -> Result<(), SessionError> {
+    if count > 0 && !wire.features.no_eof {
+        next_body(wire, deadline, |_, _| Ok(()))?;
+    }
+    Ok(())
+}

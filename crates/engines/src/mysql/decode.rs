@@ -1,0 +1,231 @@
+//! What packets say, read in place: columns, rows in binary form, outcomes and refusals. Bytes in, values out; no I/O,
+//! and no allocation for a row of integers and texts.
+
+use super::packet::{Malformed, Reader};
+use crate::session::ResultSet;
+use std::fmt::Write;
+
+/// How a column's values travel in a binary row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ColumnKind {
+    /// One, two, four or eight bytes, little endian.
+    Integer {
+        bytes: u8,
+        unsigned: bool,
+    },
+    /// Digits; an integer to us if they have no fraction, which is what sums of integers are.
+    Decimal {
+        whole: bool,
+    },
+    Float,
+    Double,
+    /// A date, with the time of day if there is one.
+    Moment,
+    /// A span of time.
+    Span,
+    /// Everything else, in its text form.
+    Text,
+}
+
+impl ColumnKind {
+    /// By the type's number in the protocol, the column's flags and its digits after the point.
+    fn of_type(number: u8, flags: u16, decimals: u8) -> Self {
+        const UNSIGNED: u16 = 32;
+        let integer = |bytes| Self::Integer { bytes, unsigned: flags & UNSIGNED != 0 };
+        match number {
+            1 => integer(1),
+            2 | 13 => integer(2),
+            3 | 9 => integer(4),
+            8 => integer(8),
+            4 => Self::Float,
+            5 => Self::Double,
+            0 | 246 => Self::Decimal { whole: decimals == 0 },
+            7 | 10 | 12 => Self::Moment,
+            11 => Self::Span,
+            _ => Self::Text,
+        }
+    }
+
+    /// From a column's definition.
+    pub fn read(body: &[u8]) -> Result<Self, Malformed> {
+        /// Catalogue, schema, table, the table's own name, name, the column's own name.
+        const NAMES: usize = 6;
+        let mut reader = Reader(body);
+        for _ in 0..NAMES {
+            reader.counted()?;
+        }
+        let mut rest = Reader(reader.counted()?);
+        // Character set and width.
+        rest.bytes(6)?;
+        let [number, low, high, decimals] = rest.array()?;
+        Ok(Self::of_type(number, u16::from_le_bytes([low, high]), decimals))
+    }
+}
+
+/// Appends a binary row.
+pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+    /// The first bits of the map of nulls mean nothing in a row.
+    const UNUSED_BITS: usize = 2;
+    let mut reader = Reader(body);
+    // What tells a row from the end of the rows.
+    reader.byte()?;
+    let nulls = reader.bytes((columns.len() + UNUSED_BITS).div_ceil(8))?;
+    for (bit, kind) in (UNUSED_BITS..).zip(columns) {
+        if nulls[bit / 8] >> (bit % 8) & 1 == 1 {
+            results.push_null();
+        } else {
+            cell(&mut reader, *kind, results)?;
+        }
+    }
+    if !reader.0.is_empty() {
+        return Err(Malformed::new(format!("a row has {} bytes after its last column", reader.0.len())));
+    }
+    results.end_row();
+    Ok(())
+}
+
+fn cell(reader: &mut Reader<'_>, kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
+    match kind {
+        ColumnKind::Integer { bytes, unsigned } => integer(reader, bytes, unsigned, results)?,
+        ColumnKind::Text => results.push_text(text(reader)?),
+        ColumnKind::Decimal { whole } => {
+            let digits = text(reader)?;
+            match digits.parse() {
+                Ok(number) if whole => results.push_integer(number),
+                _ => results.push_text(digits),
+            }
+        }
+        ColumnKind::Float => results.push_text(&f32::from_le_bytes(reader.array()?).to_string()),
+        ColumnKind::Double => results.push_text(&f64::from_le_bytes(reader.array()?).to_string()),
+        ColumnKind::Moment => results.push_text(&moment(reader)?),
+        ColumnKind::Span => results.push_text(&span(reader)?),
+    }
+    Ok(())
+}
+
+fn integer(reader: &mut Reader<'_>, bytes: u8, unsigned: bool, results: &mut ResultSet) -> Result<(), Malformed> {
+    let value = match (bytes, unsigned) {
+        (1, false) => i8::from_le_bytes(reader.array()?).into(),
+        (1, true) => reader.byte()?.into(),
+        (2, false) => i16::from_le_bytes(reader.array()?).into(),
+        (2, true) => reader.short()?.into(),
+        (4, false) => i32::from_le_bytes(reader.array()?).into(),
+        (4, true) => reader.long()?.into(),
+        (_, false) => i64::from_le_bytes(reader.array()?),
+        (_, true) => {
+            let value = u64::from_le_bytes(reader.array()?);
+            let Ok(value) = i64::try_from(value) else {
+                results.push_text(&value.to_string());
+                return Ok(());
+            };
+            value
+        }
+    };
+    results.push_integer(value);
+    Ok(())
+}
+
+fn text<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Malformed> {
+    std::str::from_utf8(reader.counted()?).map_err(|_| Malformed::new("a text is not UTF-8"))
+}
+
+/// As the text protocol would write it.
+fn moment(reader: &mut Reader<'_>) -> Result<String, Malformed> {
+    let mut rest = Reader(reader.counted()?);
+    if rest.0.is_empty() {
+        return Ok("0000-00-00".to_owned());
+    }
+    let year = rest.short()?;
+    let [month, day] = rest.array()?;
+    let mut text = format!("{year:04}-{month:02}-{day:02}");
+    if !rest.0.is_empty() {
+        text.push(' ');
+        time_of_day(&mut text, 0, rest)?;
+    }
+    Ok(text)
+}
+
+fn span(reader: &mut Reader<'_>) -> Result<String, Malformed> {
+    let mut rest = Reader(reader.counted()?);
+    if rest.0.is_empty() {
+        return Ok("00:00:00".to_owned());
+    }
+    let negative = rest.byte()? == 1;
+    let days = rest.long()?;
+    let mut text = if negative { "-" } else { "" }.to_owned();
+    time_of_day(&mut text, u64::from(days) * 24, rest)?;
+    Ok(text)
+}
+
+fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Result<(), Malformed> {
+    let [hour, minute, second] = rest.array()?;
+    let hours = more_hours + u64::from(hour);
+    // Writing to a text cannot fail.
+    let _ = write!(text, "{hours:02}:{minute:02}:{second:02}");
+    if !rest.0.is_empty() {
+        let _ = write!(text, ".{:06}", rest.long()?);
+    }
+    Ok(())
+}
+
+/// How a statement ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// Rows that were inserted, deleted, or found to be updated.
+    pub changed: u64,
+    pub status: u16,
+    pub warnings: u16,
+}
+
+impl Outcome {
+    pub fn in_transaction(self) -> bool {
+        self.status & 1 != 0
+    }
+
+    /// Whether another answer follows, of the next statement of a script.
+    pub fn more_follow(self) -> bool {
+        self.status & 8 != 0
+    }
+
+    /// From an OK packet, whatever its first byte is.
+    pub fn read(body: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader(body);
+        reader.byte()?;
+        let changed = reader.number()?;
+        // The last number given by the database itself.
+        reader.number()?;
+        Ok(Self { changed, status: reader.short()?, warnings: reader.short()? })
+    }
+
+    /// From an EOF packet, which older servers send instead.
+    pub fn read_end(body: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader(body);
+        reader.byte()?;
+        let warnings = reader.short()?;
+        Ok(Self { changed: 0, status: reader.short()?, warnings })
+    }
+}
+
+/// What the server refuses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    pub code: u16,
+    pub message: String,
+}
+
+impl Refusal {
+    pub fn read(body: &[u8]) -> Result<Self, Malformed> {
+        const STATE: usize = 5;
+        let mut reader = Reader(body);
+        reader.byte()?;
+        let code = reader.short()?;
+        // SQLSTATE, which says less than the code; absent before the session is open.
+        if reader.0.first() == Some(&b'#') {
+            reader.bytes(1 + STATE)?;
+        }
+        Ok(Self { code, message: String::from_utf8_lossy(reader.0).into_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests;

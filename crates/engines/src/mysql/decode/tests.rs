@@ -1,0 +1,234 @@
+//! Bytes recorded from MariaDB 10.11, and arbitrary ones.
+
+use super::*;
+use crate::mysql::packet::{Incoming, Packet};
+use crate::mysql::reply::{Features, Reply, Step, session_error};
+use crate::session::{Param, SessionError};
+use proptest::prelude::*;
+
+/// Answer to the first execution of a prepared statement, whose columns have become certain since.
+const EXECUTED: &[u8] =
+    b"\x02\0\0\x01\x0b\x01#\0\0\x02\x03def\x07bakeoff\x01t\x01t\x02id\x02id\x0c?\0\x14\0\0\0\x08\0\x10\0\0\0)\0\0\x03\
+    \x03def\x07bakeoff\x01t\x01t\x05small\x05small\x0c?\0\x06\0\0\0\x02\0\0\0\0\0'\0\0\x04\x03def\x07bakeoff\x01t\
+    \x01t\x04tiny\x04tiny\x0c?\0\x03\0\0\0\x01 \0\0\0\0+\0\0\x05\x03def\x07bakeoff\x01t\x01t\x06medium\x06medium\x0c\
+    ?\0\x0b\0\0\0\x03\0\0\0\0\0)\0\0\x06\x03def\x07bakeoff\x01t\x01t\x05words\x05words\x0c.\0\xa0\0\0\0\xfd\x80\0\0\
+    \0\0%\0\0\x07\x03def\x07bakeoff\x01t\x01t\x03num\x03num\x0c?\0\x07\0\0\0\xf6\0\0\x02\0\0'\0\0\x08\x03def\x07bake\
+    off\x01t\x01t\x04made\x04made\x0c?\0\x1a\0\0\0\x0c\x80\0\x06\0\0'\0\0\t\x03def\x07bakeoff\x01t\x01t\x04took\x04t\
+    ook\x0c?\0\n\0\0\0\x0b\x80\0\0\0\0'\0\0\n\x03def\x07bakeoff\x01t\x01t\x04part\x04part\x0c?\0\x16\0\0\0\x05\0\0\
+    \x1f\0\0%\0\0\x0b\x03def\x07bakeoff\x01t\x01t\x03big\x03big\x0c?\0\x14\0\0\0\x08 \0\0\0\0\x1b\0\0\x0c\x03def\0\0\
+    \0\x05total\0\x0c?\0*\0\0\0\xf6\x80\0\0\0\0J\0\0\r\0 \0\0\x0e\xfa\xd5\xfe\xff\xff\xff\x07\0\xc8\x05k\xc5\xaf\xc5\
+    \x88\x041.50\x0b\xea\x07\x0b\x15\x0f\x1a\0\xfa\0\0\0\x08\x01\x01\0\0\0\x01\0\x01\0\0\0\0\0\0\xe0?\xff\xff\xff\
+    \xff\xff\xff\xff\xff\x0b-5000000000\x07\0\0\x0e\xfe\0\0\x02\0\0\0";
+
+/// And to the second: the columns are left out.
+const EXECUTED_AGAIN: &[u8] =
+    b"\x02\0\0\x01\x0b\0J\0\0\x02\0 \0\0\x0e\xfa\xd5\xfe\xff\xff\xff\x07\0\xc8\x05k\xc5\xaf\xc5\x88\x041.50\x0b\xea\
+    \x07\x0b\x15\x0f\x1a\0\xfa\0\0\0\x08\x01\x01\0\0\0\x01\0\x01\0\0\0\0\0\0\xe0?\xff\xff\xff\xff\xff\xff\xff\xff\
+    \x0b-5000000000\x07\0\0\x03\xfe\0\0\x02\0\0\0";
+
+/// The same from a server that ends columns and rows with EOF packets.
+const EXECUTED_OLD: &[u8] =
+    b"\x01\0\0\x01\x0b#\0\0\x02\x03def\x07bakeoff\x01t\x01t\x02id\x02id\x0c?\0\x14\0\0\0\x08\0\x10\0\0\0)\0\0\x03\x03d\
+    ef\x07bakeoff\x01t\x01t\x05small\x05small\x0c?\0\x06\0\0\0\x02\0\0\0\0\0'\0\0\x04\x03def\x07bakeoff\x01t\x01t\
+    \x04tiny\x04tiny\x0c?\0\x03\0\0\0\x01 \0\0\0\0+\0\0\x05\x03def\x07bakeoff\x01t\x01t\x06medium\x06medium\x0c?\0\
+    \x0b\0\0\0\x03\0\0\0\0\0)\0\0\x06\x03def\x07bakeoff\x01t\x01t\x05words\x05words\x0c.\0\xa0\0\0\0\xfd\x80\0\0\0\0\
+    %\0\0\x07\x03def\x07bakeoff\x01t\x01t\x03num\x03num\x0c?\0\x07\0\0\0\xf6\0\0\x02\0\0'\0\0\x08\x03def\x07bakeoff\
+    \x01t\x01t\x04made\x04made\x0c?\0\x1a\0\0\0\x0c\x80\0\x06\0\0'\0\0\t\x03def\x07bakeoff\x01t\x01t\x04took\x04took\
+    \x0c?\0\n\0\0\0\x0b\x80\0\0\0\0'\0\0\n\x03def\x07bakeoff\x01t\x01t\x04part\x04part\x0c?\0\x16\0\0\0\x05\0\0\x1f\
+    \0\0%\0\0\x0b\x03def\x07bakeoff\x01t\x01t\x03big\x03big\x0c?\0\x14\0\0\0\x08 \0\0\0\0\x1b\0\0\x0c\x03def\0\0\0\
+    \x05total\0\x0c?\0*\0\0\0\xf6\x80\0\0\0\0\x05\0\0\r\xfe\0\0\x02\0J\0\0\x0e\0 \0\0\x0e\xfa\xd5\xfe\xff\xff\xff\
+    \x07\0\xc8\x05k\xc5\xaf\xc5\x88\x041.50\x0b\xea\x07\x0b\x15\x0f\x1a\0\xfa\0\0\0\x08\x01\x01\0\0\0\x01\0\x01\0\0\
+    \0\0\0\0\xe0?\xff\xff\xff\xff\xff\xff\xff\xff\x0b-5000000000\x05\0\0\x0f\xfe\0\0\x02\0";
+
+/// Answer to `START TRANSACTION`.
+const BEGUN: &[u8] = b"\x07\0\0\x01\0\0\0\x03\0\0\0";
+
+/// Answer to an update that found a row as it should be.
+const UPDATED: &[u8] = b"0\0\0\x01\0\x01\0#\0\0\0(Rows matched: 1  Changed: 0  Warnings: 0";
+
+/// Answer to a `DELETE … RETURNING` that was sent as a text.
+const DELETED: &[u8] =
+    b"\x02\0\0\x01\x01\x01'\0\0\x02\x03def\x07bakeoff\x01t\x01t\x04tiny\x04tiny\x0c?\0\x03\0\0\0\x01 \0\0\0\0\x04\0\0\
+    \x03\x03200\x07\0\0\x04\xfe\0\0#\0\0\0";
+
+/// Answer to a query of a table that is not there.
+const REFUSED: &[u8] = b".\0\0\x01\xffz\x04#42S02Table 'bakeoff.nowhere' doesn't exist";
+
+const NEW: Features = Features { no_eof: true, cached_columns: true };
+const OLD: Features = Features { no_eof: false, cached_columns: false };
+
+/// The packets in `bytes`.
+fn packets(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut incoming = Incoming::default();
+    let mut found = Vec::new();
+    for byte in bytes {
+        incoming.space()[0] = *byte;
+        incoming.arrived(1);
+        if let Some(packet) = incoming.next().unwrap() {
+            found.push((packet.sequence, packet.body.to_vec()));
+        }
+    }
+    found
+}
+
+/// Reads an answer to its end, with the columns that are known already.
+fn answer(bytes: &[u8], features: Features, binary: bool, columns: &mut Vec<ColumnKind>) -> (Reply, ResultSet) {
+    let (mut reply, mut results) = (Reply::new(features), ResultSet::default());
+    let heard = packets(bytes);
+    for (index, (sequence, body)) in heard.iter().enumerate() {
+        let step = reply.take(Packet { sequence: *sequence, body }, binary).unwrap();
+        match step {
+            Step::ColumnsFollow => columns.clear(),
+            Step::Column(body) => columns.push(ColumnKind::read(body).unwrap()),
+            Step::Row(body) if binary => row(body, columns, &mut results).unwrap(),
+            _ => {}
+        }
+        assert_eq!(step == Step::Done, index + 1 == heard.len(), "{step:?}");
+    }
+    (reply, results)
+}
+
+const COLUMNS: [ColumnKind; 11] = [
+    ColumnKind::Integer { bytes: 8, unsigned: false },
+    ColumnKind::Integer { bytes: 2, unsigned: false },
+    ColumnKind::Integer { bytes: 1, unsigned: true },
+    ColumnKind::Integer { bytes: 4, unsigned: false },
+    ColumnKind::Text,
+    ColumnKind::Decimal { whole: false },
+    ColumnKind::Moment,
+    ColumnKind::Span,
+    ColumnKind::Double,
+    ColumnKind::Integer { bytes: 8, unsigned: true },
+    ColumnKind::Decimal { whole: true },
+];
+
+const VALUES: [Param<'static>; 11] = [
+    Param::Integer(-5_000_000_000),
+    Param::Integer(7),
+    Param::Integer(200),
+    Param::Null,
+    Param::Text("kůň"),
+    Param::Text("1.50"),
+    Param::Text("2026-11-21 15:26:00.000250"),
+    Param::Text("-25:00:01"),
+    Param::Text("0.5"),
+    Param::Text("18446744073709551615"),
+    Param::Integer(-5_000_000_000),
+];
+
+fn first_row(results: &ResultSet) -> Vec<Param<'_>> {
+    (0..results.columns()).map(|column| results.value(0, column).unwrap()).collect()
+}
+
+#[test]
+fn every_type_is_read_in_its_form() {
+    let mut columns = Vec::new();
+    let (mut reply, results) = answer(EXECUTED, NEW, true, &mut columns);
+    reply.result().unwrap();
+    assert_eq!(columns, COLUMNS);
+    assert_eq!(first_row(&results), VALUES);
+    assert_eq!((results.rows(), reply.changed, reply.outcome.in_transaction()), (1, 0, false));
+}
+
+#[test]
+fn columns_that_are_left_out_are_those_known() {
+    let mut columns = COLUMNS.to_vec();
+    let (_, results) = answer(EXECUTED_AGAIN, NEW, true, &mut columns);
+    assert_eq!(first_row(&results), VALUES);
+    assert_eq!(columns, COLUMNS);
+}
+
+#[test]
+fn older_servers_mark_the_ends_of_columns_and_rows() {
+    let mut columns = Vec::new();
+    let (mut reply, results) = answer(EXECUTED_OLD, OLD, true, &mut columns);
+    reply.result().unwrap();
+    assert_eq!((first_row(&results), columns), (VALUES.to_vec(), COLUMNS.to_vec()));
+}
+
+#[test]
+fn an_outcome_tells_rows_and_where_the_transaction_stands() {
+    let (reply, _) = answer(UPDATED, NEW, false, &mut Vec::new());
+    assert_eq!((reply.changed, reply.outcome.in_transaction(), reply.outcome.warnings), (1, true, 0));
+    let (reply, _) = answer(BEGUN, NEW, false, &mut Vec::new());
+    assert_eq!((reply.changed, reply.outcome.in_transaction()), (0, true));
+    let mut columns = Vec::new();
+    let (reply, _) = answer(DELETED, NEW, false, &mut columns);
+    assert_eq!((columns.as_slice(), reply.changed), ([COLUMNS[2]].as_slice(), 0));
+}
+
+#[test]
+fn a_refusal_carries_code_and_message() {
+    let (mut reply, _) = answer(REFUSED, NEW, false, &mut Vec::new());
+    let error = reply.result().unwrap_err();
+    assert_eq!(error.to_string(), "1146: Table 'bakeoff.nowhere' doesn't exist");
+    assert!(matches!(error, SessionError::Refused { .. }));
+}
+
+#[test]
+fn what_stood_in_the_way_of_another_may_be_tried_again() {
+    let told = |code| session_error(Refusal { code, message: String::new() });
+    for code in [1020, 1205, 1213] {
+        assert!(matches!(told(code), SessionError::Retryable { .. }), "{code}");
+    }
+    assert!(matches!(told(1062), SessionError::Refused { .. }));
+    assert!(matches!(told(1053), SessionError::Lost(_)));
+}
+
+#[test]
+fn a_script_has_one_answer_for_each_statement() {
+    let more = b"\x07\0\0\x01\0\x02\0\x0a\0\0\0".as_slice();
+    let (reply, _) = answer(&[more, more, UPDATED].concat(), NEW, false, &mut Vec::new());
+    assert_eq!(reply.changed, 5);
+}
+
+#[test]
+fn a_row_of_another_shape_is_malformed() {
+    let body = &packets(EXECUTED_AGAIN)[1].1;
+    let read = |body: &[u8], columns: &[ColumnKind]| row(body, columns, &mut ResultSet::default());
+    read(body, &COLUMNS).unwrap();
+    assert!(read(body, &COLUMNS[..10]).is_err());
+    assert!(read(body, &[COLUMNS.as_slice(), &[ColumnKind::Text]].concat()).is_err());
+    assert!(read(&body[..body.len() - 1], &COLUMNS).is_err());
+}
+
+#[test]
+fn moments_and_spans_are_as_short_as_they_can_be() {
+    let moment_of = |bytes: &[u8]| moment(&mut Reader(bytes)).unwrap();
+    assert_eq!(moment_of(b"\0"), "0000-00-00");
+    assert_eq!(moment_of(b"\x04\xea\x07\x0b\x15"), "2026-11-21");
+    assert_eq!(moment_of(b"\x07\xea\x07\x0b\x15\x01\x02\x03"), "2026-11-21 01:02:03");
+    assert_eq!(span(&mut Reader(b"\0")).unwrap(), "00:00:00");
+    assert_eq!(span(&mut Reader(b"\x0c\0\0\0\0\0\x01\x02\x03\x07\0\0\0")).unwrap(), "01:02:03.000007");
+}
+
+proptest! {
+    #[test]
+    fn arbitrary_packets_never_panic(
+        bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..60), 0..12),
+        binary in any::<bool>(), no_eof in any::<bool>(), cached_columns in any::<bool>(),
+    ) {
+        let mut reply = Reply::new(Features { no_eof, cached_columns });
+        for body in &bodies {
+            let Ok(step) = reply.take(Packet { sequence: 0, body }, binary) else { break };
+            if let Step::Column(body) = step {
+                let _ = ColumnKind::read(body);
+            }
+        }
+        let _ = reply.result();
+    }
+
+    #[test]
+    fn arbitrary_rows_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), count in 0_usize..=11) {
+        let _ = row(&body, &COLUMNS[11 - count..], &mut ResultSet::default());
+        let _ = (ColumnKind::read(&body), Outcome::read(&body), Outcome::read_end(&body), Refusal::read(&body));
+    }
+
+    #[test]
+    fn a_row_cut_short_or_changed_never_panics(at in 0_usize..72, byte in any::<u8>(), length in 0_usize..75) {
+        let mut body = packets(EXECUTED_AGAIN)[1].1.clone();
+        body[at] = byte;
+        body.truncate(length);
+        let _ = row(&body, &COLUMNS, &mut ResultSet::default());
+    }
+}

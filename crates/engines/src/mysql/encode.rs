@@ -1,0 +1,179 @@
+//! Requests as they leave: a prepared statement with its values, and rows of a file that the server loads.
+
+use super::converse::command;
+use super::decode::ColumnKind;
+use super::packet::{Malformed, put, put_number};
+use crate::rows::TabbedRows;
+use crate::session::Param;
+use bytes::{BufMut, BytesMut};
+
+/// Types of values by their numbers in the protocol.
+mod kind {
+    pub const NULL: u8 = 6;
+    pub const INTEGER: u8 = 8;
+    pub const TEXT: u8 = 253;
+}
+
+/// A statement that the server has prepared.
+#[derive(Debug)]
+pub struct Prepared {
+    id: u32,
+    /// For each mark, which of our parameters it stands for.
+    values: Vec<usize>,
+    /// The types of values that the server was told last; it keeps them.
+    types: Vec<u8>,
+    types_known: bool,
+    pub columns: Vec<ColumnKind>,
+}
+
+impl Prepared {
+    pub fn new(id: u32, values: Vec<usize>, columns: Vec<ColumnKind>) -> Self {
+        let types = vec![kind::NULL; values.len()];
+        Self { id, values, types, types_known: false, columns }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The server may not have taken the types that it was told last, so they are told again.
+    pub fn forget_types(&mut self) {
+        self.types_known = false;
+    }
+
+    /// Appends the request to execute it; there are as many values as the statement has parameters.
+    pub fn execute(&mut self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), Malformed> {
+        const NO_CURSOR: u8 = 0;
+        const ONCE: u32 = 1;
+        self.note_types(params);
+        let appended = put(out, 0, |out| {
+            out.put_u8(command::EXECUTE);
+            out.put_u32_le(self.id);
+            out.put_u8(NO_CURSOR);
+            out.put_u32_le(ONCE);
+            if !self.values.is_empty() {
+                self.put_values(params, out);
+            }
+        });
+        self.types_known = appended.is_ok();
+        appended
+    }
+
+    fn note_types(&mut self, params: &[Param<'_>]) {
+        for (value, known) in self.values.iter().zip(&mut self.types) {
+            let found = match params[*value] {
+                // Told apart from the types.
+                Param::Null => continue,
+                Param::Integer(_) => kind::INTEGER,
+                Param::Text(_) => kind::TEXT,
+            };
+            self.types_known &= *known == found;
+            *known = found;
+        }
+    }
+
+    fn put_values(&self, params: &[Param<'_>], out: &mut BytesMut) {
+        const SIGNED: u8 = 0;
+        let nulls = out.len();
+        out.put_bytes(0, self.values.len().div_ceil(8));
+        out.put_u8(u8::from(!self.types_known));
+        if !self.types_known {
+            for kind in &self.types {
+                out.put_slice(&[*kind, SIGNED]);
+            }
+        }
+        for (place, value) in self.values.iter().enumerate() {
+            match params[*value] {
+                Param::Null => out[nulls + place / 8] |= 1 << (place % 8),
+                Param::Integer(value) => out.put_i64_le(value),
+                Param::Text(text) => {
+                    put_number(out, text.len());
+                    out.put_slice(text.as_bytes());
+                }
+            }
+        }
+    }
+}
+
+/// Appends one packet of rows for the server to load, as `fill` puts them. Without rows it appends nothing, because an
+/// empty packet ends the load; returns whether there were some.
+pub fn put_rows(
+    out: &mut BytesMut,
+    sequence: u8,
+    fill: &mut dyn FnMut(&mut TabbedRows<'_>),
+) -> Result<bool, Malformed> {
+    let (start, mut some) = (out.len(), false);
+    put(out, sequence, |out| {
+        let mut rows = TabbedRows::new(out);
+        fill(&mut rows);
+        some = rows.rows() > 0;
+    })?;
+    if !some {
+        out.truncate(start);
+    }
+    Ok(some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rows::RowSink;
+
+    fn executed(statement: &mut Prepared, params: &[Param<'_>]) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        statement.execute(params, &mut out).unwrap();
+        out.to_vec()
+    }
+
+    #[test]
+    fn types_are_told_once_and_again_when_they_change() {
+        let mut statement = Prepared::new(0x0102, vec![1, 0, 1], Vec::new());
+        let head = b"\x17\x02\x01\0\0\0\x01\0\0\0";
+        let first = executed(&mut statement, &[Param::Text("ab"), Param::Integer(-2)]);
+        let minus_two = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
+        let told = b"\0\x01\x08\0\xfd\0\x08\0".as_slice();
+        let values = [minus_two.as_slice(), b"\x02ab", &minus_two].concat();
+        assert_eq!(first, [b"\x25\0\0\0".as_slice(), head, told, &values].concat());
+
+        let nulls = executed(&mut statement, &[Param::Null, Param::Integer(-2)]);
+        assert_eq!(nulls, [b"\x1c\0\0\0".as_slice(), head, b"\x02\0", &minus_two, &minus_two].concat());
+
+        let other = executed(&mut statement, &[Param::Integer(-2), Param::Null]);
+        assert_eq!(other, [b"\x1a\0\0\0".as_slice(), head, b"\x05\x01\x08\0\x08\0\x08\0", &minus_two].concat());
+
+        statement.forget_types();
+        let again = executed(&mut statement, &[Param::Integer(-2), Param::Null]);
+        assert_eq!(again, other);
+    }
+
+    #[test]
+    fn a_statement_without_parameters_is_its_head() {
+        assert_eq!(
+            executed(&mut Prepared::new(7, Vec::new(), Vec::new()), &[]),
+            b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0"
+        );
+    }
+
+    #[test]
+    fn a_packet_of_no_rows_would_end_the_load() {
+        let mut out = BytesMut::new();
+        assert!(!put_rows(&mut out, 3, &mut |_| ()).unwrap());
+        assert!(out.is_empty());
+        let put = put_rows(&mut out, 3, &mut |rows| {
+            rows.integer(4);
+            rows.end_row();
+        });
+        assert!(put.unwrap());
+        assert_eq!(out, b"\x02\0\0\x034\n".as_slice());
+    }
+
+    #[test]
+    fn a_value_that_is_too_long_leaves_nothing_behind() {
+        let mut statement = Prepared::new(7, vec![0], Vec::new());
+        let mut out = BytesMut::from(b"before".as_slice());
+        let long = "x".repeat(16 << 20);
+        assert!(statement.execute(&[Param::Text(&long)], &mut out).is_err());
+        assert_eq!(out, b"before".as_slice());
+        assert!(executed(&mut statement, &[Param::Text("x")]).ends_with(b"\0\x01\xfd\0\x01x"));
+    }
+}

@@ -1,0 +1,240 @@
+//! Opening a session: greeting, capabilities, login.
+
+use super::auth;
+use super::converse::next_body;
+use super::decode::Refusal;
+use super::packet::{Malformed, Reader, put, put_number};
+use super::reply::{Features, session_error};
+use super::wire::Wire;
+use crate::remote::Remote;
+use crate::session::SessionError;
+use bytes::BufMut;
+use std::time::{Duration, Instant};
+
+/// A server that takes longer to let somebody in is not going to.
+const LOGIN_LIMIT: Duration = Duration::from_secs(10);
+
+/// What both sides can do, as bits.
+mod can {
+    /// The only bit that MariaDB leaves out; a server without it may have the further ones of [`super::more`].
+    pub const BE_MYSQL: u32 = 1;
+    /// Rows that an update finds count as changed even if they already were as wished.
+    pub const COUNT_FOUND_ROWS: u32 = 1 << 1;
+    pub const NAME_A_DATABASE: u32 = 1 << 3;
+    pub const LOAD_LOCAL_FILES: u32 = 1 << 7;
+    pub const SPEAK_41: u32 = 1 << 9;
+    pub const TELL_TRANSACTIONS: u32 = 1 << 13;
+    pub const TAKE_CHALLENGES: u32 = 1 << 15;
+    pub const TAKE_SCRIPTS: u32 = 1 << 16;
+    pub const ANSWER_SCRIPTS: u32 = 1 << 17;
+    pub const NAME_METHODS: u32 = 1 << 19;
+    pub const TAKE_LONG_PROOFS: u32 = 1 << 21;
+    pub const LEAVE_OUT_EOF: u32 = 1 << 24;
+}
+
+/// What MariaDB can besides, in bits of its own.
+mod more {
+    pub const CACHE_COLUMNS: u32 = 1 << 4;
+}
+
+const ALWAYS: u32 = can::COUNT_FOUND_ROWS
+    | can::NAME_A_DATABASE
+    | can::SPEAK_41
+    | can::TELL_TRANSACTIONS
+    | can::TAKE_CHALLENGES
+    | can::ANSWER_SCRIPTS
+    | can::NAME_METHODS
+    | can::TAKE_LONG_PROOFS
+    | can::LEAVE_OUT_EOF
+    | can::BE_MYSQL;
+
+/// Without these there is no way to talk.
+const NEEDED: u32 = can::SPEAK_41 | can::TAKE_CHALLENGES | can::NAME_METHODS;
+
+/// `utf8mb4_bin`: text is UTF-8, and compares by its bytes.
+const CHARACTER_SET: u8 = 46;
+
+/// What a connection is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    Sessions,
+    /// May send scripts of several statements, and rows when the server asks for a file.
+    Administration,
+}
+
+impl Purpose {
+    fn capabilities(self) -> u32 {
+        match self {
+            Self::Sessions => ALWAYS,
+            Self::Administration => ALWAYS | can::TAKE_SCRIPTS | can::LOAD_LOCAL_FILES,
+        }
+    }
+}
+
+/// What the server says first.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Greeting {
+    pub capabilities: u32,
+    pub more: u32,
+    pub challenge: Vec<u8>,
+    pub method: String,
+}
+
+impl Greeting {
+    pub fn read(body: &[u8]) -> Result<Self, SessionError> {
+        const VERSION: u8 = 10;
+        let mut reader = Reader(body);
+        match reader.byte()? {
+            VERSION => {}
+            0xff => return Err(session_error(Refusal::read(body)?)),
+            other => return Err(Malformed::new(format!("protocol version {other} is not spoken here")).into()),
+        }
+        Ok(Self::after_version(reader)?)
+    }
+
+    fn after_version(mut reader: Reader<'_>) -> Result<Self, Malformed> {
+        /// The challenge's first piece, and the least length of its second.
+        const FIRST_PIECE: usize = 8;
+        const SECOND_PIECE: usize = 12;
+        reader.zero_ended()?;
+        // The number of the server's thread.
+        reader.long()?;
+        let mut challenge = reader.bytes(FIRST_PIECE)?.to_vec();
+        reader.byte()?;
+        let low = reader.short()?;
+        // Character set and status.
+        reader.bytes(3)?;
+        let capabilities = u32::from(low) | u32::from(reader.short()?) << 16;
+        let length = usize::from(reader.byte()?);
+        reader.bytes(6)?;
+        let more = if capabilities & can::BE_MYSQL == 0 { reader.long()? } else { reader.bytes(4).map(|_| 0)? };
+        let rest = reader.bytes(length.saturating_sub(FIRST_PIECE + 1).max(SECOND_PIECE))?;
+        challenge.extend_from_slice(rest);
+        reader.byte()?;
+        let method = reader.zero_ended().unwrap_or_default();
+        Ok(Self { capabilities, more, challenge, method: String::from_utf8_lossy(method).into_owned() })
+    }
+
+    fn features(&self) -> Features {
+        let no_eof = self.capabilities & can::LEAVE_OUT_EOF != 0;
+        Features { no_eof, cached_columns: no_eof && self.more & more::CACHE_COLUMNS != 0 }
+    }
+}
+
+/// Connects and logs in.
+pub fn open(remote: &Remote, purpose: Purpose) -> Result<Wire, SessionError> {
+    let deadline = Instant::now() + LOGIN_LIMIT;
+    let mut wire = Wire::open(remote).map_err(SessionError::Lost)?;
+    let (sequence, greeting) = next_body(&mut wire, deadline, |sequence, body| Ok((sequence, Greeting::read(body)?)))?;
+    if greeting.capabilities & NEEDED != NEEDED {
+        return Err(SessionError::Protocol("the server is older than MySQL 5.5 or MariaDB 5.5".to_owned()));
+    }
+    wire.features = greeting.features();
+    introduce(&mut wire, remote, purpose, &greeting, sequence.wrapping_add(1))?;
+    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    while let Some(Question { sequence, method, challenge }) = next_body(&mut wire, deadline, question)? {
+        let proof = auth::proof(&method, &challenge, password(remote))?;
+        put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
+        wire.send_all(deadline).map_err(SessionError::Lost)?;
+    }
+    Ok(wire)
+}
+
+fn password(remote: &Remote) -> Option<&str> {
+    remote.password.as_ref().map(crate::secret::Secret::reveal)
+}
+
+/// Appends who we are, what we can, and the proof that the method named first asks for.
+fn introduce(
+    wire: &mut Wire,
+    remote: &Remote,
+    purpose: Purpose,
+    greeting: &Greeting,
+    sequence: u8,
+) -> Result<(), SessionError> {
+    const UNUSED: usize = 19;
+    let method = if auth::is_known(&greeting.method) { &greeting.method } else { auth::FALLBACK };
+    let proof = auth::proof(method, &greeting.challenge, password(remote))?;
+    let capabilities = purpose.capabilities() & greeting.capabilities;
+    put(wire.outgoing(), sequence, |out| {
+        out.put_u32_le(capabilities);
+        // The longest packet we would take, which servers ignore.
+        out.put_u32_le(0);
+        out.put_u8(CHARACTER_SET);
+        out.put_bytes(0, UNUSED);
+        out.put_u32_le(greeting.more & more::CACHE_COLUMNS);
+        for text in [remote.user.as_bytes(), b"\0"] {
+            out.put_slice(text);
+        }
+        put_number(out, proof.len());
+        out.put_slice(&proof);
+        for text in [remote.database.as_bytes(), b"\0", method.as_bytes(), b"\0"] {
+            out.put_slice(text);
+        }
+    })?;
+    Ok(())
+}
+
+/// The server wants proof by a method of its choice.
+struct Question {
+    sequence: u8,
+    method: String,
+    challenge: Vec<u8>,
+}
+
+/// What the server says to a proof; nothing if we are in.
+fn question(sequence: u8, body: &[u8]) -> Result<Option<Question>, SessionError> {
+    let mut reader = Reader(body);
+    match reader.byte()? {
+        0x00 => Ok(None),
+        0xff => Err(session_error(Refusal::read(body)?)),
+        0xfe => {
+            let method = String::from_utf8_lossy(reader.zero_ended()?).into_owned();
+            let challenge = reader.0.strip_suffix(b"\0").unwrap_or(reader.0).to_vec();
+            Ok(Some(Question { sequence, method, challenge }))
+        }
+        other => Err(Malformed::new(format!("{other:#04x} begins an answer to a login")).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// From MariaDB 10.11.
+    const MARIADB: &[u8] = b"\x0a5.5.5-10.11.19-MariaDB-0+deb12u1\0\x03\0\0\0gK$mz@n)\0\xfe\xf7\x08\x02\0\xff\x81\x15\
+        \0\0\0\0\0\0\x1d\0\0\0\"jq{53A,Y[>d\0mysql_native_password\0";
+
+    #[test]
+    fn a_greeting_tells_what_the_server_can() {
+        let greeting = Greeting::read(MARIADB).unwrap();
+        assert_eq!(greeting.challenge, b"gK$mz@n)\"jq{53A,Y[>d");
+        assert_eq!(greeting.method, "mysql_native_password");
+        assert_eq!(greeting.capabilities & NEEDED, NEEDED);
+        assert_eq!(greeting.features(), Features { no_eof: true, cached_columns: true });
+    }
+
+    #[test]
+    fn a_server_that_is_full_says_so() {
+        let error = Greeting::read(b"\xff\x10\x04Too many connections").unwrap_err();
+        assert_eq!(error.to_string(), "1040: Too many connections");
+    }
+
+    #[test]
+    fn a_question_names_the_method() {
+        let asked = question(2, b"\xfemysql_native_password\x000123456789abcdefghij\0").unwrap().unwrap();
+        assert_eq!(asked.method, "mysql_native_password");
+        assert_eq!(asked.challenge, b"0123456789abcdefghij");
+        assert!(question(2, b"\0\0\0\x02\0\0\0").unwrap().is_none());
+        let error = question(2, b"\xff\x15\x04#28000Access denied").err().unwrap();
+        assert_eq!(error.to_string(), "1045: Access denied");
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..120), cut in 0_usize..100) {
+            let _ = (Greeting::read(&bytes), Greeting::read(&MARIADB[..cut.min(MARIADB.len())]), question(0, &bytes).is_ok());
+        }
+    }
+}

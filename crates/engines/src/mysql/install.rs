@@ -1,0 +1,50 @@
+//! The programs of a server and the data folder that they make.
+
+use crate::account::Account;
+use crate::own_server::{INIT_LIMIT, data_folder, failed, surroundings};
+use crate::process::Process;
+use crate::server::{ServerError, ServerPlace};
+use rustix::process::Signal;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub const SERVER: &str = "/usr/sbin/mariadbd";
+const MAKER: &str = "/usr/bin/mariadb-install-db";
+
+/// MariaDB refuses to run as root. The first is made by Debian's package for a whole server; the package of the bare
+/// server makes none, and everybody has the second.
+pub const ACCOUNTS: &[&str] = &["mysql", "nobody"];
+
+/// The database that everything of ours is in. Text compares by its bytes, as on every other engine.
+pub const DATABASE: &str = "bakeoff";
+
+/// "At once": the server is one process, and what it leaves is what recovery is for.
+pub const ABORT: Signal = Signal::KILL;
+
+/// Who may log in: `root`, without a password, through the socket, whose folder is private.
+const FIRST_SCRIPT: &str = include_str!("sql/first.sql");
+
+/// The data folder, made if the data disk has none.
+pub fn make_if_missing(account: Account, place: &ServerPlace) -> Result<PathBuf, ServerError> {
+    fs::create_dir_all(&place.logs).map_err(|source| failed("creating", &place.logs, source))?;
+    if !Path::new(SERVER).exists() {
+        return Err(ServerError::Missing { program: SERVER.to_owned(), source: io::ErrorKind::NotFound.into() });
+    }
+    data_folder(&place.data, "mariadb", account, |data| init(account, place, data))
+}
+
+fn init(account: Account, place: &ServerPlace, data: &Path) -> Result<(), ServerError> {
+    let script = data.join("first.sql");
+    fs::write(&script, FIRST_SCRIPT).map_err(|source| failed("writing", &script, source))?;
+    account.own(&script)?;
+    let mut command = Command::new(MAKER);
+    command.arg("--no-defaults").arg("--basedir=/usr").arg(format!("--datadir={}", data.display()));
+    command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
+    command.arg(format!("--extra-file={}", script.display()));
+    surroundings(&mut command, account, &place.data);
+    Process::start("mariadb-install-db", &mut command, &place.logs.join("mariadb-install-db.log"), ABORT)?
+        .finish(INIT_LIMIT)?;
+    fs::remove_file(&script).map_err(|source| failed("removing", &script, source))
+}

@@ -1,0 +1,258 @@
+//! Packets, the frames of the protocol: three bytes of length, one of sequence, and a body.
+
+use bytes::{BufMut, BytesMut};
+
+const HEADER: usize = 4;
+
+/// A packet of this length is continued by the next. Nothing here is so long: the server's own limit is as low.
+const CONTINUED: usize = 0xff_ff_ff;
+
+/// Room for the answers to most statements without growing.
+const INITIAL_BUFFER: usize = 16 << 10;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(String);
+
+impl Malformed {
+    pub fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+/// One packet from the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<'a> {
+    pub sequence: u8,
+    pub body: &'a [u8],
+}
+
+/// Bytes that have arrived and are not yet read as packets.
+#[derive(Debug)]
+pub struct Incoming {
+    bytes: Vec<u8>,
+    start: usize,
+    end: usize,
+}
+
+impl Default for Incoming {
+    fn default() -> Self {
+        Self { bytes: vec![0; INITIAL_BUFFER], start: 0, end: 0 }
+    }
+}
+
+impl Incoming {
+    /// Where the next bytes go; never empty. [`Incoming::arrived`] says how many came.
+    pub fn space(&mut self) -> &mut [u8] {
+        if self.start == self.end {
+            (self.start, self.end) = (0, 0);
+        } else if self.end == self.bytes.len() {
+            self.bytes.copy_within(self.start..self.end, 0);
+            (self.start, self.end) = (0, self.end - self.start);
+        }
+        if self.end == self.bytes.len() {
+            self.bytes.resize(self.bytes.len() * 2, 0);
+        }
+        &mut self.bytes[self.end..]
+    }
+
+    pub fn arrived(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    /// The next packet, if all of it is there.
+    pub fn next(&mut self) -> Result<Option<Packet<'_>>, Malformed> {
+        let waiting = &self.bytes[self.start..self.end];
+        let Some((&[a, b, c, sequence], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
+        let length = u32::from_le_bytes([a, b, c, 0]) as usize;
+        if length == CONTINUED {
+            return Err(Malformed::new("a packet of 16 MiB or more"));
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        self.start += HEADER + length;
+        Ok(Some(Packet { sequence, body }))
+    }
+}
+
+/// Appends one packet; `write` puts its body. Appends nothing if the body is too long, which is said.
+pub fn put(out: &mut BytesMut, sequence: u8, write: impl FnOnce(&mut BytesMut)) -> Result<(), Malformed> {
+    let start = out.len();
+    out.put_bytes(0, HEADER);
+    write(out);
+    let length = out.len() - start - HEADER;
+    if length >= CONTINUED {
+        out.truncate(start);
+        return Err(Malformed::new(format!("{length} bytes are too many for one packet")));
+    }
+    // Less than three bytes' worth, as was just seen.
+    let [a, b, c, ..] = length.to_le_bytes();
+    out[start..start + HEADER].copy_from_slice(&[a, b, c, sequence]);
+    Ok(())
+}
+
+/// Reads a body piece by piece.
+#[derive(Debug, Clone, Copy)]
+pub struct Reader<'a>(pub &'a [u8]);
+
+impl<'a> Reader<'a> {
+    pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
+        let (head, rest) = self.0.split_first_chunk::<N>().ok_or_else(ends_early)?;
+        self.0 = rest;
+        Ok(*head)
+    }
+
+    pub fn byte(&mut self) -> Result<u8, Malformed> {
+        let [byte] = self.array()?;
+        Ok(byte)
+    }
+
+    pub fn short(&mut self) -> Result<u16, Malformed> {
+        self.array().map(u16::from_le_bytes)
+    }
+
+    pub fn long(&mut self) -> Result<u32, Malformed> {
+        self.array().map(u32::from_le_bytes)
+    }
+
+    pub fn bytes(&mut self, count: usize) -> Result<&'a [u8], Malformed> {
+        let (head, rest) = self.0.split_at_checked(count).ok_or_else(ends_early)?;
+        self.0 = rest;
+        Ok(head)
+    }
+
+    /// A number in one, three, four or nine bytes, as the first tells.
+    pub fn number(&mut self) -> Result<u64, Malformed> {
+        Ok(match self.byte()? {
+            small @ 0..=0xfa => small.into(),
+            0xfc => self.short()?.into(),
+            0xfd => {
+                let [a, b, c] = self.array()?;
+                u32::from_le_bytes([a, b, c, 0]).into()
+            }
+            0xfe => u64::from_le_bytes(self.array()?),
+            other => return Err(Malformed::new(format!("{other:#04x} begins no number"))),
+        })
+    }
+
+    /// Bytes after their number.
+    pub fn counted(&mut self) -> Result<&'a [u8], Malformed> {
+        let count = self.number()?;
+        self.bytes(usize::try_from(count).map_err(|_| ends_early())?)
+    }
+
+    /// Up to the next zero byte.
+    pub fn zero_ended(&mut self) -> Result<&'a [u8], Malformed> {
+        let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| Malformed::new("a text has no end"))?;
+        let text = &self.0[..end];
+        self.0 = &self.0[end + 1..];
+        Ok(text)
+    }
+}
+
+#[cold]
+fn ends_early() -> Malformed {
+    Malformed::new("a packet ends early")
+}
+
+/// A number as [`Reader::number`] reads it.
+pub fn put_number(out: &mut BytesMut, number: usize) {
+    match number {
+        0..=0xfa => out.put_slice(&number.to_le_bytes()[..1]),
+        0xfb..=0xffff => {
+            out.put_u8(0xfc);
+            out.put_slice(&number.to_le_bytes()[..2]);
+        }
+        0x1_0000..=0xff_ffff => {
+            out.put_u8(0xfd);
+            out.put_slice(&number.to_le_bytes()[..3]);
+        }
+        _ => {
+            out.put_u8(0xfe);
+            out.put_u64_le(number as u64);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn packet(body: &[u8]) -> Vec<u8> {
+        let mut out = BytesMut::new();
+        put(&mut out, 7, |out| out.put_slice(body)).unwrap();
+        out.to_vec()
+    }
+
+    /// Every packet in `bytes`, which arrive in pieces of `piece`.
+    fn packets(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
+        let mut incoming = Incoming::default();
+        let mut found = Vec::new();
+        for mut part in bytes.chunks(piece) {
+            while !part.is_empty() {
+                let space = incoming.space();
+                let count = part.len().min(space.len());
+                space[..count].copy_from_slice(&part[..count]);
+                incoming.arrived(count);
+                part = &part[count..];
+            }
+            while let Some(packet) = incoming.next().unwrap() {
+                assert_eq!(packet.sequence, 7);
+                found.push(packet.body.to_vec());
+            }
+        }
+        found
+    }
+
+    #[test]
+    fn a_packet_has_its_length_and_sequence_before_it() {
+        assert_eq!(packet(b"abc"), b"\x03\0\0\x07abc");
+        assert_eq!(packet(b""), b"\0\0\0\x07");
+    }
+
+    #[test]
+    fn a_body_for_several_packets_leaves_nothing_behind() {
+        let mut out = BytesMut::from(b"before".as_slice());
+        let error = put(&mut out, 0, |out| out.put_bytes(b'x', CONTINUED)).unwrap_err();
+        assert_eq!(error.to_string(), "16777215 bytes are too many for one packet");
+        assert_eq!(out, b"before".as_slice());
+    }
+
+    #[test]
+    fn a_continued_packet_is_told() {
+        let mut incoming = Incoming::default();
+        incoming.space()[..HEADER].copy_from_slice(&[0xff, 0xff, 0xff, 1]);
+        incoming.arrived(HEADER);
+        assert!(incoming.next().is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_of_any_size_give_the_same_packets(
+            bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..40), piece in 1_usize..5000,
+        ) {
+            let bytes = bodies.iter().map(|body| packet(body)).collect::<Vec<_>>().concat();
+            prop_assert_eq!(packets(&bytes, piece), bodies);
+        }
+
+        #[test]
+        fn numbers_are_read_as_they_were_put(number in any::<u64>(), shift in 0_u32..64) {
+            let number = usize::try_from(number >> shift).unwrap();
+            let mut out = BytesMut::new();
+            put_number(&mut out, number);
+            let mut reader = Reader(&out);
+            prop_assert_eq!(reader.number().unwrap(), number as u64);
+            prop_assert!(reader.0.is_empty());
+        }
+
+        #[test]
+        fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+            let mut incoming = Incoming::default();
+            incoming.space()[..bytes.len()].copy_from_slice(&bytes);
+            incoming.arrived(bytes.len());
+            while let Ok(Some(_)) = incoming.next() {}
+            let mut reader = Reader(&bytes);
+            while reader.counted().is_ok() {}
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! The answer to one request, packet by packet: what each means, whoever waits for them.
+
+use super::decode::{Outcome, Refusal};
+use super::packet::{Malformed, Packet, Reader};
+use crate::session::SessionError;
+use std::io;
+
+/// What was agreed with the server when the session was opened, as far as it changes answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Features {
+    /// Rows end with an outcome; else columns and rows each end with an EOF packet.
+    pub no_eof: bool,
+    /// The columns of a prepared statement come again only if they have changed.
+    pub cached_columns: bool,
+}
+
+/// What a packet brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Step<'a> {
+    Nothing,
+    /// The definitions of all columns follow, and replace what was known of them.
+    ColumnsFollow,
+    Column(&'a [u8]),
+    Row(&'a [u8]),
+    /// The server asks for the rows of a file, with a packet of this sequence number.
+    RowsWanted(u8),
+    Done,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum Awaited {
+    #[default]
+    First,
+    Columns(u64),
+    EndOfColumns,
+    Rows,
+}
+
+/// What has been heard of an answer so far.
+#[derive(Debug, Default)]
+pub struct Reply {
+    features: Features,
+    awaited: Awaited,
+    refusal: Option<Refusal>,
+    /// The last outcome; it stays when the next answer begins, because it says where the transaction stands.
+    pub outcome: Outcome,
+    /// Rows changed by all statements of the request.
+    pub changed: u64,
+}
+
+/// First bytes of packets.
+mod first {
+    pub const OK: u8 = 0x00;
+    pub const ROWS_WANTED: u8 = 0xfb;
+    pub const END: u8 = 0xfe;
+    pub const REFUSAL: u8 = 0xff;
+}
+
+/// A row may begin with the byte of [`first::END`], but only if its first value is longer than this.
+const LONGEST_END: usize = 0xff_ff_ff;
+
+impl Reply {
+    pub fn new(features: Features) -> Self {
+        Self { features, ..Self::default() }
+    }
+
+    /// Ready for the next answer.
+    pub fn start(&mut self) {
+        self.awaited = Awaited::First;
+        self.refusal = None;
+        self.changed = 0;
+    }
+
+    /// Takes the next packet of an answer to a prepared statement (`binary`) or to a text.
+    pub fn take<'a>(&mut self, packet: Packet<'a>, binary: bool) -> Result<Step<'a>, Malformed> {
+        let body = packet.body;
+        let begins = *body.first().ok_or_else(|| Malformed::new("an empty packet in an answer"))?;
+        match (self.awaited, begins) {
+            (Awaited::First | Awaited::Rows, first::REFUSAL) => {
+                self.refusal = Some(Refusal::read(body)?);
+                Ok(Step::Done)
+            }
+            (Awaited::First, first::OK) => Ok(self.end(Outcome::read(body)?)),
+            (Awaited::First, first::ROWS_WANTED) => Ok(Step::RowsWanted(packet.sequence)),
+            (Awaited::First, _) => self.columns(body, binary),
+            (Awaited::Columns(left), _) => {
+                self.awaited = self.after_column(left);
+                Ok(Step::Column(body))
+            }
+            (Awaited::EndOfColumns, _) => {
+                self.awaited = Awaited::Rows;
+                Ok(Step::Nothing)
+            }
+            (Awaited::Rows, first::END) if body.len() < LONGEST_END => {
+                let outcome = if self.features.no_eof { Outcome::read(body)? } else { Outcome::read_end(body)? };
+                Ok(self.end(outcome))
+            }
+            (Awaited::Rows, _) => Ok(Step::Row(body)),
+        }
+    }
+
+    fn columns<'a>(&mut self, body: &'a [u8], binary: bool) -> Result<Step<'a>, Malformed> {
+        let mut reader = Reader(body);
+        let count = reader.number()?;
+        let known = self.features.cached_columns && binary && reader.byte()? == 0;
+        self.awaited = match count {
+            0 => return Err(Malformed::new("rows without columns")),
+            _ if known => Awaited::Rows,
+            _ => Awaited::Columns(count),
+        };
+        Ok(if known { Step::Nothing } else { Step::ColumnsFollow })
+    }
+
+    fn after_column(&self, left: u64) -> Awaited {
+        match left {
+            0 | 1 if self.features.no_eof => Awaited::Rows,
+            0 | 1 => Awaited::EndOfColumns,
+            _ => Awaited::Columns(left - 1),
+        }
+    }
+
+    fn end<'a>(&mut self, outcome: Outcome) -> Step<'a> {
+        self.outcome = outcome;
+        self.changed += outcome.changed;
+        self.awaited = Awaited::First;
+        if outcome.more_follow() { Step::Nothing } else { Step::Done }
+    }
+
+    /// How the answer ended.
+    pub fn result(&mut self) -> Result<(), SessionError> {
+        self.refusal.take().map_or(Ok(()), |refusal| Err(session_error(refusal)))
+    }
+
+    /// The stream ended: by what the server said before, if it said something.
+    pub fn lost(&mut self, error: io::Error) -> SessionError {
+        SessionError::Lost(match self.refusal.take() {
+            Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
+            None => error,
+        })
+    }
+}
+
+/// A refusal in the words that engines share.
+pub fn session_error(Refusal { code, message }: Refusal) -> SessionError {
+    let code_text = || code.to_string();
+    match code {
+        // A row that another has changed since our snapshot, a lock not had in time, a deadlock.
+        1020 | 1205 | 1213 => SessionError::Retryable { code: code_text(), message },
+        // The server shuts down; this connection was killed; it was idle for too long.
+        1053 | 1927 | 4031 => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
+        _ => SessionError::Refused { code: code_text(), message },
+    }
+}
+
+impl From<Malformed> for SessionError {
+    fn from(error: Malformed) -> Self {
+        Self::Protocol(error.to_string())
+    }
+}

@@ -1,0 +1,142 @@
+//! A MariaDB server of our own: made, started, asked what it is, and stopped.
+//!
+//! Its data is in `mariadb` below the data disk, its log in `mariadb.log` below the logs. Sessions inside the machine
+//! use a Unix socket in a private folder and need no password. With a port it listens on all addresses, too, and
+//! everybody is asked for a password that is made at random for each start.
+
+use super::admin::open_admin;
+use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
+use super::settings;
+use crate::account::Account;
+use crate::admin::Admin;
+use crate::own_server::{
+    STOP_LIMIT, await_sessions, flush, is_not_there, pairs, private_folder, random_password, socket_folder,
+    surroundings,
+};
+use crate::process::Process;
+use crate::remote::{Remote, Tls};
+use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use rustix::process::Signal;
+use serde_json::{Map, Value};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+const SOCKET: &str = "mariadb.sock";
+
+/// Only through the socket.
+const ROOT: &str = "root";
+
+/// Who comes over TCP, with a password.
+const VISITOR: &str = "bakeoff";
+
+/// A running server; dropping it kills it.
+#[derive(Debug)]
+pub struct MariadbServer {
+    process: Process,
+    data: PathBuf,
+    remote: Remote,
+    report: ServerReport,
+}
+
+pub fn start(
+    table: &Map<String, Value>,
+    place: &ServerPlace,
+    shape: &ServerShape,
+) -> Result<MariadbServer, ServerError> {
+    let settings = settings::of(table, shape)?;
+    let account = Account::choose(ACCOUNTS)?;
+    let data = install::make_if_missing(account, place)?;
+    let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
+    let scratch = place.data.join("mariadb.tmp");
+    private_folder(&scratch, account)?;
+    let mut command = Command::new(SERVER);
+    command.args(arguments(&data, &scratch, &socket, place.port, &settings));
+    surroundings(&mut command, account, &place.data);
+    let mut process = Process::start("MariaDB", &mut command, &place.logs.join("mariadb.log"), ABORT)?;
+    let root = Remote {
+        host: socket.display().to_string(),
+        address: None,
+        port: place.port.unwrap_or(0),
+        user: ROOT.to_owned(),
+        database: DATABASE.to_owned(),
+        password: None,
+        tls: Tls::default(),
+    };
+    await_sessions(&mut process, &|| open_admin(&root).map(drop), is_not_there)?;
+    let remote = if place.port.is_some() { let_visitors_in(root)? } else { root };
+    let report = report(&remote)?;
+    Ok(MariadbServer { process, data, remote, report })
+}
+
+/// The server's command line.
+fn arguments(
+    data: &Path,
+    scratch: &Path,
+    socket: &Path,
+    port: Option<u16>,
+    settings: &settings::ServerSettings,
+) -> Vec<String> {
+    let mut arguments = vec![
+        "--no-defaults".to_owned(),
+        "--basedir=/usr".to_owned(),
+        format!("--datadir={}", data.display()),
+        format!("--tmpdir={}", scratch.display()),
+        format!("--socket={}", socket.display()),
+        format!("--pid-file={}", data.join("mariadb.pid").display()),
+        "--skip-name-resolve".to_owned(),
+        "--character-set-server=utf8mb4".to_owned(),
+        "--collation-server=utf8mb4_bin".to_owned(),
+    ];
+    match port {
+        Some(port) => arguments.extend(["--bind-address=*".to_owned(), format!("--port={port}")]),
+        None => arguments.push("--skip-networking".to_owned()),
+    }
+    arguments.extend(settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-"))));
+    arguments
+}
+
+/// Makes the account that may come from anywhere, with a new password.
+fn let_visitors_in(root: Remote) -> Result<Remote, ServerError> {
+    let password = random_password()?;
+    open_admin(&root)?.script(&format!(
+        "CREATE OR REPLACE USER {VISITOR}@'%' IDENTIFIED VIA mysql_native_password USING PASSWORD('{}'); \
+         GRANT ALL PRIVILEGES ON *.* TO {VISITOR}@'%'",
+        password.reveal()
+    ))?;
+    Ok(Remote { user: VISITOR.to_owned(), password: Some(password), ..root })
+}
+
+fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
+    let mut admin = open_admin(remote)?;
+    let mut version = String::new();
+    let sql = "SELECT CONCAT('MariaDB ', VERSION())";
+    admin.scan(sql, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
+    let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
+    Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
+}
+
+impl Server for MariadbServer {
+    fn report(&self) -> &ServerReport {
+        &self.report
+    }
+
+    fn alive(&mut self) -> Result<(), ServerError> {
+        match self.process.ended()? {
+            Some(status) => Err(self.process.ended_with(status)),
+            None => Ok(()),
+        }
+    }
+
+    fn counters(&mut self) -> Result<Counters, ServerError> {
+        self.alive()?;
+        let counters = pairs(&mut open_admin(&self.remote)?, include_str!("sql/counters.sql"))?;
+        Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
+    }
+
+    fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
+        // The orderly stop: sessions are ended, the cache is written out.
+        self.process.signal(Signal::TERM);
+        self.process.finish(STOP_LIMIT)?;
+        flush(&self.data)
+    }
+}

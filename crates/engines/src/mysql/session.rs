@@ -1,0 +1,267 @@
+//! The hot path: one statement is one request to execute what was prepared, written and read without waiting.
+//!
+//! Transactions begin and end with a text each, because that is all the protocol has for them.
+
+use super::converse::{command, prepare};
+use super::decode::{ColumnKind, row};
+use super::encode::Prepared;
+use super::handshake::{Purpose, open};
+use super::marks::{parameters, parts};
+use super::reply::{Reply, Step};
+use super::wire::Wire;
+use crate::remote::Remote;
+use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use crate::statement::{Dialect, Statement, StatementId};
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::os::fd::BorrowedFd;
+use std::task::{Context, Poll};
+
+/// Opens sessions at one server.
+#[derive(Debug, Clone)]
+pub struct MysqlConnect {
+    remote: Remote,
+    statements: Vec<Statement>,
+}
+
+impl MysqlConnect {
+    pub fn new(remote: &Remote, statements: Vec<Statement>) -> Self {
+        Self { remote: remote.clone(), statements }
+    }
+}
+
+impl Connect for MysqlConnect {
+    type Session = MysqlSession;
+
+    fn connect(&self) -> Result<MysqlSession, SessionError> {
+        let mut wire = open(&self.remote, Purpose::Sessions)?;
+        let mut prepared = Vec::with_capacity(self.statements.len());
+        let mut statements = Vec::with_capacity(self.statements.len());
+        for statement in &self.statements {
+            statements.push(prepare_whole(&mut wire, statement, &mut prepared)?);
+        }
+        let reply = Reply::new(wire.features);
+        Ok(MysqlSession {
+            wire,
+            statements,
+            prepared,
+            due: VecDeque::new(),
+            reply,
+            results: ResultSet::default(),
+            work: SessionWork::default(),
+        })
+    }
+}
+
+/// A statement as it is known outside: its parts are executed one after the other.
+#[derive(Debug)]
+struct Whole {
+    name: &'static str,
+    parameters: usize,
+    /// In the list of all that is prepared.
+    parts: Range<usize>,
+}
+
+fn prepare_whole(wire: &mut Wire, statement: &Statement, prepared: &mut Vec<Prepared>) -> Result<Whole, SessionError> {
+    let name = statement.name;
+    let parts = parts(&statement.sql);
+    let first = prepared.len();
+    for part in &parts {
+        prepared.push(prepare(wire, part).map_err(|error| match error {
+            SessionError::Refused { code, message } => {
+                SessionError::Refused { code, message: format!("statement {name}: {message}") }
+            }
+            error => error,
+        })?);
+    }
+    if prepared[first..].iter().filter(|part| !part.columns.is_empty()).count() > 1 {
+        let what = "only one of its parts may return rows".to_owned();
+        return Err(SessionError::Unexpected { statement: name, what });
+    }
+    Ok(Whole { name, parameters: parameters(&parts), parts: first..prepared.len() })
+}
+
+/// One connection to the server.
+#[derive(Debug)]
+pub struct MysqlSession {
+    wire: Wire,
+    statements: Vec<Whole>,
+    prepared: Vec<Prepared>,
+    /// What the answers that the server still owes are to: one, or more if the future of an earlier request was
+    /// dropped. A number is one of `prepared`; a text has none.
+    due: VecDeque<Option<usize>>,
+    reply: Reply,
+    results: ResultSet,
+    work: SessionWork,
+}
+
+impl MysqlSession {
+    async fn execute_part(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
+        self.prepared[index].execute(params, self.wire.outgoing())?;
+        self.due.push_back(Some(index));
+        let answered = self.answer().await;
+        if answered.is_err() {
+            self.prepared[index].forget_types();
+        }
+        answered
+    }
+
+    /// Sends a text that returns no rows.
+    async fn control(&mut self, name: &'static str, sql: &str) -> Result<(), SessionError> {
+        self.results.start(name);
+        self.wire.command(command::QUERY, sql)?;
+        self.due.push_back(None);
+        self.answer().await
+    }
+
+    /// Sends what was written, up to the end of its answer.
+    async fn answer(&mut self) -> Result<(), SessionError> {
+        let mut sent = false;
+        std::future::poll_fn(|context| {
+            if !sent {
+                sent = true;
+                return self.first_poll(context);
+            }
+            self.next_poll(context)
+        })
+        .await
+    }
+
+    /// Sends, and leaves reading to the next poll: there cannot be an answer yet.
+    fn first_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
+        if self.due.len() == 1 {
+            self.reply.start();
+        }
+        match self.wire.send() {
+            Ok(true) => Poll::Pending,
+            Ok(false) => poll_again_soon(context),
+            Err(error) => Poll::Ready(Err(self.last_words(error))),
+        }
+    }
+
+    fn next_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
+        match self.wire.send() {
+            Ok(true) => {}
+            Ok(false) => return poll_again_soon(context),
+            Err(error) => return Poll::Ready(Err(self.last_words(error))),
+        }
+        loop {
+            match self.read_answer() {
+                Ok(true) => return Poll::Ready(self.reply.result()),
+                Ok(false) => {}
+                Err(error) => return Poll::Ready(Err(error)),
+            }
+            match self.wire.receive() {
+                Ok(true) => {}
+                Ok(false) => return Poll::Pending,
+                Err(error) => return Poll::Ready(Err(self.reply.lost(error))),
+            }
+        }
+    }
+
+    /// Reads what has arrived; true if the awaited answer is complete.
+    fn read_answer(&mut self) -> Result<bool, SessionError> {
+        while let Some(packet) = self.wire.next()? {
+            let Some(&to) = self.due.front() else {
+                return Err(SessionError::Protocol("the server answers what nobody asked".to_owned()));
+            };
+            // Nobody wants the answer to a request whose future was dropped, but its columns are told only once.
+            let wanted = self.due.len() == 1;
+            let step = self.reply.take(packet, to.is_some())?;
+            match (step, to) {
+                (Step::ColumnsFollow, Some(index)) => self.prepared[index].columns.clear(),
+                (Step::Column(body), Some(index)) => self.prepared[index].columns.push(ColumnKind::read(body)?),
+                (Step::Row(body), Some(index)) if wanted => {
+                    row(body, &self.prepared[index].columns, &mut self.results)?;
+                }
+                (Step::RowsWanted(_), _) => {
+                    return Err(SessionError::Protocol("the server asks for a file".to_owned()));
+                }
+                (Step::Done, _) => {
+                    self.due.pop_front();
+                    if wanted {
+                        return Ok(true);
+                    }
+                    if let Some(index) = to {
+                        self.prepared[index].forget_types();
+                    }
+                    self.reply.start();
+                }
+                _ => {}
+            }
+        }
+        Ok(false)
+    }
+
+    /// Sending failed, so the server is gone; what it said before it went is worth more than "broken pipe".
+    fn last_words(&mut self, error: std::io::Error) -> SessionError {
+        while let Ok(true) = self.wire.receive() {
+            if self.read_answer().is_err() {
+                break;
+            }
+        }
+        self.reply.lost(error)
+    }
+}
+
+/// The request does not fit the socket, and nobody waits until it does.
+fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
+    context.waker().wake_by_ref();
+    Poll::Pending
+}
+
+impl Session for MysqlSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.wire.descriptor())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Mysql
+    }
+
+    async fn begin(&mut self, access: Access) -> Result<(), SessionError> {
+        let sql = match access {
+            Access::ReadOnly => "START TRANSACTION READ ONLY",
+            Access::ReadWrite => "START TRANSACTION READ WRITE",
+        };
+        self.control("begin", sql).await
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        self.control("commit", "COMMIT").await
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        if self.due.is_empty() && !self.reply.outcome.in_transaction() {
+            return Ok(());
+        }
+        self.control("rollback", "ROLLBACK").await
+    }
+
+    async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        let Whole { name, parameters, parts } = &self.statements[usize::from(statement.0)];
+        let (name, parameters, parts) = (*name, *parameters, parts.clone());
+        if params.len() != parameters {
+            let what = format!("{} values for {parameters} parameters", params.len());
+            return Err(SessionError::Unexpected { statement: name, what });
+        }
+        let mut changed = 0;
+        self.results.start(name);
+        for index in parts {
+            self.execute_part(index, params).await?;
+            self.work.statements += 1;
+            changed += self.reply.changed;
+            if self.reply.changed == 0 && self.results.rows() == 0 {
+                break;
+            }
+        }
+        self.results.set_changed(changed);
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += changed;
+        Ok(&self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+}

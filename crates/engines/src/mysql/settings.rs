@@ -1,0 +1,241 @@
+//! MariaDB's settings: keys, profiles, and what a profile makes of a machine's shape.
+//!
+//! All are given on the server's command line, and no file is read. So the data folder carries no settings, and the
+//! same loaded data serves trials with different ones.
+
+use crate::server::{ServerError, ServerShape};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use settings::{Holds, Key};
+use std::collections::BTreeMap;
+
+const OF_PROFILE: Option<&str> = Some("");
+const ONE_TIB: u64 = 1 << 40;
+
+pub const KEYS: &[Key] = &[
+    Key {
+        name: "profile",
+        holds: Holds::Choice(&["sized", "stock"]),
+        default: Some("sized"),
+        meaning: "sized: memory, log and connections from the machine's shape, durable; stock: as MariaDB comes",
+    },
+    Key {
+        name: "isolation",
+        holds: Holds::Choice(&["read committed", "repeatable read", "serializable"]),
+        default: Some("read committed"),
+        meaning: "isolation of every transaction (transaction_isolation)",
+    },
+    Key {
+        name: "innodb_snapshot_isolation",
+        holds: Holds::Boolean,
+        default: OF_PROFILE,
+        meaning: "whether repeatable read refuses to change a row that another has changed since; off as MariaDB 10 comes",
+    },
+    Key {
+        name: "innodb_buffer_pool_size",
+        holds: Holds::Size { min: 5 << 20, max: ONE_TIB },
+        default: OF_PROFILE,
+        meaning: "the server's own cache; sized: the memory less a quarter, at least 512 MiB, for everything else",
+    },
+    Key {
+        name: "innodb_log_file_size",
+        holds: Holds::Size { min: 4 << 20, max: 512 << 30 },
+        default: OF_PROFILE,
+        meaning: "the redo log; sized: half of the cache, 96 MiB to 16 GiB",
+    },
+    Key {
+        name: "max_connections",
+        holds: Holds::Integer { min: 10, max: 100_000 },
+        default: OF_PROFILE,
+        meaning: "sessions that may be open at once; sized: one for each 8 MiB of memory, 100 to 2000",
+    },
+    Key {
+        name: "innodb_flush_log_at_trx_commit",
+        holds: Holds::Integer { min: 0, max: 2 },
+        default: OF_PROFILE,
+        meaning: "1: a commit waits for the disk; 2: for the system; 0: for nothing; sized: 1",
+    },
+    Key {
+        name: "innodb_flush_method",
+        holds: Holds::Choice(&["fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC"]),
+        default: OF_PROFILE,
+        meaning: "how data files are written; sized: O_DIRECT, past the system's cache",
+    },
+    Key {
+        name: "innodb_doublewrite",
+        holds: Holds::Boolean,
+        default: OF_PROFILE,
+        meaning: "every page is written twice, against torn pages; sized: true",
+    },
+    Key {
+        name: "innodb_io_capacity",
+        holds: Holds::Integer { min: 100, max: 1_000_000 },
+        default: OF_PROFILE,
+        meaning: "writes a second that cleaning the cache may take; sized: 2000",
+    },
+    Key {
+        name: "innodb_lock_wait_timeout",
+        holds: Holds::Span { min_ms: 1_000, max_ms: 3_600_000 },
+        default: OF_PROFILE,
+        meaning: "how long a transaction waits for a row before it is given up; 50 seconds as MariaDB comes",
+    },
+    Key {
+        name: "innodb_adaptive_hash_index",
+        holds: Holds::Boolean,
+        default: OF_PROFILE,
+        meaning: "hash tables over much used pages; off as MariaDB comes",
+    },
+];
+
+/// The table of a study, checked. Sizes are bytes, spans milliseconds.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    profile: Profile,
+    isolation: String,
+    innodb_snapshot_isolation: Option<bool>,
+    innodb_buffer_pool_size: Option<u64>,
+    innodb_log_file_size: Option<u64>,
+    max_connections: Option<u64>,
+    innodb_flush_log_at_trx_commit: Option<u64>,
+    innodb_flush_method: Option<String>,
+    innodb_doublewrite: Option<bool>,
+    innodb_io_capacity: Option<u64>,
+    innodb_lock_wait_timeout: Option<u64>,
+    innodb_adaptive_hash_index: Option<bool>,
+}
+
+#[derive(Debug, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Profile {
+    Sized,
+    Stock,
+}
+
+/// Settings by MariaDB's own names, as its command line takes them.
+pub type ServerSettings = BTreeMap<&'static str, String>;
+
+/// The profile, with the study's own settings over it.
+pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
+    let refused = |why| ServerError::Settings { engine: super::KIND.to_owned(), why };
+    let written: Written =
+        serde_json::from_value(Value::Object(table.clone())).map_err(|error| refused(error.to_string()))?;
+    let mut settings = match written.profile {
+        Profile::Sized => sized(shape, written.innodb_buffer_pool_size),
+        Profile::Stock => ServerSettings::new(),
+    };
+    let switch = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
+    let number = |number: u64| number.to_string();
+    let own = [
+        ("transaction_isolation", Some(written.isolation.to_uppercase().replace(' ', "-"))),
+        ("innodb_snapshot_isolation", written.innodb_snapshot_isolation.map(switch)),
+        ("innodb_buffer_pool_size", written.innodb_buffer_pool_size.map(number)),
+        ("innodb_log_file_size", written.innodb_log_file_size.map(number)),
+        ("max_connections", written.max_connections.map(number)),
+        ("innodb_flush_log_at_trx_commit", written.innodb_flush_log_at_trx_commit.map(number)),
+        ("innodb_flush_method", written.innodb_flush_method),
+        ("innodb_doublewrite", written.innodb_doublewrite.map(switch)),
+        ("innodb_io_capacity", written.innodb_io_capacity.map(number)),
+        ("innodb_lock_wait_timeout", written.innodb_lock_wait_timeout.map(|span_ms| number(span_ms.div_ceil(1000)))),
+        ("innodb_adaptive_hash_index", written.innodb_adaptive_hash_index.map(switch)),
+    ];
+    settings.extend(own.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    Ok(settings)
+}
+
+/// What the profile `sized` makes of a shape: rules of thumb for a machine that does nothing else and whose disk has no
+/// moving parts.
+fn sized(shape: &ServerShape, cache: Option<u64>) -> ServerSettings {
+    let memory = shape.memory_bytes;
+    let rest = (memory / 4).max(LEAST_REST);
+    let cache = cache.unwrap_or_else(|| whole_mib(memory.saturating_sub(rest).max(memory / 4)));
+    let log = whole_mib((cache / 2).clamp(96 << 20, 16 << 30));
+    ServerSettings::from([
+        ("innodb_buffer_pool_size", cache.to_string()),
+        ("innodb_log_file_size", log.to_string()),
+        ("max_connections", (memory / BYTES_PER_CONNECTION).clamp(100, 2000).to_string()),
+        ("innodb_flush_log_at_trx_commit", "1".to_owned()),
+        ("innodb_flush_method", "O_DIRECT".to_owned()),
+        ("innodb_doublewrite", "ON".to_owned()),
+        ("innodb_io_capacity", "2000".to_owned()),
+        ("innodb_io_capacity_max", "4000".to_owned()),
+        ("innodb_flush_neighbors", "0".to_owned()),
+        // Reading the last cache back while something is measured would be work that no client asked for.
+        ("innodb_buffer_pool_dump_at_shutdown", "OFF".to_owned()),
+        ("innodb_buffer_pool_load_at_startup", "OFF".to_owned()),
+    ])
+}
+
+/// What the system, the connections and everything but the cache need even in a small machine.
+const LEAST_REST: u64 = 512 << 20;
+
+/// Memory that has to be there for each connection that is allowed: a thread and the buffers of a few statements.
+const BYTES_PER_CONNECTION: u64 = 8 << 20;
+
+fn whole_mib(bytes: u64) -> u64 {
+    bytes >> 20 << 20
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn settings(words: &str, vcpus: u32, memory_bytes: u64) -> Vec<String> {
+        let table = settings::check(&serde_json::from_str(words).unwrap(), KEYS).unwrap();
+        let settings = of(&table, &ServerShape { vcpus, memory_bytes }).unwrap();
+        settings.into_iter().map(|(name, value)| format!("{name}={value}")).collect()
+    }
+
+    #[test]
+    fn a_small_machine() {
+        insta::assert_snapshot!(settings("{}", 2, 2 << 30).join("\n"), @"
+        innodb_buffer_pool_dump_at_shutdown=OFF
+        innodb_buffer_pool_load_at_startup=OFF
+        innodb_buffer_pool_size=1610612736
+        innodb_doublewrite=ON
+        innodb_flush_log_at_trx_commit=1
+        innodb_flush_method=O_DIRECT
+        innodb_flush_neighbors=0
+        innodb_io_capacity=2000
+        innodb_io_capacity_max=4000
+        innodb_log_file_size=805306368
+        max_connections=256
+        transaction_isolation=READ-COMMITTED
+        ");
+    }
+
+    #[test]
+    fn the_cache_leaves_room_for_everything_else() {
+        let cache = |memory| settings("{}", 2, memory).into_iter().find(|line| line.contains("pool_size")).unwrap();
+        assert_eq!(cache(512 << 20), format!("innodb_buffer_pool_size={}", 128 << 20));
+        assert_eq!(cache(64 << 30), format!("innodb_buffer_pool_size={}", 48_u64 << 30));
+    }
+
+    #[test]
+    fn stock_sets_only_what_the_study_names() {
+        assert_eq!(settings(r#"{ "profile": "stock" }"#, 2, 2 << 30), ["transaction_isolation=READ-COMMITTED"]);
+    }
+
+    #[test]
+    fn a_key_goes_before_the_profile() {
+        let words = r#"{
+            "profile": "stock", "isolation": "repeatable read", "innodb_snapshot_isolation": true,
+            "innodb_buffer_pool_size": "1GiB", "innodb_log_file_size": "2GiB", "max_connections": 17,
+            "innodb_flush_log_at_trx_commit": 2, "innodb_flush_method": "fsync", "innodb_doublewrite": false,
+            "innodb_io_capacity": 300, "innodb_lock_wait_timeout": "5s", "innodb_adaptive_hash_index": true
+        }"#;
+        insta::assert_snapshot!(settings(words, 2, 2 << 30).join("\n"), @"
+        innodb_adaptive_hash_index=ON
+        innodb_buffer_pool_size=1073741824
+        innodb_doublewrite=OFF
+        innodb_flush_log_at_trx_commit=2
+        innodb_flush_method=fsync
+        innodb_io_capacity=300
+        innodb_lock_wait_timeout=5
+        innodb_log_file_size=2147483648
+        innodb_snapshot_isolation=ON
+        max_connections=17
+        transaction_isolation=REPEATABLE-READ
+        ");
+    }
+}

@@ -1,0 +1,146 @@
+//! What servers that we start ourselves have in common, whatever the product: surroundings, private folders, a random
+//! password, waiting for the first session, and flushing what the server left to the operating system.
+
+use crate::account::Account;
+use crate::admin::Admin;
+use crate::process::Process;
+use crate::secret::Secret;
+use crate::server::ServerError;
+use crate::session::SessionError;
+use std::collections::BTreeMap;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, Read};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// A start may have to read the log of changes of a server that was killed.
+const START_LIMIT: Duration = Duration::from_mins(5);
+
+/// An orderly stop writes out the whole cache.
+pub const STOP_LIMIT: Duration = Duration::from_mins(5);
+
+/// Making a data folder takes seconds; minutes where a guest's processor is emulated.
+pub const INIT_LIMIT: Duration = Duration::from_mins(10);
+
+/// Between two attempts to connect to a server that is starting.
+const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
+
+const RANDOM_BYTES: &str = "/dev/urandom";
+
+/// The longest path that the kernel takes for a socket.
+pub const LONGEST_SOCKET_PATH: usize = 107;
+
+/// The same surroundings everywhere: our environment must not reach the server, and it must stand where it may read.
+pub fn surroundings<'c>(command: &'c mut Command, account: Account, stand: &Path) -> &'c mut Command {
+    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TZ", "UTC").current_dir(stand);
+    account.run(command)
+}
+
+/// The server's data folder below `place`, made by `init` if there is none. It is renamed into place when it is complete,
+/// so one that a lost machine left half made is not taken for a database.
+pub fn data_folder(
+    place: &Path,
+    name: &str,
+    account: Account,
+    init: impl FnOnce(&Path) -> Result<(), ServerError>,
+) -> Result<PathBuf, ServerError> {
+    let data = place.join(name);
+    if !data.exists() {
+        let unfinished = place.join(format!("{name}.unfinished"));
+        if unfinished.exists() {
+            fs::remove_dir_all(&unfinished).map_err(|source| failed("removing", &unfinished, source))?;
+        }
+        private_folder(&unfinished, account)?;
+        init(&unfinished)?;
+        fs::rename(&unfinished, &data).map_err(|source| failed("renaming", &unfinished, source))?;
+    }
+    Ok(data)
+}
+
+/// A private folder for a server's socket: `name` on the data disk, or one in /tmp if the socket's path, longer than the
+/// folder's by `more`, is too long for a socket.
+pub fn socket_folder(place: &Path, name: &str, more: usize, account: Account) -> Result<PathBuf, ServerError> {
+    let near = place.join(name);
+    let folder = if near.as_os_str().len() + more <= LONGEST_SOCKET_PATH {
+        near
+    } else {
+        PathBuf::from(format!("/tmp/bakeoff-{name}-{}", std::process::id()))
+    };
+    private_folder(&folder, account)?;
+    Ok(folder)
+}
+
+/// A folder that nobody but the server's account may look into.
+pub fn private_folder(path: &Path, account: Account) -> Result<(), ServerError> {
+    const OWNER_ONLY: u32 = 0o700;
+    DirBuilder::new()
+        .recursive(true)
+        .mode(OWNER_ONLY)
+        .create(path)
+        .and_then(|()| fs::set_permissions(path, Permissions::from_mode(OWNER_ONLY)))
+        .map_err(|source| failed("creating", path, source))?;
+    account.own(path)
+}
+
+/// Waits until `open` can open a session; `is_starting` tells the errors of a server that is not ready yet.
+pub fn await_sessions(
+    process: &mut Process,
+    open: &dyn Fn() -> Result<(), SessionError>,
+    is_starting: fn(&SessionError) -> bool,
+) -> Result<(), ServerError> {
+    let deadline = Instant::now() + START_LIMIT;
+    loop {
+        match open() {
+            Ok(()) => return Ok(()),
+            Err(error) if is_starting(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if let Some(status) = process.wait(Instant::now() + ATTEMPT_INTERVAL)? {
+            return Err(process.ended_with(status));
+        }
+        if Instant::now() > deadline {
+            return Err(process.too_slow(START_LIMIT));
+        }
+    }
+}
+
+/// No socket yet, or one that a dead server left behind, or a server that hangs up because it is not ready.
+pub fn is_not_there(error: &SessionError) -> bool {
+    matches!(error, SessionError::Lost(cause) if matches!(
+        cause.kind(),
+        io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused | io::ErrorKind::UnexpectedEof
+    ))
+}
+
+/// Letters and digits only, so it can stand in a statement as it is.
+pub fn random_password() -> Result<Secret, ServerError> {
+    let mut bytes = [0_u8; 16];
+    File::open(RANDOM_BYTES)
+        .and_then(|mut random| random.read_exact(&mut bytes))
+        .map_err(|source| ServerError::Io { doing: format!("reading {RANDOM_BYTES}"), source })?;
+    Ok(Secret::new(format!("{:032x}", u128::from_ne_bytes(bytes))))
+}
+
+/// The rows of a query for names and values.
+pub fn pairs(admin: &mut dyn Admin, sql: &str) -> Result<BTreeMap<String, String>, SessionError> {
+    let mut found = BTreeMap::new();
+    admin.scan(sql, &mut |rows, row| {
+        if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
+            found.insert(name.to_owned(), value.to_owned());
+        }
+    })?;
+    Ok(found)
+}
+
+/// A server that runs without flushing leaves its files to the operating system.
+pub fn flush(data: &Path) -> Result<(), ServerError> {
+    File::open(data)
+        .and_then(|folder| rustix::fs::syncfs(&folder).map_err(io::Error::from))
+        .map_err(|source| failed("flushing", data, source))
+}
+
+pub fn failed(doing: &str, path: &Path, source: io::Error) -> ServerError {
+    ServerError::Io { doing: format!("{doing} {}", path.display()), source }
+}
