@@ -3,7 +3,9 @@
 use crate::bootstrap;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
+use crate::machines;
 use crate::throughput::{self, TrialThroughput};
+use record::check::Finding;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
@@ -18,14 +20,16 @@ pub struct CellResult {
     pub baseline: bool,
     /// Scenario and swept values, empty if the study has neither.
     pub coordinates: String,
+    /// How its machines ran their instructions: the host's own processor, virtual or emulated.
+    pub processor: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
-    /// Over completed trials only.
+    /// Over sound trials only.
     pub throughput: Option<Estimate>,
-    /// Every trial that has a record, completed or not.
+    /// Every trial that has a record, sound or not.
     pub trials: Vec<TrialThroughput>,
     pub latency: Vec<Latency>,
-    /// Sums over completed trials, in the workload's order.
+    /// Sums over sound trials, in the workload's order.
     pub totals: Vec<KindTotals>,
     pub errors: BTreeMap<String, u64>,
     pub driver: Option<DriverReading>,
@@ -36,6 +40,8 @@ pub struct CellResult {
 pub struct Outcomes {
     pub planned: u32,
     pub completed: u32,
+    /// Completed too, but with a data check violated.
+    pub wrong_data: u32,
     pub invalid: u32,
     pub failed: u32,
     pub skipped: u32,
@@ -43,7 +49,7 @@ pub struct Outcomes {
     pub not_reached: u32,
 }
 
-/// What the driver said about itself, over the completed trials. Plain readings.
+/// What the driver said about itself, over the sound trials. Plain readings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DriverReading {
     pub placement: String,
@@ -85,13 +91,23 @@ pub fn trials_of(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
 }
 
 /// The only trials whose numbers are averaged or compared.
-pub fn completed(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
-    trials_of(run, cell).filter(|trial| trial.record.outcome == Outcome::Completed)
+pub fn sound(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
+    trials_of(run, cell).filter(|trial| is_sound(trial))
+}
+
+/// Whether a trial completed and left the data as the workload's rules demand. How fast a database does something wrong
+/// says nothing about how fast it is.
+pub fn is_sound(trial: &StoredTrial) -> bool {
+    trial.record.outcome == Outcome::Completed && !has_wrong_data(trial)
+}
+
+pub fn has_wrong_data(trial: &StoredTrial) -> bool {
+    trial.findings.iter().any(Finding::is_violated)
 }
 
 pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
-    let values: Vec<f64> = trials.iter().filter(|trial| trial.completed).filter_map(|trial| trial.value).collect();
+    let values: Vec<f64> = trials.iter().filter(|trial| trial.sound).filter_map(|trial| trial.value).collect();
     let metric =
         trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
     CellResult {
@@ -99,6 +115,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         contender: cell.contender.clone(),
         baseline: cell.baseline,
         coordinates: cell.coordinates(),
+        processor: machines::processor(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
         throughput: bootstrap::geometric_mean(&values, run.plan.seed),
@@ -117,6 +134,7 @@ fn outcomes(run: &Run, cell: u32) -> Outcomes {
     for trial in trials_of(run, cell) {
         reached += 1;
         match trial.record.outcome {
+            Outcome::Completed if has_wrong_data(trial) => outcomes.wrong_data += 1,
             Outcome::Completed => outcomes.completed += 1,
             Outcome::Invalid { .. } => outcomes.invalid += 1,
             Outcome::Failed { .. } => outcomes.failed += 1,
@@ -130,7 +148,7 @@ fn outcomes(run: &Run, cell: u32) -> Outcomes {
 
 /// The names of the kinds of a cell, in the workload's order.
 pub fn kinds(run: &Run, cell: u32) -> Vec<String> {
-    completed(run, cell)
+    sound(run, cell)
         .find_map(|trial| trial.measured.as_ref())
         .map(|measured| measured.kinds.clone())
         .unwrap_or_default()
@@ -140,7 +158,7 @@ fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
     let mut latencies = Vec::new();
     for kind in kinds(run, cell) {
         for span in [Span::Response, Span::Service] {
-            let blocks: Vec<Counts> = completed(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
+            let blocks: Vec<Counts> = sound(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
             latencies.extend(latency::of_blocks(&kind, span, &blocks, run.plan.seed));
         }
     }
@@ -157,7 +175,7 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
 
 fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
     let mut sums: Vec<KindTotals> = Vec::new();
-    let drivers = completed(run, cell).filter_map(|trial| trial.record.driver.as_ref());
+    let drivers = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref());
     for part in drivers.flat_map(|driver| &driver.kinds) {
         match sums.iter_mut().find(|sum| sum.kind == part.kind) {
             Some(sum) => {
@@ -174,7 +192,7 @@ fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
 
 fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
-    for driver in completed(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
+    for driver in sound(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
         for (message, count) in &driver.errors {
             *sums.entry(message.clone()).or_insert(0) += count;
         }
@@ -183,7 +201,7 @@ fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
 }
 
 fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
-    let drivers: Vec<_> = completed(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
+    let drivers: Vec<_> = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
     let first = *drivers.first()?;
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
     let cpu_ns: u64 = drivers.iter().map(|driver| driver.testimony.cpu_ns).sum();
@@ -203,7 +221,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
 
 fn under_way(run: &Run, cell: u32) -> Option<f64> {
     let (mut response_us, mut window_us) = (0.0, 0.0);
-    for trial in completed(run, cell) {
+    for trial in sound(run, cell) {
         let (Some(measured), Some(driver)) = (&trial.measured, &trial.record.driver) else { continue };
         let counts = measured.kinds.iter().filter_map(|kind| counts_of(trial, kind, Span::Response));
         response_us += counts.map(|counts| counts.mean().unwrap_or(0.0) * counts.total() as f64).sum::<f64>();

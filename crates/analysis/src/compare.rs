@@ -1,12 +1,12 @@
 //! Contenders against the baseline, paired by block.
 //!
 //! Within a block both met the same drift of the machine and the same inputs, so each block gives one ratio; the
-//! answer is the geometric mean of those. A block in which either side did not complete is left out, and named.
+//! answer is the geometric mean of those. A block in which either side is not sound is left out, and named.
 
 use crate::bootstrap;
 use crate::cells::{self, Group};
 use crate::estimate::{Bounds, Estimate};
-use crate::{student, throughput};
+use crate::{machines, student, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -25,6 +25,10 @@ pub struct Comparison {
     pub baseline_cell: u32,
     pub contender_cell: u32,
     pub metric: Metric,
+    /// Which of the two ran emulated, by name: then the ratio is not the price of a hypervisor.
+    pub emulated: Vec<String>,
+    /// Which of the two left wrong data behind. As long as one did, there is no verdict.
+    pub wrong_data: Vec<WrongData>,
     /// Blocks that could not be paired, each with the reason.
     pub left_out: Vec<LeftOut>,
     /// Contender over baseline; above one is faster. `None` if no block could be paired.
@@ -32,6 +36,13 @@ pub struct Comparison {
     /// Contender over baseline for the counted kinds; above one is slower.
     pub latency: Vec<LatencyRatio>,
     pub verdict: Verdict,
+}
+
+/// A contender with the trials in which one of its data checks was violated.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WrongData {
+    pub contender: String,
+    pub trials: Vec<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -76,6 +87,8 @@ pub enum Verdict {
     TooFewTrials,
     /// There is not even a ratio.
     NothingToCompare,
+    /// A data check was violated on one side: how fast it was says nothing, whatever the other blocks show.
+    WrongData,
 }
 
 /// Every contender of every group against the baseline of its group.
@@ -104,18 +117,37 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
     let metric =
         pairs.first().and_then(|pair| pair.baseline.record.driver.as_ref()).map(|driver| driver.metric.clone());
     let metric = metric.unwrap_or_default();
+    let wrong_data = wrong_data(run, [baseline, contender]);
     Comparison {
         coordinates: group.coordinates.clone(),
         baseline: baseline.contender.clone(),
         contender: contender.contender.clone(),
+        emulated: emulated(run, [baseline, contender]),
         baseline_cell: baseline.id,
         contender_cell: contender.id,
         latency: latency_ratios(&pairs, &metric.counted, run.plan.seed),
-        verdict: verdict(throughput.as_ref()),
+        verdict: if wrong_data.is_empty() { verdict(throughput.as_ref()) } else { Verdict::WrongData },
+        wrong_data,
         metric,
         left_out,
         throughput,
     }
+}
+
+fn wrong_data(run: &Run, cells: [&Cell; 2]) -> Vec<WrongData> {
+    let of_cell = |cell: &Cell| {
+        let wrong = cells::trials_of(run, cell.id).filter(|trial| cells::has_wrong_data(trial));
+        WrongData { contender: cell.contender.clone(), trials: wrong.map(|trial| trial.record.id).collect() }
+    };
+    cells.into_iter().map(of_cell).filter(|wrong| !wrong.trials.is_empty()).collect()
+}
+
+fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
+    let is_emulated = |cell: &&Cell| {
+        let mut machines = cells::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
+        machines.any(machines::is_emulated)
+    };
+    cells.into_iter().filter(is_emulated).map(|cell| cell.contender.clone()).collect()
 }
 
 fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
@@ -133,13 +165,14 @@ fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, 
     (pairs, left_out)
 }
 
-/// The completed trial of a cell in a block, or why there is none.
+/// The sound trial of a cell in a block, or why there is none.
 fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<&'a StoredTrial, String> {
     let name = &cell.contender;
     let trial = cells::trials_of(run, cell.id).find(|trial| trial.record.block == block);
     let trial = trial.ok_or_else(|| format!("{name} was not reached"))?;
     let counted = trial.record.driver.as_ref().and_then(throughput::of_window);
     match &trial.record.outcome {
+        Outcome::Completed if cells::has_wrong_data(trial) => Err(format!("the data of {name} is wrong")),
         Outcome::Completed if counted.is_some_and(|value| value > 0.0) => Ok(trial),
         Outcome::Completed => Err(format!("{name} counted nothing")),
         other => Err(format!("{name} {}", in_one_line(other))),

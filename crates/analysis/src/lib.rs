@@ -11,6 +11,7 @@ pub mod checks;
 pub mod compare;
 pub mod estimate;
 pub mod latency;
+pub mod machines;
 pub mod settings;
 pub mod student;
 pub mod summary;

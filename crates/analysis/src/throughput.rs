@@ -1,7 +1,8 @@
 //! Counted transactions per unit of time: one figure for each trial, and its course second by second.
 
+use crate::cells;
 use record::run::StoredTrial;
-use record::trial::{DriverFacts, KindTotals, Outcome};
+use record::trial::{DriverFacts, KindTotals};
 use serde::{Deserialize, Serialize};
 
 /// The throughput of one trial, in the unit of its workload's metric.
@@ -9,8 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct TrialThroughput {
     pub trial: u32,
     pub block: u32,
-    /// Whether the trial counts. Others are shown, but never averaged.
-    pub completed: bool,
+    /// Whether the trial completed and its data is right. Others are shown, but never averaged.
+    pub sound: bool,
     /// A plain reading: the count of the measured window over its length. `None` if nothing was measured.
     pub value: Option<f64>,
     pub seconds: Vec<Second>,
@@ -30,7 +31,7 @@ pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
     TrialThroughput {
         trial: trial.record.id,
         block: trial.record.block,
-        completed: trial.record.outcome == Outcome::Completed,
+        sound: cells::is_sound(trial),
         value: driver.and_then(of_window),
         seconds: driver.map(|driver| series(trial, driver)).unwrap_or_default(),
     }

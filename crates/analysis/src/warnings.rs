@@ -5,8 +5,9 @@ use crate::bootstrap::FEWEST_BLOCKS;
 use crate::checks::CheckSummary;
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare};
+use crate::{cells, compare, machines, throughput};
 use record::facts::Fact;
+use record::plan::Cell;
 use record::run::Run;
 use record::trial::{ClockReading, Outcome};
 use serde::{Deserialize, Serialize};
@@ -15,11 +16,8 @@ use std::collections::BTreeMap;
 /// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
 const CLOCK_RATE_TOLERANCE: f64 = 0.001;
 
-/// What a platform decided about the place of the data is kept under names that begin like these.
-const STORAGE: [&str; 2] = ["storage", "data"];
-
-/// What a machine sees of the place of its data that must be the same for all contenders.
-const STORAGE_INSIDE: &str = "storage.file_system";
+/// Trials of one cell differ by less than this factor where nothing disturbs them.
+const STEADY: f64 = 1.25;
 
 /// More trials than this are counted instead of listed.
 const MOST_LISTED: usize = 8;
@@ -53,6 +51,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     warnings.extend(outcomes(run));
     warnings.extend(violated(findings.checks));
+    warnings.extend(emulated(run));
     warnings.extend(unequal_work(findings.work));
     warnings.extend(unequal_settings(findings.settings));
     warnings.extend(storage(run));
@@ -60,6 +59,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(clocks(run));
     warnings.extend(not_honoured(run));
     warnings.extend(told_by_trials(run));
+    warnings.extend(unsteady(run));
     warnings.extend(given_up(run));
     warnings.extend(design(run));
     warnings.sort_by_key(|warning| warning.severity);
@@ -161,32 +161,29 @@ fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 
-/// Data of all contenders must lie on the same kind of storage. What comes after a comma is detail of one platform, for
-/// example how an image file is mounted.
+/// Data of all contenders must lie on the same kind of storage, cached by as many caches.
 fn storage(run: &Run) -> Vec<Warning> {
-    let mut warnings = Vec::new();
-    for group in cells::groups(&run.plan) {
-        let mut seen: BTreeMap<String, BTreeMap<String, Vec<String>>> = BTreeMap::new();
-        for cell in &group.cells {
-            let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
-            let decided = machine.into_iter().flat_map(|machine| &machine.decided);
-            let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
-            let inside = machine.into_iter().flat_map(|machine| &machine.inside);
-            for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
-                let text = fact.to_string();
-                let kind =
-                    if matches!(fact, Fact::Known(_)) { text.split(',').next().unwrap_or_default() } else { &text };
-                let contenders = seen.entry(name.clone()).or_default().entry(kind.to_owned()).or_default();
-                contenders.push(cell.contender.clone());
-            }
-        }
-        for (name, kinds) in seen.into_iter().filter(|(_, kinds)| kinds.len() > 1) {
-            let said = kinds.into_iter().map(|(kind, who)| format!("{kind} on {}", who.join(", ")));
-            let said = said.collect::<Vec<_>>().join("; ");
-            warnings.push(serious(format!("{name} differs between contenders{}: {said}", at(&group.coordinates))));
+    let groups = cells::groups(&run.plan);
+    groups.iter().flat_map(|group| machines::storage_differences(run, group)).map(serious).collect()
+}
+
+/// Whoever reads a ratio takes it for the price of a hypervisor.
+fn emulated(run: &Run) -> Vec<Warning> {
+    let mut gathered = Gathered::default();
+    for trial in &run.trials {
+        let how = trial.record.machine.as_ref().and_then(machines::how_emulated);
+        if let Some(how) = how {
+            gathered.add(format!("{} ran {how}", trial.record.contender), trial.record.id);
         }
     }
-    warnings
+    let sentences = gathered.sentences().into_iter();
+    sentences
+        .map(|sentence| {
+            serious(format!(
+                "{sentence}. Its figures are those of an emulator, not of a hypervisor with hardware virtualization"
+            ))
+        })
+        .collect()
 }
 
 fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {
@@ -249,6 +246,24 @@ fn told_by_trials(run: &Run) -> Vec<Warning> {
         }
     }
     gathered.sentences().into_iter().map(caution).collect()
+}
+
+/// Pairing by block cures drift, but not what comes and goes within seconds.
+fn unsteady(run: &Run) -> Vec<Warning> {
+    let warning = |cell: &Cell| {
+        let drivers = cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
+        let values: Vec<f64> = drivers.filter_map(throughput::of_window).collect();
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let (contender, place, times) = (&cell.contender, at(&cell.coordinates()), highest / lowest);
+        (lowest > 0.0 && times > STEADY).then(|| {
+            caution(format!(
+                "{contender} was {times:.1} times as fast in its fastest trial as in its slowest{place}: something else used this \
+                 host, or the database was not in a steady state. Measure again while the host is quiet"
+            ))
+        })
+    };
+    run.plan.cells.iter().filter_map(warning).collect()
 }
 
 fn given_up(run: &Run) -> Vec<Warning> {

@@ -40,7 +40,7 @@ pub fn all(run: &Run) -> Vec<WorkComparison> {
     let groups = cells::groups(&run.plan).into_iter();
     let compared = groups.map(|group| {
         let readings = group.cells.iter().filter_map(|cell| {
-            let drivers = cells::completed(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
+            let drivers = cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
             let baseline = cell.baseline;
             reading(&cell.contender, drivers.map(|driver| driver.work)).map(|reading| (baseline, reading))
         });

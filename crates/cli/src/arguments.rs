@@ -4,6 +4,9 @@ use crate::exit::Exit;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 
+/// Where runs are kept unless told otherwise.
+pub const RUNS: &str = "runs";
+
 /// Answers, with evidence, what a platform costs a database.
 #[derive(Debug, Parser)]
 #[command(name = "bakeoff", version, after_help = Exit::table(), max_term_width = 110)]
@@ -46,7 +49,7 @@ pub struct RunOptions {
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
     /// Folder that run folders are made in
-    #[arg(long, value_name = "FOLDER", default_value = "runs")]
+    #[arg(long, value_name = "FOLDER", default_value = RUNS)]
     pub runs: PathBuf,
 }
 

@@ -9,7 +9,18 @@ use std::time::{Duration, Instant};
 
 /// Says why a command failed, with its causes, on standard error.
 pub fn error(error: &anyhow::Error) {
-    say(&format!("error: {error:#}"));
+    say(&format!("error: {}", with_causes(error)));
+}
+
+/// An error and its causes, each told once: many name their cause themselves.
+fn with_causes(error: &anyhow::Error) -> String {
+    let mut told = error.to_string();
+    for cause in error.chain().skip(1).map(ToString::to_string) {
+        if !told.contains(&cause) {
+            told = format!("{told}: {cause}");
+        }
+    }
+    told
 }
 
 /// One line on standard error. A closed standard error is nothing we could tell anybody about.
@@ -33,7 +44,8 @@ impl Live {
     pub fn new(trials: usize, expected: Duration, unit: &str) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
-            let style = ProgressStyle::with_template("{bar:24} {msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+            let style =
+                ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
             bar.set_style(style);
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
@@ -137,7 +149,7 @@ impl State {
                 self.ended += 1;
                 self.throughput = None;
                 let length = span(Duration::from_millis(*elapsed_ms));
-                Some(format!("{}: {} in {length}", self.heading, outcome_text(outcome)))
+                Some(format!("{}: {}", self.heading, ended(outcome, &length)))
             }
             Event::RunEnded { .. } => None,
         }
@@ -173,10 +185,11 @@ impl State {
         permille.min(1000)
     }
 
+    /// What matters most comes first: a narrow terminal cuts off the end.
     fn message(&self, now: Instant) -> String {
-        let mut text = self.heading.clone();
-        if !text.is_empty() {
-            text.push_str(": ");
+        let mut text = format!("{} left; ", span(self.remaining(now)));
+        if !self.heading.is_empty() {
+            let _ = write!(text, "{}: ", self.heading);
         }
         text.push_str(&self.phase);
         let in_phase = now - self.phase_begun;
@@ -186,18 +199,18 @@ impl State {
         if let Some(throughput) = self.throughput {
             let _ = write!(text, ", {throughput} {}", self.unit);
         }
-        let _ = write!(text, "; {} elapsed, {} left", span(now - self.begun), span(self.remaining(now)));
         text
     }
 }
 
-pub fn outcome_text(outcome: &Outcome) -> String {
+/// How a trial ended; reasons come last, since they may have several lines.
+fn ended(outcome: &Outcome, after: &str) -> String {
     match outcome {
-        Outcome::Completed => "completed".to_owned(),
-        Outcome::Invalid { why } => format!("invalid: {why}"),
-        Outcome::Failed { phase, why } => format!("failed in phase {phase}: {why}"),
+        Outcome::Completed => format!("completed in {after}"),
+        Outcome::Invalid { why } => format!("invalid after {after}: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in phase {phase} after {after}: {why}"),
         Outcome::Skipped { why } => format!("skipped: {why}"),
-        Outcome::Interrupted { phase } => format!("stopped in phase {phase}"),
+        Outcome::Interrupted { phase } => format!("stopped in phase {phase} after {after}"),
     }
 }
 
@@ -232,6 +245,22 @@ mod tests {
     }
 
     #[test]
+    fn every_cause_is_told_once() {
+        let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+        let error =
+            anyhow::Error::from(full).context("writing runs/a/plan.json: no storage space").context("beginning");
+        assert_eq!(with_causes(&error), "beginning: writing runs/a/plan.json: no storage space");
+        let error = error.context("in short");
+        assert!(with_causes(&error).starts_with("in short: beginning: writing"));
+    }
+
+    #[test]
+    fn a_long_reason_is_the_end_of_its_line() {
+        let failed = Outcome::Failed { phase: "boot".to_owned(), why: "it ended\nits console".to_owned() };
+        assert_eq!(ended(&failed, "3 s"), "failed in phase boot after 3 s: it ended\nits console");
+    }
+
+    #[test]
     fn the_live_line_names_phase_times_and_throughput() {
         let mut state = State::new(4, Duration::from_secs(400), "NOPM");
         let start = state.begun;
@@ -241,6 +270,6 @@ mod tests {
             Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
         state.take(&second, start);
         let line = state.message(start + Duration::from_secs(4));
-        assert_eq!(line, "trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM; 4 s elapsed, 6 min 36 s left");
+        assert_eq!(line, "6 min 36 s left; trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM");
     }
 }

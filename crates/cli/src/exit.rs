@@ -1,4 +1,6 @@
-//! Exit codes: one table for every command, printed by `bakeoff --help` and in the README.
+//! Exit codes: one table for every command, printed by `bakeoff --help` and repeated in the README.
+
+use std::io::ErrorKind;
 
 /// How a command ended, as other programs see it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,6 +61,17 @@ impl Exit {
         }
     }
 
+    /// What an error of a command stands for: what it says itself, or else whether the disk is full.
+    pub fn after(error: &anyhow::Error) -> Self {
+        let is_full =
+            |cause: &std::io::Error| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        match error.downcast_ref::<Ended>() {
+            Some(ended) => ended.exit,
+            None if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) => Self::Host,
+            None => Self::Failed,
+        }
+    }
+
     /// The table as it is printed below `--help`.
     pub fn table() -> String {
         let rows = Self::ALL.iter().map(|exit| format!("  {:>3}  {}", exit.code(), exit.meaning()));
@@ -81,5 +94,22 @@ impl Ended {
 
     pub fn host(message: impl Into<String>) -> Self {
         Self { exit: Exit::Host, message: message.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Between the heading of its section and the next one, the README has these rows and no others.
+    #[test]
+    fn the_readme_has_the_same_table() {
+        let readme = include_str!("../../../README.md");
+        let (_, section) = readme.split_once("## Exit codes\n").unwrap();
+        let (section, _) = section.split_once("\n## ").unwrap();
+        let rows = section.lines().filter(|line| line.starts_with('|')).skip(2);
+        let rows: Vec<String> = rows.map(|row| row.replace('`', "")).collect();
+        let expected = Exit::ALL.map(|exit| format!("| {} | {} |", exit.code(), exit.meaning()));
+        assert_eq!(rows, expected);
     }
 }

@@ -8,9 +8,10 @@ mod commands;
 mod display;
 mod exit;
 mod host;
+mod tools;
 
 use crate::arguments::{Arguments, Command};
-use crate::exit::{Ended, Exit};
+use crate::exit::Exit;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -35,8 +36,7 @@ fn main() -> ExitCode {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             display::error(&error);
-            let exit = error.downcast_ref::<Ended>().map_or(Exit::Failed, |ended| ended.exit);
-            ExitCode::from(exit.code())
+            ExitCode::from(Exit::after(&error).code())
         }
     }
 }

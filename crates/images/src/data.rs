@@ -24,7 +24,7 @@ const BYTES_PER_INODE: u64 = 1 << 20;
 const FEWEST_INODES: u64 = 16_384;
 /// Room for tables and journal of the filesystem: a 64th of the disk and this much.
 const FILESYSTEM_BYTES: u64 = 16 << 20;
-/// Room that is left on the host's disk.
+/// Room that is left on the host's disk; with less it counts as full.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// The longest label ext4 can hold.
@@ -63,10 +63,12 @@ impl CloneMethod {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DataError {
-    #[error("{} holds {} MiB, which does not fit on a disk of {} MiB", .folder.display(), mebibytes(*.content_bytes), mebibytes(*.disk_bytes))]
+    #[error("{} holds {} MiB, which does not fit on a disk of {} MiB; `disk.size` must be larger", .folder.display(), mebibytes(*.content_bytes), mebibytes(*.disk_bytes))]
     DoesNotFit { folder: PathBuf, content_bytes: u64, disk_bytes: u64 },
-    #[error("{} needs {} MiB, and only {} MiB are free there", .path.display(), mebibytes(*.needed_bytes), mebibytes(*.free_bytes))]
+    #[error("{} needs {} MiB, with some to spare, and only {} MiB are free there", .path.display(), mebibytes(*.needed_bytes), mebibytes(*.free_bytes))]
     NoSpace { path: PathBuf, needed_bytes: u64, free_bytes: u64 },
+    #[error("the host's disk is full: {} MiB are left for {}", *.free_bytes >> 20, .folder.display())]
+    Full { folder: PathBuf, free_bytes: u64 },
     #[error("the disk became full while {} was written", .path.display())]
     DiskFull { path: PathBuf },
     #[error("{} is there already", .path.display())]
@@ -88,6 +90,11 @@ fn mebibytes(bytes: u64) -> u64 {
 }
 
 impl DataError {
+    /// Whether it is the host that has no room, rather than the disk that was asked for.
+    pub fn is_full_host(&self) -> bool {
+        matches!(self, DataError::NoSpace { .. } | DataError::Full { .. } | DataError::DiskFull { .. })
+    }
+
     /// For `map_err`: what was tried, and on what.
     pub(crate) fn io<Cause: Into<io::Error>>(what: &'static str, path: &Path) -> impl FnOnce(Cause) -> DataError {
         let path = path.to_owned();
@@ -196,12 +203,24 @@ pub(crate) fn forget(file: &File) -> io::Result<()> {
 /// Fails unless the filesystem that `path` is to be on has that much room, and some to spare.
 fn require_space(path: &Path, needed_bytes: u64) -> Result<(), DataError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let free = rustix::fs::statvfs(folder).map_err(DataError::io("look at", folder))?;
-    let free_bytes = free.f_bavail * free.f_frsize;
-    if needed_bytes + SPARE_BYTES > free_bytes {
+    let (needed_bytes, free_bytes) = (needed_bytes + SPARE_BYTES, free_bytes(folder)?);
+    if needed_bytes > free_bytes {
         return Err(DataError::NoSpace { path: path.to_owned(), needed_bytes, free_bytes });
     }
     Ok(())
+}
+
+fn free_bytes(folder: &Path) -> Result<u64, DataError> {
+    let free = rustix::fs::statvfs(folder).map_err(DataError::io("look at", folder))?;
+    Ok(free.f_bavail * free.f_frsize)
+}
+
+/// Fails if the filesystem of a folder has no room left to work in.
+pub fn require_room_in(folder: &Path) -> Result<(), DataError> {
+    match free_bytes(folder)? {
+        free_bytes if free_bytes < SPARE_BYTES => Err(DataError::Full { folder: folder.to_owned(), free_bytes }),
+        _ => Ok(()),
+    }
 }
 
 fn allocated_bytes(path: &Path) -> Result<u64, DataError> {

@@ -21,7 +21,7 @@ mod tree;
 pub use build::{ImageError, build};
 pub use cache::{Cache, CacheError, EntryKind, Listed, list};
 pub use kernel::Flavour;
-pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find};
+pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, names};
 pub use tool::ToolError;
 
 use serde::{Deserialize, Serialize};

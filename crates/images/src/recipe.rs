@@ -88,6 +88,11 @@ pub fn catalog(folder: Option<&Path>) -> Result<Vec<Recipe>, RecipeError> {
     Ok(recipes)
 }
 
+/// Names of the recipes in the binary, which are what a study can name.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    BUILT_IN.iter().map(|(name, _)| *name)
+}
+
 /// The recipe of that name.
 pub fn find(name: &str, folder: Option<&Path>) -> Result<Recipe, RecipeError> {
     let recipes = catalog(folder)?;

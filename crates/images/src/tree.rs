@@ -38,7 +38,7 @@ pub enum TreeError {
     Tool(#[from] ToolError),
     #[error(transparent)]
     Cache(#[from] CacheError),
-    #[error("cannot build from Debian's packages: {cause}\n{advice}")]
+    #[error("{advice}; {cause}")]
     Bootstrap { cause: ToolError, advice: &'static str },
 }
 
@@ -127,7 +127,7 @@ fn advice_on(error: &ToolError) -> Option<&'static str> {
     } else if says(&["Unable to locate package", "has no installation candidate"]) {
         Some("a package of the recipe is not in the archive")
     } else {
-        Some("`apt-get update` on this host uses the same archive and may tell more")
+        Some("Debian's packages cannot be had; `apt-get update` on this host uses the same archive and may tell more")
     }
 }
 

@@ -58,6 +58,12 @@ pub struct Greeting {
     pub version: String,
 }
 
+impl std::fmt::Display for Greeting {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "bakeoff {} (protocol {})", self.version, self.protocol)
+    }
+}
+
 impl Greeting {
     pub fn ours() -> Self {
         Self { protocol: PROTOCOL, version: env!("CARGO_PKG_VERSION").to_owned() }

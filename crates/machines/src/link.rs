@@ -21,8 +21,8 @@ pub enum LinkError {
     Broken(#[from] io::Error),
     #[error("the agent answered something unexpected: {0}")]
     Unexpected(String),
-    #[error("the agent speaks protocol {theirs}, this is {ours}; both must be the same build of bakeoff")]
-    OtherVersion { ours: u32, theirs: u32 },
+    #[error("the agent is {theirs} and this is {ours}; both must be the same build of bakeoff")]
+    OtherVersion { ours: Greeting, theirs: Greeting },
 }
 
 /// A connection to an agent. Reading happens on a thread of its own, so that waiting has a limit on any stream.
@@ -66,7 +66,45 @@ impl AgentLink {
         if greeting.protocol == PROTOCOL {
             Ok(greeting)
         } else {
-            Err(LinkError::OtherVersion { ours: PROTOCOL, theirs: greeting.protocol })
+            Err(LinkError::OtherVersion { ours: Greeting::ours(), theirs: greeting })
         }
+    }
+}
+
+impl LinkError {
+    /// Whether there is nobody at the other end any more: then how they ended tells more.
+    pub fn is_end(&self) -> bool {
+        matches!(self, Self::Closed | Self::Broken(_))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AgentLink, LinkError};
+    use crate::frame::{Greeting, PROTOCOL, write_frame};
+    use std::time::Duration;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    fn greeted_with(bytes: Vec<u8>) -> LinkError {
+        AgentLink::new(std::io::Cursor::new(bytes), std::io::sink()).greeting(LONG).unwrap_err()
+    }
+
+    #[test]
+    fn an_agent_of_another_version_is_refused_with_both_versions() {
+        let theirs = Greeting { protocol: PROTOCOL + 1, version: "99.0.0".to_owned() };
+        let mut bytes = Vec::new();
+        write_frame(&mut bytes, &theirs).unwrap();
+        let error = greeted_with(bytes);
+        assert!(!error.is_end());
+        let (error, ours) = (error.to_string(), Greeting::ours());
+        assert!(error.contains(&format!("bakeoff 99.0.0 (protocol {})", PROTOCOL + 1)), "{error}");
+        assert!(error.contains(&format!("bakeoff {} (protocol {PROTOCOL})", ours.version)), "{error}");
+    }
+
+    #[test]
+    fn what_greets_without_being_an_agent_is_told_from_one_that_is_gone() {
+        assert!(matches!(greeted_with(b"login: and so on".to_vec()), LinkError::Broken(_)));
+        assert!(matches!(greeted_with(Vec::new()), LinkError::Closed));
     }
 }

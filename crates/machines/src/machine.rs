@@ -4,6 +4,9 @@ use crate::link::AgentLink;
 use std::time::Duration;
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
+///
+/// Every platform says `processor` and `data cached twice`, in the words of the record's facts of these names, because
+/// contenders are compared by them.
 pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
 
 /// A machine that was started. Dropping it ends everything it consists of.
@@ -31,10 +34,38 @@ pub enum MachineError {
     /// The thing asked for cannot be had here; the trial is skipped with this reason.
     #[error("unavailable, because {why}")]
     Unavailable { why: String },
-    #[error("{what} did not answer within {limit_s} s; the end of its console:\n{console}")]
+    #[error("{what} did not answer within {limit_s} s; {}", last_words(.console))]
     Silent { what: String, limit_s: u64, console: String },
-    #[error("{what} ended ({status}); the end of its console:\n{console}")]
+    #[error("{what} ended ({status}); {}", last_words(.console))]
     Ended { what: String, status: String, console: String },
     #[error("{0}")]
     Link(#[from] crate::link::LinkError),
+}
+
+/// A console as it stands in an error: what explains most comes first, since lists show one line of an error, then
+/// the whole.
+pub fn last_words(console: &str) -> String {
+    let panic = console.lines().find_map(|line| line.find("Kernel panic").map(|at| &line[at..]));
+    match (console.lines().collect::<Vec<_>>().as_slice(), panic) {
+        ([], _) => "its console is empty".to_owned(),
+        ([only], _) => format!("its console says: {only}"),
+        ([.., last], None) => format!("its console ends with: {last}\nthe end of its console:\n{console}"),
+        (_, Some(panic)) => format!("its console says: {panic}\nthe end of its console:\n{console}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::last_words;
+
+    #[test]
+    fn a_panic_is_told_before_its_long_trace() {
+        assert_eq!(last_words(""), "its console is empty");
+        assert_eq!(last_words("no such CPU"), "its console says: no such CPU");
+        let two = "one\ntwo";
+        assert_eq!(last_words(two), "its console ends with: two\nthe end of its console:\none\ntwo");
+        let told = last_words("[1.0] Kernel panic - no memory\n[1.0] Call Trace:\n[1.0]  panic+0x1/0x2");
+        assert!(told.starts_with("its console says: Kernel panic - no memory\nthe end"), "{told}");
+        assert!(told.ends_with("panic+0x1/0x2"), "{told}");
+    }
 }

@@ -26,7 +26,7 @@ const KILL_LIMIT: Duration = Duration::from_secs(10);
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
-    #[error("starting {program}: {source}")]
+    #[error("starting {program} through setpriv (from Debian's package util-linux): {source}")]
     Start { program: String, source: io::Error },
     #[error("watching process {pid}: {source}")]
     Watch { pid: u32, source: io::Error },

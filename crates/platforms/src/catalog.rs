@@ -1,12 +1,12 @@
 //! The list of platforms. Adding one is a folder and a line here.
 
-use crate::order::MachineOrder;
+use crate::order::{Asked, MachineOrder};
 use crate::{native, qemu};
 use machines::machine::{Machine, MachineError};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
-type Check = fn(&Map<String, Value>, u32, u64) -> Vec<Problem>;
+type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
 type Start = fn(&Map<String, Value>, &MachineOrder) -> Result<Box<dyn Machine>, MachineError>;
 
 /// A platform.
@@ -40,10 +40,10 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
     PLATFORMS.iter().find(|entry| entry.kind == kind)
 }
 
-/// Combinations that a platform cannot honour for a machine of this shape, without effects. The keys are taken to be
-/// right one by one; an unknown kind has no problems here.
-pub fn check(kind: &str, table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<Problem> {
-    entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, vcpus, memory_bytes))
+/// Combinations that a platform cannot honour, and machines that it cannot make, without effects. The keys are taken to
+/// be right one by one; an unknown kind has no problems here.
+pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
+    entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, asked))
 }
 
 /// Starts a machine and waits until the agent in it has greeted. [`MachineError::Unavailable`] means that this contender

@@ -23,3 +23,14 @@ pub struct MachineOrder {
     /// Port inside that must be reachable from the host, for load from outside.
     pub port: Option<u16>,
 }
+
+/// What a study asks of a machine whatever its platform, as far as a platform may be unable to honour it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Asked<'a> {
+    pub vcpus: u32,
+    pub memory_bytes: u64,
+    /// Which of Debian's kernels a guest boots: "cloud" or "generic".
+    pub kernel: &'a str,
+    /// The load comes over the network.
+    pub is_reached_from_outside: bool,
+}

@@ -36,7 +36,8 @@ pub enum Event {
         phase: String,
         expected_ms: u64,
     },
-    /// One second of driving. `counted` is the number of the workload's counted transactions committed in it.
+    /// One second of driving. `counted` is what the throughput figure counts (see [`crate::trial::Metric`]): transactions of
+    /// the counted kinds that committed or were rolled back on purpose. `committed` is those of all kinds that committed.
     Throughput {
         trial: u32,
         measured: bool,

@@ -19,6 +19,15 @@ impl Fact {
     pub fn unavailable(why: impl Into<String>) -> Self {
         Self::Unavailable(why.into())
     }
+
+    /// What comes before the first comma of a known fact: what can be compared. The rest is detail of one platform, for
+    /// example how an image file is mounted.
+    pub fn kind(&self) -> String {
+        match self {
+            Self::Known(text) => text.split(',').next().unwrap_or_default().to_owned(),
+            Self::Unavailable(_) => self.to_string(),
+        }
+    }
 }
 
 impl std::fmt::Display for Fact {
@@ -29,6 +38,17 @@ impl std::fmt::Display for Fact {
         }
     }
 }
+
+/// Decided by every platform: how the machine's processor instructions run. What comes before the first comma is one of a
+/// few words ("the host's own", "virtual", [`EMULATED`]), what comes after it the reason.
+pub const PROCESSOR: &str = "processor";
+
+/// The [`PROCESSOR`] of a machine that is interpreted by software, which costs a multiple of what a hypervisor does.
+pub const EMULATED: &str = "emulated";
+
+/// Decided by every platform: whether the host's page cache holds the data again, below the cache of the machine's own
+/// file system. A machine for which it does has more memory than its shape says. "no" or "yes", and perhaps a reason.
+pub const DATA_CACHED_TWICE: &str = "data cached twice";
 
 /// Named facts about one system, as seen from inside it (`host.json`, and `guest` in `trial.json`).
 /// Keys are dotted and stable (`cpu.model`, `memory.total_bytes`, `kernel.release`).

@@ -68,17 +68,29 @@ pub struct RunFolder {
 }
 
 impl RunFolder {
-    /// Makes a new folder with the study and the plan in it.
+    /// Makes a new folder with the study and the plan in it, or none at all.
     pub fn create(path: &Path, study_text: &str, plan: &Plan) -> Result<Self, RecordError> {
         fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failing("making the parent of", path))?;
         fs::create_dir(path).map_err(failing("making", path))?;
-        let trials = path.join("trials");
-        fs::create_dir(&trials).map_err(failing("making", &trials))?;
         let folder = Self { path: path.to_owned() };
-        write_atomically(&path.join("study.toml"), study_text.as_bytes())?;
-        // The plan comes last: a folder without one was never begun.
-        folder.write_json("plan.json", plan)?;
+        folder.begin(study_text, plan).inspect_err(|_| {
+            // Of use to nobody; the error tells why there is none.
+            let _ = fs::remove_dir_all(path);
+        })?;
         Ok(folder)
+    }
+
+    fn begin(&self, study_text: &str, plan: &Plan) -> Result<(), RecordError> {
+        let trials = self.path.join("trials");
+        fs::create_dir(&trials).map_err(failing("making", &trials))?;
+        write_atomically(&self.path.join("study.toml"), study_text.as_bytes())?;
+        // The plan comes last: a folder without one was never begun.
+        self.write_json("plan.json", plan).map(drop)
+    }
+
+    /// Whether there is a folder of a run that was begun.
+    pub fn is_at(path: &Path) -> bool {
+        path.join("plan.json").is_file()
     }
 
     /// Opens a folder that has a plan.

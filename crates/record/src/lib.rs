@@ -10,6 +10,7 @@ pub mod facts;
 pub mod folder;
 pub mod hlog;
 pub mod intervals;
+pub mod phase;
 pub mod plan;
 pub mod run;
 #[cfg(feature = "synthetic")]

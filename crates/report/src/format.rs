@@ -2,18 +2,30 @@
 
 use analysis::estimate::{Bounds, Estimate};
 
-/// Digits that a throughput is shown with; its interval is never narrower than the last of them.
-const SIGNIFICANT_DIGITS: i32 = 4;
+/// Digits that a throughput is shown with. More would be noise: runs differ by more than one in a thousand.
+const THROUGHPUT_DIGITS: i32 = 4;
 
-/// A number with four significant digits and thousands set apart: `5,282`, `52.82`, `0.5282`.
+/// Histograms keep three digits, and ratios are not known better than that.
+const DIGITS: i32 = 3;
+
+/// A throughput with four significant digits and thousands set apart: `5,282`, `52.82`, `56,100`.
 pub fn quantity(value: f64) -> String {
+    significant(value, THROUGHPUT_DIGITS)
+}
+
+/// A number rounded to this many significant digits.
+fn significant(value: f64, digits: i32) -> String {
     if value == 0.0 || !value.is_finite() {
         return if value == 0.0 { "0".to_owned() } else { "–".to_owned() };
     }
     #[allow(clippy::cast_possible_truncation)] // The logarithm of a finite number lies within ±308.
     let magnitude = value.abs().log10().floor() as i32;
-    let decimals = usize::try_from(SIGNIFICANT_DIGITS - 1 - magnitude).unwrap_or(0);
-    decimal(value, decimals)
+    let idle = digits - 1 - magnitude;
+    // Rounded first: 9.996 has three digits as 10.0, not as 10.00.
+    let rounded = (value * 10_f64.powi(idle)).round() / 10_f64.powi(idle);
+    #[allow(clippy::cast_possible_truncation)]
+    let magnitude = rounded.abs().log10().floor() as i32;
+    decimal(rounded, usize::try_from(digits - 1 - magnitude).unwrap_or(0))
 }
 
 /// A number with this many decimals and thousands set apart.
@@ -40,29 +52,14 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A ratio: `0.853`, with fewer decimals if it is large and more if it is small.
+/// A ratio with three significant digits: `0.0956`, `0.853`, `1.90`, `15.5`.
 pub fn ratio(value: f64) -> String {
-    let decimals = match value {
-        _ if value >= 10.0 => 1,
-        _ if value >= 0.1 => 3,
-        _ => 4,
-    };
-    decimal(value, decimals)
+    significant(value, DIGITS)
 }
 
-/// Microseconds as milliseconds with this many decimals.
-pub fn milliseconds(value_us: f64, decimals: usize) -> String {
-    decimal(value_us / 1000.0, decimals)
-}
-
-/// Decimals for a table of latencies in milliseconds, so that its smallest keeps two digits and all align.
-pub fn latency_decimals(values_us: impl Iterator<Item = f64>) -> usize {
-    let smallest = values_us.fold(f64::INFINITY, f64::min);
-    match smallest {
-        _ if smallest < 100.0 => 3,
-        _ if smallest < 10_000.0 => 2,
-        _ => 1,
-    }
+/// Microseconds as milliseconds with three significant digits; below a microsecond nothing is known.
+pub fn milliseconds(value_us: f64) -> String {
+    if value_us.abs() < 100.0 { decimal(value_us / 1000.0, 3) } else { significant(value_us / 1000.0, DIGITS) }
 }
 
 /// A quantile as people say it: `p50`, `p99.9`.
@@ -78,6 +75,15 @@ pub fn span(length_ms: u64) -> String {
         1000..120_000 => format!("{:.1} s", length_ms as f64 / 1000.0),
         _ => format!("{} min {} s", length_ms / 60_000, length_ms % 60_000 / 1000),
     }
+}
+
+/// Bytes in GiB or MiB, to a hundredth.
+pub fn bytes(bytes: u64) -> String {
+    const GIB: u64 = 1 << 30;
+    const MIB: u64 = 1 << 20;
+    let (unit, name) = if bytes >= GIB { (GIB, "GiB") } else { (MIB, "MiB") };
+    let text = decimal(bytes as f64 / unit as f64, 2);
+    format!("{} {name}", text.trim_end_matches('0').trim_end_matches('.'))
 }
 
 /// The two ends of an interval, or why there is none.
@@ -111,12 +117,18 @@ mod tests {
     #[test]
     fn quantities_keep_four_digits() {
         let shown = [5_282.04, 52.82, 0.052_824, 1_234_567.8, 0.0, 9_999.96].map(quantity);
-        assert_eq!(shown, ["5,282", "52.82", "0.05282", "1,234,568", "0", "10,000"]);
+        assert_eq!(shown, ["5,282", "52.82", "0.05282", "1,235,000", "0", "10,000"]);
     }
 
     #[test]
-    fn ratios_keep_three_digits_or_four() {
-        assert_eq!([0.042_2, 0.853_24, 1.9, 33.526].map(ratio), ["0.0422", "0.853", "1.900", "33.5"]);
+    fn ratios_keep_three_digits() {
+        assert_eq!([0.042_2, 0.853_24, 1.9, 9.996, 33.526].map(ratio), ["0.0422", "0.853", "1.90", "10.0", "33.5"]);
+    }
+
+    #[test]
+    fn times_keep_three_digits_and_no_less_than_a_microsecond() {
+        let shown = [7.0, 362.0, 2_783.0, 13_535.0, 1_341_439.0].map(milliseconds);
+        assert_eq!(shown, ["0.007", "0.362", "2.78", "13.5", "1,340"]);
     }
 
     #[test]
@@ -134,6 +146,11 @@ mod tests {
     #[test]
     fn spans_are_told_in_a_fitting_unit() {
         assert_eq!([350, 32_050, 725_000].map(span), ["350 ms", "32.0 s", "12 min 5 s"]);
+    }
+
+    #[test]
+    fn bytes_are_told_in_a_fitting_unit() {
+        assert_eq!([1 << 31, 25_276_502_016, 300 << 20].map(bytes), ["2 GiB", "23.54 GiB", "300 MiB"]);
     }
 
     #[test]

@@ -108,8 +108,14 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
     let detail = cell.detail.as_deref().filter(|detail| !detail.is_empty());
     let detail = detail.map(|detail| format!("<small>{}</small>", escaped(detail))).unwrap_or_default();
-    let content = format!("{}{detail}", escaped(&cell.text));
+    let text = if first { breakable(&cell.text) } else { escaped(&cell.text) };
+    let content = format!("{text}{detail}");
     if first { format!("<th scope=\"row\"{class}>{content}</th>") } else { format!("<td{class}>{content}</td>") }
+}
+
+/// Dotted names may be broken where their parts meet, which a narrow page needs.
+fn breakable(name: &str) -> String {
+    escaped(name).replace('.', ".<wbr>").replace('_', "_<wbr>")
 }
 
 fn of_figure(figure: &Figure) -> String {

@@ -19,7 +19,7 @@ pub struct Key {
     /// What is used when the key is absent, written as in a study file; `None` if the key must be given,
     /// `Some("")` if it may be absent and then stays absent.
     pub default: Option<&'static str>,
-    /// One sentence for `bakeoff list` and the reference.
+    /// A phrase for `bakeoff list` and the reference: small first letter, no full stop.
     pub meaning: &'static str,
 }
 

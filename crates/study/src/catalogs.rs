@@ -1,5 +1,6 @@
 //! The words a study may use for engines, workloads and platforms, and the keys each of them takes.
 
+use platforms::order::Asked;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
@@ -16,8 +17,8 @@ pub struct Kind {
     pub remote: bool,
 }
 
-/// Checks a platform's table together with the vCPUs and bytes of memory of the machine it is to start.
-pub type PlatformCheck = fn(&str, &Map<String, Value>, u32, u64) -> Vec<settings::Problem>;
+/// Checks a platform's table together with what is asked of the machine it is to start.
+pub type PlatformCheck = fn(&str, &Map<String, Value>, &Asked<'_>) -> Vec<settings::Problem>;
 
 /// Makes a workload of its checked table, as far as that needs no database.
 pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;
@@ -28,6 +29,8 @@ pub struct Catalogs {
     pub engines: Vec<Kind>,
     pub workloads: Vec<Kind>,
     pub platforms: Vec<Kind>,
+    /// Names of the recipes that images can be built from.
+    pub images: Vec<&'static str>,
     /// What a reader of numbers must know about a workload, or why its table cannot be.
     pub check_workload: WorkloadCheck,
     /// Combinations that a platform cannot honour.
@@ -59,6 +62,7 @@ impl Catalogs {
             engines: engines::catalog::ENGINES.iter().map(engine).collect(),
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
             platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
+            images: images::names().collect(),
             check_platform: platforms::catalog::check,
             check_workload,
         }

@@ -5,6 +5,7 @@ use crate::cells::Draft;
 use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
+use platforms::order::Asked;
 use record::plan::{Cell, WorkloadNote};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
@@ -85,9 +86,6 @@ impl Deciding<'_> {
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
         let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry));
-        if let (Some(machine), Some(entry), Some(table)) = (&machine, platform, &platform_table) {
-            self.platform_fits(machine, entry, table);
-        }
         let workload = self.kind("workload", &catalogs.workloads);
         let workload_table = workload.and_then(|entry| self.entry("workload", entry));
         if let (Some(entry), Some(table)) = (workload, &workload_table) {
@@ -96,6 +94,9 @@ impl Deciding<'_> {
         let load = self.table("load", LOAD).and_then(|table| self.offered(table));
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
+        }
+        if let (Some(machine), Some(load), Some(entry), Some(table)) = (&machine, &load, platform, &platform_table) {
+            self.platform_fits(machine, load, entry, table);
         }
         let platform = platform.zip(platform_table).map(|(entry, table)| with_kind(entry, table));
         let engine = engine.zip(engine_table).map(|(entry, table)| with_kind(entry, table));
@@ -187,8 +188,15 @@ impl Deciding<'_> {
             self.tell("machine.memory", format!("found {}", Bytes(memory)), expected);
         }
         self.disk(&table);
-        if let (None, Some(engine)) = (table.get("image"), engine) {
-            table.insert("image".to_owned(), Value::from(image_for(engine.kind)));
+        match (table.get("image").and_then(Value::as_str), engine) {
+            (Some(image), _) if !self.catalogs.images.contains(&image) => {
+                let names = || self.catalogs.images.iter().copied();
+                let line = self.tables.line("machine.image");
+                let problem = Problem::new(line, "machine.image", format!("found \"{image}\""), quoted(names()));
+                self.problems.push(problem.with_nearest(nearest(image, names())));
+            }
+            (None, Some(engine)) => drop(table.insert("image".to_owned(), Value::from(image_for(engine.kind)))),
+            _ => {}
         }
         settings::check(&table, MACHINE).ok()
     }
@@ -214,10 +222,21 @@ impl Deciding<'_> {
         }
     }
 
-    fn platform_fits(&mut self, machine: &Map<String, Value>, entry: &Kind, table: &Map<String, Value>) {
+    fn platform_fits(
+        &mut self,
+        machine: &Map<String, Value>,
+        load: &Map<String, Value>,
+        entry: &Kind,
+        table: &Map<String, Value>,
+    ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
-        let vcpus = u32::try_from(number("vcpus")).unwrap_or(u32::MAX);
-        let problems = (self.catalogs.check_platform)(entry.kind, table, vcpus, number("memory"));
+        let asked = Asked {
+            vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
+            memory_bytes: number("memory"),
+            kernel: machine.get("kernel").and_then(Value::as_str).unwrap_or_default(),
+            is_reached_from_outside: is_outside(load),
+        };
+        let problems = (self.catalogs.check_platform)(entry.kind, table, &asked);
         self.take("platform", problems);
     }
 
@@ -281,11 +300,15 @@ impl Deciding<'_> {
     }
 
     fn placement_fits(&mut self, load: &Map<String, Value>, engine: &Kind) {
-        if load.get("placement").and_then(Value::as_str) == Some("outside") && !engine.remote {
+        if is_outside(load) && !engine.remote {
             let expected = format!("\"inside\"; sessions of {} cannot come from outside the machine", engine.kind);
             self.tell("load.placement", "found \"outside\"", expected);
         }
     }
+}
+
+fn is_outside(load: &Map<String, Value>) -> bool {
+    load.get("placement").and_then(Value::as_str) == Some("outside")
 }
 
 /// The image that has the server of an engine. The embedded engine is in our own binary and needs nothing else.

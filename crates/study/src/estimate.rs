@@ -2,23 +2,13 @@
 //!
 //! The same plan gives the same estimate everywhere. Live progress corrects it by what phases really took.
 
-use crate::shape::load;
+use crate::shape::{Load, load};
+use record::phase::Phase;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
 
-/// Allowances in milliseconds. Generous for native machines, tight for guests without hardware acceleration.
-const START_MS: u64 = 8_000;
-const CHECK_MS: u64 = 4_000;
-const STOP_MS: u64 = 3_000;
 /// Making one data disk: building the schema, loading, checking.
 const LOAD_MS: u64 = 30_000;
-
-/// One phase of a trial, by name, with its expected length.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct PhaseEstimate {
-    pub phase: &'static str,
-    pub expected_ms: u64,
-}
 
 /// Expected lengths in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,12 +23,18 @@ pub struct TimeEstimate {
     pub total_ms: u64,
 }
 
-/// The phases of one trial of a cell, in order.
-pub fn phases(cell: &Cell) -> Vec<PhaseEstimate> {
-    let (warmup_ms, measure_ms) = load(cell).map_or((0, 0), |load| (load.warmup_ms.0, load.measure_ms.0));
-    let spans =
-        [("start", START_MS), ("warm-up", warmup_ms), ("measure", measure_ms), ("check", CHECK_MS), ("stop", STOP_MS)];
-    spans.into_iter().map(|(phase, expected_ms)| PhaseEstimate { phase, expected_ms }).collect()
+/// How long a phase is expected to last, in milliseconds. What a study does not state is an allowance: generous for native
+/// machines, tight for guests without hardware acceleration.
+pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
+    match phase {
+        Phase::Load => LOAD_MS,
+        Phase::WarmUp => load.warmup_ms.0,
+        Phase::Measure => load.measure_ms.0,
+        Phase::Clone | Phase::ShutDown => 1_000,
+        Phase::Stop => 2_000,
+        Phase::Start => 3_000,
+        Phase::Boot | Phase::Check => 4_000,
+    }
 }
 
 /// The whole plan.
@@ -48,12 +44,14 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
     estimate.total_ms = estimate.preparing_ms;
     for trial in &plan.trials {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
-        for PhaseEstimate { phase, expected_ms } in phases(cell) {
+        let Ok(load) = load(cell) else { continue };
+        for phase in Phase::OF_A_TRIAL {
+            let expected_ms = expected_ms(phase, &load);
             estimate.total_ms = estimate.total_ms.saturating_add(expected_ms);
-            if matches!(phase, "warm-up" | "measure") {
+            if matches!(phase, Phase::WarmUp | Phase::Measure) {
                 estimate.driving_ms = estimate.driving_ms.saturating_add(expected_ms);
             }
-            if phase == "measure" {
+            if phase == Phase::Measure {
                 estimate.measuring_ms = estimate.measuring_ms.saturating_add(expected_ms);
             }
         }

@@ -15,19 +15,19 @@ pub const STUDY: &[Key] = &[
         name: "question",
         holds: Holds::Text,
         default: None,
-        meaning: "The question this study answers; the report's title.",
+        meaning: "the question this study answers; the report's title",
     },
     Key {
         name: "seed",
         holds: Holds::Integer { min: 0, max: i64::MAX },
         default: Some("1"),
-        meaning: "Seed of everything random: the order of trials and all inputs.",
+        meaning: "seed of everything random: the order of trials and all inputs",
     },
     Key {
         name: "blocks",
         holds: Holds::Integer { min: 1, max: 1000 },
         default: Some("5"),
-        meaning: "How often each cell is run; every block holds each cell once, in shuffled order.",
+        meaning: "how often each cell is run; every block holds each cell once, in shuffled order",
     },
 ];
 
@@ -37,38 +37,38 @@ pub const MACHINE: &[Key] = &[
         name: "count",
         holds: Holds::Integer { min: 1, max: 1000 },
         default: Some("1"),
-        meaning: "Machines side by side; only 1 for now.",
+        meaning: "machines side by side; only 1 for now",
     },
     Key {
         name: "vcpus",
         holds: Holds::Integer { min: 1, max: 1024 },
         default: None,
-        meaning: "CPUs of the machine; native machines are held to as many.",
+        meaning: "CPUs of the machine; native machines are held to as many",
     },
     Key {
         name: "memory",
         holds: Holds::Size { min: 64 * MIB, max: 16 * TIB },
         default: None,
-        meaning: "Memory of the machine; native machines are held to as much.",
+        meaning: "memory of the machine; native machines are held to as much",
     },
     Key {
         name: "kernel",
         holds: Holds::Choice(&["cloud", "generic"]),
         default: Some("cloud"),
-        meaning: "Which of Debian's kernels a guest boots.",
+        meaning: "which of Debian's kernels a guest boots",
     },
     Key {
         name: "image",
         holds: Holds::Text,
         default: Some(""),
-        meaning: "Recipe of the image; the one named after the engine unless given (for sqlite: micro).",
+        meaning: "recipe of the image; the one named after the engine unless given (for sqlite: micro)",
     },
-    Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "The disk that holds the database." },
+    Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "the disk that holds the database" },
     Key {
         name: "oversubscribe",
         holds: Holds::Boolean,
         default: Some("false"),
-        meaning: "Whether the machine may have more vCPUs than the host has CPUs.",
+        meaning: "whether the machine may have more vCPUs than the host has CPUs",
     },
 ];
 
@@ -77,19 +77,19 @@ const DISK: &[Key] = &[
         name: "size",
         holds: Holds::Size { min: 64 * MIB, max: 64 * TIB },
         default: Some("20GiB"),
-        meaning: "Size of the data disk; a file takes only the room that is used.",
+        meaning: "size of the data disk; a file takes only the room that is used",
     },
     Key {
         name: "storage",
         holds: Holds::Choice(&["file", "device"]),
         default: Some("file"),
-        meaning: "An ext4 image in a file of the host, or a block device of the host.",
+        meaning: "an ext4 image in a file of the host, or a block device of the host",
     },
     Key {
         name: "device",
         holds: Holds::Text,
         default: Some(""),
-        meaning: "Path of the block device for storage = \"device\"; everything on it is overwritten.",
+        meaning: "path of the block device for storage = \"device\"; everything on it is overwritten",
     },
 ];
 
@@ -99,71 +99,71 @@ pub const LOAD: &[Key] = &[
         name: "placement",
         holds: Holds::Choice(&["inside", "outside"]),
         default: Some("inside"),
-        meaning: "Whether the load runs in the machine beside the database, or on the host over the network.",
+        meaning: "whether the load runs in the machine beside the database, or on the host over the network",
     },
     Key {
         name: "clients",
         holds: Holds::IntegerOr { min: 1, max: SESSIONS_MAX, words: &[PEAK_WORD] },
         default: Some(""),
-        meaning: "Clients that work back to back, each with a session of its own; \"peak\" looks for the number that \
-                  gets most done. Exactly one of clients, terminals and arrivals is given.",
+        meaning: "clients that work back to back, each with a session of its own; \"peak\" looks for the number that gets \
+                  most done; exactly one of clients, terminals and arrivals is given",
     },
     Key {
         name: "terminals",
         holds: Holds::Integer { min: 1, max: 1_000_000 },
         default: Some(""),
-        meaning: "Clients that pause as the workload says (typing, thinking) and share sessions. Let them warm up for \
-                  longer than a usual pause.",
+        meaning: "clients that pause as the workload says (typing, thinking) and share sessions; let them warm up for \
+                  longer than a usual pause",
     },
     Key {
         name: "arrivals",
         holds: Holds::Rate { min_per_s: 0.01, max_per_s: 1_000_000.0 },
         default: Some(""),
-        meaning: "Transactions that arrive at this rate, whether or not the database keeps up, and share sessions.",
+        meaning: "transactions that arrive at this rate, whether or not the database keeps up, and share sessions",
     },
     Key {
         name: "process",
         holds: Holds::Choice(&["poisson", "uniform"]),
         default: Some(""),
-        meaning: "How arrivals are spread: independent of each other (poisson, unless given) or evenly.",
+        meaning: "how arrivals are spread: independent of each other (poisson, unless given) or evenly",
     },
     Key {
         name: "sessions",
         holds: Holds::Integer { min: 1, max: SESSIONS_MAX },
         default: Some(""),
-        meaning: "Sessions shared by terminals or arrivals: 64 unless given, but not more than terminals. Work that \
-                  finds none free waits, and that counts as response.",
+        meaning: "sessions shared by terminals or arrivals: 64 unless given, but not more than terminals; work that \
+                  finds none free waits, and that counts as response",
     },
     Key {
         name: "warmup",
         holds: Holds::Span { min_ms: 0, max_ms: DAY_MS },
         default: None,
-        meaning: "How long the load runs before it is measured.",
+        meaning: "how long the load runs before it is measured",
     },
     Key {
         name: "measure",
         holds: Holds::Span { min_ms: 1000, max_ms: DAY_MS },
         default: None,
-        meaning: "How long the load is measured.",
+        meaning: "how long the load is measured",
     },
     Key {
         name: "shards",
         holds: Holds::Integer { min: 0, max: 1024 },
         default: Some("0"),
-        meaning: "Threads of the load engine; 0 means one for each CPU it may use.",
+        meaning: "threads of the load engine; 0 means one for each CPU it may use",
     },
     Key {
         name: "retries",
         holds: Holds::Integer { min: 0, max: 1000 },
         default: Some("10"),
-        meaning: "How often a transaction that the database gave up is tried again with the same inputs.",
+        meaning: "how often a transaction that the database gave up is tried again with the same inputs",
     },
     Key {
         name: "peak",
         holds: Holds::Table(PEAK),
         default: Some(""),
-        meaning: "How the peak is looked for, for clients = \"peak\": in steps, each with its own warm-up and measured \
-                  window; the best is then measured afresh.",
+        meaning: "how the peak is looked for, for clients = \"peak\": in steps, each with its own warm-up and measured \
+                  window; the best is then measured afresh",
     },
 ];
 
@@ -184,18 +184,18 @@ const PEAK: &[Key] = &[
         name: "max_clients",
         holds: Holds::Integer { min: 2, max: SESSIONS_MAX },
         default: Some("128"),
-        meaning: "Steps go no further than this many clients.",
+        meaning: "steps go no further than this many clients",
     },
     Key {
         name: "error_limit",
         holds: Holds::Number { min: 0.0, max: 1.0 },
         default: Some("0.01"),
-        meaning: "Steps in which a larger share of transactions fails are no candidates, and end the climb.",
+        meaning: "steps in which a larger share of transactions fails are no candidates, and end the climb",
     },
     Key {
         name: "p99_limit",
         holds: Holds::Span { min_ms: 1, max_ms: DAY_MS },
         default: Some(""),
-        meaning: "Steps with a longer response at the 99th percentile are no candidates, and end the climb.",
+        meaning: "steps with a longer response at the 99th percentile are no candidates, and end the climb",
     },
 ];

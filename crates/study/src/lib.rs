@@ -17,10 +17,11 @@ mod problems;
 mod reference;
 mod shape;
 mod source;
+mod syntax;
 
 pub use catalogs::{Catalogs, Kind};
 pub use decide::Host;
-pub use estimate::{PhaseEstimate, TimeEstimate, estimate, phases};
+pub use estimate::{TimeEstimate, estimate, expected_ms};
 pub use keys::{LOAD, MACHINE, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::plan;

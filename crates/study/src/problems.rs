@@ -7,6 +7,8 @@ use std::fmt;
 pub struct Problem {
     /// Counted from 1; `None` if the problem is that something is not written anywhere.
     pub line: Option<usize>,
+    /// Counted from 1; known where no path says what is meant.
+    pub column: Option<usize>,
     /// Dotted path from the top of the study; empty for a mistake in the TOML itself.
     pub path: String,
     /// "unknown key", "missing", or what was found.
@@ -21,6 +23,7 @@ impl Problem {
     pub(crate) fn new(line: Option<usize>, path: &str, found: impl Into<String>, expected: impl Into<String>) -> Self {
         Self {
             line,
+            column: None,
             path: path.to_owned(),
             found: found.into(),
             expected: expected.into(),
@@ -42,9 +45,10 @@ impl Problem {
 
     /// `studies/x.toml:12: workload.warehouse: unknown key; expected …; did you mean "warehouses"?`
     pub fn render(&self, file: &str) -> String {
-        match self.line {
-            Some(line) => format!("{file}:{line}: {self}"),
-            None => format!("{file}: {self}"),
+        match (self.line, self.column) {
+            (Some(line), Some(column)) => format!("{file}:{line}:{column}: {self}"),
+            (Some(line), None) => format!("{file}:{line}: {self}"),
+            (None, _) => format!("{file}: {self}"),
         }
     }
 }

@@ -85,7 +85,7 @@ fn kinds(text: &mut String, part: &str, kinds: &[Kind]) {
     for (at, entry) in kinds.iter().enumerate() {
         let written = if at == 0 { Written::Live } else { Written::CommentedOut };
         text.push('\n');
-        comment(text, entry.meaning);
+        comment(text, &capitalized(entry.meaning));
         line(text, &format!("[{part}]"), written);
         line(text, &format!("{KIND} = \"{}\"", entry.kind), written);
         keys(text, part, part, entry.keys, written);
@@ -94,7 +94,7 @@ fn kinds(text: &mut String, part: &str, kinds: &[Kind]) {
 
 fn contender(text: &mut String, platform: &Kind, baseline: bool) {
     text.push('\n');
-    comment(text, platform.meaning);
+    comment(text, &capitalized(platform.meaning));
     let head = format!("[[contender]]\nname = \"{}\"\nbaseline = {baseline}\n", platform.kind);
     let head = format!("{head}\n[contender.platform]\n{KIND} = \"{}\"\n", platform.kind);
     text.push_str(&head);
@@ -106,7 +106,7 @@ fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Writ
     let is_table = |key: &&Key| matches!(key.holds, Holds::Table(_));
     for key in list.iter().filter(|key| !is_table(key)) {
         text.push_str(if written == Written::Live { "\n" } else { "#\n" });
-        comment(text, key.meaning);
+        comment(text, &told(key));
         comment(text, &holds(key));
         let path = below(path, key.name);
         let absent = if key.default == Some("") && example(&path).is_none() { Written::CommentedOut } else { written };
@@ -117,17 +117,30 @@ fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Writ
         let header = below(header, key.name);
         let written = if key.default == Some("") { Written::CommentedOut } else { written };
         text.push_str(if written == Written::Live { "\n" } else { "#\n" });
-        comment(text, key.meaning);
+        comment(text, &told(key));
         line(text, &format!("[{header}]"), written);
         keys(text, &below(path, key.name), &header, inner, written);
     }
 }
 
+/// A key's meaning as the beginning of a sentence. A word that is to be written in the study stays as it is written.
+fn told(key: &Key) -> String {
+    let first = key.meaning.split([' ', ':', ',']).next().unwrap_or_default();
+    match key.holds {
+        Holds::Choice(words) if words.contains(&first) => key.meaning.to_owned(),
+        _ => capitalized(key.meaning),
+    }
+}
+
+fn capitalized(phrase: &str) -> String {
+    let mut letters = phrase.chars();
+    letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
+}
+
 /// What a key holds and its default, as a sentence.
 fn holds(key: &Key) -> String {
     let holds = key.holds.to_string();
-    let mut letters = holds.chars();
-    let holds = letters.next().map(|first| first.to_uppercase().chain(letters).collect::<String>()).unwrap_or_default();
+    let holds = capitalized(&holds);
     match key.default {
         None => format!("{holds}; must be given."),
         Some("") => format!("{holds}; absent unless given."),
@@ -177,7 +190,7 @@ fn line(text: &mut String, content: &str, written: Written) {
     let _ = writeln!(text, "{sign}{content}");
 }
 
-/// A comment, broken between words and closed with a full stop, which catalogs may leave out.
+/// A comment, broken between words and closed with a full stop, which catalogs leave out.
 fn comment(text: &mut String, sentence: &str) {
     let sentence = sentence.trim_end_matches('.');
     let stop = if sentence.is_empty() { "" } else { "." };

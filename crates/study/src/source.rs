@@ -1,6 +1,7 @@
 //! TOML text to values that know their line. Which keys there are is not known here.
 
 use crate::problems::{Problem, below};
+use crate::syntax;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -37,34 +38,29 @@ pub fn read(text: &str) -> (Source, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let lines = Lines::of(text);
     if !errors.is_empty() {
-        let line = |error: &toml::de::Error| error.span().map(|span| lines.at(span.start));
-        let told = |error: toml::de::Error| {
-            let at = error.span().and_then(|span| text.get(span)).filter(|at| fits_a_message(at));
-            let found = at.map_or(error.message().to_owned(), |at| format!("{}, at {at}", error.message()));
-            Problem::new(line(&error), "", found, "")
-        };
-        return (Source::default(), errors.into_iter().map(told).collect());
+        return (Source::default(), syntax::problems(text, &lines, &errors));
     }
     let mut reading = Reading { lines, problems: Vec::new() };
     let source = reading.source(table.get_ref());
     (source, reading.problems)
 }
 
-fn fits_a_message(excerpt: &str) -> bool {
-    const LONGEST: usize = 40;
-    !excerpt.trim().is_empty() && excerpt.len() <= LONGEST && !excerpt.contains(char::is_control)
-}
-
 /// Starts of lines, to find the line of a byte.
-struct Lines(Vec<usize>);
+pub struct Lines(Vec<usize>);
 
 impl Lines {
     fn of(text: &str) -> Self {
         Self(text.match_indices('\n').map(|(at, _)| at + 1).collect())
     }
 
-    fn at(&self, byte: usize) -> usize {
+    pub fn at(&self, byte: usize) -> usize {
         self.0.partition_point(|start| *start <= byte) + 1
+    }
+
+    /// Counted in characters from 1.
+    pub fn column(&self, text: &str, byte: usize) -> usize {
+        let before = self.0.iter().rev().find(|start| **start <= byte).copied().unwrap_or(0);
+        text.get(before..byte).map_or(1, |before| before.chars().count() + 1)
     }
 }
 

@@ -10,12 +10,14 @@ use agent::protocol::{Reply, Request};
 use driver::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use images::data::DataDisk;
-use machines::machine::{Machine, MachineError};
+use machines::link::LinkError;
+use machines::machine::{Machine, MachineError, last_words};
 use platforms::order::MachineOrder;
 use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
+use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
@@ -34,8 +36,6 @@ pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
 const STOP_LIMIT: Duration = Duration::from_mins(5);
 /// A machine whose agent said goodbye ends within this.
 const END_LIMIT: Duration = Duration::from_mins(1);
-/// Allowance shown for phases whose length depends on the machine.
-const EXPECTED_PHASE_MS: u64 = 20_000;
 /// The port of a server that must be reached from outside.
 const PORT: u16 = 15_432;
 
@@ -47,6 +47,12 @@ pub enum AttemptError {
     Ask(#[from] AskError),
     #[error("cloning the data disk: {0}")]
     Data(#[from] images::data::DataError),
+    /// Whatever failed, a host without room says nothing about a contender.
+    #[error("{why}; {full}")]
+    HostFull { why: String, full: images::data::DataError },
+    /// The machine did not say goodbye; what it printed may tell why.
+    #[error("{error}; {}", last_words(.console))]
+    BrokenOff { error: LinkError, console: String },
     #[error("{0}")]
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
@@ -72,8 +78,9 @@ pub struct Attempt<'a> {
     pub tell: &'a mut dyn FnMut(Event),
 }
 
-/// Runs the trial and writes its folder. An error is one of recording; everything else is an outcome.
-pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, RecordError> {
+/// Runs the trial and writes its folder. An error is one of recording, or the host's disk is full: then the trial is not
+/// complete and can be run again. Everything else is an outcome.
+pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
     let record = TrialRecord {
         format: record::FORMAT,
@@ -90,7 +97,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Rec
         driver: None,
         warnings: Vec::new(),
     };
-    let mut running = Running { attempt, record, phase: "clone", since: Instant::now(), findings: Vec::new() };
+    let mut running = Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings: Vec::new() };
     let result = running.carry_out();
     running.finish(result)
 }
@@ -98,7 +105,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Rec
 struct Running<'a> {
     attempt: Attempt<'a>,
     record: TrialRecord,
-    phase: &'static str,
+    phase: Phase,
     since: Instant,
     findings: Vec<Finding>,
 }
@@ -106,15 +113,18 @@ struct Running<'a> {
 impl Running<'_> {
     fn carry_out(&mut self) -> Result<(), AttemptError> {
         self.findings.extend(self.attempt.prepared.findings.iter().cloned());
-        self.enter("clone", EXPECTED_PHASE_MS);
+        self.enter(Phase::Clone);
         let data = self.clone_data()?;
-        self.enter("boot", EXPECTED_PHASE_MS);
+        self.enter(Phase::Boot);
         let mut machine = self.start_machine(data)?;
         let done = self.in_machine(machine.as_mut());
         let console = machine.console_tail();
         self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
+        if let Err(AttemptError::Ask(AskError::Link(error))) = done {
+            return Err(broken_off(machine, error, console));
+        }
         done?;
-        self.enter("stop", EXPECTED_PHASE_MS);
+        self.enter(Phase::Stop);
         machine.stop(END_LIMIT)?;
         Ok(())
     }
@@ -122,14 +132,14 @@ impl Running<'_> {
     /// Everything between the agent's greeting and its goodbye.
     fn in_machine(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         self.describe(machine)?;
-        self.enter("start", EXPECTED_PHASE_MS);
+        self.enter(Phase::Start);
         let server = self.start_server(machine)?;
         let driven = self.drive_and_check(machine, &server);
         if driven.is_err() {
             self.save_server_log(machine);
         }
         driven?;
-        self.enter("shut down", EXPECTED_PHASE_MS);
+        self.enter(Phase::ShutDown);
         self.ask(machine, &Request::StopServer, STOP_LIMIT)?;
         self.save_server_log(machine);
         self.ask(machine, &Request::Shutdown, STOP_LIMIT)?;
@@ -139,7 +149,7 @@ impl Running<'_> {
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
-        self.enter("warm up", self.attempt.cell.load.warmup_ms.0);
+        self.enter(Phase::WarmUp);
         let driven = self.drive(machine, server)?;
         self.read_clock(machine, "after driving")?;
         let counted = self.counters(machine)?;
@@ -147,7 +157,7 @@ impl Running<'_> {
         if driven.stopped {
             return Err(AskError::Interrupted.into());
         }
-        self.enter("check", EXPECTED_PHASE_MS);
+        self.enter(Phase::Check);
         let after = self.state(machine)?;
         self.check(machine, &driven, &after)
     }
@@ -230,7 +240,8 @@ impl Running<'_> {
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
                 let endpoint = server.endpoint.clone().reached_at(address);
-                self.drive_outside(&endpoint)
+                // A server that died explains a failed drive better than the drive's own error does.
+                self.drive_outside(&endpoint).map_err(|error| self.counters(machine).err().unwrap_or(error))
             }
         }
     }
@@ -278,8 +289,8 @@ impl Running<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == "warm up" {
-            self.enter("measure", self.attempt.cell.load.measure_ms.0);
+        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
+            self.enter(Phase::Measure);
         }
         let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
         let trial = self.attempt.planned.id;
@@ -360,39 +371,57 @@ impl Running<'_> {
         }
     }
 
+    /// What a failure brought with it of the logs of the server or the machine.
+    fn keep_logs(&self, error: &AttemptError) -> Result<(), RecordError> {
+        let (name, text) = match error {
+            AttemptError::Ask(AskError::Refused(failure)) => ("logs/server.txt", &failure.log),
+            AttemptError::Machine(MachineError::Silent { console, .. } | MachineError::Ended { console, .. }) => {
+                ("logs/console.txt", console)
+            }
+            _ => return Ok(()),
+        };
+        self.attempt.folder.write(name, text.as_bytes())
+    }
+
     /// Ends the phase that was and begins the next.
-    fn enter(&mut self, phase: &'static str, expected_ms: u64) {
+    fn enter(&mut self, phase: Phase) {
         self.leave();
         self.phase = phase;
+        let expected_ms = study::expected_ms(phase, &self.attempt.cell.load);
         let trial = self.attempt.planned.id;
-        (self.attempt.tell)(Event::PhaseStarted { trial, phase: phase.to_owned(), expected_ms });
+        (self.attempt.tell)(Event::PhaseStarted { trial, phase: phase.to_string(), expected_ms });
     }
 
     fn leave(&mut self) {
         let length_ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Before the first phase nothing was done.
         if !self.record.phases.is_empty() || length_ms > 0 {
-            self.record.phases.push(PhaseSpan { phase: self.phase.to_owned(), length_ms });
+            self.record.phases.push(PhaseSpan { phase: self.phase.to_string(), length_ms });
         }
         self.since = Instant::now();
     }
 
-    fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, RecordError> {
+    fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, AttemptError> {
         self.leave();
-        let phase = self.phase.to_owned();
+        let phase = self.phase.to_string();
         match result {
             Ok(()) => {}
-            // The disk we record on is full or gone: that ends the run, not only the trial.
-            Err(AttemptError::Record(error)) => return Err(error),
+            // A disk that is full or gone, or a missing tool, ends the run, not only the trial.
+            Err(error @ (AttemptError::Record(_) | AttemptError::Machine(MachineError::MissingTool { .. }))) => {
+                return Err(error);
+            }
+            Err(AttemptError::Data(error)) if error.is_full_host() => return Err(error.into()),
             Err(AttemptError::Machine(MachineError::Unavailable { why })) => {
                 self.record.outcome = Outcome::Skipped { why };
             }
             Err(AttemptError::Ask(AskError::Interrupted)) => self.record.outcome = Outcome::Interrupted { phase },
             Err(error) => {
-                if let AttemptError::Ask(AskError::Refused(failure)) = &error {
-                    self.attempt.folder.write("logs/server.txt", failure.log.as_bytes())?;
+                let why = error.to_string();
+                if let Err(full) = images::data::require_room_in(self.attempt.scratch) {
+                    return Err(AttemptError::HostFull { why, full });
                 }
-                self.record.outcome = Outcome::Failed { phase, why: error.to_string() };
+                self.keep_logs(&error)?;
+                self.record.outcome = Outcome::Failed { phase, why };
             }
         }
         self.attempt.folder.write_json("findings.json", &self.findings)?;
@@ -402,6 +431,17 @@ impl Running<'_> {
             self.attempt.folder.complete(&self.record)?;
         }
         Ok(self.record)
+    }
+}
+
+/// How a machine ended tells more than that it is gone. One that is still there and silent is not waited for again.
+fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String) -> AttemptError {
+    if !error.is_end() {
+        return AttemptError::BrokenOff { error, console };
+    }
+    match machine.stop(END_LIMIT) {
+        Err(ended @ MachineError::Ended { .. }) => ended.into(),
+        _ => AttemptError::BrokenOff { error, console },
     }
 }
 

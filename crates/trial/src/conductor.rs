@@ -1,17 +1,19 @@
 //! A whole run: preparing, the planned trials in their order, and what is told about them.
 
-use crate::attempt::{Attempt, attempt};
+use crate::attempt::{Attempt, AttemptError, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::interrupts::Interrupts;
-use crate::preparation::{PreparationError, Prepared, image, prepare};
+use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
 use images::Image;
 use machines::scratch::{Scratch, ScratchError};
 use record::event::Event;
 use record::folder::{EventLog, RecordError, RunFolder};
+use record::phase::Phase;
 use record::plan::{Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 #[derive(Debug, thiserror::Error)]
@@ -24,7 +26,12 @@ pub enum ConductorError {
     Cell(#[from] CellError),
     #[error(transparent)]
     Preparation(#[from] PreparationError),
+    #[error("trial {id}: {error}")]
+    Attempt { id: u32, error: AttemptError },
 }
+
+/// Images by recipe and kernel.
+pub type Images = BTreeMap<(String, String), Image>;
 
 /// What is to be run.
 pub struct RunOrder<'a> {
@@ -33,6 +40,8 @@ pub struct RunOrder<'a> {
     /// Trials of the plan to execute now; those that are complete are left alone.
     pub trials: &'a [PlannedTrial],
     pub site: &'a Site,
+    /// Those that the trials need, from [`images()`].
+    pub images: &'a Images,
     pub interrupts: &'a Interrupts,
     pub resumed: bool,
 }
@@ -59,10 +68,33 @@ impl Tallied {
     }
 }
 
+/// Builds the images of some trials of a plan, or finds them in the cache. Apart from [`run`], because no trial can go on
+/// without: a run had better not begin on a host that cannot build them, nor find that out hours later.
+pub fn images(
+    plan: &Plan,
+    trials: &[PlannedTrial],
+    site: &Site,
+    show: &mut dyn FnMut(&Event),
+) -> Result<Images, ConductorError> {
+    let mut images = Images::new();
+    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
+        let cell = CellOrder::read(cell)?;
+        if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
+            place.insert(preparation::image(&cell, site, &mut |event| show(&event))?);
+        }
+    }
+    Ok(images)
+}
+
+fn image_name(cell: &CellOrder) -> (String, String) {
+    (cell.machine.image.clone(), cell.machine.kernel.clone())
+}
+
 /// Carries out what is planned and not complete yet. `show` gets every event after it was logged.
 pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied, ConductorError> {
     let mut voice = Voice { log: order.folder.events()?, show, broken: None };
-    for sentence in machines::scratch::sweep(&order.site.scratch)? {
+    let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
+    for sentence in swept.into_iter().flatten() {
         voice.tell(&Event::Warning { text: sentence });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
@@ -73,7 +105,7 @@ pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied
         expected_ms: 0,
         resumed: order.resumed,
     });
-    let mut run = Run { order, scratch, prepared: BTreeMap::new(), images: BTreeMap::new() };
+    let mut run = Run { order, scratch, prepared: BTreeMap::new() };
     let mut tallied = Tallied::default();
     for (position, planned) in (1..).zip(&trials) {
         if order.interrupts.after_this_trial() {
@@ -90,6 +122,14 @@ pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied
     Ok(tallied)
 }
 
+/// An error of recording names its file; all others are told with their trial.
+fn ended_by(id: u32, error: AttemptError) -> ConductorError {
+    match error {
+        AttemptError::Record(error) => error.into(),
+        error => ConductorError::Attempt { id, error },
+    }
+}
+
 fn run_name(folder: &RunFolder) -> String {
     folder.path().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
 }
@@ -99,8 +139,6 @@ struct Run<'a> {
     scratch: Scratch,
     /// What the trials of each cell share, or why it could not be made.
     prepared: BTreeMap<u32, Result<Prepared, String>>,
-    /// By recipe and kernel.
-    images: BTreeMap<(String, String), Image>,
 }
 
 impl Run<'_> {
@@ -138,7 +176,8 @@ impl Run<'_> {
                     tell: &mut |event| voice.tell(&event),
                 },
                 now_text(),
-            )?,
+            )
+            .map_err(|error| ended_by(planned.id, error))?,
             Err(why) => self.not_prepared(planned, &cell.contender, why)?,
         };
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
@@ -146,23 +185,21 @@ impl Run<'_> {
         Ok(record)
     }
 
-    /// Prepares a cell at its first trial. Images that cannot be had end the run, since no trial could go on; data that
-    /// cannot be loaded fails the trials of that cell alone.
+    /// Prepares a cell at its first trial. A host without room ends the run; data that cannot be loaded for any other
+    /// reason fails the trials of that cell alone.
     fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut Voice<'_>) -> Result<(), ConductorError> {
         if self.prepared.contains_key(&id) {
             return Ok(());
         }
         let tell = &mut |event| voice.tell(&event);
-        let wanted = (cell.machine.image.clone(), cell.machine.kernel.clone());
-        let image = match self.images.get(&wanted) {
-            Some(image) => image.clone(),
-            None => self.images.entry(wanted).or_insert(image(cell, self.order.site, tell)?).clone(),
+        let Some(image) = self.order.images.get(&image_name(cell)) else {
+            unreachable!("the images of all trials are there before a run begins");
         };
         let scratch = self.scratch.machine(&format!("loading-{id}"))?;
         let site = self.order.site;
-        let prepared = match prepare(cell, &image, site, scratch.path(), self.order.interrupts, tell) {
+        let prepared = match prepare(cell, image, site, scratch.path(), self.order.interrupts, tell) {
             Ok(prepared) => Ok(prepared),
-            Err(error @ PreparationError::Io { .. }) => return Err(error.into()),
+            Err(error) if error.ends_the_run() => return Err(error.into()),
             Err(error) => Err(error.to_string()),
         };
         self.prepared.insert(id, prepared);
@@ -182,9 +219,9 @@ impl Run<'_> {
             contender: contender.to_owned(),
             seed: planned.seed,
             outcome: if interrupted {
-                Outcome::Interrupted { phase: "load".to_owned() }
+                Outcome::Interrupted { phase: Phase::Load.to_string() }
             } else {
-                Outcome::Failed { phase: "load".to_owned(), why: why.to_owned() }
+                Outcome::Failed { phase: Phase::Load.to_string(), why: why.to_owned() }
             },
             started: now_text(),
             phases: Vec::new(),

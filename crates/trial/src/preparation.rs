@@ -9,7 +9,7 @@ use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::Interrupts;
 use crate::site::Site;
-use agent::protocol::{Chosen, Reply, Request};
+use agent::protocol::{Chosen, Failure, Reply, Request};
 use engines::server::ServerShape;
 use images::data::DataDisk;
 use images::{Image, ImageError};
@@ -35,6 +35,9 @@ const KEY_BYTES: usize = 12;
 const LOAD_SILENCE: Duration = Duration::from_hours(1);
 /// What says that a data disk is whole, and what is in it.
 const KEPT: &str = "loaded.json";
+/// Endings of what is beside a data disk's folder while it is made.
+const BUILDING: &str = "building";
+const LOCK: &str = "lock";
 /// How long one bakeoff waits for another that loads the same data.
 const LOCK_LIMIT: Duration = Duration::from_hours(4);
 const LOCK_POLL: Duration = Duration::from_millis(200);
@@ -54,6 +57,8 @@ pub enum PreparationError {
     Machine(#[from] MachineError),
     #[error("loading: {0}")]
     Ask(#[from] AskError),
+    #[error("loading: {why}; the disk of {folder} became full")]
+    Full { why: String, folder: PathBuf },
     #[error("{doing} {path}: {source}")]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("workload {kind}: {problems:?}")]
@@ -62,6 +67,32 @@ pub enum PreparationError {
     Busy(PathBuf),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
+}
+
+/// How engines say that the disk below them is full.
+const WORDS_OF_A_FULL_DISK: [&str; 2] = ["No space left on device", "disk is full"];
+
+impl PreparationError {
+    /// Whether no trial of the run could go on, whatever its cell.
+    pub fn ends_the_run(&self) -> bool {
+        match self {
+            Self::Io { .. } | Self::Full { .. } | Self::Machine(MachineError::MissingTool { .. }) => true,
+            Self::Data(error) => error.is_full_host(),
+            _ => false,
+        }
+    }
+
+    /// Tells a database that failed for want of room on the host from one that failed by itself.
+    fn if_full(self, folder: &Path) -> Self {
+        match self {
+            Self::Ask(AskError::Refused(Failure { why, log }))
+                if WORDS_OF_A_FULL_DISK.iter().any(|words| why.contains(words) || log.contains(words)) =>
+            {
+                Self::Full { why, folder: folder.to_owned() }
+            }
+            other => other,
+        }
+    }
 }
 
 fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> PreparationError {
@@ -178,15 +209,16 @@ impl Making<'_> {
         made_from: serde_json::Value,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), PreparationError> {
-        let _lock = lock(&folder.with_extension("lock"), self.interrupts)?;
+        let _lock = lock(&folder.with_extension(LOCK), self.interrupts)?;
         if folder.join(KEPT).exists() {
             return Ok(());
         }
-        let building = folder.with_extension("building");
+        let building = folder.with_extension(BUILDING);
         remove_if_there(&building)?;
         let data = building.join("folder");
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
-        let made = self.load(&data, tell).and_then(|found| {
+        let loaded = self.load(&data, tell).map_err(|error| error.if_full(&data));
+        let made = loaded.and_then(|found| {
             let disk = building.join("disk.img");
             images::data::make_from_folder(
                 &data,
@@ -307,6 +339,29 @@ fn remove_if_there(path: &Path) -> Result<(), PreparationError> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
         Err(error) => Err(failing("removing", path)(error)),
     }
+}
+
+/// Removes what runs that were killed have half made, and tells what it did.
+pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
+    let data = site.cache.join("data");
+    let entries = match fs::read_dir(&data) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failing("reading", &data))?,
+    };
+    let mut told = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failing("reading", &data))?.path();
+        if path.extension().is_none_or(|extension| extension != BUILDING) {
+            continue;
+        }
+        let lock = path.with_extension(LOCK);
+        let lock = fs::File::create(&lock).map_err(failing("opening", &lock))?;
+        if lock.try_lock().is_ok() {
+            remove_if_there(&path)?;
+            told.push(format!("removed {}, half made by a run that was killed", path.display()));
+        }
+    }
+    Ok(told)
 }
 
 /// Held while a data disk is made; freed by the kernel if we are killed. Waits for another bakeoff that makes the same.

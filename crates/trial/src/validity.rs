@@ -1,4 +1,5 @@
-//! When a measurement cannot be trusted because the measuring tool itself was in the way, or does not know enough.
+//! When a measurement cannot be trusted: the measuring tool itself was in the way or does not know enough, or the
+//! database broke down in between.
 
 use record::check::{Finding, Verdict};
 use record::trial::DriverFacts;
@@ -16,6 +17,13 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
     if total == 0 {
         return Some("no transaction was committed in the measured window".to_owned());
     }
+    let lost = count(facts, "sessions_lost");
+    if lost > 0 {
+        return Some(format!(
+            "{lost} sessions were lost and opened again: the database, or the way to it, broke down under the load; its \
+             log may tell why"
+        ));
+    }
     if in_process {
         return None;
     }
@@ -30,11 +38,14 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
     None
 }
 
+fn count(facts: &DriverFacts, name: &str) -> u64 {
+    facts.extra.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default()
+}
+
 /// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
 /// there then need not agree, and a disagreement is no violation.
 pub fn as_far_as_known(reconciled: Vec<Finding>, facts: &DriverFacts) -> Vec<Finding> {
-    let count = |name: &str| facts.extra.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default();
-    let (lost, unfinished) = (count("sessions_lost"), count("unfinished"));
+    let (lost, unfinished) = (count(facts, "sessions_lost"), count(facts, "unfinished"));
     if lost + unfinished == 0 {
         return reconciled;
     }
@@ -68,6 +79,15 @@ mod tests {
         assert_eq!(why_invalid(&late, true), None);
         assert_eq!(why_invalid(&facts(10, 0.99, 100), false), None);
         assert_eq!(why_invalid(&facts(10, 0.30, 20_000), false), None);
+    }
+
+    #[test]
+    fn a_database_that_broke_down_and_came_back_was_not_measured() {
+        let mut facts = facts(100, 0.1, 0);
+        facts.extra.insert("sessions_lost".to_owned(), 0.into());
+        assert_eq!(why_invalid(&facts, false), None);
+        facts.extra.insert("sessions_lost".to_owned(), 3.into());
+        assert!(why_invalid(&facts, false).is_some_and(|why| why.starts_with("3 sessions were lost")));
     }
 
     #[test]

@@ -83,12 +83,36 @@ fn blocks_without_both_sides_are_left_out_and_named() {
     let run = synthetic::troubled();
     let comparison = &all(&run)[0];
     let left_out: Vec<(u32, &str)> = comparison.left_out.iter().map(|left| (left.block, left.why.as_str())).collect();
-    assert_eq!(left_out.len(), 4, "{left_out:?}");
+    assert_eq!(left_out.len(), 5, "{left_out:?}");
     assert!(left_out[0].1.starts_with("kvm failed in load: "), "{left_out:?}");
     assert_eq!(left_out[1].1, "kvm was skipped: kvm does not work here");
     assert_eq!(left_out[2].1, "kvm is invalid: the driver was the bottleneck");
-    assert_eq!(left_out[3].1, "native was not reached");
-    assert_eq!(comparison.verdict, Verdict::TooFewTrials);
+    assert_eq!(left_out[3].1, "the data of kvm is wrong");
+    assert_eq!(left_out[4].1, "native was not reached");
+    assert_eq!(comparison.verdict, Verdict::WrongData);
+}
+
+/// One wrong balance in one trial: its numbers are in no estimate, and there is no verdict from the others either.
+#[test]
+fn wrong_data_is_in_no_number_and_refuses_the_verdict() {
+    let mut run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 5000)]);
+    let wrong = run.trials.iter_mut().find(|trial| trial.record.block == 4 && trial.record.cell == 1).unwrap();
+    wrong.findings[0].verdict = record::check::Verdict::Violated { seen: "warehouse 1 is 12.50 short".to_owned() };
+    let trial = wrong.record.id;
+    let analysis = crate::summary::analyse(&run);
+    let comparison = &analysis.comparisons[0];
+    assert_eq!(comparison.verdict, Verdict::WrongData);
+    assert_eq!(comparison.wrong_data, [WrongData { contender: "kvm".to_owned(), trials: vec![trial] }]);
+    let blocks: Vec<u32> = comparison.throughput.as_ref().unwrap().blocks.iter().map(|block| block.block).collect();
+    assert_eq!(blocks, [1, 2, 3]);
+    let cell = &analysis.cells[1];
+    assert_eq!((cell.outcomes.completed, cell.outcomes.wrong_data), (3, 1));
+    let mean = cell.throughput.as_ref().unwrap().point / cell.trials[0].value.unwrap();
+    assert!((0.95..1.05).contains(&mean), "the fivefold throughput of the wrong trial is not averaged in: {mean}");
+    let new_orders = |number: usize| -> u64 { cell.latency[number].count };
+    let measured = cells::sound(&run, 1).filter_map(|trial| cells::counts_of(trial, "new-order", Span::Response));
+    assert_eq!(new_orders(0), measured.map(|counts| counts.total()).sum::<u64>());
+    assert_eq!(analysis.cells[0].outcomes.wrong_data, 0);
 }
 
 #[test]

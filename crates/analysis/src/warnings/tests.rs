@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::summary::analyse;
+use record::facts::{DATA_CACHED_TWICE, PROCESSOR};
 use record::synthetic;
 
 fn texts(run: &Run, severity: Severity) -> Vec<String> {
@@ -29,7 +30,7 @@ fn everything_that_went_wrong_is_said() {
         "data check order-entry/consistency-01 is violated on kvm (trial ",
         "statements per transaction: 26.00 on native, 28.60 on kvm (tolerated: ",
         "effective database settings differ between contenders: synchronous",
-        "the clock inside kvm ran up to 2.67 % or more faster or slower than the host's (trials ",
+        "the clock inside kvm ran up to 2.69 % or more faster or slower than the host's (trials ",
     ] {
         assert!(serious.iter().any(|text| text.contains(expected)), "{expected} is not among {serious:#?}");
     }
@@ -40,11 +41,56 @@ fn data_on_other_storage_is_serious() {
     let mut run = synthetic::run(3);
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {
         let machine = trial.record.machine.as_mut().unwrap();
-        machine.decided.insert("storage.data".to_owned(), Fact::known("plain directory on ext4"));
+        machine.decided.insert("data".to_owned(), Fact::known("a plain folder of the host"));
     }
     let expected =
-        "storage.data differs between contenders: ext4 image file on ext4 on kvm; plain directory on ext4 on native";
+        "“data” differs between contenders: a plain folder of the host on native; ext4 in an image file on kvm";
     assert_eq!(texts(&run, Severity::Serious), [expected]);
+}
+
+#[test]
+fn a_second_cache_on_one_side_is_serious_and_its_details_are_not() {
+    let mut run = synthetic::run(3);
+    let said = |run: &mut Run, text: &str| {
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {
+            let machine = trial.record.machine.as_mut().unwrap();
+            machine.decided.insert(DATA_CACHED_TWICE.to_owned(), Fact::known(text));
+        }
+    };
+    said(&mut run, "no, the loop device has direct I/O");
+    assert_eq!(texts(&run, Severity::Serious), Vec::<String>::new());
+    said(&mut run, "yes, the loop device could not have direct I/O");
+    let expected = "“data cached twice” differs between contenders: no on kvm; yes on native. Where it is yes, the host's page \
+                    cache serves reads too: memory beyond the machine's shape";
+    assert_eq!(texts(&run, Severity::Serious), [expected]);
+}
+
+#[test]
+fn a_contender_that_is_fast_and_slow_in_turns_is_told() {
+    let mut run = synthetic::run(3);
+    let trial = run.trials.iter_mut().find(|trial| trial.record.cell == 0).unwrap();
+    let totals = &mut trial.record.driver.as_mut().unwrap().kinds[0];
+    totals.committed *= 2;
+    let cautions = texts(&run, Severity::Caution);
+    let told =
+        |text: &&String| text.starts_with("native was 1.9 times as fast in its fastest trial as in its slowest: ");
+    assert_eq!(cautions.iter().filter(told).count(), 1, "{cautions:?}");
+    assert!(!cautions.iter().any(|text| text.starts_with("kvm was")), "{cautions:?}");
+}
+
+#[test]
+fn an_emulated_contender_is_serious_and_comes_with_the_reason() {
+    let mut run = synthetic::run(3);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let machine = trial.record.machine.as_mut().unwrap();
+        machine.decided.insert(PROCESSOR.to_owned(), Fact::known("emulated, because /dev/kvm is not there"));
+    }
+    let expected = "kvm ran emulated, because /dev/kvm is not there (trials 1, 4, 5). Its figures are those of an emulator, not of \
+                    a hypervisor with hardware virtualization";
+    assert_eq!(texts(&run, Severity::Serious), [expected]);
+    let analysis = analyse(&run);
+    assert_eq!(analysis.comparisons[0].emulated, ["kvm"]);
+    assert_eq!(analysis.cells[1].processor.as_deref(), Some("emulated"));
 }
 
 #[test]

@@ -4,51 +4,52 @@ use crate::arguments::DoctorOptions;
 use crate::display::{print, say};
 use crate::exit::Exit;
 use crate::host;
+use crate::tools::{TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, Probe};
 use record::facts::{Fact, Facts};
-use std::path::Path;
 use trial::site::Site;
-
-/// Programs that runs are made of, and Debian's package for each.
-const TOOLS: &[(&str, &str, &str)] = &[
-    ("qemu-system-x86_64", "qemu-system-x86", "platform qemu"),
-    ("bwrap", "bubblewrap", "platform native"),
-    ("setpriv", "util-linux", "processes that die with the run"),
-    ("taskset", "util-linux", "native machines on the shape's CPUs"),
-    ("mmdebstrap", "mmdebstrap", "building images"),
-    ("mke2fs", "e2fsprogs", "making disks"),
-];
-/// Folders beside PATH in which Debian keeps tools for administrators.
-const MORE_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
 
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let site = host::site()?;
-    let mut found = Facts::new();
-    for (program, package, purpose) in TOOLS {
-        found.insert(format!("tool {program}"), tool(program, package, purpose));
+    let mut can = Facts::new();
+    for tool in TOOLS {
+        can.insert(format!("tool {}", tool.program), told(tool));
     }
-    found.insert("accelerator tcg".to_owned(), qemu_version());
+    can.insert("accelerator tcg".to_owned(), qemu_version());
     say("probing whether KVM works, by booting a small guest with it …");
-    found.insert("accelerator kvm".to_owned(), kvm(&site));
-    found.extend(telemetry::describe(&site.cache));
+    can.insert("accelerator kvm".to_owned(), kvm(&site));
+    let host = telemetry::describe(&site.cache);
     if options.json {
+        let found: Facts = can.clone().into_iter().chain(host).collect();
         print(&format!("{}\n", serde_json::to_string_pretty(&found)?));
     } else {
-        let width = found.keys().map(String::len).max().unwrap_or_default();
-        let lines = found.iter().map(|(name, fact)| format!("{name:<width$}  {fact}\n"));
-        print(&lines.collect::<String>());
+        let what_it_is =
+            format!("\nWhat it is, with the disk of {}:\n{}", site.cache.display(), lines(&host, Fact::to_string));
+        print(&format!("What this host can do:\n{}{what_it_is}", lines(&can, yes_or_no)));
     }
-    let lacking = TOOLS.iter().any(|(program, ..)| matches!(found[&format!("tool {program}")], Fact::Unavailable(_)));
+    let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
     Ok(if lacking { Exit::Host } else { Exit::Done })
 }
 
-fn tool(program: &str, package: &str, purpose: &str) -> Fact {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(MORE_FOLDERS.iter().map(|folder| Path::new(folder).to_owned()));
-    let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
-    match found {
+/// One fact a line, in columns.
+fn lines(facts: &Facts, shown: impl Fn(&Fact) -> String) -> String {
+    let width = facts.keys().map(String::len).max().unwrap_or_default();
+    let lines: Vec<String> = facts.iter().map(|(name, fact)| format!("  {name:<width$}  {}\n", shown(fact))).collect();
+    lines.concat()
+}
+
+fn yes_or_no(fact: &Fact) -> String {
+    match fact {
+        Fact::Known(how) => format!("yes, {how}"),
+        Fact::Unavailable(why) => format!("no, because {why}"),
+    }
+}
+
+fn told(tool: &Tool) -> Fact {
+    let Tool { program, package, purpose, .. } = tool;
+    match tool.find() {
         Some(file) => Fact::known(format!("{} (for {purpose})", file.display())),
         None => Fact::unavailable(format!("{program} is not installed; install Debian's package {package}")),
     }

@@ -35,19 +35,19 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// The keys of one entry.
+pub fn keys(kind: &str) -> Option<&'static [Key]> {
+    entries().into_iter().find(|entry| entry.kind == kind).map(|entry| entry.keys)
+}
+
 fn entries() -> Vec<Entry> {
     let platforms = platforms::catalog::PLATFORMS.iter();
     let engines = engines::catalog::ENGINES.iter();
     let workloads = workloads::catalog::WORKLOADS.iter();
     let study = [
-        Entry { catalog: "study", kind: "study", meaning: "Top of a study file.", keys: study::STUDY },
-        Entry { catalog: "study", kind: "machine", meaning: "The shape every contender gets.", keys: study::MACHINE },
-        Entry {
-            catalog: "study",
-            kind: "load",
-            meaning: "Who works on the database, and how long.",
-            keys: study::LOAD,
-        },
+        Entry { catalog: "study", kind: "study", meaning: "top of a study file", keys: study::STUDY },
+        Entry { catalog: "study", kind: "machine", meaning: "the shape every contender gets", keys: study::MACHINE },
+        Entry { catalog: "study", kind: "load", meaning: "who works on the database, and how long", keys: study::LOAD },
     ];
     platforms
         .map(|entry| Entry { catalog: "platform", kind: entry.kind, meaning: entry.meaning, keys: entry.keys })

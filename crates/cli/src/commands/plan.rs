@@ -1,15 +1,22 @@
 //! `bakeoff plan`: what would run, how long it takes, and every problem. Starts nothing.
 
 use crate::arguments::PlanOptions;
+use crate::commands::list::keys;
 use crate::commands::study_file::{Planned, planned};
-use crate::display::{print, span};
+use crate::display::{print, say, span};
 use crate::exit::Exit;
+use crate::tools;
 use anyhow::Result;
+use serde_json::Value;
+use settings::{Bytes, Holds, Key, Span};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let study = planned(&options.study, &options.only)?;
+    if let Err(lacking) = tools::require_for(&study.chosen) {
+        say(&format!("warning: {lacking}"));
+    }
     if options.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&study.chosen)?));
     } else {
@@ -28,7 +35,7 @@ fn text(study: &Planned) -> Result<String> {
         let coordinates = if coordinates.is_empty() { coordinates } else { format!(", {coordinates}") };
         writeln!(text, "cell {}: {}{baseline}{coordinates}", cell.id, cell.contender)?;
         for (table, value) in &cell.settings {
-            writeln!(text, "    {table:<9} {}", one_line(value))?;
+            writeln!(text, "    {table:<9} {}", one_line(value, keys_of(table, value)))?;
         }
     }
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
@@ -43,12 +50,43 @@ fn text(study: &Planned) -> Result<String> {
     Ok(text)
 }
 
-/// A table as `key = value` pairs.
-fn one_line(value: &serde_json::Value) -> String {
+/// The keys of a cell's table: those of its kind, or the study's own.
+fn keys_of(table: &str, value: &Value) -> &'static [Key] {
+    let kind = value.get("kind").and_then(Value::as_str).unwrap_or(table);
+    keys(kind).unwrap_or_default()
+}
+
+/// A table as `key = value` pairs, with the units of a study file.
+fn one_line(value: &Value, keys: &[Key]) -> String {
     let Some(table) = value.as_object() else { return value.to_string() };
-    let pairs = table.iter().map(|(key, value)| match value {
-        serde_json::Value::Object(_) => format!("{key} = {{ {} }}", one_line(value)),
-        value => format!("{key} = {value}"),
+    let pairs = table.iter().map(|(name, value)| {
+        let holds = keys.iter().find(|key| key.name == name).map(|key| key.holds);
+        let shown = match (holds, value.as_u64()) {
+            (Some(Holds::Size { .. }), Some(bytes)) => Bytes(bytes).to_string(),
+            (Some(Holds::Span { .. }), Some(length_ms)) => Span(length_ms).to_string(),
+            (Some(Holds::Table(inner)), _) => format!("{{ {} }}", one_line(value, inner)),
+            _ => value.to_string(),
+        };
+        format!("{name} = {shown}")
     });
     pairs.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_spans_have_the_units_of_a_study() {
+        let shown = |table: &str, value: Value| one_line(&value, keys_of(table, &value));
+        assert_eq!(shown("machine", serde_json::json!({ "memory": 2_147_483_648_u64 })), "memory = 2 GiB");
+        assert_eq!(
+            shown("machine", serde_json::json!({ "disk": { "size": 8_589_934_592_u64 } })),
+            "disk = { size = 8 GiB }"
+        );
+        assert_eq!(shown("machine", serde_json::json!({ "vcpus": 2 })), "vcpus = 2");
+        assert_eq!(shown("load", serde_json::json!({ "warmup": 15_000 })), "warmup = 15 s");
+        let sqlite = serde_json::json!({ "kind": "sqlite", "busy_timeout": 1000 });
+        assert!(!keys_of("engine", &sqlite).is_empty());
+    }
 }

@@ -1,11 +1,11 @@
 //! `bakeoff run`: measure, then analyse and report.
 
-use crate::arguments::RunOptions;
+use crate::arguments::{RUNS, RunOptions};
 use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, planned};
 use crate::display::{Live, say};
 use crate::exit::{Ended, Exit};
-use crate::host;
+use crate::{host, tools};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use signal_hook::consts::{SIGINT, SIGTERM};
@@ -13,43 +13,62 @@ use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
-use trial::conductor::{ConductorError, RunOrder};
+use trial::conductor::RunOrder;
 use trial::interrupts::Interrupts;
+use trial::site::Site;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
     let study = planned(&options.study, &options.only)?;
+    tools::require_for(&study.chosen)?;
     let site = host::site()?;
-    let folder = match &options.resume {
-        Some(run) => reopen(options, &study, run)?,
-        None => begin(options, &study)?,
-    };
-    if options.resume.is_none() {
-        folder.write_host(&telemetry::describe(&site.cache)).context("recording the host")?;
-    }
-    let interrupts = Arc::new(Interrupts::default());
-    listen_for_signals(Arc::clone(&interrupts))?;
+    let begun = options.resume.as_ref().map(|run| reopen(options, &study, run)).transpose()?;
     let estimate = study::estimate(&study.chosen);
     let mut live =
         Live::new(study.chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
+    let images = trial::conductor::images(&study.plan, &study.chosen.trials, &site, &mut |event| live.show(event));
+    let images = images.map_err(|error| Ended::host(error.to_string()))?;
+    let resumed = begun.is_some();
+    let folder = match begun {
+        Some(folder) => folder,
+        None => begin(options, &study, &site)?,
+    };
+    let interrupts = Arc::new(Interrupts::default());
+    listen_for_signals(Arc::clone(&interrupts))?;
     let order = RunOrder {
         folder: &folder,
         plan: &study.plan,
         trials: &study.chosen.trials,
         site: &site,
+        images: &images,
         interrupts: &interrupts,
-        resumed: options.resume.is_some(),
+        resumed,
     };
     let tallied = trial::conductor::run(&order, &mut |event| live.show(event));
     live.finish();
-    let tallied = tallied.map_err(host_lacks)?;
-    let published = publish(folder.path())?;
+    // Errors that end a run are the host's: a tool, the cache or the disk.
+    let tallied = tallied.map_err(|error| {
+        let again = resume_command(options);
+        Ended::host(format!(
+            "{error}\nonce that is mended, `{again}` goes on; trials that are complete stay as they are"
+        ))
+    })?;
+    let published = publish(folder.path()).with_context(|| {
+        let path = folder.path().display();
+        format!("the run is whole in {path}, but not its report; `bakeoff report {path}` makes it")
+    })?;
     say(&published.table);
     say(&format!("report: {}", published.html.display()));
     if tallied.interrupted {
-        say(&format!("stopped; `bakeoff run {} --resume` goes on", options.study.display()));
+        say(&format!("stopped; `{}` goes on", resume_command(options)));
         return Ok(Exit::Interrupted);
     }
     Ok(verdict(&published.run))
+}
+
+fn resume_command(options: &RunOptions) -> String {
+    let runs = options.runs.display();
+    let elsewhere = if options.runs == Path::new(RUNS) { String::new() } else { format!(" --runs {runs}") };
+    format!("bakeoff run {}{elsewhere} --resume", options.study.display())
 }
 
 /// What the study counts, per minute ("NOPM"); the workload's own words.
@@ -60,7 +79,7 @@ fn counted_unit(study: &Planned) -> String {
 }
 
 /// A new run folder, named by the time and the study.
-fn begin(options: &RunOptions, study: &Planned) -> Result<RunFolder> {
+fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder> {
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time: String = time.chars().filter(char::is_ascii_alphanumeric).collect();
     let base = options.runs.join(format!("{time}-{}", study.plan.study));
@@ -72,7 +91,9 @@ fn begin(options: &RunOptions, study: &Planned) -> Result<RunFolder> {
         }
         path = base.with_file_name(format!("{}-{number}", base.file_name().unwrap_or_default().to_string_lossy()));
     }
-    RunFolder::create(&path, &study.text, &study.plan).with_context(|| format!("beginning a run in {}", path.display()))
+    let folder = RunFolder::create(&path, &study.text, &study.plan).context("beginning a run")?;
+    folder.write_host(&telemetry::describe(&site.cache)).context("recording the host")?;
+    Ok(folder)
 }
 
 /// The folder of a run to go on with; the study must still be the one it was begun with.
@@ -99,7 +120,8 @@ fn newest(runs: &Path, study: &str) -> Result<PathBuf> {
         let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         name.split_once('-').is_some_and(|(_, rest)| rest == study || rest.strip_prefix(study).is_some_and(numbered))
     };
-    let found = entries.flatten().map(|entry| entry.path()).filter(of_study).max();
+    let begun = entries.flatten().map(|entry| entry.path()).filter(|path| RunFolder::is_at(path));
+    let found = begun.filter(of_study).max();
     found.ok_or_else(|| {
         Ended::bad_input(format!("--resume: {} holds no run of the study {study}", runs.display())).into()
     })
@@ -128,10 +150,4 @@ fn listen_for_signals(interrupts: Arc<Interrupts>) -> Result<()> {
         }
     });
     Ok(())
-}
-
-/// Errors that end a run are the host's: a tool, an image or the disk. They keep their causes.
-fn host_lacks(error: ConductorError) -> anyhow::Error {
-    let message = format!("{:#}", anyhow::Error::from(error));
-    Ended::host(message).into()
 }

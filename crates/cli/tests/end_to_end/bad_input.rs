@@ -57,6 +57,24 @@ fn zero_vcpus_and_more_memory_than_the_host_has_are_refused() {
 }
 
 #[test]
+fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
+    let vm = |settings: &str| {
+        let platform = format!("platform = {{ kind = \"qemu\", {settings} }}");
+        format!("{GOOD}[[contender]]\nname = \"vm\"\n{platform}\n")
+    };
+    let ahci = vm("disk = { adapter = \"ahci\" }");
+    refused(&ahci, &["study.toml:21: platform.disk.adapter: found \"ahci\"", "kernel = \"generic\"", "contender vm"]);
+    let generic = Place::new(&ahci.replace("vcpus = 1", "vcpus = 1\nkernel = \"generic\""));
+    assert_eq!(generic.bakeoff(&["plan", "study.toml"]).status.code(), Some(0));
+    refused(
+        &vm("disk = { adapter = \"nvme\", iothread = true }"),
+        &["study.toml:21: platform.disk.iothread", "virtio"],
+    );
+    refused(&vm("cpu = \"auto\"").replace("512MiB", "100MiB"), &["study.toml:21: platform: ", "100 MiB", "128 MiB"]);
+    refused(&GOOD.replace("vcpus = 1", "vcpus = 1\nimage = \"micra\""), &["study.toml:6: machine.image", "\"micro\"?"]);
+}
+
+#[test]
 fn a_load_from_outside_needs_an_engine_with_a_network() {
     refused(&GOOD.replace("clients = 1", "clients = 1\nplacement = \"outside\""), &["placement", "sqlite"]);
 }

@@ -43,7 +43,7 @@ impl Started {
         let launch = Launch::new(&command_line(command)).folder(&order.scratch);
         let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         let mut process =
-            Process::start(launch).map_err(|error| io_error("starting bubblewrap")(io::Error::other(error)))?;
+            Process::start(launch).map_err(|error| io_error("starting the machine")(io::Error::other(error)))?;
         scratch::record_process(&order.scratch, process.identity())
             .map_err(|error| io_error("writing down a process")(io::Error::other(error)))?;
         let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
@@ -57,10 +57,11 @@ impl Started {
                 limit_s: limit.as_secs(),
                 console: tail::of_file(&stderr),
             }),
-            Err(error) => match process.wait(EXIT_LIMIT) {
+            Err(error) if error.is_end() => match process.wait(EXIT_LIMIT) {
                 Ok(Some(status)) => explain(status, &stderr, &order.name),
                 _ => Err(error.into()),
             },
+            Err(error) => Err(error.into()),
         }
     }
 }

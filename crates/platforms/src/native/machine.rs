@@ -82,6 +82,8 @@ fn start_as_allowed(
     loop {
         match Started::try_with(command, order)? {
             Outcome::Greeted(started) => {
+                decided.insert("processor".to_owned(), Ok("the host's own".to_owned()));
+                decided.insert("data cached twice".to_owned(), cached_twice(&command.data));
                 decided.insert("data".to_owned(), data.unwrap_or_else(|| Ok(data_words(&command.data))));
                 decided.insert("confinement".to_owned(), confinement);
                 return Ok(started);
@@ -129,16 +131,28 @@ fn disk(path: &Path, is_device: bool, order: &MachineOrder) -> Result<Data, Mach
 
 /// What the data turned out to be, as the kernel has it.
 fn data_words(data: &Data) -> String {
-    let Data::Disk { answer, is_device, .. } = data else { return "a plain folder of the host".to_owned() };
-    let source = fs::read_to_string(answer).unwrap_or_default();
-    let source = source.trim();
-    if *is_device {
-        return format!("ext4 on the block device {source}");
+    match data {
+        Data::Folder(_) => "a plain folder of the host".to_owned(),
+        Data::Disk { answer, is_device: true, .. } => format!("ext4 on the block device {}", mounted_from(answer)),
+        Data::Disk { .. } => "ext4 in an image file, loop-mounted".to_owned(),
     }
-    let device = source.trim_start_matches("/dev/");
-    let direct = fs::read_to_string(format!("/sys/class/block/{device}/loop/dio")).unwrap_or_default();
-    let cached = if direct.trim() == "1" { "bypassing the host's page cache" } else { "through the host's page cache" };
-    format!("ext4 in an image file, loop-mounted, {cached}")
+}
+
+/// A loop device that could not have direct I/O works through the host's page cache, below that of the file system.
+fn cached_twice(data: &Data) -> Result<String, String> {
+    let Data::Disk { answer, is_device: false, .. } = data else { return Ok("no".to_owned()) };
+    let device = mounted_from(answer);
+    let file = format!("/sys/class/block/{}/loop/dio", device.trim_start_matches("/dev/"));
+    match fs::read_to_string(&file).map(|direct| direct.trim() == "1") {
+        Ok(true) => Ok("no, the loop device has direct I/O".to_owned()),
+        Ok(false) => Ok("yes, the loop device could not have direct I/O".to_owned()),
+        Err(error) => Err(format!("{file} cannot be read: {error}")),
+    }
+}
+
+/// The device that the machine says it mounted.
+fn mounted_from(answer: &Path) -> String {
+    fs::read_to_string(answer).unwrap_or_default().trim().to_owned()
 }
 
 /// Copies the content of an ext4 image into a folder, for hosts where it cannot be mounted.

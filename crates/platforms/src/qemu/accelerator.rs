@@ -47,7 +47,8 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub accelerator: Accelerator,
-    pub sentence: String,
+    /// As it follows a comma: "because /dev/kvm cannot be opened".
+    pub why: String,
 }
 
 /// A finding and what it holds for.
@@ -63,13 +64,13 @@ struct Remembered {
 /// Decides; boots a guest only if KVM is in question and nothing is remembered.
 pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, MachineError> {
     if wanted == WantedAccelerator::Tcg {
-        return Ok(Choice { accelerator: Accelerator::Tcg, sentence: "tcg, as asked".to_owned() });
+        return Ok(Choice { accelerator: Accelerator::Tcg, why: "as asked".to_owned() });
     }
     let Finding { works, sentence } = kvm(probe)?;
     match (wanted, works) {
-        (_, true) => Ok(Choice { accelerator: Accelerator::Kvm, sentence: format!("kvm: {sentence}") }),
+        (_, true) => Ok(Choice { accelerator: Accelerator::Kvm, why: sentence }),
         (WantedAccelerator::Kvm, false) => Err(MachineError::Unavailable { why: sentence }),
-        _ => Ok(Choice { accelerator: Accelerator::Tcg, sentence: format!("tcg, because {sentence}") }),
+        _ => Ok(Choice { accelerator: Accelerator::Tcg, why: format!("because {sentence}") }),
     }
 }
 

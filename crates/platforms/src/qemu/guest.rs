@@ -65,7 +65,8 @@ impl Guest {
             Err(LinkError::TooSlow(_)) => {
                 Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.tail() })
             }
-            Err(error) => Err(ended_or(&mut process, &logs, error.into())),
+            Err(error) if error.is_end() => Err(ended_or(&mut process, &logs, error.into())),
+            Err(error) => Err(error.into()),
         }
     }
 

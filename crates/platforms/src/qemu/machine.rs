@@ -137,7 +137,9 @@ fn decide(guest: &mut Guest, order: &CommandOrder, choice: &Choice) -> Result<De
     let kvm = guest.qmp.execute("query-kvm", json!({})).map_err(control)?;
     let is_kvm = kvm["enabled"] == true;
     let is_as_chosen = is_kvm == (order.accelerator == Accelerator::Kvm);
-    say("accelerator", if is_as_chosen { Ok(choice.sentence.clone()) } else { Err(format!("QEMU answers {kvm}")) });
+    let accelerator = order.accelerator.name().to_owned();
+    say("accelerator", if is_as_chosen { Ok(accelerator) } else { Err(format!("QEMU answers {kvm}")) });
+    say("processor", Ok(format!("{}, {}", if is_kvm { "virtual" } else { "emulated" }, choice.why)));
     say("cpu", Ok(order.cpu.clone()));
     let memory = guest.qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
     let bytes = memory["base-memory"].as_u64().unwrap_or(0);
@@ -148,6 +150,8 @@ fn decide(guest: &mut Guest, order: &CommandOrder, choice: &Choice) -> Result<De
     let thread = if disk.iothread { "on a thread of its own" } else { "on QEMU's main thread" };
     say("disk", Ok(format!("{}, aio {}, {thread}", disk.adapter.name(), disk.aio.name())));
     say("data", Ok(data_words(order)));
+    let twice = if disk.cache.is_direct() { "no" } else { "yes" };
+    say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
     say(
         "host CPUs",
         affinity::of_thread(guest.pid()).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()),

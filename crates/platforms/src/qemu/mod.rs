@@ -2,7 +2,7 @@
 
 pub mod accelerator;
 pub mod command;
-mod guest;
+pub mod guest;
 pub mod machine;
 pub mod qmp;
 pub mod settings;

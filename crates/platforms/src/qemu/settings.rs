@@ -1,9 +1,10 @@
 //! What a study may say about a QEMU machine, and which combinations QEMU cannot honour. Pure.
 
+use crate::order::Asked;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use settings::{Holds, Key, Problem};
+use settings::{Bytes, Holds, Key, Problem};
 
 pub const KEYS: &[Key] = &[
     Key {
@@ -194,6 +195,11 @@ impl Adapter {
         }
     }
 
+    /// Whether Debian's kernel of that name has them: the one for clouds leaves out what no cloud has.
+    fn has_driver_in(self, kernel: &str) -> bool {
+        self != Self::Ahci || kernel != "cloud"
+    }
+
     /// Whether QEMU can move this adapter's I/O to a thread of its own.
     fn takes_iothread(self) -> bool {
         matches!(self, Self::VirtioBlk | Self::VirtioScsi)
@@ -238,7 +244,7 @@ impl Aio {
 }
 
 /// Combinations that cannot be honoured, for a table whose keys are all right one by one.
-pub fn check(table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<Problem> {
+pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
     let settings: QemuSettings = match settings::read(table, KEYS) {
         Ok(settings) => settings,
         Err(problems) => return problems,
@@ -255,6 +261,18 @@ pub fn check(table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<P
     if iothread && !adapter.takes_iothread() {
         let found = format!("found true with adapter = \"{}\"", adapter.name());
         refuse("disk.iothread", found, "false, or an adapter of \"virtio-blk\" or \"virtio-scsi\"");
+    }
+    if !adapter.has_driver_in(asked.kernel) {
+        let found =
+            format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), asked.kernel);
+        refuse("disk.adapter", found, "another adapter, or kernel = \"generic\" in [machine]");
+    }
+    if settings.network == Network::None && asked.is_reached_from_outside {
+        refuse(
+            "network",
+            "found \"none\"".to_owned(),
+            "\"user\" or \"tap\", because of placement = \"outside\" in [load]",
+        );
     }
     if settings.network == Network::Tap {
         if settings.tap.is_none() {
@@ -275,11 +293,12 @@ pub fn check(table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<P
             refuse(key, "found it without network = \"tap\"".to_owned(), "network = \"tap\", or no such key");
         }
     }
-    if vcpus > MOST_VCPUS {
-        refuse("", format!("{vcpus} vCPUs"), "at most 255 vCPUs");
+    if asked.vcpus > MOST_VCPUS {
+        refuse("", format!("found a machine of {} vCPUs", asked.vcpus), "at most 255 vCPUs");
     }
-    if memory_bytes < LEAST_MEMORY_BYTES {
-        refuse("", format!("a machine of {memory_bytes} bytes of memory"), "at least 128MiB, or the guest cannot boot");
+    if asked.memory_bytes < LEAST_MEMORY_BYTES {
+        let found = format!("found a machine with a memory of {}", Bytes(asked.memory_bytes));
+        refuse("", found, "at least 128 MiB, or the guest cannot boot");
     }
     problems
 }
@@ -287,23 +306,25 @@ pub fn check(table: &Map<String, Value>, vcpus: u32, memory_bytes: u64) -> Vec<P
 #[cfg(test)]
 mod tests {
     use super::{KEYS, QemuSettings, check};
+    use crate::order::Asked;
     use serde_json::{Map, Value, json};
 
-    const GIB: u64 = 1 << 30;
+    const ASKED: Asked<'_> =
+        Asked { vcpus: 2, memory_bytes: 1 << 30, kernel: "generic", is_reached_from_outside: false };
 
     fn table(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
     }
 
     fn paths(value: &Value) -> Vec<String> {
-        check(&table(value), 2, GIB).into_iter().map(|problem| problem.path).collect()
+        check(&table(value), &ASKED).into_iter().map(|problem| problem.path).collect()
     }
 
     #[test]
     fn nothing_said_is_virtio_without_host_cache() {
         let settings: QemuSettings = settings::read(&Map::new(), KEYS).unwrap();
         assert_eq!(settings, QemuSettings::default());
-        assert!(check(&Map::new(), 2, GIB).is_empty());
+        assert!(check(&Map::new(), &ASKED).is_empty());
     }
 
     #[test]
@@ -339,7 +360,28 @@ mod tests {
 
     #[test]
     fn a_guest_too_small_to_boot_is_refused() {
-        assert_eq!(check(&Map::new(), 2, 64 << 20).len(), 1);
-        assert_eq!(check(&Map::new(), 256, GIB).len(), 1);
+        for asked in [Asked { memory_bytes: 64 << 20, ..ASKED }, Asked { vcpus: 256, ..ASKED }] {
+            assert_eq!(check(&Map::new(), &asked).len(), 1);
+        }
+    }
+
+    #[test]
+    fn ahci_needs_the_kernel_that_has_it() {
+        let cloud = Asked { kernel: "cloud", ..ASKED };
+        for (adapter, is_refused) in
+            [("virtio-blk", false), ("virtio-scsi", false), ("nvme", false), ("pvscsi", false), ("ahci", true)]
+        {
+            let disk = table(&json!({ "disk": { "adapter": adapter } }));
+            assert_eq!(check(&disk, &cloud).len(), usize::from(is_refused), "{adapter}");
+            assert!(check(&disk, &ASKED).is_empty());
+        }
+    }
+
+    #[test]
+    fn load_from_outside_needs_a_network() {
+        let outside = Asked { is_reached_from_outside: true, ..ASKED };
+        let none = table(&json!({ "network": "none" }));
+        assert_eq!(check(&none, &outside)[0].path, "network");
+        assert!(check(&none, &ASKED).is_empty());
     }
 }

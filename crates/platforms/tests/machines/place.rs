@@ -6,11 +6,12 @@ use images::data::DataDisk;
 use images::{Cache, Flavour, Image, ImageError};
 use machines::boot::DATA_LABEL;
 use machines::machine::{Machine, MachineError};
+use machines::process::Identity;
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
-use record::facts::{Fact, Facts};
+use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -108,6 +109,7 @@ impl Place {
         let begun = Instant::now();
         let machine = self.try_start(kind, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
         println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());
+        assert_says_what_is_compared(machine.as_ref(), kind, table);
         machine
     }
 
@@ -126,6 +128,23 @@ impl Place {
     }
 }
 
+/// Contenders are compared by these, so each platform must say them, and in the same words.
+fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
+    let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
+    let processor = match (kind, &table["accelerator"]) {
+        ("native", _) => "the host's own",
+        (_, Value::String(asked)) if asked == "tcg" => EMULATED,
+        _ => "virtual",
+    };
+    assert_eq!(said(PROCESSOR), processor);
+    let twice: &[&str] = match table["disk"]["cache"].as_str() {
+        Some("writeback" | "writethrough" | "unsafe") => &["yes"],
+        _ if kind == "native" => &["yes", "no"],
+        _ => &["no"],
+    };
+    assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
+}
+
 /// As many CPUs as asked for; this process may have fewer, then some come twice.
 fn cpus(count: usize) -> Vec<usize> {
     let allowed = rustix::thread::sched_getaffinity(None).unwrap();
@@ -135,6 +154,13 @@ fn cpus(count: usize) -> Vec<usize> {
 
 fn as_table(value: &Value) -> Map<String, Value> {
     value.as_object().unwrap().clone()
+}
+
+/// The processes that were started for machines in this folder.
+pub fn started(scratch: &Path) -> Vec<Identity> {
+    let ledger = std::fs::read_to_string(scratch.join("ledger.jsonl")).unwrap_or_default();
+    let made = ledger.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    made.filter_map(|made| serde_json::from_value(made.get("process")?.clone()).ok()).collect()
 }
 
 pub fn ask(machine: &mut dyn Machine, request: &Request) -> Reply {

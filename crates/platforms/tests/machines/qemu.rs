@@ -1,13 +1,20 @@
 //! The QEMU platform, with emulated guests: they boot everywhere.
 
-use crate::place::{ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, skip, start_server, write_data};
+use crate::place::{
+    ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, skip, start_server, started, write_data,
+};
 use agent::protocol::{Reply, Request};
 use images::Flavour;
 use machines::machine::MachineError;
+use platforms::qemu::command::{Accelerator, CommandOrder};
+use platforms::qemu::guest::Guest;
+use platforms::qemu::machine::initramfs;
+use platforms::qemu::settings::QemuSettings;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::Command;
+use std::time::Duration;
 
 /// The first message of PostgreSQL's protocol that a server answers whoever sends it: its length, and a request for TLS.
 const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
@@ -101,6 +108,33 @@ fn a_guest_that_panics_ends_with_its_last_words() {
     let Err(error) = place.try_start("qemu", &json!({ "accelerator": "tcg" })) else { panic!("it started") };
     let MachineError::Ended { console, .. } = &error else { panic!("{error}") };
     assert!(console.contains("Kernel panic"), "{error}");
+}
+
+/// A kernel that refuses its CPU halts for ever. The limit is a short one, since nothing but the end of waiting is looked at.
+#[test]
+fn a_guest_that_hangs_is_given_up_and_ended() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let order = CommandOrder {
+        name: "hanging".to_owned(),
+        accelerator: Accelerator::Tcg,
+        cpu: "qemu32".to_owned(),
+        vcpus: 1,
+        memory_bytes: place.order.memory_bytes,
+        cpus: place.order.cpus.clone(),
+        kernel: place.order.image.kernel.file.clone(),
+        initramfs: initramfs(&place.order.image, &place.order.agent, &[]).unwrap(),
+        console: place.order.scratch.join("hanging.console"),
+        root: None,
+        data: None,
+        port: None,
+        settings: QemuSettings::default(),
+    };
+    let Err(error) = Guest::boot(&order, &place.order.scratch, Duration::from_secs(2)) else { panic!("it booted") };
+    assert!(matches!(error, MachineError::Silent { .. }), "{error}");
+    assert!(error.to_string().contains("the guest hanging did not answer within 2 s"), "{error}");
+    let left = started(&place.order.scratch);
+    assert!(!left.is_empty() && left.iter().all(|process| !process.is_alive()));
 }
 
 #[test]

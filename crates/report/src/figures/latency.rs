@@ -99,7 +99,7 @@ fn panel(kind: &str, curves: &[&Curve<'_>], range: (f64, f64)) -> String {
 fn in_words(curve: &Curve<'_>) -> String {
     let of = |quantile: f64| curve.latency.curve.iter().find(|point| (point.quantile - quantile).abs() < 1e-9);
     let said = [0.5, 0.95, 0.99].into_iter().filter_map(|quantile| {
-        let value = format::milliseconds(of(quantile)?.value_us as f64, 2);
+        let value = format::milliseconds(of(quantile)?.value_us as f64);
         Some(format!("{} {value} ms", format::percentile(quantile)))
     });
     format!("{}: {}", curve.contender, said.collect::<Vec<_>>().join(", "))

@@ -8,8 +8,8 @@ use crate::format;
 use analysis::compare::{Comparison, Ratio};
 use analysis::summary::Analysis;
 
-const WIDTH: f64 = 520.0;
-const LEFT: f64 = 128.0;
+const WIDTH: f64 = 400.0;
+const LEFT: f64 = 92.0;
 const RIGHT: f64 = WIDTH - 16.0;
 const TOP: f64 = 26.0;
 const ROW: f64 = 46.0;
@@ -88,7 +88,7 @@ fn axis(rows: &[Row<'_>]) -> (Scale, Vec<f64>) {
     if low > 0.0 && high / low > LARGEST_LINEAR {
         (Scale::logarithmic((low, high), (LEFT, RIGHT)), logarithmic_ticks(low, high))
     } else {
-        (Scale::linear((low, high), (LEFT, RIGHT)), ticks(low, high, 6.0))
+        (Scale::linear((low, high), (LEFT, RIGHT)), ticks(low, high, 5.0))
     }
 }
 

@@ -16,6 +16,9 @@ const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 36.0;
 const LABELS_APART: f64 = 14.0;
 
+/// Room above the highest line, for the word in the shaded part.
+const HEADROOM: f64 = 1.15;
+
 /// What one contender did in one block.
 struct Line<'a> {
     index: usize,
@@ -37,7 +40,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
     let unit = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("throughput");
     let panels = blocks.into_iter().map(|block| {
         let own: Vec<&Line<'_>> = lines.iter().filter(|line| line.trial.block == block).collect();
-        Panel { svg: panel(block, &own, highest * 1.05, length_s, unit) }
+        Panel { svg: panel(block, &own, highest * HEADROOM, length_s, unit) }
     });
     Some(Figure {
         title: "Throughput over time".to_owned(),
@@ -66,7 +69,7 @@ fn panel(block: u32, lines: &[&Line<'_>], highest: f64, length_s: f64, unit: &st
     let warmup_s = lines.iter().filter_map(|line| measured_from_s(&line.trial.seconds)).fold(f64::INFINITY, f64::min);
     if warmup_s.is_finite() && warmup_s > 0.0 {
         canvas.rectangle("shade", (LEFT, TOP), (across.at(warmup_s) - LEFT, BOTTOM - TOP));
-        canvas.text("small", (LEFT + 4.0, BOTTOM - 5.0), Anchor::Start, "warm-up");
+        canvas.text("small", (LEFT + 4.0, TOP + 11.0), Anchor::Start, "warm-up");
     }
     axes(&mut canvas, across, up, (highest, length_s));
     canvas.text("head", (LEFT, 14.0), Anchor::Start, &format!("Block {block}"));
@@ -77,7 +80,7 @@ fn panel(block: u32, lines: &[&Line<'_>], highest: f64, length_s: f64, unit: &st
     labels(&mut canvas, lines, up);
     let said = lines.iter().map(|line| {
         let value = line.trial.value.map_or_else(|| "nothing".to_owned(), format::quantity);
-        format!("{} {value}{}", line.contender, if line.trial.completed { "" } else { " (not completed)" })
+        format!("{} {value}{}", line.contender, if line.trial.sound { "" } else { " (does not count)" })
     });
     let said = said.collect::<Vec<_>>().join(", ");
     canvas.finish(&format!("Throughput in block {block}"), &format!("In the measured window, {unit}: {said}."))
@@ -104,7 +107,7 @@ fn draw(canvas: &mut Canvas, line: &Line<'_>, across: Scale, up: Scale) {
     let seconds = &line.trial.seconds;
     let middle = |second: &Second| (across.at(second.start_ms as f64 / 1000.0 + 0.5), up.at(second.rate));
     let look = look(line.index);
-    let faded = if line.trial.completed { "" } else { " faded" };
+    let faded = if line.trial.sound { "" } else { " faded" };
     canvas.path(&format!("line {look}{faded}"), seconds.iter().map(middle));
     if let (Some(value), Some(from_s)) = (line.trial.value, measured_from_s(seconds)) {
         let to_s = seconds.iter().filter(|second| second.measured).map(end_s).fold(0.0, f64::max);

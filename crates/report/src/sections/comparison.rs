@@ -8,6 +8,7 @@ use analysis::compare::{Comparison, Ratio};
 use analysis::estimate::Estimate;
 use analysis::latency::Latency;
 use analysis::summary::Analysis;
+use record::facts::EMULATED;
 use record::intervals::Span;
 
 /// The percentiles in the short table; the long one follows further down.
@@ -59,7 +60,8 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     for kind in metric.map(|metric| metric.counted.as_slice()).unwrap_or_default() {
         rows.extend(latency_rows(kind, cells, &comparisons));
     }
-    rows.push(row(Cell::new("trials completed"), cells.iter().map(|cell| completed(cell))));
+    rows.push(row(Cell::new("processor"), cells.iter().map(|cell| processor(cell))));
+    rows.push(row(Cell::new("trials that count"), cells.iter().map(|cell| completed(cell))));
     rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
     Table { caption: String::new(), columns, rows }
 }
@@ -70,14 +72,13 @@ fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
 
 fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
     let latencies: Vec<Option<&Latency>> = cells.iter().map(|cell| response(cell, kind)).collect();
-    let decimals = decimals(latencies.iter().flatten().copied());
     let mut rows = Vec::new();
     for quantile in SHOWN {
         let name = format::percentile(quantile);
         let of_cell = |latency: Option<&Latency>| {
             let found =
                 latency.and_then(|latency| latency.quantiles.iter().find(|found| same(found.quantile, quantile)));
-            estimate(found.map(|found| &found.value_us), |value| format::milliseconds(value, decimals))
+            estimate(found.map(|found| &found.value_us), format::milliseconds)
         };
         rows.push(row(
             Cell::new(format!("{kind} {name}, ms")).detail("response time"),
@@ -96,11 +97,6 @@ fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Compar
 
 fn response<'a>(cell: &'a CellResult, kind: &str) -> Option<&'a Latency> {
     cell.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)
-}
-
-/// Decimals that fit all percentiles of these.
-pub fn decimals<'a>(latencies: impl Iterator<Item = &'a Latency>) -> usize {
-    format::latency_decimals(latencies.flat_map(|latency| &latency.quantiles).map(|quantile| quantile.value_us.point))
 }
 
 fn same(one: f64, other: f64) -> bool {
@@ -125,10 +121,17 @@ fn relative(cell: &CellResult, ratio: Option<&Ratio>) -> Cell {
     estimate(ratio.map(|ratio| &ratio.estimate), format::ratio)
 }
 
+fn processor(cell: &CellResult) -> Cell {
+    let Some(processor) = &cell.processor else { return Cell::none() };
+    let tone = if processor.contains(EMULATED) { Tone::Bad } else { Tone::Plain };
+    Cell::new(processor).tone(tone)
+}
+
 fn completed(cell: &CellResult) -> Cell {
-    let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
+    let (done, planned, wrong) = (cell.outcomes.completed, cell.outcomes.planned, cell.outcomes.wrong_data);
     let tone = if done == planned { Tone::Good } else { Tone::Bad };
-    Cell::new(format!("{done} of {planned}")).tone(tone)
+    let shown = Cell::new(format!("{done} of {planned}")).tone(tone);
+    if wrong > 0 { shown.detail(format!("{wrong} with wrong data")) } else { shown }
 }
 
 fn checks(analysis: &Analysis, contender: &str) -> Cell {

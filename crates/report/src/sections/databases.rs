@@ -21,6 +21,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn servers(comparison: &SettingsComparison) -> String {
+    if let [first, others @ ..] = &comparison.servers[..]
+        && others.iter().all(|other| other == first)
+    {
+        return format!("All contenders: {first}. Read back from the running server, not from what was asked for.");
+    }
     let pairs = comparison.contenders.iter().zip(&comparison.servers);
     let texts: Vec<String> = pairs.map(|(contender, server)| format!("{contender}: {server}")).collect();
     format!("{}. Read back from the running server, not from what was asked for.", texts.join("; "))

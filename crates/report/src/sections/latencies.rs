@@ -1,6 +1,6 @@
 //! Latency percentiles of every kind of transaction and every contender.
 
-use super::comparison::{decimals, estimate, groups};
+use super::comparison::{estimate, groups};
 use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
@@ -31,7 +31,6 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
         .flat_map(|cell| cell.latency.iter().map(|latency| (cell.contender.as_str(), latency)))
         .filter(|(_, latency)| latency.span == span)
         .collect();
-    let decimals = decimals(all.iter().map(|(_, latency)| *latency));
     let mut columns =
         vec![Column::text("kind"), Column::text("contender"), Column::number("count"), Column::number("mean")];
     columns.extend(QUANTILES.map(|quantile| Column::number(format::percentile(quantile))));
@@ -46,7 +45,7 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
     let plain = all.iter().all(|(_, latency)| latency.mean_us.bounds.known().is_none());
     let rows = kinds.iter().flat_map(of_kind).map(|(index, (contender, latency))| {
         let kind = if index == 0 { latency.kind.as_str() } else { "" };
-        let cells = row(kind, contender, latency, decimals);
+        let cells = row(kind, contender, latency);
         // Where nothing has an interval, the caption says so once.
         cells.into_iter().map(|cell| if plain { Cell { detail: None, ..cell } } else { cell }).collect()
     });
@@ -54,14 +53,13 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
     Table { caption, columns, rows: rows.collect() }
 }
 
-fn row(kind: &str, contender: &str, latency: &Latency, decimals: usize) -> Vec<Cell> {
-    let number = |value: f64| format::milliseconds(value, decimals);
+fn row(kind: &str, contender: &str, latency: &Latency) -> Vec<Cell> {
     let mut cells = vec![Cell::new(kind), Cell::new(contender), Cell::new(format::count(latency.count))];
-    cells.push(estimate(Some(&latency.mean_us), number));
+    cells.push(estimate(Some(&latency.mean_us), format::milliseconds));
     cells.extend(QUANTILES.map(|quantile| {
         let found = latency.quantiles.iter().find(|found| (found.quantile - quantile).abs() < 1e-9);
-        estimate(found.map(|found| &found.value_us), number)
+        estimate(found.map(|found| &found.value_us), format::milliseconds)
     }));
-    cells.push(Cell::new(number(latency.max_us as f64)));
+    cells.push(Cell::new(format::milliseconds(latency.max_us as f64)));
     cells
 }

@@ -8,35 +8,69 @@ use record::facts::Facts;
 use record::run::Run;
 use record::trial::{MachineFacts, TrialRecord};
 
-const GIB: u64 = 1 << 30;
+const MIB: u64 = 1 << 20;
+
+/// What most often explains a difference; everything else that was read is folded.
+const TELLING: [&str; 14] = [
+    "cpu.model",
+    "cpu.threads",
+    "cpu.vulnerable",
+    "kernel.clocksource",
+    "kernel.release",
+    "memory.total_bytes",
+    "memory.transparent_huge_pages",
+    "storage.device",
+    "storage.file_system",
+    "storage.mount_options",
+    "storage.queue_requests",
+    "storage.scheduler",
+    "storage.write_cache",
+    "virtualization.vendor",
+];
 
 pub fn blocks(run: &Run) -> Vec<Block> {
     let machines = first_of_each_contender(run);
-    let mut found = vec![heading("Machines")];
     let titles: Vec<String> = machines.iter().map(|(trial, _)| trial.contender.clone()).collect();
-    let mut inside_titles = vec!["host".to_owned()];
-    inside_titles.extend(titles.iter().map(|name| format!("inside {name}")));
-    let mut inside = vec![&run.host];
-    inside.extend(machines.iter().map(|(_, machine)| &machine.inside));
-    found.extend(beside(inside_titles, &inside).blocks("facts"));
+    let mut found = vec![heading("Machines")];
     if machines.is_empty() {
         found.push(Block::Paragraph("No machine was started.".to_owned()));
-        return found;
     }
     let decided: Vec<&Facts> = machines.iter().map(|(_, machine)| &machine.decided).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
         found.push(Block::Heading { level: 3, text: "What the platforms decided".to_owned() });
-        found.extend(beside(titles, &decided).blocks("decisions"));
+        found.extend(beside(titles.clone(), &decided).blocks("decisions"));
     }
-    found.push(Block::Heading { level: 3, text: "Command lines".to_owned() });
+    found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
+    found.extend(seen(run, &machines, &titles));
     for (trial, machine) in &machines {
-        let title = format!("{}: {}, image {} (trial {})", trial.contender, machine.platform, machine.image, trial.id);
-        found.push(Block::Code { title, text: command_line(&machine.command_line) });
+        let (contender, platform) = (&trial.contender, &machine.platform);
+        let title = format!("image {}, trial {}", machine.image, trial.id);
+        let code = Block::Code { title, text: command_line(&machine.command_line) };
+        found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
     }
     let note =
         "Facts and command lines are those of each contender's first trial; every trial's are in its trial.json.";
     found.push(Block::Note(note.to_owned()));
     found
+}
+
+fn seen(run: &Run, machines: &[(&TrialRecord, &MachineFacts)], contenders: &[String]) -> Vec<Block> {
+    let mut titles = vec!["host".to_owned()];
+    titles.extend(contenders.iter().map(|name| format!("inside {name}")));
+    let mut facts = vec![&run.host];
+    facts.extend(machines.iter().map(|(_, machine)| &machine.inside));
+    let SideBySide { titles, rows } = beside(titles, &facts);
+    let (telling, others): (Vec<_>, Vec<_>) = rows.into_iter().partition(|(name, _)| TELLING.contains(&name.as_str()));
+    let count = others.len();
+    let mut blocks = Vec::new();
+    if !telling.is_empty() {
+        blocks.extend(SideBySide { titles: titles.clone(), rows: telling }.blocks("facts"));
+    }
+    if count > 0 {
+        let blocks_of_others = SideBySide { titles, rows: others }.blocks("facts");
+        blocks.push(Block::Fold { title: format!("{count} further facts"), blocks: blocks_of_others });
+    }
+    blocks
 }
 
 fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
@@ -67,12 +101,10 @@ fn beside(titles: Vec<String>, columns: &[&Facts]) -> SideBySide {
     SideBySide { titles, rows: names.into_iter().map(row).collect() }
 }
 
-/// Bytes also in GiB; everything else as it was read.
+/// Many bytes in a larger unit; everything else as it was read.
 fn readable(name: &str, value: &str) -> String {
     match value.parse::<u64>() {
-        Ok(bytes) if name.ends_with("_bytes") && bytes >= GIB => {
-            format!("{bytes} ({} GiB)", format::decimal(bytes as f64 / GIB as f64, 2))
-        }
+        Ok(bytes) if name.ends_with("_bytes") && bytes >= MIB => format::bytes(bytes),
         _ => value.to_owned(),
     }
 }

@@ -1,7 +1,7 @@
 //! Terms of use of the numbers: where workloads come from, how they deviate, how the numbers were made, versions.
 
 use super::heading;
-use crate::document::Block;
+use crate::document::{Block, Cell, Column, Table};
 use analysis::summary::Analysis;
 use record::run::Run;
 
@@ -17,6 +17,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     }
     found.push(heading("How the numbers were made"));
     found.push(Block::List(method(analysis)));
+    found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words())] });
     found.push(Block::Note(format!(
         "Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
          trial.json, findings.json and intervals.hlog. The same files always give the same report.",
@@ -24,6 +25,44 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         run.plan.format
     )));
     found
+}
+
+/// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
+const WORDS: [&str; 20] = [
+    "contender",
+    "baseline",
+    "block",
+    "trial",
+    "cell",
+    "processor",
+    "cached twice",
+    "NOPM",
+    "kind",
+    "percentile",
+    "response",
+    "service",
+    "95 % interval",
+    "bootstrap",
+    "plain reading",
+    "sound",
+    "finding",
+    "lateness",
+    "phase",
+    "effective",
+];
+
+const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
+
+fn words() -> Table {
+    let rows = WORDS.iter().filter_map(|word| Some(vec![Cell::new(*word), Cell::new(meaning(word)?)]));
+    let columns = vec![Column::text("word"), Column::text("meaning")];
+    Table { caption: String::new(), columns, rows: rows.collect() }
+}
+
+/// The second column of the glossary's row for a word.
+fn meaning(word: &str) -> Option<String> {
+    let row = GLOSSARY.lines().find_map(|line| line.strip_prefix(&format!("| {word} | ")))?;
+    Some(row.trim_end_matches(" |").replace('`', ""))
 }
 
 fn method(analysis: &Analysis) -> Vec<String> {
@@ -41,7 +80,7 @@ fn method(analysis: &Analysis) -> Vec<String> {
              comparison, Student's t on the same logarithms is given below.",
             method.fewest_blocks
         ),
-        "Latency percentiles are read from the added-up histograms of all completed trials, never averaged. Histograms \
+        "Latency percentiles are read from the added-up histograms of all trials that count, never averaged. Histograms \
          keep three digits of each value."
             .to_owned(),
         "What the interval covers is what varied between blocks of this run on this machine. It says nothing about other \
@@ -56,4 +95,16 @@ fn method(analysis: &Analysis) -> Vec<String> {
         }
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_word_is_in_the_glossary() {
+        let missing: Vec<&str> = WORDS.into_iter().filter(|word| meaning(word).is_none()).collect();
+        assert_eq!(missing, Vec::<&str>::new());
+        assert_eq!(meaning("baseline").as_deref(), Some("the contender that the others are compared with"));
+    }
 }

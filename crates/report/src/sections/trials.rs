@@ -3,6 +3,7 @@
 use super::heading;
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::format;
+use analysis::cells::has_wrong_data;
 use analysis::compare::describe;
 use analysis::summary::Analysis;
 use record::plan::PlannedTrial;
@@ -20,7 +21,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         Column::text("phases"),
     ];
     let rows = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
-    let note = "The throughput of a single trial is a plain reading; only completed trials enter any estimate.";
+    let note = "The throughput of a single trial is a plain reading; only completed trials without a violated data check enter any estimate.";
     vec![
         heading("Every trial"),
         Block::Table(Table { caption: String::new(), columns, rows }),
@@ -51,6 +52,11 @@ fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
 
 fn outcome(trial: &StoredTrial) -> Cell {
     let (text, tone) = match &trial.record.outcome {
+        Outcome::Completed if has_wrong_data(trial) => {
+            let violated = trial.findings.iter().filter(|finding| finding.is_violated());
+            let names: Vec<String> = violated.map(|finding| finding.name.clone()).collect();
+            return Cell::new("wrong data").tone(Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
+        }
         Outcome::Completed => return Cell::new("completed").tone(Tone::Good),
         Outcome::Invalid { .. } => ("invalid", Tone::Bad),
         Outcome::Failed { .. } => ("failed", Tone::Bad),

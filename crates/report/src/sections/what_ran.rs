@@ -3,6 +3,7 @@
 use super::heading;
 use super::side_by_side::SideBySide;
 use crate::document::{Block, Cell, Column, Table};
+use crate::format;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
 use serde_json::{Map, Value};
@@ -23,6 +24,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
     found.extend(settings(plan).blocks("keys of the study"));
+    found.push(Block::Note("Sizes without a unit are in bytes, spans of time in milliseconds.".to_owned()));
     found.push(Block::Table(order(plan)));
     found
 }
@@ -33,8 +35,19 @@ fn settings(plan: &Plan) -> SideBySide {
     let mut names: Vec<&String> = flat.iter().flat_map(BTreeMap::keys).collect();
     names.sort_unstable();
     names.dedup();
-    let row = |name: &String| (name.clone(), flat.iter().map(|cell| cell.get(name).cloned()).collect());
+    let row = |name: &String| {
+        (name.clone(), flat.iter().map(|cell| cell.get(name).map(|value| with_unit(name, value))).collect())
+    };
     SideBySide { titles: shown.iter().map(title).collect(), rows: names.into_iter().map(row).collect() }
+}
+
+/// The study's own sizes and spans; keys of catalog entries are known to nobody here.
+fn with_unit(name: &str, value: &str) -> String {
+    match (name, value.parse::<u64>()) {
+        ("machine.memory" | "machine.disk.size", Ok(bytes)) => format::bytes(bytes),
+        ("load.warmup" | "load.measure", Ok(length_ms)) => format::span(length_ms),
+        _ => value.to_owned(),
+    }
 }
 
 fn title(cell: &PlanCell) -> String {

@@ -1,6 +1,8 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
 use analysis::summary::{Analysis, analyse};
+use record::check::Verdict;
+use record::facts::{Fact, PROCESSOR};
 use record::run::Run;
 use record::synthetic;
 
@@ -47,7 +49,44 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     assert_eq!(json["trials"].as_array().unwrap().len(), run.trials.len());
     assert_eq!(json["plan"]["seed"], run.plan.seed);
     assert_eq!(json["host"]["cpu.threads"]["known"], "2");
-    assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 4);
+    assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 5);
+}
+
+/// A ratio against an emulated guest must not be quoted without saying so, wherever it is read.
+#[test]
+fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
+    let mut run = synthetic::run(3);
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let machine = trial.record.machine.as_mut().unwrap();
+        machine.decided.insert(PROCESSOR.to_owned(), Fact::known("emulated, because /dev/kvm is not there"));
+    }
+    let analysis = analyse(&run);
+    let answer = &report::answer::sentences(&analysis)[0];
+    assert!(answer.ends_with("But kvm ran emulated: this is what emulation costs, not what a hypervisor with working hardware virtualization does."), "{answer}");
+    let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
+    assert_eq!(json["answers"][0], **answer);
+    let in_one_line = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    for text in [report::html(&run, &analysis), report::markdown(&run, &analysis), report::terminal(&run, &analysis)] {
+        let text = in_one_line(text.replace("&#39;", "'"));
+        assert!(text.contains(answer), "{answer} is not in {text}");
+        assert!(text.contains("kvm ran emulated, because /dev/kvm is not there (trials 1, 4, 5)"), "{text}");
+    }
+}
+
+#[test]
+fn wrong_data_refuses_the_verdict_in_the_first_sentence() {
+    let mut run = synthetic::run(4);
+    let wrong = Verdict::Violated { seen: "warehouse 1 is 12.50 short".to_owned() };
+    run.trials[1].findings[0].verdict = wrong;
+    let analysis = analyse(&run);
+    let answer = &report::answer::sentences(&analysis)[0];
+    let expected = "kvm gets no verdict against native: native left wrong data behind in trial 2. How fast a database does \
+                    something wrong says nothing. Over 3 blocks whose data is right, kvm showed 0.8";
+    assert!(answer.starts_with(expected), "{answer}");
+    let html = report::html(&run, &analysis);
+    assert!(html.contains("<td class=\"bad\">wrong data<small>violated: order-entry/consistency-01</small>"), "{html}");
+    let markdown = report::markdown(&run, &analysis);
+    assert!(markdown.contains("| trials that count | **3 of 4** (1 with wrong data) | 4 of 4 |"), "{markdown}");
 }
 
 /// Opening and closing tags of the elements that a report is made of, in order.
@@ -55,7 +94,7 @@ fn unbalanced(html: &str) -> Vec<String> {
     let (mut open, mut wrong): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
     for tag in html.split('<').skip(1).filter_map(|rest| rest.split('>').next()) {
         let name = tag.split([' ', '\n']).next().unwrap_or_default();
-        let single = ["!DOCTYPE", "meta", "br"].contains(&name) || tag.ends_with('/');
+        let single = ["!DOCTYPE", "meta", "br", "wbr"].contains(&name) || tag.ends_with('/');
         match name.strip_prefix('/') {
             Some(name) if open.last() == Some(&name) => drop(open.pop()),
             Some(name) => wrong.push(format!("</{name}> while {:?} is open", open.last())),
@@ -97,12 +136,12 @@ fn figures_show_every_block_and_kind_and_describe_themselves() {
 }
 
 #[test]
-fn warnings_stand_before_the_answer_and_the_answer_before_every_table() {
+fn serious_warnings_stand_before_the_answer_and_the_answer_before_all_else() {
     let (run, analysis) = troubled();
     let html = report::html(&run, &analysis);
     let at = |text: &str| html.find(text).unwrap_or_else(|| panic!("{text} is missing"));
     let order =
-        ["<h1>", "class=\"warnings serious\"", "class=\"warnings caution\"", "class=\"answer\"", "<table>", "<svg"];
+        ["<h1>", "class=\"warnings serious\"", "class=\"answer\"", "class=\"warnings caution\"", "<table>", "<svg"];
     let order: Vec<usize> = order.iter().map(|text| at(text)).collect();
     assert!(order.is_sorted(), "{order:?}");
 }

@@ -1,5 +1,6 @@
 //! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
 
+use platforms::order::Asked;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
@@ -11,14 +12,14 @@ const ENGINE: &[Key] = &[Key {
     name: "profile",
     holds: Holds::Choice(&["sized", "stock"]),
     default: Some("sized"),
-    meaning: "Named settings.",
+    meaning: "named settings",
 }];
 
 const EMBEDDED: &[Key] =
     &[Key { name: "page", holds: Holds::Size { min: 512, max: 65536 }, default: Some("4KiB"), meaning: "" }];
 
 const WORKLOAD: &[Key] =
-    &[Key { name: "warehouses", holds: Holds::Integer { min: 1, max: 5000 }, default: None, meaning: "How many." }];
+    &[Key { name: "warehouses", holds: Holds::Integer { min: 1, max: 5000 }, default: None, meaning: "how many" }];
 
 const DISK: &[Key] = &[
     Key { name: "adapter", holds: Holds::Choice(&["virtio-blk", "nvme"]), default: Some("virtio-blk"), meaning: "" },
@@ -30,8 +31,8 @@ const VM: &[Key] = &[
     Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "" },
 ];
 
-/// The invented vm takes at most three vCPUs and refuses one combination of its keys.
-fn check_platform(kind: &str, table: &Map<String, Value>, vcpus: u32, _memory_bytes: u64) -> Vec<Problem> {
+/// The invented vm takes at most three vCPUs, refuses one combination of its keys, and has no disk for one kernel.
+fn check_platform(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
     let problem = |path: &str, found: String, expected: &str| Problem {
         path: path.to_owned(),
         found,
@@ -39,8 +40,14 @@ fn check_platform(kind: &str, table: &Map<String, Value>, vcpus: u32, _memory_by
         nearest: None,
     };
     let mut problems = Vec::new();
-    if kind == "vm" && vcpus > 3 {
-        problems.push(problem("", format!("found {vcpus} vCPUs"), "at most 3 in a vm"));
+    if kind == "vm" && asked.vcpus > 3 {
+        problems.push(problem("", format!("found {} vCPUs", asked.vcpus), "at most 3 in a vm"));
+    }
+    if kind == "vm" && table["disk"]["adapter"] == "nvme" && asked.kernel == "generic" {
+        problems.push(problem("disk.adapter", "found \"nvme\"".to_owned(), "kernel = \"cloud\""));
+    }
+    if kind == "vm" && table["accelerator"] == "tcg" && asked.is_reached_from_outside {
+        problems.push(problem("accelerator", "found \"tcg\"".to_owned(), "load from inside"));
     }
     if kind == "vm" && table["disk"]["adapter"] == "nvme" && table["disk"]["cache"] == "writeback" {
         problems.push(problem("disk.cache", "found \"writeback\"".to_owned(), "\"none\" with the adapter nvme"));
@@ -58,11 +65,12 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
 }
 
 pub fn catalogs() -> Catalogs {
-    let kind = |kind, keys| Kind { kind, meaning: "An invented entry.", keys, remote: false };
+    let kind = |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false };
     Catalogs {
         engines: vec![Kind { remote: true, ..kind("server", ENGINE) }, kind("sqlite", EMBEDDED)],
         workloads: vec![kind("orders", WORKLOAD)],
         platforms: vec![kind("native", &[]), kind("vm", VM)],
+        images: vec!["server", "micro"],
         check_platform,
         check_workload,
     }

@@ -2,6 +2,7 @@
 
 use crate::fixture::{STUDY, plan, plus, with};
 use insta::assert_snapshot;
+use record::phase::Phase;
 use record::plan::{Cell, Plan};
 use record::trial::{Pacing, Process};
 use serde_json::{Value, json};
@@ -187,7 +188,7 @@ fn the_image_follows_the_engine_unless_it_is_given() {
     let image = |text: &str| plan(text).cells[0].settings["machine"]["image"].clone();
     assert_eq!(image(STUDY), "server");
     assert_eq!(image(&with("\"server\"", "\"sqlite\"")), "micro");
-    assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"mine\"")), "mine");
+    assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "micro");
 }
 
 #[test]
@@ -221,7 +222,11 @@ fn the_estimate_adds_up() {
     let plan = plan(STUDY);
     let estimate = study::estimate(&plan);
     assert_eq!((estimate.measuring_ms, estimate.driving_ms), (40_000, 52_000));
-    let phases = plan.cells.iter().flat_map(study::phases).map(|phase| phase.expected_ms).sum::<u64>();
+    let of_cell = |cell| {
+        let load = study::load(cell).unwrap();
+        Phase::OF_A_TRIAL.map(|phase| study::expected_ms(phase, &load)).iter().sum::<u64>()
+    };
+    let phases = plan.cells.iter().map(of_cell).sum::<u64>();
     assert_eq!(estimate.total_ms, estimate.preparing_ms + 2 * phases);
 }
 

@@ -64,17 +64,24 @@ fn values_that_toml_has_and_studies_do_not() {
 }
 
 #[test]
-fn mistakes_in_the_toml_are_told_with_their_lines_and_alone() {
-    assert_snapshot!(problems("question = \"?\"\nseed = \nblocks 3\n[machine\nvcpus = 2\n"), @r"
-    x.toml:2: string values must be quoted, expected literal string
-    x.toml:3: key with no value, expected `=`
-    x.toml:4: unclosed table, expected `]`
-    ");
-    assert_snapshot!(problems(&plus("[machine]\nvcpus = 2\n")), @r"
-    x.toml:28: duplicate key, at machine
-    x.toml:29: duplicate key, at vcpus
-    ");
-    assert_snapshot!(problems(&with("seed = 7", "seed = 7\nseed = 8")), @"x.toml:3: duplicate key, at seed");
+fn mistakes_in_the_toml_are_told_with_their_places_and_alone() {
+    assert_snapshot!(problems("question = \"?\"\nseed = \nblocks 3\n[machine\nvcpus = 2\n"), @r#"
+    x.toml:2:8: not valid TOML: no value in `seed =`; expected text in quotes, a number, true or false
+    x.toml:3:8: not valid TOML: key with no value in `blocks 3`; expected `=`
+    x.toml:4:9: not valid TOML: unclosed table in `[machine`; expected `]`
+    "#);
+    assert_snapshot!(problems(&plus("[machine]\nvcpus = 2\n")), @r#"
+    x.toml:28:2: not valid TOML: duplicate key in `[machine]`
+    x.toml:29:1: not valid TOML: duplicate key in `vcpus = 2`
+    "#);
+    assert_snapshot!(problems(&with("seed = 7", "seed = 7\nseed = 8")), @"x.toml:3:1: not valid TOML: duplicate key in `seed = 8`");
+    assert_snapshot!(problems("seed = = 3\n"), @"x.toml:1:8: not valid TOML: extra `=` in `seed = = 3`");
+    assert_snapshot!(problems("question = \"ü?\" x\n"), @r#"x.toml:1:17: not valid TOML: unexpected key or value in `question = "ü?" x`; expected newline or `#`"#);
+    assert_snapshot!(problems("question = \"?\n"), @r#"x.toml:1:14: not valid TOML: invalid basic string in `question = "?`; expected `"`"#);
+    assert_snapshot!(problems("seed = seven\n"), @"x.toml:1:8: not valid TOML: a bare word in `seed = seven`; expected text in quotes, a number, true or false");
+    assert_snapshot!(problems("seed = 1e\n"), @"x.toml:1:10: not valid TOML: invalid exponent in `seed = 1e`; expected digits");
+    assert_snapshot!(problems("a = [1, 2\nb = 3"), @"x.toml:2:1: not valid TOML: missing comma between array elements in `b = 3`; expected `,`");
+    assert_snapshot!(problems("just words\n"), @"x.toml:1:6: not valid TOML: key with no value in `just words`; expected `=`");
 }
 
 #[test]
@@ -106,6 +113,17 @@ fn disks_that_contradict_themselves() {
 fn combinations_a_platform_cannot_honour() {
     assert_snapshot!(problems(&with("cache = ", "adapter = \"nvme\", cache = ")), @r#"x.toml:27: platform.disk.cache: found "writeback"; expected "none" with the adapter nvme (contender vm)"#);
     assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 4")), @"x.toml:27: platform: found 4 vCPUs; expected at most 3 in a vm (contender vm)");
+    let nvme = with("cache = \"writeback\"", "adapter = \"nvme\"");
+    assert_eq!(problems(&nvme), "no problem");
+    assert_snapshot!(problems(&nvme.replace("vcpus = 2", "vcpus = 2\nkernel = \"generic\"")), @r#"x.toml:28: platform.disk.adapter: found "nvme"; expected kernel = "cloud" (contender vm)"#);
+    let outside = with("[load]", "[load]\nplacement = \"outside\"");
+    assert_snapshot!(problems(&outside.replace("disk =", "accelerator = \"tcg\", disk =")), @r#"x.toml:28: platform.accelerator: found "tcg"; expected load from inside (contender vm)"#);
+}
+
+#[test]
+fn images_that_there_are_not() {
+    assert_eq!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "no problem");
+    assert_snapshot!(problems(&with("vcpus = 2", "vcpus = 2\nimage = \"mcro\"")), @r#"x.toml:7: machine.image: found "mcro"; expected "server" or "micro"; did you mean "micro"?"#);
 }
 
 #[test]

@@ -53,6 +53,35 @@ fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
     assert_eq!(plan.cells.iter().map(|cell| cell.contender.as_str()).collect::<Vec<_>>(), ["native", "vm"]);
 }
 
+/// Lists show them as they are, the reference makes sentences of them.
+#[test]
+fn meanings_are_phrases_without_a_full_stop() {
+    const NAMES: [&str; 3] = ["CPU", "PostgreSQL", "SQLite"];
+    fn meanings(keys: &[Key], found: &mut Vec<&'static str>) {
+        for key in keys {
+            found.push(key.meaning);
+            if let Holds::Table(inner) = key.holds {
+                meanings(inner, found);
+            }
+        }
+    }
+    let Catalogs { platforms, engines, workloads, .. } = Catalogs::standard();
+    let mut found = Vec::new();
+    for kind in platforms.iter().chain(&engines).chain(&workloads) {
+        found.push(kind.meaning);
+        meanings(kind.keys, &mut found);
+    }
+    for keys in [study::STUDY, study::MACHINE, study::LOAD] {
+        meanings(keys, &mut found);
+    }
+    let is_phrase = |text: &&str| {
+        let named = NAMES.iter().any(|name| text.starts_with(name));
+        !text.ends_with('.') && (named || text.starts_with(char::is_lowercase))
+    };
+    let others: Vec<&str> = found.into_iter().filter(|text| !is_phrase(text)).collect();
+    assert_eq!(others, Vec::<&str>::new());
+}
+
 /// `BLESS=1 cargo test -p study reference` writes the file anew when keys have changed.
 #[test]
 fn the_reference_is_what_the_catalogs_say() {

@@ -41,7 +41,7 @@ pub const KIND: &str = "order-entry";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "Wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it.",
+    meaning: "wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it",
     keys: KEYS,
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };

@@ -11,19 +11,19 @@ pub const KEYS: &[Key] = &[
         name: "warehouses",
         holds: Holds::Integer { min: 1, max: WAREHOUSES_MAX },
         default: Some("10"),
-        meaning: "Scale: each warehouse has ten districts, 30,000 customers and 100,000 stock rows, about 100 MB.",
+        meaning: "scale: each warehouse has ten districts, 30,000 customers and 100,000 stock rows, about 100 MB",
     },
     Key {
         name: "delivery",
         holds: Holds::Choice(&["deferred", "inline"]),
         default: Some("\"deferred\""),
-        meaning: "Whether a client only queues its deliveries and goes on, or executes and waits for them itself.",
+        meaning: "whether a client only queues its deliveries and goes on, or executes and waits for them itself",
     },
     Key {
         name: "data_seed",
         holds: Holds::Integer { min: 0, max: i64::MAX },
         default: Some("42"),
-        meaning: "Seed of the rows and of the hot values; a trial's inputs have the study's seed.",
+        meaning: "seed of the rows and of the hot values; a trial's inputs have the study's seed",
     },
 ];
 

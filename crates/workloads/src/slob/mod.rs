@@ -42,7 +42,7 @@ pub const KIND: &str = "slob";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "Random reads and updates of single-row pages; after SLOB and pgio, not comparable with them.",
+    meaning: "random reads and updates of single-row pages; after SLOB and pgio, not comparable with them",
     keys: KEYS,
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };

@@ -42,7 +42,7 @@ pub const KIND: &str = "sysbench-oltp";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "Point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests.",
+    meaning: "point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests",
     keys: KEYS,
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };

@@ -1,0 +1,59 @@
+//! What machines were, as far as it decides what may be compared: their processor and the place of their data.
+
+use crate::cells;
+use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, PROCESSOR};
+use record::run::Run;
+use record::trial::MachineFacts;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a platform decided about the place of the data is kept under names that begin like these.
+const STORAGE: [&str; 2] = ["storage", "data"];
+
+/// What a machine sees of the place of its data that must be the same for all contenders.
+const STORAGE_INSIDE: &str = "storage.file_system";
+
+/// How a cell's machines ran their instructions, in a word or two; `None` if no machine was started.
+pub fn processor(run: &Run, cell: u32) -> Option<String> {
+    let machines = cells::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
+    let kinds: BTreeSet<String> =
+        machines.filter_map(|machine| machine.decided.get(PROCESSOR)).map(Fact::kind).collect();
+    (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(" | "))
+}
+
+/// Whether a machine was interpreted by software: nobody runs a database like that, so its speed is no platform's.
+pub fn is_emulated(machine: &MachineFacts) -> bool {
+    machine.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == EMULATED)
+}
+
+/// Why it was, with the word that leads to the reason: "emulated, because KVM does not work".
+pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
+    is_emulated(machine).then(|| machine.decided[PROCESSOR].to_string())
+}
+
+/// Where contenders of a group kept their data in different places, a sentence for each difference.
+pub fn storage_differences(run: &Run, group: &cells::Group<'_>) -> Vec<String> {
+    let mut seen: BTreeMap<&str, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+    for cell in &group.cells {
+        let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
+        let decided = machine.into_iter().flat_map(|machine| &machine.decided);
+        let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
+        let inside = machine.into_iter().flat_map(|machine| &machine.inside);
+        for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
+            seen.entry(name).or_default().entry(fact.kind()).or_default().push(&cell.contender);
+        }
+    }
+    let differing = seen.into_iter().filter(|(_, kinds)| kinds.len() > 1);
+    differing.map(|(name, kinds)| difference(name, &kinds, &group.coordinates)).collect()
+}
+
+fn difference(name: &str, kinds: &BTreeMap<String, Vec<&str>>, coordinates: &str) -> String {
+    let place = if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") };
+    let said: Vec<String> = kinds.iter().map(|(kind, who)| format!("{kind} on {}", who.join(", "))).collect();
+    let said = format!("“{name}” differs between contenders{place}: {}", said.join("; "));
+    if name == DATA_CACHED_TWICE {
+        return format!(
+            "{said}. Where it is yes, the host's page cache serves reads too: memory beyond the machine's shape"
+        );
+    }
+    said
+}

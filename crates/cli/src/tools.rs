@@ -1,0 +1,82 @@
+//! Programs of the system that runs are made of: what needs them, where they are, and Debian's package for each.
+
+use crate::exit::Ended;
+use record::plan::Plan;
+use std::path::{Path, PathBuf};
+
+#[derive(Debug)]
+pub struct Tool {
+    pub program: &'static str,
+    pub package: &'static str,
+    pub purpose: &'static str,
+    need: Need,
+}
+
+/// Which runs cannot do without a tool.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Need {
+    Every,
+    /// Those with a contender on this platform.
+    Platform(&'static str),
+    /// As above, unless started by root, who has another way.
+    UserOnPlatform(&'static str),
+    /// Those that find no image in the cache: whoever builds one says what is missing.
+    Building,
+}
+
+pub const TOOLS: &[Tool] = &[
+    tool("qemu-system-x86_64", "qemu-system-x86", "platform qemu", Need::Platform("qemu")),
+    tool("bwrap", "bubblewrap", "platform native", Need::UserOnPlatform("native")),
+    tool("setpriv", "util-linux", "processes that die with the run", Need::Every),
+    tool("taskset", "util-linux", "machines on the shape's CPUs", Need::Every),
+    tool("mmdebstrap", "mmdebstrap", "building images", Need::Building),
+    tool("mke2fs", "e2fsprogs", "making disks", Need::Building),
+];
+
+/// Folders beside PATH in which Debian keeps tools for administrators.
+const MORE_FOLDERS: &[&str] = &["/usr/sbin", "/sbin"];
+
+const fn tool(program: &'static str, package: &'static str, purpose: &'static str, need: Need) -> Tool {
+    Tool { program, package, purpose, need }
+}
+
+impl Tool {
+    pub fn find(&self) -> Option<PathBuf> {
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders =
+            std::env::split_paths(&path).chain(MORE_FOLDERS.iter().map(|folder| Path::new(folder).to_owned()));
+        folders.map(|folder| folder.join(self.program)).find(|file| file.is_file())
+    }
+
+    fn is_needed_for(&self, plan: &Plan) -> bool {
+        match self.need {
+            Need::Every => true,
+            Need::Platform(kind) => is_on(plan, kind),
+            Need::UserOnPlatform(kind) => is_on(plan, kind) && !rustix::process::geteuid().is_root(),
+            Need::Building => false,
+        }
+    }
+}
+
+/// Whether a trial of the plan runs on a platform. Data are loaded natively, whatever the contenders.
+fn is_on(plan: &Plan, kind: &str) -> bool {
+    let planned = plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id));
+    let mut kinds = planned.filter_map(|cell| study::kind_and_table(cell, "platform")).map(|(kind, _)| kind);
+    kind == "native" || kinds.any(|planned| planned == kind)
+}
+
+/// Fails unless this host has every tool that trials of this plan need.
+pub fn require_for(plan: &Plan) -> Result<(), Ended> {
+    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.is_needed_for(plan) && tool.find().is_none()).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    let lines: Vec<String> = missing.iter().map(|tool| format!("  {}, for {}\n", tool.program, tool.purpose)).collect();
+    let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
+    packages.dedup();
+    Err(Ended::host(format!(
+        "this host lacks tools that the study needs:\n{}on Debian: apt-get install {}",
+        lines.concat(),
+        packages.join(" ")
+    )))
+}
