@@ -1,10 +1,11 @@
-//! A database of one warehouse in a temporary folder.
+//! A small database in a temporary folder.
 
+use driver::plan::Driven;
 use engines::catalog;
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use record::check::{Finding, Moment};
 use record::trial::KindTotals;
-use serde_json::{Map, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
@@ -26,9 +27,9 @@ pub struct Database {
 }
 
 /// The loaded database, or nothing where its programs are missing.
-pub fn database_or_skip(engine: &str) -> Option<Database> {
+pub fn database_or_skip(engine: &str, workload: AnyWorkload) -> Option<Database> {
     if Path::new(POSTGRES_PROGRAMS).is_dir() {
-        return Some(Database::loaded(engine));
+        return Some(Database::loaded(engine, workload));
     }
     let required = std::env::var("REQUIRE").unwrap_or_default();
     assert!(
@@ -40,7 +41,7 @@ pub fn database_or_skip(engine: &str) -> Option<Database> {
 }
 
 impl Database {
-    pub fn loaded(engine: &str) -> Self {
+    pub fn loaded(engine: &str, workload: AnyWorkload) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // The server may run under another account.
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();
@@ -53,7 +54,6 @@ impl Database {
         let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };
         let server = catalog::start(engine, &table, &ServerPlace { data, logs, port: None }, &shape).unwrap();
         let endpoint = server.report().endpoint.clone();
-        let workload = one_warehouse();
         let database = Self { workload, server: Some(server), endpoint, _folder: folder };
         database.load();
         database
@@ -77,6 +77,10 @@ impl Database {
         self.workload.dataset().reconcile(before, &self.state(), whole_run)
     }
 
+    pub fn audit(&self, driven: &Driven) -> Vec<Finding> {
+        self.workload.dataset().audit(&driven.facts.kinds, &driven.facts.tally)
+    }
+
     fn load(&self) {
         let (dataset, dialect) = (self.workload.dataset(), self.endpoint.dialect());
         let mut admin = catalog::admin(&self.endpoint).unwrap();
@@ -90,9 +94,17 @@ impl Database {
     }
 }
 
-fn one_warehouse() -> AnyWorkload {
-    let entry = workloads::catalog::entry("order-entry").unwrap();
-    let written = Map::from_iter([("warehouses".to_owned(), json!(1))]);
-    let table = settings::check(&written, entry.keys).unwrap();
-    AnyWorkload::from_table("order-entry", &table).unwrap()
+pub fn one_warehouse() -> AnyWorkload {
+    made("order-entry", &json!({ "warehouses": 1 }))
+}
+
+/// Few enough rows that clients meet.
+pub fn small_tables() -> AnyWorkload {
+    made("sysbench-oltp", &json!({ "tables": 2, "table_size": 1_000 }))
+}
+
+fn made(kind: &str, written: &Value) -> AnyWorkload {
+    let entry = workloads::catalog::entry(kind).unwrap();
+    let table = settings::check(written.as_object().unwrap(), entry.keys).unwrap();
+    AnyWorkload::from_table(kind, &table).unwrap()
 }

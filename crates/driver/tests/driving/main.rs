@@ -1,4 +1,4 @@
-//! The driver with real databases: order entry on SQLite and on PostgreSQL, for a second or two each.
+//! The driver with real databases: SQLite and PostgreSQL, for a second or two each.
 //!
 //! Without PostgreSQL's programs its tests skip and say so; with `REQUIRE=postgres` in the environment they fail.
 
@@ -7,9 +7,10 @@
 
 mod database;
 
-use database::{Database, database_or_skip};
+use database::{Database, database_or_skip, one_warehouse, small_tables};
 use driver::drive_endpoint;
 use driver::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
+use record::check::Verdict;
 use record::intervals::Span;
 
 fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
@@ -51,7 +52,7 @@ fn database_agrees(database: &Database, before: &database::State, driven: &Drive
 
 #[test]
 fn order_entry_on_sqlite() {
-    let database = Database::loaded("sqlite");
+    let database = Database::loaded("sqlite", one_warehouse());
     let before = database.state();
     let driven = drive(&database, &plan(6, 2, 1_000, 2_000));
     totals_agree(&driven);
@@ -67,7 +68,7 @@ fn order_entry_on_sqlite() {
 
 #[test]
 fn order_entry_on_postgres() {
-    let Some(database) = database_or_skip("postgres") else { return };
+    let Some(database) = database_or_skip("postgres", one_warehouse()) else { return };
     let before = database.state();
     let driven = drive(&database, &plan(8, 2, 1_000, 2_000));
     totals_agree(&driven);
@@ -77,6 +78,29 @@ fn order_entry_on_postgres() {
 
     stopping_keeps_what_was_measured(&database);
     a_server_that_is_killed_ends_the_driving(database);
+}
+
+/// The counters of the window are those of its transactions, neither more nor fewer.
+fn every_query_is_counted(database: &Database, clients: u32) {
+    let before = database.state();
+    let driven = drive(database, &plan(clients, 2, 500, 1_000));
+    totals_agree(&driven);
+    database_agrees(database, &before, &driven);
+    let audit = database.audit(&driven);
+    assert!(audit.iter().all(|finding| matches!(finding.verdict, Verdict::Holds { .. })), "{audit:#?}");
+    assert_eq!(driven.facts.tally["queries"], 20 * driven.facts.kinds[0].committed);
+    assert_eq!((driven.facts.metric.name.as_str(), driven.facts.metric.per_ms), ("TPS", 1_000));
+}
+
+#[test]
+fn sysbench_on_sqlite() {
+    every_query_is_counted(&Database::loaded("sqlite", small_tables()), 4);
+}
+
+#[test]
+fn sysbench_on_postgres() {
+    let Some(database) = database_or_skip("postgres", small_tables()) else { return };
+    every_query_is_counted(&database, 8);
 }
 
 fn stopping_keeps_what_was_measured(database: &Database) {
