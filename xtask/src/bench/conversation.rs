@@ -39,6 +39,11 @@ impl Conversation {
         Ok(Self { link, process: None })
     }
 
+    /// The agent's process, if we started it.
+    pub fn process_id(&self) -> Option<u32> {
+        self.process.as_ref().map(Child::id)
+    }
+
     /// The final reply to a request.
     pub fn ask(&mut self, request: &Value) -> anyhow::Result<Value> {
         self.ask_until(request, |_| false)

@@ -5,6 +5,7 @@
 
 mod boot;
 mod conversation;
+mod driver;
 mod load;
 mod postgres;
 mod ratio;
@@ -40,6 +41,14 @@ pub enum Race {
         #[arg(long, default_value_t = 3)]
         rounds: u32,
     },
+    /// The load engine against pgbench and sysbench on the same tables: CPU per statement and throughput
+    Driver {
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+        /// Length of one turn
+        #[arg(long, default_value_t = 8)]
+        seconds: u32,
+    },
 }
 
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
@@ -48,6 +57,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Load { warehouses, writers, rounds } => load::race(&ground, warehouses, writers.max(1), rounds),
         Race::Boot { rounds } => boot::race(&ground, rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground, warehouses, rounds),
+        Race::Driver { rounds, seconds } => driver::race(&ground, rounds, seconds),
     }
 }
 

@@ -1,0 +1,225 @@
+//! Who races, how each is started, and how its figures are read.
+
+use super::super::Ground;
+use super::process::{self, Finished};
+use super::scenario::{Scenario, Test};
+use super::server::{Product, Server};
+use anyhow::{Context, ensure};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+/// Where Debian keeps PostgreSQL's own programs.
+const PGBENCH: &str = "/usr/lib/postgresql/15/bin/pgbench";
+/// Threads of everybody who has a choice: as many as these machines have CPUs.
+const THREADS: &str = "2";
+/// Beyond its time a contestant may take this long to connect and to end.
+const ALLOWANCE: Duration = Duration::from_mins(2);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Contestant {
+    Bakeoff,
+    Pgbench,
+    Sysbench,
+}
+
+/// One turn of a contestant.
+pub struct Run<'a> {
+    pub server: &'a Server,
+    pub scenario: &'a Scenario,
+    pub rows: u32,
+    pub seconds: u32,
+    pub seed: u32,
+}
+
+/// What a turn came to.
+#[derive(Debug, Clone, Copy)]
+pub struct Sample {
+    pub statements: u64,
+    pub seconds: f64,
+    pub cpu_s: f64,
+}
+
+impl Sample {
+    pub fn cpu_us(&self) -> f64 {
+        self.cpu_s * 1e6 / self.statements as f64
+    }
+
+    pub fn rate(&self) -> f64 {
+        self.statements as f64 / self.seconds
+    }
+
+    pub fn line(&self, name: &str) -> String {
+        format!("{name}: {:.2} µs of CPU per statement, {:.0} statements/s", self.cpu_us(), self.rate())
+    }
+}
+
+/// Says what is not installed, before anything is started.
+pub fn are_installed() -> anyhow::Result<()> {
+    ensure!(Path::new(PGBENCH).exists(), "{PGBENCH} is missing: scripts/packages --races installs it");
+    let found = Command::new("sysbench").arg("--version").output();
+    found.context("sysbench is missing: scripts/packages --races installs it")?;
+    Ok(())
+}
+
+/// Makes the table that everybody uses.
+pub fn load(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<()> {
+    let mut command = drive(ground, server, Test::PointSelect, rows);
+    process::run(command.arg("--load"), ALLOWANCE, |_| Ok(())).context("loading")?;
+    Ok(())
+}
+
+/// The part of our command line that is the same for all.
+pub fn drive(ground: &Ground, server: &Server, test: Test, rows: u32) -> Command {
+    let mut command = Command::new(&ground.bakeoff);
+    command.args(["drive", "sysbench-oltp", &server.url(), "--json", "--shards", THREADS]);
+    command.args(["--set", &format!("test={}", test.word()), "--set", "rand_type=uniform"]);
+    command.args(["--set", "tables=1", "--set", &format!("table_size={rows}")]);
+    command
+}
+
+/// sysbench with its script and how to reach the server.
+pub fn sysbench(server: &Server, test: Test, rows: u32) -> Command {
+    let mut command = Command::new("sysbench");
+    command.arg(format!("oltp_{}", test.word()));
+    match server.product {
+        Product::Postgres => command.args([
+            "--db-driver=pgsql".to_owned(),
+            format!("--pgsql-host={}", server.host),
+            format!("--pgsql-port={}", server.port),
+            format!("--pgsql-user={}", server.user),
+            format!("--pgsql-db={}", server.database),
+        ]),
+        Product::Mariadb => command.args([
+            "--db-driver=mysql".to_owned(),
+            format!("--mysql-socket={}", server.host),
+            format!("--mysql-user={}", server.user),
+            format!("--mysql-db={}", server.database),
+        ]),
+    };
+    command.args(["--tables=1", "--rand-type=uniform", &format!("--table-size={rows}")]);
+    command
+}
+
+/// pgbench on a script of ours that does what sysbench's point select does.
+pub fn pgbench(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<Command> {
+    let script: PathBuf = ground.folder.join("point_select.sql");
+    let text = format!("\\set id random(1, {rows})\nSELECT c FROM sbtest1 WHERE id = :id;\n");
+    std::fs::write(&script, text).with_context(|| format!("writing {}", script.display()))?;
+    let mut command = Command::new(PGBENCH);
+    command.args(["--no-vacuum", "--protocol", "prepared", "--jobs", THREADS, "--file"]).arg(script);
+    command.args(["--host", &server.host, "--port", &server.port, "--username", &server.user, &server.database]);
+    Ok(command)
+}
+
+impl Contestant {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Bakeoff => "bakeoff",
+            Self::Pgbench => "pgbench",
+            Self::Sysbench => "sysbench",
+        }
+    }
+
+    /// Who can run a scenario; the first is ours.
+    pub fn of(scenario: &Scenario) -> Vec<Self> {
+        let pgbench = scenario.of_pgbench.map(|_| Self::Pgbench);
+        [Some(Self::Bakeoff), pgbench, Some(Self::Sysbench)].into_iter().flatten().collect()
+    }
+
+    pub fn run(self, ground: &Ground, run: &Run<'_>) -> anyhow::Result<Sample> {
+        let Run { server, scenario, rows, seconds, seed } = *run;
+        let (clients, time, seed) = (scenario.clients.to_string(), seconds.to_string(), seed.to_string());
+        let command = match self {
+            Self::Bakeoff => {
+                let mut command = drive(ground, server, scenario.test, rows);
+                command.args(["--clients", &clients, "--time", &format!("{time}s"), "--warmup", "0s"]);
+                command.args(["--seed", &seed]);
+                command
+            }
+            Self::Pgbench => {
+                let mut command = pgbench(ground, server, rows)?;
+                command.args(["--client", &clients, "--time", &time, "--random-seed", &seed]);
+                command
+            }
+            Self::Sysbench => {
+                let mut command = sysbench(server, scenario.test, rows);
+                command.args([format!("--threads={clients}"), format!("--time={time}"), format!("--rand-seed={seed}")]);
+                command.arg("run");
+                command
+            }
+        };
+        let finished = run_to_end(command, seconds)?;
+        self.sample(&finished, scenario.test)
+    }
+
+    pub fn sample(self, finished: &Finished, test: Test) -> anyhow::Result<Sample> {
+        let text = &finished.output;
+        let (transactions, seconds) = match self {
+            Self::Bakeoff => {
+                let said = json(text)?;
+                (committed(&said)?, measured_seconds(&said)?)
+            }
+            Self::Pgbench => {
+                let transactions = number_after(text, "number of transactions actually processed: ")?;
+                (transactions, transactions / number_after(text, "tps = ")?)
+            }
+            Self::Sysbench => {
+                let transactions = number_after(text, "transactions:")?;
+                (transactions, number_after(text, "total time:")?)
+            }
+        };
+        let statements = transactions as u64 * test.statements();
+        ensure!(statements > 0, "{} did nothing:\n{text}", self.name());
+        Ok(Sample { statements, seconds, cpu_s: finished.cpu_s })
+    }
+}
+
+pub fn run_to_end(mut command: Command, seconds: u32) -> anyhow::Result<Finished> {
+    process::run(&mut command, Duration::from_secs(seconds.into()) + ALLOWANCE, |_| Ok(()))
+}
+
+/// What `bakeoff drive --json` said.
+pub fn json(text: &str) -> anyhow::Result<Value> {
+    serde_json::from_str(text).with_context(|| format!("this is not JSON: {text}"))
+}
+
+fn committed(said: &Value) -> anyhow::Result<f64> {
+    let kinds = said["driver"]["kinds"].as_array().context("drive says what it did")?;
+    Ok(kinds.iter().filter_map(|kind| kind["committed"].as_f64()).sum())
+}
+
+fn measured_seconds(said: &Value) -> anyhow::Result<f64> {
+    let millis = said["driver"]["measured_ms"].as_f64().context("drive says how long it measured")?;
+    Ok(millis / 1e3)
+}
+
+/// The number that follows these words.
+pub fn number_after(text: &str, words: &str) -> anyhow::Result<f64> {
+    let rest = text.split_once(words).with_context(|| format!("{words:?} is not in:\n{text}"))?.1.trim_start();
+    let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '.').unwrap_or(rest.len());
+    rest[..end].parse().with_context(|| format!("no number after {words:?} in:\n{text}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn figures_are_read_where_each_puts_them() {
+        let finished = |output: &str| Finished { output: output.to_owned(), cpu_s: 1.0, peak_memory_bytes: 0 };
+        let pgbench = finished("number of transactions actually processed: 5000\ntps = 1000.5 (without …)\n");
+        let sample = Contestant::Pgbench.sample(&pgbench, Test::PointSelect).unwrap();
+        assert_eq!(sample.statements, 5000);
+        assert!((sample.rate() - 1000.5).abs() < 1e-6);
+        let sysbench =
+            finished("    transactions:                        100    (49.9 per sec.)\n    total time:  2.0040s\n");
+        let sample = Contestant::Sysbench.sample(&sysbench, Test::ReadWrite).unwrap();
+        assert_eq!((sample.statements, sample.seconds), (2000, 2.004));
+        let said = r#"{"driver": {"measured_ms": 4000, "kinds": [{"committed": 3}, {"committed": 4}]}}"#;
+        let sample = Contestant::Bakeoff.sample(&finished(said), Test::PointSelect).unwrap();
+        assert_eq!((sample.statements, sample.seconds), (7, 4.0));
+        assert!(Contestant::Pgbench.sample(&finished("nothing"), Test::PointSelect).is_err());
+    }
+}

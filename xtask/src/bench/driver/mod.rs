@@ -1,0 +1,65 @@
+//! The load engine against pgbench and sysbench: the same statements on the same tables of the same server, in turn.
+//!
+//! What is compared is what a statement costs the driving process in CPU time, and how many statements come through.
+//! Every contestant gets two threads where it has a choice, prepared statements, and ids drawn uniformly. Its CPU time
+//! is that of the whole process, connecting included. Connections are Unix sockets, which cost all of them the same.
+
+mod contestant;
+mod omission;
+mod process;
+mod scenario;
+mod server;
+mod summary;
+mod terminals;
+
+use super::Ground;
+use contestant::{Contestant, Run};
+use scenario::{SCENARIOS, Scenario};
+use server::{Product, Server};
+use summary::{Bar, Rounds};
+
+/// Rows of the one table that all contestants work on.
+const TABLE_ROWS: u32 = 100_000;
+
+pub fn race(ground: &Ground, rounds: u32, seconds: u32) -> anyhow::Result<()> {
+    anyhow::ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
+    contestant::are_installed()?;
+    let mut bars = Vec::new();
+    for product in [Product::Postgres, Product::Mariadb] {
+        let server = Server::start(ground, product)?;
+        contestant::load(ground, &server, TABLE_ROWS)?;
+        for scenario in SCENARIOS.iter().filter(|scenario| scenario.product == product) {
+            bars.extend(compare(ground, &server, scenario, rounds, seconds)?);
+        }
+        if product == Product::Postgres {
+            bars.extend(terminals::compare(ground, &server, rounds, seconds)?);
+            bars.extend(omission::compare(ground, &server, rounds)?);
+        }
+        server.stop()?;
+    }
+    summary::verdict(&bars)
+}
+
+fn compare(
+    ground: &Ground,
+    server: &Server,
+    scenario: &Scenario,
+    count: u32,
+    seconds: u32,
+) -> anyhow::Result<Vec<Bar>> {
+    println!("\n{}\n", scenario.name());
+    let contestants = Contestant::of(scenario);
+    let mut rounds = Rounds::new(&contestants);
+    for number in 0..count {
+        // Everybody is first, second and last equally often.
+        for turn in 0..contestants.len() {
+            let contestant = contestants[(turn + number as usize) % contestants.len()];
+            let run = Run { server, scenario, rows: TABLE_ROWS, seconds, seed: number + 1 };
+            let sample = contestant.run(ground, &run)?;
+            println!("round {}: {}", number + 1, sample.line(contestant.name()));
+            rounds.add(contestant, sample);
+        }
+    }
+    println!("\n{}", rounds.table());
+    Ok(rounds.bars(scenario))
+}

@@ -1,0 +1,111 @@
+//! Running a contestant to its end, and what it cost.
+
+use anyhow::{Context, ensure};
+use std::io::Read;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// The kernel counts CPU time of processes in this unit towards others, on every Linux we know.
+const TICKS_PER_SECOND: f64 = 100.0;
+/// How often a running contestant's memory is looked at.
+const LOOK: Duration = Duration::from_millis(50);
+/// Fields of /proc/self/stat after the command's name: CPU time of children that were waited for, user and system.
+const CHILDREN_USER: usize = 13;
+const CHILDREN_SYSTEM: usize = 14;
+
+/// What a finished process said and used.
+pub struct Finished {
+    pub output: String,
+    pub cpu_s: f64,
+    pub peak_memory_bytes: u64,
+}
+
+/// Runs the command and waits for it, calling `meanwhile` now and then with the time since its start. The process is
+/// killed after `limit`.
+pub fn run(
+    command: &mut Command,
+    limit: Duration,
+    mut meanwhile: impl FnMut(Duration) -> anyhow::Result<()>,
+) -> anyhow::Result<Finished> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let before = cpu_of_children()?;
+    let child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+    let mut child = Watched(child.with_context(|| format!("starting {name}"))?);
+    let (output, errors) = (child.0.stdout.take(), child.0.stderr.take());
+    let (output, errors) = output.zip(errors).context("both streams are piped")?;
+    let output = read_aside(output);
+    let errors = read_aside(errors);
+    let begin = Instant::now();
+    let mut peak_memory_bytes = 0;
+    let status = loop {
+        if let Some(status) = child.0.try_wait()? {
+            break status;
+        }
+        peak_memory_bytes = peak_memory(child.0.id()).unwrap_or(peak_memory_bytes);
+        meanwhile(begin.elapsed())?;
+        ensure!(begin.elapsed() < limit, "{name} did not end within {limit:?}");
+        std::thread::sleep(LOOK);
+    };
+    let cpu_s = cpu_of_children()? - before;
+    let said = |reader: std::thread::JoinHandle<String>| reader.join().unwrap_or_default();
+    let (output, errors) = (said(output), said(errors));
+    ensure!(status.success(), "{name} ended with {status}:\n{errors}{output}");
+    Ok(Finished { output, cpu_s, peak_memory_bytes })
+}
+
+/// A pipe that nobody reads would stop who writes into it.
+fn read_aside(mut stream: impl Read + Send + 'static) -> std::thread::JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        // What was read until an error is all there is to show.
+        let _ = stream.read_to_string(&mut text);
+        text
+    })
+}
+
+/// A process that does not outlive its race.
+struct Watched(Child);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        // It has ended already unless something failed.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn cpu_of_children() -> anyhow::Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("reading /proc/self/stat")?;
+    let after_name = stat.rsplit_once(") ").context("a stat line holds a name")?.1;
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    let ticks = |index: usize| fields.get(index).and_then(|field| field.parse::<f64>().ok());
+    let (user, system) = ticks(CHILDREN_USER).zip(ticks(CHILDREN_SYSTEM)).context("a stat line has 52 fields")?;
+    Ok((user + system) / TICKS_PER_SECOND)
+}
+
+fn peak_memory(process: u32) -> Option<u64> {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_busy_child_costs_cpu_and_says_what_it_said() {
+        let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo done";
+        let finished = run(Command::new("sh").args(["-c", script]), Duration::from_mins(1), |_| Ok(())).unwrap();
+        assert_eq!(finished.output, "done\n");
+        assert!(finished.cpu_s > 0.0);
+        assert!(finished.peak_memory_bytes > 0);
+    }
+
+    #[test]
+    fn a_failing_child_is_an_error_with_its_words() {
+        let script = "echo no such table >&2; exit 3";
+        let failed = run(Command::new("sh").args(["-c", script]), Duration::from_mins(1), |_| Ok(()));
+        assert!(failed.err().unwrap().to_string().contains("no such table"));
+    }
+}

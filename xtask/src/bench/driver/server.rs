@@ -1,0 +1,147 @@
+//! A server of our own for the race, started as a trial would start it, and its address in everybody's words.
+
+use super::super::Ground;
+use super::super::conversation::Conversation;
+use anyhow::{Context, ensure};
+use serde_json::{Map, Value, json};
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The shape that the server's settings are made for.
+const VCPUS: u32 = 2;
+const MEMORY_BYTES: u64 = 4 << 30;
+/// Room for the largest race, its administration and whatever the server keeps for itself.
+const CONNECTIONS: u32 = 400;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Product {
+    Postgres,
+    Mariadb,
+}
+
+impl Product {
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Postgres => "PostgreSQL",
+            Self::Mariadb => "MariaDB",
+        }
+    }
+
+    fn kind(self) -> &'static str {
+        match self {
+            Self::Postgres => "postgres",
+            Self::Mariadb => "mariadb",
+        }
+    }
+}
+
+pub struct Server {
+    pub product: Product,
+    /// Folder or file of the socket, as the product's clients take it.
+    pub host: String,
+    pub port: String,
+    pub user: String,
+    pub database: String,
+    conversation: Conversation,
+    folder: PathBuf,
+}
+
+impl Server {
+    pub fn start(ground: &Ground, product: Product) -> anyhow::Result<Self> {
+        let folder = ground.folder.join(product.kind());
+        std::fs::create_dir_all(folder.join("data")).with_context(|| format!("making {}", folder.display()))?;
+        let mut conversation = Conversation::start(ground, &folder)?;
+        let reply = conversation.ask(&json!({
+            "request": "start-server",
+            "engine": { "kind": product.kind(), "settings": defaults(ground, product)? },
+            "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
+            "port": null,
+        }))?;
+        let endpoint = &reply["with"]["endpoint"];
+        let text = |key: &str| match &endpoint[key] {
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        let [host, port, user, database] = ["host", "port", "user", "database"].map(text);
+        Ok(Self { product, host, port, user, database, conversation, folder })
+    }
+
+    /// The server's address as bakeoff takes it.
+    pub fn url(&self) -> String {
+        let scheme = match self.product {
+            Product::Postgres => "postgres",
+            Product::Mariadb => "mariadb",
+        };
+        let host = self.host.replace('/', "%2F");
+        format!("{scheme}://{}@{host}:{}/{}", self.user, self.port, self.database)
+    }
+
+    /// Sends a signal to every process of the server.
+    pub fn signal(&self, name: &str) -> anyhow::Result<()> {
+        let agent = self.conversation.process_id().context("the agent is a process of ours")?;
+        let processes = descendants(agent)?;
+        ensure!(!processes.is_empty(), "the server has no processes");
+        let ids = processes.iter().map(u32::to_string);
+        // A backend may end between the listing and the signal, which `kill` then mentions.
+        Command::new("kill").arg(format!("-{name}")).args(ids).status().context("starting kill")?;
+        Ok(())
+    }
+
+    pub fn stop(self) -> anyhow::Result<()> {
+        self.conversation.end()?;
+        std::fs::remove_dir_all(&self.folder).with_context(|| format!("removing {}", self.folder.display()))
+    }
+}
+
+/// The engine's settings as a study without any would give them, with room for all connections.
+fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
+    let study = format!(
+        "question = \"none\"\n[machine]\nvcpus = {VCPUS}\nmemory = \"{MEMORY_BYTES}\"\n\
+         [engine]\nkind = \"{}\"\nmax_connections = {CONNECTIONS}\n\
+         [workload]\nkind = \"order-entry\"\n[load]\nclients = 1\nwarmup = \"0s\"\nmeasure = \"1s\"\n\
+         [[contender]]\nname = \"none\"\nplatform = {{ kind = \"native\" }}\n",
+        product.kind()
+    );
+    let file = ground.folder.join("settings.toml");
+    std::fs::write(&file, study).with_context(|| format!("writing {}", file.display()))?;
+    let output = Command::new(&ground.bakeoff).args(["plan", "--json"]).arg(&file).output().context("starting plan")?;
+    ensure!(output.status.success(), "bakeoff plan: {}", String::from_utf8_lossy(&output.stderr));
+    let plan: Value = serde_json::from_slice(&output.stdout).context("reading the plan")?;
+    let mut settings: Map<String, Value> =
+        plan["cells"][0]["settings"]["engine"].as_object().context("the plan has an engine")?.clone();
+    settings.remove("kind");
+    Ok(Value::Object(settings))
+}
+
+fn descendants(of: u32) -> anyhow::Result<Vec<u32>> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc").context("listing processes")?.flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        // It may have ended since.
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        let parent = after_name.split_whitespace().nth(1).and_then(|field| field.parse::<u32>().ok());
+        parents.extend(parent.map(|parent| (process, parent)));
+    }
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(process, _)| *process));
+        next += 1;
+    }
+    Ok(found.split_off(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_is_a_descendant() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let found = descendants(std::process::id()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.contains(&child.id()));
+    }
+}
