@@ -7,15 +7,15 @@ use super::server::Product;
 pub enum Test {
     /// One prepared SELECT by primary key, without a transaction around it.
     PointSelect,
-    /// sysbench's read_write: 18 statements between BEGIN and COMMIT.
+    /// The `read_write` of sysbench: 18 statements between BEGIN and COMMIT.
     ReadWrite,
 }
 
 impl Test {
-    pub fn statements(self) -> u64 {
+    pub fn statements(self) -> f64 {
         match self {
-            Self::PointSelect => 1,
-            Self::ReadWrite => 20,
+            Self::PointSelect => 1.0,
+            Self::ReadWrite => 20.0,
         }
     }
 

@@ -154,8 +154,8 @@ mod tests {
     fn ratios_pair_rounds() {
         let mut rounds = Rounds::new(&[Contestant::Bakeoff, Contestant::Sysbench]);
         for (ours, theirs) in [(1.0, 2.0), (3.0, 4.0)] {
-            rounds.add(Contestant::Bakeoff, Sample { statements: 1_000_000, seconds: 1.0, cpu_s: ours });
-            rounds.add(Contestant::Sysbench, Sample { statements: 1_000_000, seconds: 1.0, cpu_s: theirs });
+            rounds.add(Contestant::Bakeoff, Sample { statements: 1e6, seconds: 1.0, cpu_s: ours });
+            rounds.add(Contestant::Sysbench, Sample { statements: 1e6, seconds: 1.0, cpu_s: theirs });
         }
         assert_eq!(rounds.ratios(Contestant::Sysbench, Sample::cpu_us), [0.5, 0.75]);
         assert!(rounds.table().contains("| sysbench | 3.0 | 1000000 | 0.62 (0.50 to 0.75) | 1.00 (1.00 to 1.00) |"));
