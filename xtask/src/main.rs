@@ -1,10 +1,12 @@
-//! Chores of the project: `cargo xtask tidy`, `lint`, `ci` and `bench`.
+//! Chores of the project: `cargo xtask tidy`, `lint`, `ci`, `fuzz` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod ci;
+mod fuzz;
+mod process;
 mod tidy;
 
 use anyhow::Context;
@@ -23,6 +25,12 @@ enum Chore {
     Bench {
         #[command(subcommand)]
         race: bench::Race,
+    },
+    /// Feed what reads foreign bytes with arbitrary and with almost right ones.
+    Fuzz {
+        /// How long each reader is fed
+        #[arg(long, default_value_t = 10)]
+        minutes: u64,
     },
     /// Run everything that must pass before a change goes in: lint and all tests.
     Ci,
@@ -44,6 +52,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Tidy => tidy::run(&root),
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
+        Chore::Fuzz { minutes } => fuzz::run(&root, *minutes),
         Chore::Ci => ci::ci(&root),
     }
 }

@@ -1,9 +1,9 @@
 //! Who races, how each is started, and how its figures are read.
 
 use super::super::Ground;
-use super::process::{self, Finished};
 use super::scenario::{Scenario, Test};
 use super::server::{Product, Server};
+use crate::process::{self, Finished};
 use anyhow::{Context, ensure};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -6,7 +6,6 @@
 
 mod contestant;
 mod omission;
-mod process;
 mod scenario;
 mod server;
 mod summary;

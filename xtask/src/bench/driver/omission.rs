@@ -3,10 +3,10 @@
 use super::super::Ground;
 use super::TABLE_ROWS;
 use super::contestant::{self, json, number_after};
-use super::process;
 use super::scenario::Test;
 use super::server::Server;
 use super::summary::{Asked, Bar, median};
+use crate::process;
 use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;

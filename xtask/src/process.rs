@@ -1,4 +1,4 @@
-//! Running a contestant to its end, and what it cost.
+//! Running a process to its end within a limit, and what it cost.
 
 use anyhow::{Context, ensure};
 use std::io::Read;
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 /// The kernel counts CPU time of processes in this unit towards others, on every Linux we know.
 const TICKS_PER_SECOND: f64 = 100.0;
-/// How often a running contestant's memory is looked at.
+/// How often a running process's memory is looked at.
 const LOOK: Duration = Duration::from_millis(50);
 /// Fields of /proc/self/stat after the command's name: CPU time of children that were waited for, user and system.
 const CHILDREN_USER: usize = 13;
