@@ -8,3 +8,4 @@ pub mod guest;
 pub mod loading;
 pub mod protocol;
 pub mod service;
+pub mod tables;

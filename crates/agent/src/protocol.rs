@@ -71,7 +71,7 @@ pub enum Reply {
         monotonic_ns: u64,
     },
     Description(Facts),
-    Started(ServerReport),
+    Started(Box<ServerReport>),
     Loaded {
         rows: BTreeMap<String, u64>,
     },

@@ -92,7 +92,7 @@ impl Service {
                 let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
                 let report = server.report().clone();
                 self.server = Some(server);
-                Reply::Started(report)
+                Reply::Started(Box::new(report))
             }
             Request::StopServer | Request::Shutdown => {
                 if let Some(server) = self.server.take() {

@@ -1,7 +1,7 @@
 //! The command line.
 
 use crate::exit::Exit;
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 /// Where runs are kept unless told otherwise.
@@ -27,6 +27,8 @@ pub enum Command {
     Report(ReportOptions),
     /// List platforms, engines, workloads and their keys
     List(ListOptions),
+    /// Load, run, check or clean a workload on a server that already exists
+    Drive(DriveOptions),
     /// Print generated rows of a workload's table, without any database
     Rows(RowsOptions),
     /// Build or list machine images
@@ -105,6 +107,76 @@ pub struct RowsOptions {
     /// Print each table's number of rows and checksum instead of rows
     #[arg(long)]
     pub checksum: bool,
+}
+
+/// What is done to a database, in the order in which it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Step {
+    /// Drop the workload's own tables, and say which
+    Clean,
+    /// Make the tables and fill them; refused while any of them exists
+    Load,
+    /// Drive the load and report
+    Run,
+    /// Check the data, and after a run in the same command also against what clients were told
+    Check,
+}
+
+#[derive(Debug, Args)]
+pub struct DriveOptions {
+    /// Workload, for example order-entry
+    pub workload: String,
+    /// Server and database: postgres://user@host:port/database?sslmode=…, mysql://…, mariadb://… or sqlite:FILE.
+    /// What it leaves out comes from the variables and files that the database's own programs read
+    pub url: String,
+    /// A setting of the workload, for example warehouses=10; may be repeated
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// What is done, in this order
+    #[arg(long, value_name = "STEP,…", value_delimiter = ',', default_value = "run")]
+    pub steps: Vec<Step>,
+    /// Clients that work back to back, each with a session of its own [default: 1]
+    #[arg(long, value_name = "N", group = "pacing")]
+    pub clients: Option<u32>,
+    /// Clients that pause as the workload says, and share sessions
+    #[arg(long, value_name = "N", group = "pacing")]
+    pub terminals: Option<u32>,
+    /// Transactions that arrive at a rate whether or not the database keeps up, for example 500/s
+    #[arg(long, value_name = "RATE", group = "pacing")]
+    pub arrivals: Option<String>,
+    /// How arrivals are spread: poisson or uniform
+    #[arg(long, requires = "arrivals")]
+    pub process: Option<String>,
+    /// Sessions that terminals or arrivals share
+    #[arg(long, value_name = "N", conflicts_with = "clients")]
+    pub sessions: Option<u32>,
+    /// How long it is measured
+    #[arg(long, value_name = "SPAN", default_value = "60s")]
+    pub time: String,
+    /// How long the load runs before it is measured
+    #[arg(long, value_name = "SPAN", default_value = "5s")]
+    pub warmup: String,
+    /// Time between two lines of the live display, in whole seconds
+    #[arg(long, value_name = "SPAN", default_value = "1s")]
+    pub interval: String,
+    /// Threads of the load engine; 0 means one for each CPU it may use
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub shards: u32,
+    /// The same seed gives the same inputs
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub seed: u64,
+    /// How often a transaction that the database gave up is tried again with the same inputs
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub retries: u32,
+    /// Connections that load side by side
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub writers: u32,
+    /// Print one JSON document a line on standard output: each interval, each step, and the result
+    #[arg(long)]
+    pub json: bool,
+    /// Keep histograms, totals and findings in this folder, which is made
+    #[arg(long, value_name = "FOLDER")]
+    pub record: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -3,6 +3,7 @@
 pub mod agent;
 pub mod completions;
 pub mod doctor;
+pub mod drive;
 pub mod image;
 pub mod list;
 pub mod plan;
@@ -10,3 +11,4 @@ pub mod report;
 pub mod rows;
 pub mod run;
 pub mod study_file;
+pub mod workload;

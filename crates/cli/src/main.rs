@@ -27,6 +27,7 @@ fn main() -> ExitCode {
         Command::Doctor(options) => commands::doctor::doctor(&options),
         Command::Report(options) => commands::report::report(&options),
         Command::List(options) => commands::list::list(&options),
+        Command::Drive(options) => commands::drive::drive(&options),
         Command::Rows(options) => commands::rows::rows(&options),
         Command::Image(options) => commands::image::image(&options),
         Command::Completions(options) => Ok(commands::completions::completions(&options)),

@@ -21,10 +21,22 @@ pub trait Admin {
         columns: &[&str],
         fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
     ) -> Result<u64, SessionError>;
+    /// Whether statements find a table of this name.
+    fn has_table(&mut self, table: &str) -> Result<bool, SessionError> {
+        match self.scan(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_, _| ()) {
+            Ok(()) => Ok(true),
+            Err(SessionError::Refused { code, .. }) if NO_SUCH_TABLE.contains(&code.as_str()) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
     /// Does what the database would do by itself some time after loading (statistics, clearing up), so that it does not do
     /// it while something is measured.
     fn settle(&mut self) -> Result<(), SessionError>;
 }
+
+/// What PostgreSQL, MySQL and SQLite call it. SQLite has no code of its own for it, but nothing else can be wrong with
+/// a statement so plain.
+const NO_SUCH_TABLE: [&str; 3] = ["42P01", "1146", "SQLITE 1"];
 
 /// Rows of a scan that are handed over together: enough to make the hand-over cheap, few enough to stay in the cache.
 pub(crate) const BATCH_ROWS: usize = 256;

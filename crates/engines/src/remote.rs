@@ -29,6 +29,16 @@ impl Remote {
         Self { host: address.ip().to_string(), address: None, port: address.port(), ..self }
     }
 
+    /// As a URL without what is secret.
+    pub fn shown(&self, scheme: &str) -> String {
+        let Self { host, port, user, database, .. } = self;
+        if self.is_local_socket() {
+            return format!("{scheme}://{user}@/{database} at {host}");
+        }
+        let host = if host.contains(':') { format!("[{host}]") } else { host.clone() };
+        format!("{scheme}://{user}@{host}:{port}/{database}")
+    }
+
     pub fn is_local_socket(&self) -> bool {
         self.host.starts_with('/')
     }

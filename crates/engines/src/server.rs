@@ -4,6 +4,7 @@ use crate::remote::Remote;
 use crate::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -60,6 +61,17 @@ impl Endpoint {
             Self::Sqlite { .. } => Dialect::Sqlite,
             Self::Postgres(_) => Dialect::Postgres,
             Self::Mysql(_) => Dialect::Mysql,
+        }
+    }
+}
+
+/// As a URL without what is secret, for messages.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Sqlite { file, .. } => write!(formatter, "sqlite:{}", file.display()),
+            Self::Postgres(remote) => formatter.write_str(&remote.shown("postgres")),
+            Self::Mysql(remote) => formatter.write_str(&remote.shown("mysql")),
         }
     }
 }

@@ -22,7 +22,7 @@ mod syntax;
 pub use catalogs::{Catalogs, Kind};
 pub use decide::Host;
 pub use estimate::{TimeEstimate, estimate, expected_ms};
-pub use keys::{LOAD, MACHINE, STUDY};
+pub use keys::{LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::plan;
 pub use problems::{Problem, render};

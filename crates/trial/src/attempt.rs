@@ -228,7 +228,7 @@ impl Running<'_> {
                     profile: profile.unwrap_or_default().to_owned(),
                     effective: report.effective.clone(),
                 });
-                Ok(report)
+                Ok(*report)
             }
             other => Err(mismatch("start of the server", &other).into()),
         }

@@ -4,6 +4,7 @@ use crate::dataset::Dataset;
 use crate::order_entry::{self, OrderEntry};
 use crate::slob::{self, Slob};
 use crate::sysbench_oltp::{self, SysbenchOltp};
+use crate::workload::{Kind, Workload};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
@@ -57,6 +58,14 @@ impl AnyWorkload {
             Self::OrderEntry(_) => &order_entry::ENTRY,
             Self::Slob(_) => &slob::ENTRY,
             Self::SysbenchOltp(_) => &sysbench_oltp::ENTRY,
+        }
+    }
+
+    pub fn kinds(&self) -> &'static [Kind] {
+        match self {
+            Self::OrderEntry(workload) => workload.kinds(),
+            Self::Slob(workload) => workload.kinds(),
+            Self::SysbenchOltp(workload) => workload.kinds(),
         }
     }
 

@@ -45,6 +45,11 @@ pub trait Dataset: Send + Sync {
     fn tables(&self) -> &[Table];
     /// Expected number of rows, for progress; exact where the workload fixes it.
     fn expected_rows(&self, table: &Table) -> u64;
+    /// Whether the table has a key of one column that counts its rows from 1, and driving keeps it so: then the highest
+    /// key tells at once whether a table is of the size that the settings say.
+    fn is_numbered(&self, table: &Table) -> bool {
+        table.key.len() == 1
+    }
     /// Puts the rows of one part of a table into the sink, some rows at each call; false after the last.
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
     /// Statements to run before loading (tables) and after it (keys, indexes).

@@ -1,12 +1,11 @@
 //! `bakeoff rows`: the generated rows of a table, without any database.
 
 use crate::arguments::RowsOptions;
+use crate::commands::workload;
 use crate::display::print;
 use crate::exit::{Ended, Exit};
 use anyhow::{Context, Result};
-use serde_json::{Map, Value};
 use std::io::Write;
-use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 use workloads::dataset::{Dataset, Part, Table};
 
 /// Rows are written out in pieces of about this size.
@@ -15,7 +14,7 @@ const PIECE_BYTES: usize = 1 << 20;
 const CHECKSUM_THREADS: u32 = 4;
 
 pub fn rows(options: &RowsOptions) -> Result<Exit> {
-    let workload = workload(options)?;
+    let workload = workload::made(&options.workload, &options.set)?;
     let dataset = workload.dataset();
     let Some(name) = &options.table else {
         print(&tables(dataset, options.checksum));
@@ -35,32 +34,6 @@ pub fn rows(options: &RowsOptions) -> Result<Exit> {
         Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(Exit::Done),
         result => result.map(|()| Exit::Done).context("writing rows"),
     }
-}
-
-fn workload(options: &RowsOptions) -> Result<AnyWorkload> {
-    let kind = &options.workload;
-    let Some(entry) = entry(kind) else {
-        let known: Vec<_> = WORKLOADS.iter().map(|entry| entry.kind).collect();
-        return Err(Ended::bad_input(format!("there is no workload {kind:?}; known are {}", known.join(", "))).into());
-    };
-    let mut table = Map::new();
-    for pair in &options.set {
-        let (key, value) = pair
-            .split_once('=')
-            .ok_or_else(|| Ended::bad_input(format!("--set {pair:?}: expected KEY=VALUE, as in warehouses=2")))?;
-        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
-        table.insert(key.to_owned(), value);
-    }
-    let problems = |problems: Vec<settings::Problem>| {
-        let lines = problems.iter().map(|problem| {
-            let nearest = problem.nearest.as_ref().map(|nearest| format!("; did you mean {nearest:?}?"));
-            let (path, found, expected) = (&problem.path, &problem.found, &problem.expected);
-            format!("--set {path}: {found}; expected {expected}{}", nearest.unwrap_or_default())
-        });
-        Ended::bad_input(lines.collect::<Vec<_>>().join("\n"))
-    };
-    let checked = settings::check(&table, entry.keys).map_err(problems)?;
-    Ok(AnyWorkload::from_table(kind, &checked).map_err(problems)?)
 }
 
 fn tables(dataset: &dyn Dataset, checksum: bool) -> String {

@@ -2,6 +2,7 @@
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
 mod bad_input;
+mod drive;
 mod interrupted;
 mod runs;
 mod setting;

@@ -187,7 +187,7 @@ pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) 
     let engine = Chosen { kind: engine.to_owned(), settings: settings::check(&Map::new(), keys).unwrap() };
     let shape = ServerShape { vcpus: 2, memory_bytes: MEMORY_BYTES };
     match ask(machine, &Request::StartServer { engine, shape, port }) {
-        Reply::Started(report) => report,
+        Reply::Started(report) => *report,
         other => panic!("{other:?}"),
     }
 }

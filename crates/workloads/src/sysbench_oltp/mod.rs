@@ -176,6 +176,10 @@ impl Dataset for SysbenchOltp {
         self.initial_rows()
     }
 
+    fn is_numbered(&self, _: &Table) -> bool {
+        !matches!(self.settings.test, Test::Insert | Test::Delete | Test::BulkInsert)
+    }
+
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
         let number = (0..).zip(&self.tables).find(|(_, known)| known.name == table).map(|(number, _)| number);
         Box::new(rows::rows(self, number, part))

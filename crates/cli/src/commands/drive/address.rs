@@ -1,0 +1,121 @@
+//! From a URL to an endpoint: what the environment and the user's files add to it, and where its host's name leads.
+
+use crate::display::say;
+use crate::exit::Ended;
+use crate::host;
+use anyhow::{Context, Result};
+use engines::address::{FileText, Surroundings};
+use engines::remote::Remote;
+use engines::server::Endpoint;
+use engines::session::SessionError;
+use machines::process::{Launch, Process};
+use std::io::{self, Read};
+use std::net::{IpAddr, SocketAddr, TcpStream};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::Duration;
+
+/// A name that is not found by then will not be found.
+const LOOKUP_LIMIT: Duration = Duration::from_secs(10);
+/// Of several addresses, how long each may take to accept a connection.
+const CONNECT_LIMIT: Duration = Duration::from_secs(5);
+
+/// The endpoint that is meant, with every name looked up. Tells the user what was not used.
+pub fn found(url: &str) -> Result<Endpoint> {
+    let around = Surroundings {
+        variable: &|name| std::env::var(name).ok(),
+        file: &read_with_mode,
+        home: std::env::var_os("HOME").map(PathBuf::from),
+        account: account(),
+        memory_bytes: host::memory_bytes(),
+    };
+    let address = engines::address::parse(url, &around).map_err(|error| Ended::bad_input(error.to_string()))?;
+    for warning in &address.warnings {
+        say(&format!("warning: {warning}"));
+    }
+    match address.endpoint {
+        Endpoint::Postgres(remote) => Ok(Endpoint::Postgres(looked_up(remote)?)),
+        Endpoint::Mysql(remote) => Ok(Endpoint::Mysql(looked_up(remote)?)),
+        file @ Endpoint::Sqlite { .. } => Ok(file),
+    }
+}
+
+fn read_with_mode(path: &Path) -> io::Result<FileText> {
+    const PERMISSIONS: u32 = 0o777;
+    let mode = std::fs::metadata(path)?.permissions().mode() & PERMISSIONS;
+    Ok(FileText { text: std::fs::read_to_string(path)?, mode })
+}
+
+/// The user's name, from the file of accounts: the C library's lookup cannot be linked statically.
+fn account() -> Option<String> {
+    let user = rustix::process::geteuid().as_raw().to_string();
+    let file = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let of_user = file.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let name = of_user.into_iter().find(|fields| fields.get(2) == Some(&user.as_str()));
+    name.map(|fields| fields[0].to_owned()).or_else(|| std::env::var("USER").ok())
+}
+
+fn looked_up(remote: Remote) -> Result<Remote> {
+    if remote.is_local_socket() || remote.address.is_some() || remote.host.parse::<IpAddr>().is_ok() {
+        return Ok(remote);
+    }
+    let addresses = addresses(&remote.host)?;
+    let address = match addresses.as_slice() {
+        [] => return Err(Ended::bad_input(format!("the host {:?} is not known here", remote.host)).into()),
+        [only] => *only,
+        several => first_that_accepts(several, remote.port),
+    };
+    Ok(Remote { address: Some(address), ..remote })
+}
+
+/// By the system's own rules, whatever they are (files, DNS, directories): asked of its program for that, because the
+/// C library's name service cannot be linked statically.
+fn addresses(host: &str) -> Result<Vec<IpAddr>> {
+    let launch = Launch::new(&["getent", "ahosts", host]).stdout(Stdio::piped());
+    let mut getent = Process::start(launch).context("looking up the host's name")?;
+    let ended = getent.wait(LOOKUP_LIMIT).context("looking up the host's name")?;
+    if ended.is_none() {
+        let limit = LOOKUP_LIMIT.as_secs();
+        return Err(Ended::bad_input(format!("the host {host:?} was not found within {limit} s")).into());
+    }
+    let mut text = String::new();
+    if let Some(mut output) = getent.take_stdout() {
+        output.read_to_string(&mut text).context("reading the host's addresses")?;
+    }
+    // Each address comes once for each kind of socket.
+    let mut found = Vec::new();
+    for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
+        if !found.contains(&address) {
+            found.push(address);
+        }
+    }
+    Ok(found)
+}
+
+/// The first if none does: then connecting to it says why.
+fn first_that_accepts(addresses: &[IpAddr], port: u16) -> IpAddr {
+    let accepts =
+        |address: &&IpAddr| TcpStream::connect_timeout(&SocketAddr::new(**address, port), CONNECT_LIMIT).is_ok();
+    *addresses.iter().find(accepts).unwrap_or(&addresses[0])
+}
+
+/// Why a session could not be opened, in the words of who can do something about it.
+pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
+    let advice = match error {
+        SessionError::Refused { message, .. } if message.contains("asks for a password") => {
+            "; give it by PGPASSWORD, ~/.pgpass, MYSQL_PWD or ~/.my.cnf"
+        }
+        SessionError::Insecure { why } if why.contains("nobody who is trusted") => {
+            "; the parameter is sslrootcert (PostgreSQL) or ssl-ca (MySQL)"
+        }
+        SessionError::Lost(cause) => match cause.kind() {
+            io::ErrorKind::ConnectionRefused => "; nothing listens there",
+            io::ErrorKind::NotFound => "; there is no such socket",
+            io::ErrorKind::TimedOut => "; nothing answers there",
+            _ => "",
+        },
+        _ => "",
+    };
+    Ended::bad_input(format!("{endpoint}: {error}{advice}"))
+}

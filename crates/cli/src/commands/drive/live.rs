@@ -1,0 +1,125 @@
+//! One line for each interval while the load runs.
+
+use analysis::latency::Counts;
+use driver::plan::SecondSeen;
+use record::intervals::Span;
+use record::trial::KindTotals;
+use report::format::{count, decimal};
+use serde_json::{Value, json};
+use workloads::workload::Kind;
+
+/// Seconds that are shown together.
+pub struct Interval {
+    kinds: Vec<Kind>,
+    length_s: u64,
+    seconds: Vec<SecondSeen>,
+}
+
+/// An interval that is over.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    pub end_s: u64,
+    pub length_s: u64,
+    pub measured: bool,
+    /// Of each counted kind.
+    pub counted: Vec<(String, u64)>,
+    pub finished: u64,
+    pub failed: u64,
+    pub retries: u64,
+    pub response: Counts,
+}
+
+impl Interval {
+    pub fn new(kinds: &[Kind], length_s: u64) -> Self {
+        Self { kinds: kinds.to_vec(), length_s, seconds: Vec::new() }
+    }
+
+    /// Takes the next second in; a line whenever an interval is full, or warm-up ends.
+    pub fn take(&mut self, second: SecondSeen) -> Option<Line> {
+        let cut = self.seconds.first().is_some_and(|first| first.interval.measured != second.interval.measured);
+        let early = if cut { self.line() } else { None };
+        self.seconds.push(second);
+        let is_full = self.seconds.len() as u64 >= self.length_s;
+        early.or_else(|| if is_full { self.line() } else { None })
+    }
+
+    /// What has gathered since the last line.
+    pub fn line(&mut self) -> Option<Line> {
+        let seconds = std::mem::take(&mut self.seconds);
+        let (first, last) = (seconds.first()?, seconds.last()?);
+        let total = |field: fn(&KindTotals) -> u64| seconds.iter().flat_map(|second| &second.totals).map(field).sum();
+        let of_kind = |index: usize| -> u64 {
+            seconds.iter().filter_map(|second| second.totals.get(index)).map(KindTotals::finished).sum()
+        };
+        let counted = self.kinds.iter().enumerate().filter(|(_, kind)| kind.counted);
+        let parts = seconds.iter().flat_map(|second| &second.interval.kinds).filter(|part| part.span == Span::Response);
+        Some(Line {
+            end_s: (last.interval.start_ms + last.interval.length_ms) / 1000,
+            length_s: seconds.len() as u64,
+            measured: first.interval.measured,
+            counted: counted.map(|(index, kind)| (kind.name.to_owned(), of_kind(index))).collect(),
+            finished: total(KindTotals::finished),
+            failed: total(|kind| kind.failed),
+            retries: total(|kind| kind.retries),
+            response: Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, many)| (value, many.into())))),
+        })
+    }
+}
+
+const QUANTILES: [f64; 3] = [0.5, 0.95, 0.99];
+
+impl Line {
+    /// What stands above the lines; kinds that are counted have a column each, unless that is all there are.
+    pub fn heading(kinds: &[Kind]) -> String {
+        let counted: Vec<String> = shown(kinds).map(|name| format!("{name}/s")).collect();
+        let rest = ["all/s", "p50 ms", "p95 ms", "p99 ms", "errors", "retries"].map(str::to_owned);
+        aligned(kinds, "time", counted.into_iter().chain(rest))
+    }
+
+    pub fn text(&self, kinds: &[Kind]) -> String {
+        let rate = |many: u64| decimal(many as f64 / self.length_s as f64, 0);
+        let many_of =
+            |name: &str| self.counted.iter().find(|(counted, _)| counted == name).map_or(0, |(_, many)| *many);
+        let counted: Vec<String> = shown(kinds).map(|name| rate(many_of(name))).collect();
+        let [p50, p95, p99] = QUANTILES.map(|quantile| self.milliseconds(quantile));
+        let rest = [rate(self.finished), p50, p95, p99, count(self.failed), count(self.retries)];
+        let line = aligned(kinds, &format!("{} s", self.end_s), counted.into_iter().chain(rest));
+        if self.measured { line } else { format!("{line}  warming up") }
+    }
+
+    fn milliseconds(&self, quantile: f64) -> String {
+        self.response.quantile(quantile).map_or_else(|| "–".to_owned(), milliseconds)
+    }
+
+    pub fn json(&self) -> Value {
+        let [p50_us, p95_us, p99_us] = QUANTILES.map(|quantile| self.response.quantile(quantile));
+        let counted: serde_json::Map<_, _> =
+            self.counted.iter().map(|(name, many)| (name.clone(), json!(many))).collect();
+        json!({
+            "event": "interval", "end_s": self.end_s, "length_s": self.length_s, "measured": self.measured,
+            "counted": counted, "finished": self.finished, "failed": self.failed, "retries": self.retries,
+            "response": { "p50_us": p50_us, "p95_us": p95_us, "p99_us": p99_us, "max_us": self.response.longest() },
+        })
+    }
+}
+
+/// Two decimals, so that columns of a whole run align.
+pub fn milliseconds(value_us: u64) -> String {
+    decimal(value_us as f64 / 1000.0, 2)
+}
+
+/// Names of counted kinds that say more than the sum over all.
+fn shown(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
+    let some_are_not = kinds.iter().any(|kind| !kind.counted);
+    kinds.iter().filter(move |kind| kind.counted && some_are_not).map(|kind| kind.name)
+}
+
+/// Columns flush right: the time, those of counted kinds as wide as their names, and the others.
+fn aligned(kinds: &[Kind], time: &str, columns: impl Iterator<Item = String>) -> String {
+    const WIDTH: usize = 10;
+    /// Two blanks before the name and "/s" after it.
+    const AROUND_NAME: usize = 4;
+    let named = shown(kinds).map(|name| (name.len() + AROUND_NAME).max(WIDTH));
+    let widths = named.chain(std::iter::repeat(WIDTH));
+    columns.zip(widths).fold(format!("{time:>8}"), |line, (column, width)| format!("{line}{column:>width$}"))
+}

@@ -1,0 +1,330 @@
+//! `bakeoff drive`: the load engine alone, against a server that already exists.
+
+mod address;
+mod live;
+mod plan;
+mod summary;
+
+use crate::arguments::{DriveOptions, Step};
+use crate::commands::workload;
+use crate::display::{print, say};
+use crate::exit::{Ended, Exit};
+use agent::{loading, tables};
+use anyhow::{Context, Result};
+use driver::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag};
+use engines::admin::Admin;
+use engines::server::Endpoint;
+use live::{Interval, Line};
+use record::check::{Finding, Moment};
+use serde_json::{Value, json};
+use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+use workloads::catalog::AnyWorkload;
+use workloads::dataset::{Dataset, Table};
+
+pub fn drive(options: &DriveOptions) -> Result<Exit> {
+    let workload = workload::made(&options.workload, &options.set)?;
+    let plan = plan::decided(options)?;
+    let interval_s = plan::interval_s(options)?;
+    if options.writers == 0 {
+        return Err(Ended::bad_input("--writers: found 0; expected at least 1").into());
+    }
+    if let Some(folder) = options.record.as_ref().filter(|folder| folder.exists()) {
+        let why = format!("--record: {} exists already; name a folder that is to be made", folder.display());
+        return Err(Ended::bad_input(why).into());
+    }
+    let endpoint = address::found(&options.url)?;
+    file_is_there(&endpoint, &options.steps)?;
+    let interrupt = Interrupt::listen()?;
+    let mut drive = Drive {
+        options,
+        workload,
+        plan,
+        interval_s,
+        endpoint,
+        interrupt,
+        before: None,
+        driven: None,
+        loaded: false,
+        findings: Vec::new(),
+        exit: Exit::Done,
+    };
+    drive.tell(
+        &format!("{} at {}", options.workload, drive.endpoint),
+        &json!({
+            "event": "begin", "workload": options.workload, "set": options.set, "server": drive.endpoint.to_string(),
+            "plan": drive.plan,
+        }),
+    );
+    for step in &options.steps {
+        drive.step(*step)?;
+        if drive.exit == Exit::Interrupted {
+            break;
+        }
+    }
+    drive.conclude()
+}
+
+/// Opening a file that is not there would make one.
+fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
+    match endpoint {
+        Endpoint::Sqlite { file, .. } if !file.exists() && !steps.contains(&Step::Load) => {
+            let why = format!("{endpoint}: there is no such file; `--steps load` makes and fills it");
+            Err(Ended::bad_input(why))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What to do about Ctrl-C: while driving, end and report; at any other time, what programs usually do. The second time
+/// always the latter.
+struct Interrupt {
+    stop: StopFlag,
+    driving: AtomicBool,
+}
+
+impl Interrupt {
+    fn listen() -> Result<Arc<Self>> {
+        let interrupt = Arc::new(Self { stop: StopFlag::default(), driving: AtomicBool::new(false) });
+        let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
+        let heard = Arc::clone(&interrupt);
+        std::thread::spawn(move || {
+            for signal in &mut signals {
+                if heard.driving.swap(false, Ordering::Relaxed) {
+                    heard.stop.stop();
+                    say("stopping after what is under way, then reporting; once more to stop now");
+                } else {
+                    // It fails only for signals whose usual effect is unknown.
+                    let _ = signal_hook::low_level::emulate_default_handler(signal);
+                }
+            }
+        });
+        Ok(interrupt)
+    }
+}
+
+struct Drive<'a> {
+    options: &'a DriveOptions,
+    workload: AnyWorkload,
+    plan: DrivePlan,
+    interval_s: u64,
+    endpoint: Endpoint,
+    interrupt: Arc<Interrupt>,
+    /// Sums over the data before the run, for a check after it.
+    before: Option<BTreeMap<String, i64>>,
+    driven: Option<Driven>,
+    /// Nothing was driven since the tables were filled.
+    loaded: bool,
+    findings: Vec<Finding>,
+    exit: Exit,
+}
+
+impl Drive<'_> {
+    /// To people on standard error, to programs on standard output.
+    fn tell(&self, text: &str, event: &Value) {
+        say(text);
+        if self.options.json {
+            print(&format!("{event}\n"));
+        }
+    }
+
+    fn step(&mut self, step: Step) -> Result<()> {
+        match step {
+            Step::Clean => self.clean(),
+            Step::Load => self.load(),
+            Step::Run => self.run(),
+            Step::Check => self.check(),
+        }
+    }
+
+    fn admin(&self) -> Result<Box<dyn Admin>, Ended> {
+        engines::catalog::admin(&self.endpoint).map_err(|error| address::refused(&self.endpoint, &error))
+    }
+
+    fn dataset(&self) -> &dyn Dataset {
+        self.workload.dataset()
+    }
+
+    fn clean(&self) -> Result<()> {
+        let mut admin = self.admin()?;
+        let present = tables::find(self.dataset(), admin.as_mut()).context("looking for tables")?.present;
+        tables::drop(&present, admin.as_mut(), self.endpoint.dialect()).context("dropping tables")?;
+        let dropped = names(&present);
+        let text = if present.is_empty() { "nothing to clean".to_owned() } else { format!("dropped {dropped}") };
+        let event =
+            json!({ "event": "cleaned", "tables": present.iter().map(|table| &table.name).collect::<Vec<_>>() });
+        self.tell(&text, &event);
+        Ok(())
+    }
+
+    fn load(&mut self) -> Result<()> {
+        let mut admin = self.admin()?;
+        let present = tables::find(self.dataset(), admin.as_mut()).context("looking for tables")?.present;
+        if !present.is_empty() {
+            let why = format!(
+                "{}: {} exist already and were not touched; `--steps clean,load` drops them first",
+                self.endpoint,
+                names(&present)
+            );
+            return Err(Ended::bad_input(why).into());
+        }
+        if let Endpoint::Sqlite { .. } = self.endpoint {
+            // As where bakeoff makes the file itself; the mode stays with the file.
+            admin.script("PRAGMA journal_mode = wal").context("choosing the journal")?;
+        }
+        drop(admin);
+        let begun = Instant::now();
+        let mut shown = 0;
+        let mut progress = |what: &str, done: u64, of: u64| {
+            // A line for every tenth.
+            let tenth = (done * 10).checked_div(of).unwrap_or(0);
+            if of > 1 && tenth > shown {
+                shown = tenth;
+                say(&format!("loading: {} % of the rows, {what}", tenth * 10));
+            } else if of <= 1 && done == 0 {
+                say(&format!("loading: {what}"));
+            }
+        };
+        let rows = loading::load(self.dataset(), &self.endpoint, self.options.writers, &mut progress)?;
+        let (total, seconds) = (rows.values().sum::<u64>(), begun.elapsed().as_secs_f64());
+        let text = format!("loaded {} rows into {} tables in {seconds:.1} s", report::format::count(total), rows.len());
+        self.tell(&text, &json!({ "event": "loaded", "rows": rows, "seconds": seconds }));
+        self.loaded = true;
+        Ok(())
+    }
+
+    /// The tables must be there and of the size that the settings say: otherwise something else would be measured.
+    fn tables_fit(&self, admin: &mut dyn Admin) -> Result<()> {
+        let missing = tables::find(self.dataset(), admin).context("looking for tables")?.missing;
+        if !missing.is_empty() {
+            let (endpoint, missing) = (&self.endpoint, names(&missing));
+            let why = format!("{endpoint}: {missing} are missing; `--steps load,run` makes and fills the tables first");
+            return Err(Ended::bad_input(why).into());
+        }
+        let others = tables::of_other_size(self.dataset(), admin).context("looking at the size of tables")?;
+        if !others.is_empty() {
+            let others: Vec<_> = others.iter().map(ToString::to_string).collect();
+            let (endpoint, others) = (&self.endpoint, others.join(", "));
+            let why = format!("{endpoint}: {others}; give the settings it was loaded with, or load it with these");
+            return Err(Ended::bad_input(why).into());
+        }
+        Ok(())
+    }
+
+    fn run(&mut self) -> Result<()> {
+        // Kept open while driving: SQLite clears its log away whenever the last connection closes.
+        let mut admin = self.admin()?;
+        self.tables_fit(admin.as_mut())?;
+        if self.options.steps.contains(&Step::Check) {
+            self.before = Some(self.dataset().state(admin.as_mut()).context("reading the data before the run")?);
+        }
+        let kinds = self.workload.kinds();
+        say(&Line::heading(kinds));
+        let mut interval = Interval::new(kinds, self.interval_s);
+        let show = |line: &Line| self.tell(&line.text(kinds), &line.json());
+        self.interrupt.driving.store(true, Ordering::Relaxed);
+        let driven =
+            driver::drive_endpoint(&self.workload, &self.endpoint, &self.plan, &self.interrupt.stop, &mut |seen| {
+                if let Seen::Second(second) = seen
+                    && let Some(line) = interval.take(second)
+                {
+                    show(&line);
+                }
+            });
+        self.interrupt.driving.store(false, Ordering::Relaxed);
+        if let Some(line) = interval.line() {
+            show(&line);
+        }
+        let mut driven = driven.map_err(|error| self.not_driven(error))?;
+        "outside".clone_into(&mut driven.facts.placement);
+        say(&summary::text(&driven));
+        if driven.stopped {
+            self.exit = Exit::Interrupted;
+        } else if let Some(why) = trial::validity::why_invalid(&driven.facts, self.in_process()) {
+            say(&format!("invalid: {why}"));
+            self.exit = Exit::TrialsFailed;
+        }
+        self.loaded = false;
+        self.driven = Some(driven);
+        Ok(())
+    }
+
+    fn in_process(&self) -> bool {
+        matches!(self.endpoint, Endpoint::Sqlite { .. })
+    }
+
+    fn not_driven(&self, error: DriveError) -> anyhow::Error {
+        match error {
+            DriveError::Connect { index, of, source } => {
+                let Ended { message, .. } = address::refused(&self.endpoint, &source);
+                Ended::bad_input(format!("session {index} of {of} could not be opened: {message}")).into()
+            }
+            other => anyhow::Error::new(other).context(self.endpoint.to_string()),
+        }
+    }
+
+    fn check(&mut self) -> Result<()> {
+        let mut admin = self.admin()?;
+        self.tables_are_there(admin.as_mut())?;
+        let moment = if self.loaded { Moment::AfterLoad } else { Moment::AfterTrial };
+        let dialect = self.endpoint.dialect();
+        let mut findings = self.dataset().check(admin.as_mut(), dialect, moment).context("checking the data")?;
+        if let Some(driven) = &self.driven {
+            if let Some(before) = &self.before {
+                let after = self.dataset().state(admin.as_mut()).context("reading the data after the run")?;
+                let reconciled = self.dataset().reconcile(before, &after, &driven.facts.whole_run);
+                findings.extend(trial::validity::as_far_as_known(reconciled, &driven.facts));
+            }
+            findings.extend(self.dataset().audit(&driven.facts.kinds, &driven.facts.tally));
+        }
+        self.tell(&summary::findings(&findings), &json!({ "event": "checked", "findings": findings }));
+        if findings.iter().any(Finding::is_violated) {
+            self.exit = Exit::DataWrong;
+        }
+        self.findings.extend(findings);
+        Ok(())
+    }
+
+    fn tables_are_there(&self, admin: &mut dyn Admin) -> Result<()> {
+        let missing = tables::find(self.dataset(), admin).context("looking for tables")?.missing;
+        if missing.is_empty() {
+            return Ok(());
+        }
+        Err(Ended::bad_input(format!("{}: {} are missing; `--steps load` makes them", self.endpoint, names(&missing)))
+            .into())
+    }
+
+    fn conclude(self) -> Result<Exit> {
+        let mut result = json!({ "event": "result", "exit": self.exit.code() });
+        if let (Some(result), Some(driven)) = (result.as_object_mut(), &self.driven) {
+            result.extend(summary::of(driven));
+        }
+        if let Some(folder) = &self.options.record {
+            self.keep(folder, &result).with_context(|| format!("keeping the record in {}", folder.display()))?;
+        }
+        if self.options.json {
+            print(&format!("{result}\n"));
+        }
+        Ok(self.exit)
+    }
+
+    /// The files of a trial, as far as there are any without a study.
+    fn keep(&self, folder: &Path, result: &Value) -> Result<()> {
+        std::fs::create_dir_all(folder)?;
+        std::fs::write(folder.join("result.json"), serde_json::to_vec_pretty(result)?)?;
+        std::fs::write(folder.join("findings.json"), serde_json::to_vec_pretty(&self.findings)?)?;
+        if let Some(driven) = &self.driven {
+            std::fs::write(folder.join("intervals.hlog"), record::hlog::write(&driven.measured)?)?;
+        }
+        Ok(())
+    }
+}
+
+fn names(tables: &[&Table]) -> String {
+    tables.iter().map(|table| &*table.name).collect::<Vec<_>>().join(", ")
+}

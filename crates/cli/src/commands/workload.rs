@@ -1,0 +1,37 @@
+//! A workload from its name and `--set KEY=VALUE`s.
+
+use crate::exit::Ended;
+use anyhow::Result;
+use serde_json::{Map, Value};
+use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
+
+pub fn made(kind: &str, set: &[String]) -> Result<AnyWorkload> {
+    let Some(entry) = entry(kind) else {
+        let known = || WORKLOADS.iter().map(|entry| entry.kind);
+        let nearest = settings::nearest(kind, known()).map(|nearest| format!("; did you mean {nearest:?}?"));
+        let known = known().collect::<Vec<_>>().join(", ");
+        let nearest = nearest.unwrap_or_default();
+        return Err(Ended::bad_input(format!("there is no workload {kind:?}{nearest}; known are {known}")).into());
+    };
+    let mut table = Map::new();
+    for pair in set {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Ended::bad_input(format!("--set {pair:?}: expected KEY=VALUE, as in warehouses=2")))?;
+        let value = serde_json::from_str(value).unwrap_or_else(|_| Value::String(value.to_owned()));
+        table.insert(key.to_owned(), value);
+    }
+    let problems = |problems| refused("--set ", problems);
+    let checked = settings::check(&table, entry.keys).map_err(problems)?;
+    Ok(AnyWorkload::from_table(kind, &checked).map_err(problems)?)
+}
+
+/// Every problem with keys that came from the command line.
+pub fn refused(before: &str, problems: Vec<settings::Problem>) -> Ended {
+    let lines = problems.into_iter().map(|problem| {
+        let nearest = problem.nearest.map(|nearest| format!("; did you mean {nearest:?}?"));
+        let (path, found, expected) = (problem.path, problem.found, problem.expected);
+        format!("{before}{path}: {found}; expected {expected}{}", nearest.unwrap_or_default())
+    });
+    Ended::bad_input(lines.collect::<Vec<_>>().join("\n"))
+}

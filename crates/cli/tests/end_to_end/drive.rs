@@ -1,0 +1,234 @@
+//! `bakeoff drive` against databases that exist already: a file, and a PostgreSQL server that the test starts.
+
+use crate::setting::{missing, text};
+use engines::catalog;
+use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs::Permissions;
+use std::io::{BufRead, BufReader};
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
+const SHORT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
+
+/// A folder of its own, in which nothing of the user's surroundings is seen.
+fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+    command.args(arguments).current_dir(folder).stdin(Stdio::null());
+    command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", folder);
+    command
+}
+
+fn drive(folder: &Path, url: &str, more: &[&str]) -> Output {
+    let arguments = [&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat();
+    bakeoff(folder, &arguments).output().expect("running bakeoff")
+}
+
+fn succeeded(output: &Output) -> String {
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    told
+}
+
+/// Exit code 2, and all of these in the message.
+fn refused(output: &Output, parts: &[&str]) {
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    for part in parts {
+        assert!(told.contains(part), "{part:?} is not in:\n{told}");
+    }
+}
+
+fn events(output: &Output) -> Vec<Value> {
+    text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect()
+}
+
+/// Loads, runs, checks and cleans, and looks at everything that is said of it.
+fn whole_life(folder: &Path, url: &str) {
+    let steps = ["--steps", "load,run,check,clean", "--clients", "2", "--json", "--record", "kept"];
+    let output = drive(folder, url, &steps);
+    let told = succeeded(&output);
+    assert!(told.contains("loaded 1,000 rows into 2 tables") && told.contains("dropped sbtest1, sbtest2"), "{told}");
+    assert!(told.contains("TPS") && told.contains("0 violated"), "{told}");
+    let events = events(&output);
+    let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
+    assert_eq!(names, ["begin", "loaded", "interval", "interval", "interval", "checked", "cleaned", "result"]);
+    let in_intervals: u64 = events[3..5].iter().filter_map(|event| event["finished"].as_u64()).sum();
+    let totals = &events[7]["driver"]["kinds"][0];
+    assert!(in_intervals > 0 && totals["committed"].as_u64() == Some(in_intervals), "{events:?}");
+    let log = std::fs::read(folder.join("kept/intervals.hlog")).expect("histograms");
+    assert_eq!(record::hlog::read(&log).expect("a readable log").intervals.len(), 3);
+    refused(&drive(folder, url, &[]), &["sbtest1, sbtest2 are missing", "--steps load,run"]);
+}
+
+#[test]
+fn a_file_is_loaded_run_checked_and_cleaned() {
+    let folder = tempfile::tempdir().unwrap();
+    whole_life(folder.path(), "sqlite:shop.db");
+}
+
+#[test]
+fn nothing_is_lost_and_nothing_else_is_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_file = |more: &[&str]| drive(folder.path(), "sqlite:shop.db", more);
+    refused(&on_file(&[]), &["sqlite:shop.db", "no such file", "--steps load"]);
+    assert!(!folder.path().join("shop.db").exists());
+    succeeded(&on_file(&["--steps", "load"]));
+    refused(&on_file(&["--steps", "load"]), &["sbtest1, sbtest2 exist already", "--steps clean,load"]);
+    refused(&on_file(&["--set", "table_size=400"]), &["sbtest1 has 500 rows where the settings say 400"]);
+    refused(&on_file(&["--set", "tables=3"]), &["sbtest3 are missing"]);
+    let before = rows_in_file(folder.path());
+    succeeded(&on_file(&["--steps", "clean,load,check"]));
+    assert_eq!(before, rows_in_file(folder.path()));
+}
+
+/// Rows of the first table, asked through bakeoff's own engine.
+fn rows_in_file(folder: &Path) -> i64 {
+    count(&Endpoint::Sqlite {
+        file: folder.join("shop.db"),
+        synchronous: "full".to_owned(),
+        cache_bytes: 1 << 20,
+        busy_timeout_ms: 1000,
+        wal_autocheckpoint_pages: 1000,
+    })
+}
+
+fn count(endpoint: &Endpoint) -> i64 {
+    let mut found = 0;
+    let mut admin = catalog::admin(endpoint).unwrap();
+    admin.scan("SELECT count(*) FROM sbtest1", &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
+    found
+}
+
+#[test]
+fn wrong_words_are_told_with_the_nearest_right_ones() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = |arguments: &[&str], parts: &[&str]| {
+        refused(&bakeoff(folder.path(), arguments).output().unwrap(), parts);
+    };
+    told(&["drive", "order-entri", "sqlite:x"], &["order-entri", "did you mean \"order-entry\""]);
+    told(&["drive", "order-entry", "postgras://h/d"], &["did you mean \"postgres\""]);
+    told(&["drive", "order-entry", "postgres://h/d?sslmod=require"], &["did you mean \"sslmode\""]);
+    told(&["drive", "order-entry", "sqlite:x", "--set", "warehuoses=2"], &["did you mean \"warehouses\""]);
+    told(&["drive", "order-entry", "sqlite:x", "--clients", "0"], &["--clients: found 0"]);
+    told(&["drive", "order-entry", "sqlite:x", "--clients", "10000000"], &["--clients: found 10000000"]);
+    told(&["drive", "order-entry", "sqlite:x", "--clients", "2", "--arrivals", "5/s"], &["cannot be used with"]);
+    told(&["drive", "order-entry", "sqlite:x", "--arrivals", "many"], &["--arrivals", "many"]);
+    told(&["drive", "order-entry", "sqlite:x", "--sessions", "2"], &["--terminals or --arrivals"]);
+    told(&["drive", "order-entry", "sqlite:x", "--time", "5"], &["--time"]);
+    told(&["drive", "order-entry", "sqlite:x", "--interval", "1.5s"], &["--interval", "whole seconds"]);
+    told(&["drive", "order-entry", "sqlite:x", "--steps", "laod"], &["laod", "load"]);
+}
+
+/// A PostgreSQL server with a port and a password.
+struct Database {
+    server: Box<dyn Server>,
+    folder: TempDir,
+    port: u16,
+    password: String,
+}
+
+impl Database {
+    fn new(settings: &str) -> Option<Self> {
+        if missing("postgres", Path::new("/usr/lib/postgresql").is_dir()) {
+            return None;
+        }
+        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        // The server's account must be able to walk through it.
+        let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
+        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), port: Some(port) };
+        let keys = catalog::entry("postgres").unwrap().keys;
+        let table = settings::check(&serde_json::from_str(settings).unwrap(), keys).unwrap();
+        let shape = ServerShape { vcpus: 1, memory_bytes: 256 << 20 };
+        let server = catalog::start("postgres", &table, &place, &shape).unwrap();
+        let Endpoint::Postgres(remote) = &server.report().endpoint else { panic!("not PostgreSQL") };
+        let password = remote.password.as_ref().expect("a password").reveal().to_owned();
+        Some(Self { server, folder, port, password })
+    }
+
+    fn url(&self, more: &str) -> String {
+        format!("postgres://postgres@localhost:{}/postgres{more}", self.port)
+    }
+
+    fn drive(&self, url: &str, more: &[&str]) -> Command {
+        let arguments = [&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat();
+        let mut command = bakeoff(self.folder.path(), &arguments);
+        command.env("PGPASSWORD", &self.password);
+        command
+    }
+}
+
+#[test]
+fn a_server_is_loaded_run_checked_and_cleaned_over_its_socket() {
+    let Some(database) = Database::new("{}") else { return };
+    let Endpoint::Postgres(remote) = &database.server.report().endpoint else { panic!("not PostgreSQL") };
+    let socket = remote.host.replace('/', "%2F");
+    whole_life(database.folder.path(), &format!("postgres://postgres@{socket}:{}/postgres", database.port));
+}
+
+#[test]
+fn a_password_is_written_nowhere() {
+    let Some(database) = Database::new("{}") else { return };
+    let steps = ["--steps", "load,run,check", "--json", "--record", "kept", "--clients", "4"];
+    let output = database.drive(&database.url(""), &steps).output().unwrap();
+    succeeded(&output);
+    let pass_file = database.folder.path().join(".pgpass");
+    std::fs::write(&pass_file, format!("localhost:*:*:postgres:{}\n", database.password)).unwrap();
+    std::fs::set_permissions(&pass_file, Permissions::from_mode(0o600)).unwrap();
+    let by_file = drive(database.folder.path(), &database.url(""), &["--json"]);
+    succeeded(&by_file);
+    std::fs::remove_file(&pass_file).unwrap();
+    let without = drive(database.folder.path(), &database.url(""), &["--json"]);
+    refused(&without, &["postgres@localhost", "asks for a password", "PGPASSWORD"]);
+
+    for said in [&output, &by_file, &without] {
+        assert!(!text(&said.stdout).contains(&database.password) && !text(&said.stderr).contains(&database.password));
+    }
+    let kept = [database.folder.path().join("kept"), database.folder.path().join("logs")];
+    for file in kept.iter().flat_map(|folder| std::fs::read_dir(folder).unwrap().flatten()) {
+        assert!(!text(&std::fs::read(file.path()).unwrap()).contains(&database.password), "{:?}", file.path());
+    }
+}
+
+#[test]
+fn who_is_not_let_in_is_told_why() {
+    let Some(database) = Database::new(r#"{ "max_connections": 10 }"#) else { return };
+    let told = |url: &str, parts: &[&str]| refused(&database.drive(url, &[]).output().unwrap(), parts);
+    let mut wrong = database.drive(&database.url(""), &[]);
+    let wrong = wrong.env("PGPASSWORD", "hunter2").output().unwrap();
+    refused(&wrong, &["postgres://postgres@localhost", "password authentication failed for user \"postgres\""]);
+    assert!(!text(&wrong.stderr).contains("hunter2"));
+    told("postgres://ann@no-such-host.invalid/shop", &["no-such-host.invalid", "is not known here"]);
+    told("postgres://ann@localhost:1/shop", &["postgres://ann@localhost:1/shop", "nothing listens there"]);
+    told("postgres://ann@%2Fnowhere/shop", &["/nowhere", "no such socket"]);
+    told(&database.url("?sslmode=require"), &["the server does not encrypt connections"]);
+    told(&database.url("?sslmode=verify-ca&sslrootcert=/no/such.pem"), &["/no/such.pem"]);
+    let full = database.drive(&database.url(""), &["--steps", "load,run", "--clients", "40"]).output().unwrap();
+    refused(&full, &["session", "of 41 could not be opened", "too many clients"]);
+    drop(database.server);
+}
+
+#[test]
+fn an_interrupt_ends_the_run_and_reports_it() {
+    let folder = tempfile::tempdir().unwrap();
+    succeeded(&drive(folder.path(), "sqlite:shop.db", &["--steps", "load"]));
+    let arguments = [&["drive", "sysbench-oltp", "sqlite:shop.db", "--time", "10m", "--json"], &SMALL[..]].concat();
+    let mut command = bakeoff(folder.path(), &arguments);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    let is_interval = |line: &String| line.contains("\"interval\"");
+    assert!(lines.any(|line| is_interval(&line)), "no interval was shown");
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let last = lines.last().expect("a result");
+    let output = child.wait_with_output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{told}");
+    assert!(told.contains("stopping after what is under way") && told.contains("TPS"), "{told}");
+    let result: Value = serde_json::from_str(&last).unwrap();
+    assert_eq!((result["event"].as_str(), result["stopped"].as_bool()), (Some("result"), Some(true)));
+}
