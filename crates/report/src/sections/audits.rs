@@ -8,6 +8,7 @@ use analysis::checks::CheckSummary;
 use analysis::summary::Analysis;
 use analysis::work::WorkComparison;
 use record::check::Moment;
+use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
@@ -16,6 +17,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.push(heading("Work per transaction"));
     for comparison in &analysis.work {
         blocks.push(Block::Table(work(comparison)));
+        blocks.extend(counted(comparison).map(Block::Table));
     }
     blocks.push(Block::Note(work_in_words(analysis)));
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
@@ -123,6 +125,22 @@ fn work(comparison: &WorkComparison) -> Table {
         row
     });
     Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() }
+}
+
+/// What only this workload counts.
+fn counted(comparison: &WorkComparison) -> Option<Table> {
+    let counters: BTreeSet<&String> =
+        comparison.contenders.iter().flat_map(|reading| reading.counted_per_s.keys()).collect();
+    let mut columns = vec![Column::text("each second")];
+    columns.extend(counters.iter().map(|counter| Column::number(counter.replace('_', " "))));
+    let rows = comparison.contenders.iter().map(|reading| {
+        let rate = |counter: &&String| {
+            reading.counted_per_s.get(*counter).map_or_else(Cell::none, |rate| Cell::new(format::quantity(*rate)))
+        };
+        std::iter::once(Cell::new(&reading.contender)).chain(counters.iter().map(rate)).collect()
+    });
+    let table = Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() };
+    (!counters.is_empty()).then_some(table)
 }
 
 fn work_in_words(analysis: &Analysis) -> String {
