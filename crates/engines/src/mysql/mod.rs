@@ -28,7 +28,7 @@ pub const KIND: &str = "mariadb";
 
 pub const ENTRY: Entry = Entry {
     kind: KIND,
-    meaning: "MariaDB with InnoDB tables, as it is in the image, started and stopped with each trial",
+    meaning: "MariaDB as it is in the image, with InnoDB tables, started and stopped with each trial",
     keys: settings::KEYS,
     remote: true,
 };

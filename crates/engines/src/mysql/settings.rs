@@ -53,7 +53,7 @@ pub const KEYS: &[Key] = &[
         name: "innodb_flush_log_at_trx_commit",
         holds: Holds::Integer { min: 0, max: 2 },
         default: OF_PROFILE,
-        meaning: "1: a commit waits for the disk; 2: for the system; 0: for nothing; sized: 1",
+        meaning: "what a commit waits for: 1 the disk, 2 the system, 0 nothing; sized: 1",
     },
     Key {
         name: "innodb_flush_method",

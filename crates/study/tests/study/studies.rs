@@ -56,7 +56,7 @@ fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
 /// Lists show them as they are, the reference makes sentences of them.
 #[test]
 fn meanings_are_phrases_without_a_full_stop() {
-    const NAMES: [&str; 3] = ["CPU", "PostgreSQL", "SQLite"];
+    const NAMES: [&str; 4] = ["CPU", "MariaDB", "PostgreSQL", "SQLite"];
     fn meanings(keys: &[Key], found: &mut Vec<&'static str>) {
         for key in keys {
             found.push(key.meaning);
