@@ -27,22 +27,22 @@ pub const ABORT: Signal = Signal::KILL;
 const FIRST_SCRIPT: &str = include_str!("sql/first.sql");
 
 /// The data folder, made if the data disk has none.
-pub fn make_if_missing(account: Account, place: &ServerPlace) -> Result<PathBuf, ServerError> {
+pub fn make_if_missing(account: Account, scratch: &Path, place: &ServerPlace) -> Result<PathBuf, ServerError> {
     fs::create_dir_all(&place.logs).map_err(|source| failed("creating", &place.logs, source))?;
     if !Path::new(SERVER).exists() {
         return Err(ServerError::Missing { program: SERVER.to_owned(), source: io::ErrorKind::NotFound.into() });
     }
-    data_folder(&place.data, "mariadb", account, |data| init(account, place, data))
+    data_folder(&place.data, "mariadb", account, |data| init(account, scratch, place, data))
 }
 
-fn init(account: Account, place: &ServerPlace, data: &Path) -> Result<(), ServerError> {
+fn init(account: Account, scratch: &Path, place: &ServerPlace, data: &Path) -> Result<(), ServerError> {
     let script = data.join("first.sql");
     fs::write(&script, FIRST_SCRIPT).map_err(|source| failed("writing", &script, source))?;
     account.own(&script)?;
     let mut command = Command::new(MAKER);
     command.arg("--no-defaults").arg("--basedir=/usr").arg(format!("--datadir={}", data.display()));
     command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
-    command.arg(format!("--extra-file={}", script.display()));
+    command.arg(format!("--extra-file={}", script.display())).arg(format!("--tmpdir={}", scratch.display()));
     surroundings(&mut command, account, &place.data);
     Process::start("mariadb-install-db", &mut command, &place.logs.join("mariadb-install-db.log"), ABORT)?
         .finish(INIT_LIMIT)?;

@@ -45,10 +45,11 @@ pub fn start(
 ) -> Result<MariadbServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let account = Account::choose(ACCOUNTS)?;
-    let data = install::make_if_missing(account, place)?;
-    let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
+    // A folder of its own for temporary tables: at its start a server removes those it finds, whoever's they are.
     let scratch = place.data.join("mariadb.tmp");
     private_folder(&scratch, account)?;
+    let data = install::make_if_missing(account, &scratch, place)?;
+    let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
     let mut command = Command::new(SERVER);
     command.args(arguments(&data, &scratch, &socket, place.port, &settings));
     surroundings(&mut command, account, &place.data);

@@ -11,6 +11,7 @@ mod certificates;
 mod ground;
 mod lifecycle;
 mod loading;
+mod mariadb;
 mod secure;
 mod sessions;
 

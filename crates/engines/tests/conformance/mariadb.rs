@@ -1,0 +1,217 @@
+//! Promises about MariaDB's server: what it says of itself, what survives, whom it lets in, and how its end is noticed.
+
+use crate::ground::{Engine, Ground, LIMIT, Mariadb, done, start, try_start};
+use engines::catalog;
+use engines::remote::Remote;
+use engines::secret::Secret;
+use engines::server::{Endpoint, ServerError, ServerPlace};
+use engines::session::{Access, Param, Session, SessionError};
+use engines::statement::StatementId;
+use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
+use std::net::{Ipv4Addr, TcpListener};
+use std::time::Instant;
+
+#[test]
+fn it_says_what_is_in_force() {
+    let settings = r#"{
+        "isolation": "serializable", "innodb_buffer_pool_size": "48MiB", "innodb_flush_log_at_trx_commit": 2,
+        "innodb_lock_wait_timeout": "7s"
+    }"#;
+    let Some(ground) = Ground::<Mariadb>::new(settings) else { return };
+    let report = ground.server.borrow().report().clone();
+    assert!(report.version.starts_with("MariaDB "), "{}", report.version);
+    let expected = [
+        ("tx_isolation", "SERIALIZABLE"),
+        ("innodb_buffer_pool_size", "50331648"),
+        ("innodb_log_file_size", "100663296"),
+        ("innodb_flush_log_at_trx_commit", "2"),
+        ("innodb_lock_wait_timeout", "7"),
+        ("innodb_flush_method", "O_DIRECT"),
+        ("innodb_doublewrite", "ON"),
+        ("collation_server", "utf8mb4_bin"),
+        ("log_bin", "OFF"),
+        ("skip_networking", "ON"),
+    ];
+    for (name, value) in expected {
+        assert_eq!(report.effective[name], value, "{name}");
+    }
+    let counters = ground.server.borrow_mut().counters().unwrap();
+    for name in [
+        "com_commit",
+        "handler_write",
+        "innodb_buffer_pool_read_requests",
+        "innodb_data_fsyncs",
+        "innodb_data_written",
+        "innodb_lsn_current",
+        "innodb_os_log_written",
+        "innodb_row_lock_waits",
+        "database_bytes",
+    ] {
+        assert!(counters.contains_key(name), "{name} is missing from {counters:?}");
+    }
+}
+
+#[test]
+fn it_counts_what_sessions_did() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.script("CREATE TABLE counted (id BIGINT PRIMARY KEY)");
+    let before = ground.server.borrow_mut().counters().unwrap();
+    let mut session = ground.session(&[("insert", "INSERT INTO counted VALUES ($1)")]);
+    for id in 0..10 {
+        done(&mut session, async |s| s.execute(StatementId(0), &[Param::Integer(id)]).await.map(|_| ())).unwrap();
+    }
+    let after = ground.server.borrow_mut().counters().unwrap();
+    let grown = |name: &str| after[name] - before[name];
+    assert_eq!((grown("com_insert"), grown("com_stmt_execute") >= 10), (10, true));
+    assert!(grown("innodb_os_log_written") > 0, "{after:?}");
+}
+
+#[test]
+fn it_listens_for_those_who_know_the_password() {
+    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+    let Some(ground) = Ground::<Mariadb>::with_port("{}", Some(port)) else { return };
+    let outside = ground.endpoint.clone().reached_at((Ipv4Addr::LOCALHOST, port).into());
+    for endpoint in [&ground.endpoint, &outside] {
+        let mut found = 0;
+        let mut admin = catalog::admin(endpoint).unwrap();
+        admin.scan("SELECT 41 + 1", &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
+        assert_eq!(found, 42);
+    }
+    let Endpoint::Mysql(outside) = outside else { panic!("{outside:?}") };
+    let without = Remote { password: None, ..outside.clone() };
+    let guess = Remote { password: Some(Secret::new("guess")), ..outside.clone() };
+    let root = Remote { user: "root".to_owned(), password: None, ..outside };
+    for wrong in [without, guess, root].map(Endpoint::Mysql) {
+        let Err(error) = catalog::admin(&wrong) else { panic!("let in with {wrong:?}") };
+        assert!(matches!(error, SessionError::Refused { .. }), "{error:?}");
+    }
+}
+
+/// The process number of the server, from its own file.
+fn server_process(place: &ServerPlace) -> Pid {
+    let file = fs::read_to_string(place.data.join("mariadb/mariadb.pid")).unwrap();
+    Pid::from_raw(file.trim().parse().unwrap()).unwrap()
+}
+
+#[test]
+fn a_killed_server_is_noticed_and_recovers() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.script("CREATE TABLE survivor (id BIGINT); INSERT INTO survivor VALUES (1)");
+    let mut session = ground.session(&[("select", "SELECT count(*) FROM survivor")]);
+    kill_process(server_process(&ground.place), Signal::KILL).unwrap();
+
+    let deadline = Instant::now() + LIMIT;
+    let mut server = ground.server.into_inner();
+    let noticed = loop {
+        match server.alive() {
+            Err(error) => break error.to_string(),
+            Ok(()) => assert!(Instant::now() < deadline, "the end of the server was not noticed"),
+        }
+    };
+    assert!(noticed.contains("signal: 9") && noticed.contains("ready for connections"), "{noticed}");
+    assert!(server.counters().is_err());
+    let lost = done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())).unwrap_err();
+    assert!(matches!(lost, SessionError::Lost(_)), "{lost:?}");
+    drop(server);
+
+    let server = start::<Mariadb>("{}", &ground.place);
+    let mut kept = 0;
+    let mut admin = catalog::admin(&server.report().endpoint).unwrap();
+    admin.scan("SELECT count(*) FROM survivor", &mut |rows, row| kept = rows.integer(row, 0).unwrap()).unwrap();
+    assert_eq!(kept, 1);
+    server.stop().unwrap();
+}
+
+#[test]
+fn a_server_that_cannot_start_shows_its_log() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.server.into_inner().stop().unwrap();
+    fs::write(ground.place.data.join("mariadb/ibdata1"), "not a tablespace").unwrap();
+    let Err(error) = try_start::<Mariadb>("{}", &ground.place) else { panic!("it started from what is no data") };
+    assert!(matches!(error, ServerError::Failed { .. }), "{error}");
+    assert!(error.to_string().contains("ibdata1"), "{error}");
+}
+
+#[test]
+fn a_database_left_half_made_is_made_anew() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.server.into_inner().stop().unwrap();
+    let data = &ground.place.data;
+    fs::rename(data.join("mariadb"), data.join("mariadb.unfinished")).unwrap();
+    let server = start::<Mariadb>("{}", &ground.place);
+    assert!(server.report().version.starts_with("MariaDB "));
+    server.stop().unwrap();
+    assert!(!data.join("mariadb.unfinished").exists());
+}
+
+/// The second of two that wait for each other is given up at once.
+#[test]
+fn a_deadlock_may_be_tried_again() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.script(
+        "CREATE TABLE crossed (id BIGINT PRIMARY KEY, amount BIGINT); INSERT INTO crossed VALUES (1, 0), (2, 0)",
+    );
+    let statements = [("add", "UPDATE crossed SET amount = amount + 1 WHERE id = $1")];
+    let add = async |s: &mut <<Mariadb as Engine>::Connect as engines::session::Connect>::Session, id| {
+        s.execute(StatementId(0), &[Param::Integer(id)]).await.map(|_| ())
+    };
+    let both = |first: i64, second: i64| {
+        let mut session = ground.session(&statements);
+        done(&mut session, async |s| s.begin(Access::ReadWrite).await).unwrap();
+        done(&mut session, async |s| add(s, first).await).unwrap();
+        (session, second)
+    };
+    let (one, other) = (both(1, 2), both(2, 1));
+    let ended: Vec<_> = std::thread::scope(|scope| {
+        let run = |(mut session, second)| {
+            let ended = done(&mut session, async |s| add(s, second).await);
+            done(&mut session, async |s| s.rollback().await).unwrap();
+            ended
+        };
+        let threads = [one, other].map(|crossing| scope.spawn(move || run(crossing)));
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let given_up: Vec<_> = ended.into_iter().filter_map(Result::err).collect();
+    assert!(
+        matches!(given_up.as_slice(), [SessionError::Retryable { code, .. }] if code == "1213"),
+        "one of the two is the victim: {given_up:?}"
+    );
+    assert_eq!(ground.number("SELECT SUM(amount) FROM crossed"), 0);
+}
+
+/// A statement of two parts changes and returns; where nothing is found, the second part is left out.
+#[test]
+fn the_second_part_runs_only_after_a_first_that_found_something() {
+    let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
+    ground.script("CREATE TABLE queue (id BIGINT PRIMARY KEY); INSERT INTO queue VALUES (4), (5)");
+    let take = "SELECT id FROM queue WHERE id >= $1 ORDER BY id LIMIT 1 FOR UPDATE; \
+        DELETE FROM queue WHERE id >= $1 ORDER BY id LIMIT 1";
+    let mut session = ground.session(&[("take", take)]);
+    let mut take = |from| {
+        let taken = done(&mut session, async |s| {
+            let found = s.execute(StatementId(0), &[Param::Integer(from)]).await?;
+            Ok((found.value(0, 0).map(|id| format!("{id:?}")), found.changed()))
+        });
+        (taken.unwrap(), session.work().statements)
+    };
+    assert_eq!(take(5), ((Some("Integer(5)".to_owned()), 1), 2));
+    assert_eq!(take(5), ((None, 0), 3));
+    assert_eq!(ground.number("SELECT count(*) FROM queue"), 1);
+    let Err(error) = ground.try_session(&[("both", "SELECT 1; SELECT 2")]) else { panic!("two parts with rows") };
+    assert!(error.to_string().contains("only one of its parts"), "{error}");
+}
+
+#[test]
+fn a_server_that_is_full_says_so() {
+    let Some(ground) = Ground::<Mariadb>::new(r#"{ "max_connections": 10 }"#) else { return };
+    let mut sessions = Vec::new();
+    let full = loop {
+        match ground.try_session(&[("select", "SELECT 1")]) {
+            Ok(session) => sessions.push(session),
+            Err(error) => break error,
+        }
+        assert!(sessions.len() < 20, "more sessions than the server was told to allow");
+    };
+    assert!(matches!(&full, SessionError::Refused { code, .. } if code == "1040"), "{full:?}");
+}
