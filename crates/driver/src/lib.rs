@@ -39,6 +39,7 @@
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from shards to one result; the driver about itself |
 //! | `live.rs` | each second as it will be in the result, while driving goes on |
+//! | `ladder.rs` | how many clients to try next on the way to the peak |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
 //! | `rehearsal/` | tests: shards on a virtual clock, sessions with known service times |
 //!
@@ -68,6 +69,7 @@ mod drive;
 mod endpoint;
 mod errors;
 mod live;
+pub mod ladder;
 mod merge;
 mod pacing;
 pub mod plan;

@@ -11,6 +11,7 @@ pub mod folder;
 pub mod hlog;
 pub mod intervals;
 pub mod phase;
+pub mod ladder;
 pub mod plan;
 pub mod run;
 #[cfg(feature = "synthetic")]
