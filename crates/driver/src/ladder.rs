@@ -7,7 +7,10 @@
 //! The best of many noisy steps is too good by chance. So nothing measured here is the result: the caller measures the
 //! chosen number of clients afresh.
 
+use crate::plan::Driven;
+use record::intervals::Span;
 use record::ladder::{ClimbEnd, Rung};
+use record::trial::KindTotals;
 
 /// Steps of the climb multiply by this.
 const FACTOR: u32 = 2;
@@ -44,6 +47,76 @@ pub struct Peak {
     pub chosen: u32,
     pub smallest_tied: u32,
     pub ended: ClimbEnd,
+}
+
+/// CPUs that were busy for more of the time than this had no room for more clients.
+const CPUS_FULL: f64 = 0.9;
+/// CPUs that were idle for more of the time than this while something waited for storage would have had.
+const STORAGE_WAITED_FOR: f64 = 0.2;
+/// As in the trial's own judgement of the driver.
+const SHARD_FULL: f64 = 0.9;
+
+/// One step, from what was driven in it.
+pub fn rung(clients: u32, driven: &Driven) -> Rung {
+    let facts = &driven.facts;
+    let counted = |kind: u16| {
+        let name = driven.measured.kinds.get(usize::from(kind));
+        name.is_some_and(|name| facts.metric.counted.contains(name))
+    };
+    let each_second: Vec<f64> = driven
+        .measured
+        .intervals
+        .iter()
+        .filter(|interval| interval.measured)
+        .map(|interval| {
+            let parts = interval.kinds.iter().filter(|part| part.span == Span::Response && counted(part.kind));
+            parts.map(record::intervals::KindInterval::count).sum::<u64>() as f64
+        })
+        .collect();
+    let (per_second, standard_error) = mean_and_error(&each_second);
+    let finished: u64 = facts.kinds.iter().map(KindTotals::finished).sum();
+    let failed: u64 = facts.kinds.iter().map(|kind| kind.failed).sum();
+    Rung {
+        clients,
+        per_second,
+        standard_error,
+        failed_share: failed as f64 / (finished + failed).max(1) as f64,
+        p99_us: facts.testimony.response.p99_us,
+        cpu: None,
+        busiest_shard: facts.testimony.busiest_shard,
+    }
+}
+
+/// Two values say too little about their spread; then it is taken to be that of independent events.
+fn mean_and_error(each_second: &[f64]) -> (f64, f64) {
+    const FEWEST: usize = 3;
+    let count = each_second.len().max(1) as f64;
+    let mean = each_second.iter().sum::<f64>() / count;
+    let variance = if each_second.len() < FEWEST {
+        mean
+    } else {
+        each_second.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1.0)
+    };
+    (mean, (variance / count).sqrt())
+}
+
+/// What ran out at a step, in words.
+pub fn saturated(rung: &Rung, in_process: bool) -> String {
+    let percent = |share: f64| format!("{:.0} %", share * 100.0);
+    if !in_process && rung.busiest_shard > SHARD_FULL {
+        return format!("the load engine: its busiest thread worked {} of the time", percent(rung.busiest_shard));
+    }
+    match rung.cpu {
+        None => "not known: nobody looked at the machine's CPUs".to_owned(),
+        Some(cpu) if cpu.busy > CPUS_FULL => format!("the machine's CPUs: {} busy", percent(cpu.busy)),
+        Some(cpu) if cpu.waiting > STORAGE_WAITED_FOR => {
+            format!("storage: CPUs idled {} of the time waiting for it", percent(cpu.waiting))
+        }
+        Some(cpu) => format!(
+            "neither CPUs ({} busy) nor reads from storage: clients wait for each other (locks, commits) or for writes",
+            percent(cpu.busy)
+        ),
+    }
 }
 
 /// What to do after these steps, in the order in which they were asked for.
@@ -131,6 +204,7 @@ fn largest_gap_beside(best: &Rung, rungs: &[Rung]) -> Option<u32> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use record::ladder::CpuUse;
 
     const LIMITS: Limits = Limits { max_clients: 128, failed_share: 0.01, p99_us: None };
 
@@ -224,6 +298,27 @@ mod tests {
     fn one_client_can_be_the_peak() {
         let (tried, end) = climb(&LIMITS, |clients, _| rung(clients, 100.0 / f64::from(clients)));
         assert_eq!((tried, end), (vec![1, 2, 4], found(1, 1, ClimbEnd::Declined)));
+    }
+
+    #[test]
+    fn a_mean_and_its_standard_error() {
+        let (mean, error) = mean_and_error(&[8.0, 10.0, 12.0, 10.0]);
+        // Deviations 2, 0, 2, 0: variance 8/3, divided by four seconds.
+        assert!((mean - 10.0).abs() < 1e-12 && (error - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12, "{error}");
+        assert_eq!(mean_and_error(&[9.0]), (9.0, 3.0));
+        assert_eq!(mean_and_error(&[]), (0.0, 0.0));
+    }
+
+    #[test]
+    fn what_ran_out_is_said_in_words() {
+        let with = |busy, waiting| Rung { cpu: Some(CpuUse { busy, waiting, stolen: 0.0 }), ..rung(8, 100.0) };
+        assert!(saturated(&with(0.97, 0.0), false).contains("CPUs: 97 %"));
+        assert!(saturated(&with(0.4, 0.5), false).starts_with("storage"));
+        assert!(saturated(&with(0.4, 0.1), false).starts_with("neither"));
+        let driver = Rung { busiest_shard: 0.99, ..with(0.97, 0.0) };
+        assert!(saturated(&driver, false).starts_with("the load engine"));
+        assert!(saturated(&driver, true).contains("CPUs"), "there the engine works on the driver's threads");
+        assert!(saturated(&rung(8, 100.0), false).starts_with("not known"));
     }
 
     proptest! {

@@ -52,6 +52,7 @@ pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardR
         work: work_totals(measured()),
         testimony: testify(&per_shard, Nanos::from_seconds(measured_s)),
         queue: queue(plan.pacing, &shards, &per_shard, complete),
+        ladder: None,
         errors: BTreeMap::new(),
         extra: extra(&shards),
     };

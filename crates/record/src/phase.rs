@@ -11,6 +11,8 @@ pub enum Phase {
     Boot,
     /// Starting the server.
     Start,
+    /// Looking for the number of clients that gets most done; only if the study asks for that.
+    Climb,
     WarmUp,
     Measure,
     Check,
@@ -32,6 +34,7 @@ impl Phase {
             Self::Clone => "clone",
             Self::Boot => "boot",
             Self::Start => "start",
+            Self::Climb => "climb",
             Self::WarmUp => "warm up",
             Self::Measure => "measure",
             Self::Check => "check",

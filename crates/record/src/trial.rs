@@ -1,6 +1,7 @@
 //! What one trial did and found (`trial.json`), written last: a trial folder is complete when this file is there.
 
 use crate::facts::Facts;
+use crate::ladder::Ladder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -121,6 +122,9 @@ pub struct DriverFacts {
     /// Only where sessions are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// How the number of clients was found, if the study left that open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
     /// Errors by message, with how often each was seen; bounded.
     #[serde(default)]
     pub errors: BTreeMap<String, u64>,

@@ -2,7 +2,8 @@
 //!
 //! The same plan gives the same estimate everywhere. Live progress corrects it by what phases really took.
 
-use crate::shape::{Load, load};
+use crate::shape::{Load, Offered, load};
+use driver::ladder::{Limits, steps_max};
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
@@ -28,6 +29,7 @@ pub struct TimeEstimate {
 pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
     match phase {
         Phase::Load => LOAD_MS,
+        Phase::Climb => climb_ms(load),
         Phase::WarmUp => load.warmup_ms.0,
         Phase::Measure => load.measure_ms.0,
         Phase::Clone | Phase::ShutDown => 1_000,
@@ -35,6 +37,13 @@ pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
         Phase::Start => 3_000,
         Phase::Boot | Phase::Check => 4_000,
     }
+}
+
+/// The longest climb; it ends early where the database does.
+fn climb_ms(load: &Load) -> u64 {
+    let Offered::Peak(peak) = load.offered else { return 0 };
+    let limits = Limits { max_clients: peak.max_clients, failed_share: peak.error_limit, p99_us: None };
+    u64::from(steps_max(&limits)) * (load.warmup_ms.0 + load.measure_ms.0)
 }
 
 /// The whole plan.
@@ -45,7 +54,7 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
     for trial in &plan.trials {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
         let Ok(load) = load(cell) else { continue };
-        for phase in Phase::OF_A_TRIAL {
+        for phase in Phase::OF_A_TRIAL.into_iter().chain([Phase::Climb]) {
             let expected_ms = expected_ms(phase, &load);
             estimate.total_ms = estimate.total_ms.saturating_add(expected_ms);
             if matches!(phase, Phase::WarmUp | Phase::Measure) {

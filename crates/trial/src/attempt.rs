@@ -1,13 +1,14 @@
 //! One trial: its phases in order, each with a limit, and a record whatever happens.
 
 use crate::cell::CellOrder;
+use crate::climb::AllDriven;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag, Tick};
+use driver::plan::{DriveError, DrivePlan, Driven, Pacing, Seen, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
@@ -57,8 +58,8 @@ pub enum AttemptError {
     Drive(#[from] DriveError),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
     NoWayIn,
-    #[error("looking for the peak is not possible yet")]
-    Peak,
+    #[error("no number of clients is within the limits of load.peak: with a single one {0}")]
+    NoPeak(&'static str),
     #[error("writing down the measured series: {0}")]
     Series(#[from] record::hlog::LogError),
     #[error(transparent)]
@@ -102,8 +103,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
     running.finish(result)
 }
 
-struct Running<'a> {
-    attempt: Attempt<'a>,
+pub(crate) struct Running<'a> {
+    pub(crate) attempt: Attempt<'a>,
     record: TrialRecord,
     phase: Phase,
     since: Instant,
@@ -147,10 +148,20 @@ impl Running<'_> {
     }
 
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
+        let cell = self.attempt.cell;
+        let (pacing, climb) = match cell.load.offered {
+            Offered::Paced(pacing) => (pacing, None),
+            Offered::Peak(limits) => {
+                let climb = self.climb(machine, server, &limits)?;
+                (Pacing::Clients { clients: climb.ladder.chosen }, Some(climb))
+            }
+        };
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
         self.enter(Phase::WarmUp);
-        let driven = self.drive(machine, server)?;
+        let mut driven = self.drive(machine, server, cell.drive_plan(pacing, self.attempt.planned.seed))?;
+        let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
+        driven.facts.ladder = climb.map(|climb| climb.ladder);
         self.read_clock(machine, "after driving")?;
         let counted = self.counters(machine)?;
         self.record_driving(&driven, &counters, &counted)?;
@@ -159,7 +170,7 @@ impl Running<'_> {
         }
         self.enter(Phase::Check);
         let after = self.state(machine)?;
-        self.check(machine, &driven, &after)
+        self.check(machine, &driven, &all_driven, &after)
     }
 
     fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
@@ -234,27 +245,25 @@ impl Running<'_> {
         }
     }
 
-    fn drive(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<Driven, AttemptError> {
+    pub(crate) fn drive(
+        &mut self,
+        machine: &mut dyn Machine,
+        server: &ServerReport,
+        plan: DrivePlan,
+    ) -> Result<Driven, AttemptError> {
         match self.attempt.cell.load.placement {
-            Placement::Inside => self.drive_inside(machine),
+            Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
                 let endpoint = server.endpoint.clone().reached_at(address);
                 // A server that died explains a failed drive better than the drive's own error does.
-                self.drive_outside(&endpoint).map_err(|error| self.counters(machine).err().unwrap_or(error))
+                self.drive_outside(&endpoint, &plan).map_err(|error| self.counters(machine).err().unwrap_or(error))
             }
         }
     }
 
-    fn drive_plan(&self) -> Result<DrivePlan, AttemptError> {
+    fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
         let cell = self.attempt.cell;
-        let Offered::Paced(pacing) = cell.load.offered else { return Err(AttemptError::Peak) };
-        Ok(cell.drive_plan(pacing, self.attempt.planned.seed))
-    }
-
-    fn drive_inside(&mut self, machine: &mut dyn Machine) -> Result<Driven, AttemptError> {
-        let cell = self.attempt.cell;
-        let plan = self.drive_plan()?;
         let request = Request::Drive { workload: cell.workload.clone(), plan };
         let interrupts = self.attempt.interrupts;
         let mut intervals = Vec::new();
@@ -273,11 +282,10 @@ impl Running<'_> {
         Ok(*driven)
     }
 
-    fn drive_outside(&mut self, endpoint: &Endpoint) -> Result<Driven, AttemptError> {
-        let plan = self.drive_plan()?;
+    fn drive_outside(&mut self, endpoint: &Endpoint, plan: &DrivePlan) -> Result<Driven, AttemptError> {
         let workload = Arc::clone(&self.attempt.prepared.workload);
         let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
-        let driven = driver::drive_endpoint(&workload, endpoint, &plan, &stop, &mut |seen| {
+        let driven = driver::drive_endpoint(&workload, endpoint, plan, &stop, &mut |seen| {
             if interrupts.now() {
                 stop.stop();
             }
@@ -304,8 +312,7 @@ impl Running<'_> {
         folder.write("intervals.hlog", &record::hlog::write(&driven.measured)?)?;
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
         folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
-        let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
-        let in_process = engine.is_some_and(|engine| !engine.remote);
+        let in_process = self.in_process();
         if let Some(why) = validity::why_invalid(&facts, in_process) {
             self.record.outcome = Outcome::Invalid { why };
         }
@@ -313,16 +320,23 @@ impl Running<'_> {
         Ok(())
     }
 
+    /// Whether the engine runs inside the driver.
+    pub(crate) fn in_process(&self) -> bool {
+        let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
+        engine.is_some_and(|engine| !engine.remote)
+    }
+
     fn check(
         &mut self,
         machine: &mut dyn Machine,
         driven: &Driven,
+        all: &AllDriven,
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
         let dataset = self.attempt.prepared.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
-        let reconciled = dataset.reconcile(&self.attempt.prepared.state, after, &driven.facts.whole_run);
-        self.findings.extend(validity::as_far_as_known(reconciled, &driven.facts));
+        let reconciled = dataset.reconcile(&self.attempt.prepared.state, after, &all.whole_run);
+        self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
         let workload = self.attempt.cell.workload.clone();
         let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
@@ -384,7 +398,7 @@ impl Running<'_> {
     }
 
     /// Ends the phase that was and begins the next.
-    fn enter(&mut self, phase: Phase) {
+    pub(crate) fn enter(&mut self, phase: Phase) {
         self.leave();
         self.phase = phase;
         let expected_ms = study::expected_ms(phase, &self.attempt.cell.load);

@@ -7,6 +7,7 @@
 
 pub mod attempt;
 pub mod cell;
+mod climb;
 pub mod conductor;
 pub mod conversation;
 pub mod interrupts;
