@@ -2,7 +2,7 @@
 //!
 //! Pure: the steps so far in, the next one out. The climb doubles the clients until two steps in a row get no more done
 //! than the best before them (one alone may be noise), a limit is broken, or there may be no more clients. Then the gaps
-//! beside the best are tried until they are small. A step must be better by more than chance to count as better.
+//! beside the best are tried until they are small. Steps that chance alone may have set apart are tied.
 //!
 //! The best of many noisy steps is too good by chance. So nothing measured here is the result: the caller measures the
 //! chosen number of clients afresh.
@@ -156,7 +156,7 @@ fn end_of_climb(limits: &Limits, climb: &[Rung]) -> Option<ClimbEnd> {
     let without_gain = climb.len().checked_sub(STEPS_WITHOUT_GAIN).filter(|before| *before > 0);
     if let Some(before) = without_gain
         && let Some(best) = most(&climb[..before])
-        && climb[before..].iter().all(|rung| !is_better(rung, best))
+        && climb[before..].iter().all(|rung| !is_gain(rung, best))
     {
         return Some(if is_better(best, last) { ClimbEnd::Declined } else { ClimbEnd::Levelled });
     }
@@ -168,6 +168,11 @@ fn broken(limits: &Limits, rung: &Rung) -> Option<ClimbEnd> {
         return Some(ClimbEnd::Errors);
     }
     limits.p99_us.filter(|limit| rung.p99_us > *limit).map(|_| ClimbEnd::Slow)
+}
+
+/// Whether a step is a reason to climb on. Chance is no objection: one step more costs little, a peak not reached much.
+fn is_gain(step: &Rung, best: &Rung) -> bool {
+    step.per_second > best.per_second * (1.0 + LEAST_DIFFERENCE)
 }
 
 /// Whether one step got more done than another, beyond what chance explains.
@@ -255,6 +260,14 @@ mod tests {
         let Next::Found(peak) = end else { panic!("{end:?}") };
         assert_eq!((peak.smallest_tied, peak.ended), (8, ClimbEnd::Levelled));
         assert!(peak.chosen >= 8);
+    }
+
+    #[test]
+    fn noise_does_not_end_a_climb_that_still_gains() {
+        let noisy = |clients: u32| Rung { standard_error: 0.3 * peaked(clients), ..rung(clients, peaked(clients)) };
+        let (tried, end) = climb(&LIMITS, |clients, _| noisy(clients));
+        assert_eq!(tried[..7], [1, 2, 4, 8, 16, 32, 64]);
+        assert!(matches!(end, Next::Found(peak) if peak.chosen == 13 && peak.smallest_tied < 11), "{end:?}");
     }
 
     #[test]
