@@ -1,0 +1,165 @@
+//! When is the driver the bottleneck? One shard against a database that answers every statement after exactly one
+//! millisecond, whatever is asked of it: a timer of the kernel. All that a transaction takes longer is the driver's doing.
+//!
+//! `cargo run --release -p driver --example bottleneck` prints what docs/method.md quotes. It wants a quiet machine, or
+//! `chrt -f 50` before it.
+
+#![allow(clippy::print_stdout, reason = "this program is its output")]
+
+use driver::drive;
+use driver::plan::{DriveError, DrivePlan, Pacing, Process, StopFlag};
+use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use engines::statement::{Dialect, Statement, StatementId};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use rustix::io::Errno;
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
+use std::future::poll_fn;
+use std::task::Poll;
+use workloads::workload::{Ending, Kind, Tally, Workload};
+
+const SERVICE_NS: i64 = 1_000_000;
+const WARMUP_MS: u64 = 1_000;
+const MEASURE_MS: u64 = 4_000;
+const RATES: [f64; 9] =
+    [2_000.0, 10_000.0, 30_000.0, 60_000.0, 100_000.0, 140_000.0, 180_000.0, 220_000.0, 300_000.0];
+const CLIENTS: [u32; 8] = [8, 32, 64, 128, 192, 256, 384, 512];
+/// More sessions than ever are busy at once, so that nothing waits for one.
+const SESSIONS: u32 = 2_000;
+
+struct Timers;
+
+struct TimerSession {
+    timer: OwnedFd,
+    results: ResultSet,
+    work: SessionWork,
+}
+
+fn lost(error: Errno) -> SessionError {
+    SessionError::Lost(error.into())
+}
+
+impl Connect for Timers {
+    type Session = TimerSession;
+
+    fn connect(&self) -> Result<TimerSession, SessionError> {
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let timer = timerfd_create(TimerfdClockId::Monotonic, flags).map_err(lost)?;
+        Ok(TimerSession { timer, results: ResultSet::default(), work: SessionWork::default() })
+    }
+}
+
+impl Session for TimerSession {
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        Some(self.timer.as_fd())
+    }
+
+    fn dialect(&self) -> Dialect {
+        Dialect::Postgres
+    }
+
+    async fn begin(&mut self, _: Access) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn commit(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn rollback(&mut self) -> Result<(), SessionError> {
+        Ok(())
+    }
+
+    async fn execute(&mut self, _: StatementId, _: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
+        let never = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let once = Itimerspec { it_interval: never, it_value: Timespec { tv_sec: 0, tv_nsec: SERVICE_NS } };
+        timerfd_settime(&self.timer, TimerfdTimerFlags::empty(), &once).map_err(lost)?;
+        let mut sent = false;
+        poll_fn(|_| {
+            if !std::mem::replace(&mut sent, true) {
+                return Poll::Pending;
+            }
+            match rustix::io::read(&self.timer, &mut [0_u8; 8]) {
+                Ok(_) => Poll::Ready(Ok(())),
+                Err(Errno::AGAIN) => Poll::Pending,
+                Err(error) => Poll::Ready(Err(lost(error))),
+            }
+        })
+        .await?;
+        self.work.statements += 1;
+        Ok(&self.results)
+    }
+
+    fn work(&self) -> SessionWork {
+        self.work
+    }
+}
+
+/// One statement and nothing else.
+struct OneStatement;
+
+impl Workload for OneStatement {
+    type Input = ();
+    type Client = ();
+    const COUNTERS: &'static [&'static str] = &[];
+
+    fn kinds(&self) -> &'static [Kind] {
+        &[Kind { name: "statement", counted: true }]
+    }
+
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn client(&self, _: u64, _: u32) {}
+
+    fn next(&self, (): &mut ()) {}
+
+    fn kind(&self, (): &()) -> u16 {
+        0
+    }
+
+    fn deferred(&self, (): &()) -> bool {
+        false
+    }
+
+    async fn run<S: Session>(&self, session: &mut S, (): &(), _: &mut Tally) -> Result<Ending, SessionError> {
+        session.execute(StatementId(0), &[]).await?;
+        Ok(Ending::Committed)
+    }
+}
+
+fn measure(what: &str, pacing: Pacing) -> Result<(), DriveError> {
+    let plan = DrivePlan { pacing, shards: 1, warmup_ms: WARMUP_MS, measure_ms: MEASURE_MS, seed: 1, retries: 0 };
+    let facts = drive(&OneStatement, &Timers, &plan, &StopFlag::default(), &mut |_| ())?.facts;
+    let done = facts.kinds[0].committed as f64 * 1_000.0 / facts.measured_ms as f64;
+    let testimony = &facts.testimony;
+    println!(
+        "{what:>16} {done:>9.0} {:>6.1} % {:>7} {:>7} {:>9} {:>9} {:>9} {:>8.2}",
+        testimony.busiest_shard * 100.0,
+        testimony.lateness_p50_us,
+        testimony.lateness_p99_us,
+        testimony.response.p50_us,
+        testimony.response.p99_us,
+        testimony.service.p99_us,
+        testimony.cpu_ns_per_statement.unwrap_or(0) as f64 / 1_000.0,
+    );
+    Ok(())
+}
+
+fn main() -> Result<(), DriveError> {
+    println!("Service is 1000 µs. Times in µs.\n");
+    println!(
+        "{:>16} {:>9} {:>8} {:>7} {:>7} {:>9} {:>9} {:>9} {:>8}",
+        "asked for", "done/s", "busy", "late50", "late99", "resp50", "resp99", "serv99", "CPU/stmt"
+    );
+    for per_second in RATES {
+        let pacing = Pacing::Arrivals { per_second, process: Process::Poisson, sessions: SESSIONS };
+        measure(&format!("{per_second}/s"), pacing)?;
+    }
+    for clients in CLIENTS {
+        measure(&format!("{clients} clients"), Pacing::Clients { clients })?;
+    }
+    Ok(())
+}
