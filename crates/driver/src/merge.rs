@@ -50,7 +50,7 @@ pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardR
         whole_run: kind_totals(names.kinds, whole()),
         tally: tally_totals(names.counters, measured()),
         work: work_totals(measured()),
-        testimony: testify(&per_shard, Nanos::from_seconds(measured_s)),
+        testimony: testify(&per_shard, Nanos::from_seconds(measured_s), shards.iter().any(|shard| shard.in_process)),
         queue: queue(plan.pacing, &shards, &per_shard, complete),
         ladder: None,
         errors: BTreeMap::new(),

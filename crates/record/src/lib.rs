@@ -10,8 +10,8 @@ pub mod facts;
 pub mod folder;
 pub mod hlog;
 pub mod intervals;
-pub mod phase;
 pub mod ladder;
+pub mod phase;
 pub mod plan;
 pub mod run;
 #[cfg(feature = "synthetic")]

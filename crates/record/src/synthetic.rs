@@ -201,7 +201,7 @@ fn length_ms(phase: Phase) -> u64 {
         Phase::WarmUp => WARMUP_S * 1000 + 20,
         Phase::Measure => MEASURED_S * 1000 + 30,
         Phase::Boot => 900,
-        Phase::Load | Phase::Clone | Phase::Start | Phase::Check | Phase::ShutDown | Phase::Stop => 90,
+        Phase::Load | Phase::Clone | Phase::Start | Phase::Climb | Phase::Check | Phase::ShutDown | Phase::Stop => 90,
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::attempt::{AttemptError, Running};
 use crate::conversation::AskError;
+use crate::validity;
 use driver::ladder::{self, Limits, Next};
 use driver::plan::Pacing;
 use engines::server::ServerReport;
@@ -12,7 +13,6 @@ use record::event::Event;
 use record::ladder::{ClimbEnd, Ladder, Rung};
 use record::phase::Phase;
 use record::trial::{DriverFacts, KindTotals};
-use serde_json::Value;
 use study::PeakLimits;
 
 /// The server's own name for how many sessions it takes; the same in PostgreSQL, MySQL and MariaDB.
@@ -50,8 +50,7 @@ impl AllDriven {
     }
 
     fn absorb(&mut self, facts: &DriverFacts) {
-        let count = |name: &str| facts.extra.get(name).and_then(Value::as_u64).unwrap_or_default();
-        self.unknown_ends += count("sessions_lost") + count("unfinished");
+        self.unknown_ends += validity::unknown_ends(facts);
         if self.whole_run.is_empty() {
             self.whole_run.clone_from(&facts.whole_run);
             return;

@@ -42,6 +42,11 @@ fn count(facts: &DriverFacts, name: &str) -> u64 {
     facts.extra.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default()
 }
 
+/// How many transactions may or may not be in the database.
+pub fn unknown_ends(facts: &DriverFacts) -> u64 {
+    count(facts, "sessions_lost") + count(facts, "unfinished")
+}
+
 /// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
 /// there then need not agree, and a disagreement is no violation.
 pub fn as_far_as_known(reconciled: Vec<Finding>, unknown_ends: u64) -> Vec<Finding> {
