@@ -15,6 +15,8 @@ pub struct Input {
     client: u32,
     /// Transactions that the client has drawn before.
     number: u64,
+    /// Where the unique ids of all clients begin.
+    first_unique_id: u64,
 }
 
 /// One emulated client.
@@ -23,17 +25,20 @@ pub struct Client {
     stream: Stream,
     index: u32,
     drawn: u64,
+    first_unique_id: u64,
 }
 
 impl Client {
     pub fn new(seed: u64, index: u32) -> Self {
-        Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0 }
+        // The same for all clients of a run; another run, with another seed, meets other rows of the table.
+        let first_unique_id = Stream::new(seed, "sysbench ids", [0, 0]).bits();
+        Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0, first_unique_id }
     }
 
     pub fn draw(&mut self) -> Input {
         let number = self.drawn;
         self.drawn += 1;
-        Input { values: self.stream.fork(), client: self.index, number }
+        Input { values: self.stream.fork(), client: self.index, number, first_unique_id: self.first_unique_id }
     }
 }
 
@@ -103,11 +108,13 @@ pub struct Draws<'a> {
     values: Stream,
     client: u32,
     number: u64,
+    first_unique_id: u64,
 }
 
 impl<'a> Draws<'a> {
     pub fn new(ids: &'a Ids, input: &Input) -> Self {
-        Self { ids, values: input.values.clone(), client: input.client, number: input.number }
+        let Input { ref values, client, number, first_unique_id } = *input;
+        Self { ids, values: values.clone(), client, number, first_unique_id }
     }
 
     /// Number of a table, counted from 0: all are equally frequent, whatever the distribution of rows.
@@ -150,7 +157,8 @@ impl<'a> Draws<'a> {
     /// An id that no other transaction has, scattered over all of them.
     pub fn unique_id(&self) -> i64 {
         let place = self.number << CLIENT_BITS | u64::from(self.client);
-        (place.wrapping_mul(SCATTER) & ((1 << UNIQUE_ID_BITS) - 1)).cast_signed()
+        let scattered = place.wrapping_mul(SCATTER).wrapping_add(self.first_unique_id);
+        (scattered & ((1 << UNIQUE_ID_BITS) - 1)).cast_signed()
     }
 
     /// The table that the client fills, and the first of `rows` consecutive ids there.

@@ -14,9 +14,10 @@ use crate::workload::{Ending, Tally};
 use engines::session::{Access, Param, Session, SessionError};
 use std::ops::RangeInclusive;
 
-/// What engines say when a row is there already: PostgreSQL's and SQLite's code.
+/// What engines say when a row is there already: PostgreSQL's, SQLite's and MariaDB's code.
 const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
 
+/// What is said instead, without the engine's words.
 const INSERTED_BY_ANOTHER: &str = "another transaction deleted the same row and inserted it again first";
 
 pub async fn run<S: Session>(

@@ -98,6 +98,9 @@ fn unique_ids_are_unique_and_scattered() {
     }
     assert_eq!(seen.len(), 5_000);
     assert!(seen.iter().all(|&id| id >= 0));
+    let mut of_another_run = Client::new(6, 0);
+    let others = (0..1_000).map(|_| Draws::new(&ids, &of_another_run.draw()).unique_id());
+    assert!(others.into_iter().all(|id| !seen.contains(&id)));
 }
 
 #[test]
