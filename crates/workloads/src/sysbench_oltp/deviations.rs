@@ -29,11 +29,13 @@ pub fn deviations(settings: &Settings) -> Vec<Cow<'static, str>> {
     match settings.test {
         Test::BulkInsert => all.push(Cow::Owned(format!(
             "A transaction is one statement of {BULK_ROWS} rows; sysbench calls one row an event and sends up to 512 KiB \
-             of them at once. Clients fill the tables in turn; one table for each client is as sysbench has it.",
+             of them at once as text. Clients fill the tables in turn; one table for each client is as sysbench has it.",
         ))),
         Test::Insert if !settings.auto_inc => all.push(Cow::Borrowed(
-            "Ids that clients choose are scattered over 62 bits instead of 32, so that no two clients choose the same.",
+            "Ids that clients choose are scattered over 62 bits instead of 32, so that no two clients choose the same. Rows \
+             are inserted by a prepared statement; sysbench sends them as text.",
         )),
+        Test::Insert => all.push(Cow::Borrowed("Rows are inserted by a prepared statement; sysbench sends them as text.")),
         Test::SelectRandomPoints | Test::SelectRandomRanges => all.push(Cow::Owned(format!(
             "Clients share {} segments of k; sysbench gives each of its threads one.",
             settings.segments
