@@ -3,6 +3,8 @@
 //!
 //! Pure: what surrounds us is passed in. No error repeats a piece of the URL that could be part of a password.
 
+mod mysql;
+mod option_file;
 mod password_file;
 mod postgres;
 mod sqlite;
@@ -60,8 +62,6 @@ pub enum AddressError {
     SeveralHosts,
     #[error("{name} is missing; name it as in {example}")]
     Missing { name: &'static str, example: &'static str },
-    #[error("{engine} cannot be driven by a URL yet")]
-    NotYet { engine: &'static str },
 }
 
 fn hint(nearest: Option<&String>) -> String {
@@ -76,7 +76,7 @@ pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressErr
     match scheme {
         "sqlite" => sqlite::address(rest, around),
         "postgres" | "postgresql" => postgres::address(&Url::parse(rest)?, around),
-        "mysql" | "mariadb" => Err(AddressError::NotYet { engine: "MySQL" }),
+        "mysql" | "mariadb" => mysql::address(&Url::parse(rest)?, around),
         _ => Err(AddressError::Scheme {
             found: scheme.to_owned(),
             nearest: settings::nearest(scheme, SCHEMES).map(str::to_owned),

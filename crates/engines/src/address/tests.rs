@@ -43,7 +43,7 @@ impl World {
     fn remote(&self, url: &str) -> Remote {
         match self.parse(url).unwrap_or_else(|error| panic!("{url}: {error}")).endpoint {
             Endpoint::Postgres(remote) | Endpoint::Mysql(remote) => remote,
-            Endpoint::Sqlite { file, .. } => panic!("{}", file.display()),
+            other @ Endpoint::Sqlite { .. } => panic!("{other}"),
         }
     }
 
@@ -148,6 +148,71 @@ fn the_users_own_certificates_are_found() {
     assert_eq!(world.remote("postgres://db").tls.ca, Some("/home/ann/.postgresql/root.crt".into()));
     let of_system = world.remote("postgres://db?sslrootcert=system").tls;
     assert_eq!(of_system, Tls::of_mode(TlsMode::VerifyFull));
+}
+
+fn mysql(world: &World, url: &str) -> Remote {
+    match world.parse(url).unwrap_or_else(|error| panic!("{url}: {error}")).endpoint {
+        Endpoint::Mysql(remote) => remote,
+        other => panic!("{other}"),
+    }
+}
+
+fn unbound(mode: TlsMode) -> Tls {
+    Tls { binding: Binding::Disable, ..Tls::of_mode(mode) }
+}
+
+#[test]
+fn a_whole_url_of_mysql() {
+    let url =
+        "mariadb://bob:p%40ss@db.example:3307/shop?ssl-mode=VERIFY_IDENTITY&ssl-ca=/ca&ssl-cert=/crt&ssl-key=/key";
+    let identity = Some(Identity { certificate: "/crt".into(), key: "/key".into() });
+    let tls = Tls { ca: Some("/ca".into()), identity, ..unbound(TlsMode::VerifyFull) };
+    let password = Some(Secret::new("p@ss"));
+    let expected = Remote { password, tls, ..remote("db.example", 3307, "bob", "shop") };
+    assert_eq!(mysql(&World::default(), url), expected);
+}
+
+#[test]
+fn localhost_is_mysqls_socket_unless_a_port_is_named() {
+    let world = World::default();
+    let of = |host: &str, port| Remote { tls: unbound(TlsMode::Prefer), ..remote(host, port, "ann", "shop") };
+    assert_eq!(mysql(&world, "mysql:///shop"), of("/run/mysqld/mysqld.sock", 3306));
+    assert_eq!(mysql(&world, "mysql://localhost/shop"), of("/run/mysqld/mysqld.sock", 3306));
+    assert_eq!(mysql(&world, "mysql://localhost:3306/shop"), of("localhost", 3306));
+    assert_eq!(mysql(&world, "mysql://127.0.0.1/shop"), of("127.0.0.1", 3306));
+    assert_eq!(mysql(&world, "mysql:///shop?socket=/tmp/s.sock"), of("/tmp/s.sock", 3306));
+    assert_eq!(mysql(&world, "mysql://%2Ftmp%2Fs.sock/shop"), of("/tmp/s.sock", 3306));
+    let elsewhere =
+        world.variable("MYSQL_HOST", "db").variable("MYSQL_TCP_PORT", "7").variable("MYSQL_PWD", "from variable");
+    let password = Some(Secret::new("from variable"));
+    assert_eq!(mysql(&elsewhere, "mysql:///shop"), Remote { password, ..of("db", 7) });
+}
+
+#[test]
+fn mysqls_file_goes_before_its_variables_and_after_the_url() {
+    let file = "[client]\nuser=bob\npassword=from file\nhost=db\n[bakeoff]\ndatabase=stock\nssl-ca=/ca\n";
+    let world = World::default().file("/home/ann/.my.cnf", file, 0o600).variable("MYSQL_PWD", "from variable");
+    let password = Some(Secret::new("from file"));
+    let tls = Tls { ca: Some("/ca".into()), ..unbound(TlsMode::VerifyCa) };
+    let expected = Remote { password, tls, ..remote("db", 3306, "bob", "stock") };
+    assert_eq!(mysql(&world, "mysql://"), expected);
+    let over = mysql(&world, "mysql://carol:own@other/shop?ssl-mode=disabled");
+    assert_eq!((over.user.as_str(), over.host.as_str(), over.database.as_str()), ("carol", "other", "shop"));
+    assert_eq!((over.password, over.tls.mode), (Some(Secret::new("own")), TlsMode::Disable));
+
+    let open = World::default().file("/home/ann/.my.cnf", file, 0o666).parse("mysql:///shop").unwrap();
+    assert!(open.warnings[0].contains("/home/ann/.my.cnf is not used"), "{:?}", open.warnings);
+    let including =
+        World::default().file("/home/ann/.my.cnf", "!include /etc/x\n", 0o600).parse("mysql:///shop").unwrap();
+    assert!(including.warnings[0].contains("includes"), "{:?}", including.warnings);
+}
+
+#[test]
+fn what_mysql_misses_is_named() {
+    let world = World::default();
+    assert_eq!(world.error("mysql://bob@db"), "the database is missing; name it as in mysql://user@host/database");
+    assert!(world.error("mysql://db/shop?ssl-mod=x").contains("did you mean \"ssl-mode\""));
+    assert!(world.error("mysql://db/shop?ssl-mode=verify_identiti").contains("did you mean \"verify_identity\""));
 }
 
 #[test]

@@ -12,6 +12,7 @@ use crate::admin::{Admin, BATCH_ROWS};
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
+use crate::tls::Encryption;
 use bytes::BufMut;
 use std::time::{Duration, Instant};
 
@@ -27,7 +28,8 @@ pub struct MysqlAdmin {
 }
 
 pub fn open_admin(remote: &Remote) -> Result<MysqlAdmin, SessionError> {
-    Ok(MysqlAdmin { wire: open(remote, Purpose::Administration)? })
+    let encryption = Encryption::prepare(remote)?;
+    Ok(MysqlAdmin { wire: open(remote, encryption.as_ref(), Purpose::Administration)? })
 }
 
 impl MysqlAdmin {

@@ -1,14 +1,16 @@
 //! Opening a session: greeting, capabilities, login.
 
-use super::auth;
+use super::auth::{self, Applicant};
 use super::converse::next_body;
 use super::decode::Refusal;
 use super::packet::{Malformed, Reader, put, put_number};
 use super::reply::{Features, session_error};
 use super::wire::Wire;
 use crate::remote::Remote;
+use crate::secret::Secret;
 use crate::session::SessionError;
-use bytes::BufMut;
+use crate::tls::Encryption;
+use bytes::{BufMut, BytesMut};
 use std::time::{Duration, Instant};
 
 /// A server that takes longer to let somebody in is not going to.
@@ -23,6 +25,7 @@ mod can {
     pub const NAME_A_DATABASE: u32 = 1 << 3;
     pub const LOAD_LOCAL_FILES: u32 = 1 << 7;
     pub const SPEAK_41: u32 = 1 << 9;
+    pub const ENCRYPT: u32 = 1 << 11;
     pub const TELL_TRANSACTIONS: u32 = 1 << 13;
     pub const TAKE_CHALLENGES: u32 = 1 << 15;
     pub const TAKE_SCRIPTS: u32 = 1 << 16;
@@ -121,8 +124,8 @@ impl Greeting {
     }
 }
 
-/// Connects and logs in.
-pub fn open(remote: &Remote, purpose: Purpose) -> Result<Wire, SessionError> {
+/// Connects, encrypts if that is wanted and possible, and logs in.
+pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + LOGIN_LIMIT;
     let mut wire = Wire::open(remote).map_err(SessionError::Lost)?;
     let (sequence, greeting) = next_body(&mut wire, deadline, |sequence, body| Ok((sequence, Greeting::read(body)?)))?;
@@ -130,68 +133,113 @@ pub fn open(remote: &Remote, purpose: Purpose) -> Result<Wire, SessionError> {
         return Err(SessionError::Protocol("the server is older than MySQL 5.5 or MariaDB 5.5".to_owned()));
     }
     wire.features = greeting.features();
-    introduce(&mut wire, remote, purpose, &greeting, sequence.wrapping_add(1))?;
+    let mut introduction = Introduction {
+        capabilities: purpose.capabilities() & greeting.capabilities,
+        more: greeting.more & more::CACHE_COLUMNS,
+        sequence: sequence.wrapping_add(1),
+    };
+    let (mut wire, encrypted) = encrypt(wire, encryption, &greeting, &mut introduction, deadline)?;
+    let password = remote.password.as_ref().map(Secret::reveal);
+    let applicant = Applicant { password, private: encrypted || remote.is_local_socket() };
+    let known = auth::is_known(&greeting.method, applicant);
+    let mut method = if known { greeting.method } else { auth::FALLBACK.to_owned() };
+    let proof = auth::proof(&method, &greeting.challenge, applicant)?;
+    introduction.put(&mut wire, remote, &method, &proof)?;
     wire.send_all(deadline).map_err(SessionError::Lost)?;
-    while let Some(Question { sequence, method, challenge }) = next_body(&mut wire, deadline, question)? {
-        let proof = auth::proof(&method, &challenge, password(remote))?;
-        put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
-        wire.send_all(deadline).map_err(SessionError::Lost)?;
+    while let Some((sequence, question)) = next_body(&mut wire, deadline, question)? {
+        let proof = match question {
+            Question::Method { name, challenge } => {
+                method = name;
+                Some(auth::proof(&method, &challenge, applicant)?)
+            }
+            Question::More(said) => auth::proof_again(&method, &said, applicant)?,
+        };
+        if let Some(proof) = proof {
+            put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
+            wire.send_all(deadline).map_err(SessionError::Lost)?;
+        }
     }
     Ok(wire)
 }
 
-fn password(remote: &Remote) -> Option<&str> {
-    remote.password.as_ref().map(crate::secret::Secret::reveal)
+/// Encrypts if that is wanted, and the server can; whether it did.
+fn encrypt(
+    mut wire: Wire,
+    encryption: Option<&Encryption>,
+    greeting: &Greeting,
+    introduction: &mut Introduction,
+    deadline: Instant,
+) -> Result<(Wire, bool), SessionError> {
+    let Some(encryption) = encryption else { return Ok((wire, false)) };
+    if greeting.capabilities & can::ENCRYPT == 0 {
+        if encryption.required {
+            return Err(SessionError::Insecure { why: "the server does not encrypt connections".to_owned() });
+        }
+        return Ok((wire, false));
+    }
+    introduction.capabilities |= can::ENCRYPT;
+    put(wire.outgoing(), introduction.sequence, |out| introduction.put_head(out))?;
+    introduction.sequence = introduction.sequence.wrapping_add(1);
+    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    Ok((wire.encrypt(encryption, deadline)?, true))
 }
 
-/// Appends who we are, what we can, and the proof that the method named first asks for.
-fn introduce(
-    wire: &mut Wire,
-    remote: &Remote,
-    purpose: Purpose,
-    greeting: &Greeting,
+/// What we say of ourselves.
+struct Introduction {
+    capabilities: u32,
+    /// In MariaDB's own bits.
+    more: u32,
     sequence: u8,
-) -> Result<(), SessionError> {
-    const UNUSED: usize = 19;
-    let method = if auth::is_known(&greeting.method) { &greeting.method } else { auth::FALLBACK };
-    let proof = auth::proof(method, &greeting.challenge, password(remote))?;
-    let capabilities = purpose.capabilities() & greeting.capabilities;
-    put(wire.outgoing(), sequence, |out| {
-        out.put_u32_le(capabilities);
+}
+
+impl Introduction {
+    /// Who we are, and the proof that the method asks for.
+    fn put(&self, wire: &mut Wire, remote: &Remote, method: &str, proof: &[u8]) -> Result<(), Malformed> {
+        put(wire.outgoing(), self.sequence, |out| {
+            self.put_head(out);
+            for text in [remote.user.as_bytes(), b"\0"] {
+                out.put_slice(text);
+            }
+            put_number(out, proof.len());
+            out.put_slice(proof);
+            for text in [remote.database.as_bytes(), b"\0", method.as_bytes(), b"\0"] {
+                out.put_slice(text);
+            }
+        })
+    }
+
+    /// What we can. By itself it asks the server to encrypt all that follows.
+    fn put_head(&self, out: &mut BytesMut) {
+        const UNUSED: usize = 19;
+        out.put_u32_le(self.capabilities);
         // The longest packet we would take, which servers ignore.
         out.put_u32_le(0);
         out.put_u8(CHARACTER_SET);
         out.put_bytes(0, UNUSED);
-        out.put_u32_le(greeting.more & more::CACHE_COLUMNS);
-        for text in [remote.user.as_bytes(), b"\0"] {
-            out.put_slice(text);
-        }
-        put_number(out, proof.len());
-        out.put_slice(&proof);
-        for text in [remote.database.as_bytes(), b"\0", method.as_bytes(), b"\0"] {
-            out.put_slice(text);
-        }
-    })?;
-    Ok(())
+        out.put_u32_le(self.more);
+    }
 }
 
-/// The server wants proof by a method of its choice.
-struct Question {
-    sequence: u8,
-    method: String,
-    challenge: Vec<u8>,
+/// What the server wants before it lets us in.
+#[derive(Debug, PartialEq, Eq)]
+enum Question {
+    /// Proof by a method of its choice.
+    Method { name: String, challenge: Vec<u8> },
+    /// The method goes on.
+    More(Vec<u8>),
 }
 
-/// What the server says to a proof; nothing if we are in.
-fn question(sequence: u8, body: &[u8]) -> Result<Option<Question>, SessionError> {
+/// What the server says to a proof, and its number; nothing if we are in.
+fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, Question)>, SessionError> {
     let mut reader = Reader(body);
     match reader.byte()? {
         0x00 => Ok(None),
         0xff => Err(session_error(Refusal::read(body)?)),
+        0x01 => Ok(Some((sequence, Question::More(reader.0.to_vec())))),
         0xfe => {
-            let method = String::from_utf8_lossy(reader.zero_ended()?).into_owned();
+            let name = String::from_utf8_lossy(reader.zero_ended()?).into_owned();
             let challenge = reader.0.strip_suffix(b"\0").unwrap_or(reader.0).to_vec();
-            Ok(Some(Question { sequence, method, challenge }))
+            Ok(Some((sequence, Question::Method { name, challenge })))
         }
         other => Err(Malformed::new(format!("{other:#04x} begins an answer to a login")).into()),
     }
@@ -224,8 +272,9 @@ mod tests {
     #[test]
     fn a_question_names_the_method() {
         let asked = question(2, b"\xfemysql_native_password\x000123456789abcdefghij\0").unwrap().unwrap();
-        assert_eq!(asked.method, "mysql_native_password");
-        assert_eq!(asked.challenge, b"0123456789abcdefghij");
+        let (name, challenge) = ("mysql_native_password".to_owned(), b"0123456789abcdefghij".to_vec());
+        assert_eq!(asked, (2, Question::Method { name, challenge }));
+        assert_eq!(question(4, b"\x01\x03").unwrap().unwrap(), (4, Question::More(vec![3])));
         assert!(question(2, b"\0\0\0\x02\0\0\0").unwrap().is_none());
         let error = question(2, b"\xff\x15\x04#28000Access denied").err().unwrap();
         assert_eq!(error.to_string(), "1045: Access denied");

@@ -56,6 +56,10 @@ impl Incoming {
         &mut self.bytes[self.end..]
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
     pub fn arrived(&mut self, count: usize) {
         self.end += count;
     }

@@ -12,6 +12,7 @@ use super::wire::Wire;
 use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
+use crate::tls::{Encryption, Insecure};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
@@ -21,12 +22,14 @@ use std::task::{Context, Poll};
 #[derive(Debug, Clone)]
 pub struct MysqlConnect {
     remote: Remote,
+    /// Made once for all sessions; that it cannot be had is told to each of them.
+    encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }
 
 impl MysqlConnect {
     pub fn new(remote: &Remote, statements: Vec<Statement>) -> Self {
-        Self { remote: remote.clone(), statements }
+        Self { remote: remote.clone(), encryption: Encryption::prepare(remote), statements }
     }
 }
 
@@ -34,7 +37,8 @@ impl Connect for MysqlConnect {
     type Session = MysqlSession;
 
     fn connect(&self) -> Result<MysqlSession, SessionError> {
-        let mut wire = open(&self.remote, Purpose::Sessions)?;
+        let encryption = self.encryption.as_ref().map_err(Insecure::clone)?;
+        let mut wire = open(&self.remote, encryption.as_ref(), Purpose::Sessions)?;
         let mut prepared = Vec::with_capacity(self.statements.len());
         let mut statements = Vec::with_capacity(self.statements.len());
         for statement in &self.statements {

@@ -3,7 +3,9 @@
 use super::packet::{Incoming, Malformed, Packet, put};
 use super::reply::Features;
 use crate::remote::Remote;
+use crate::session::SessionError;
 use crate::stream::Stream;
+use crate::tls::Encryption;
 use bytes::{BufMut, BytesMut};
 use rustix::event::PollFlags;
 use std::io;
@@ -27,6 +29,15 @@ impl Wire {
         let stream = if remote.is_local_socket() { Stream::unix(Path::new(&remote.host)) } else { Stream::tcp(remote) };
         let incoming = Incoming::default();
         Ok(Self { stream: stream?, outgoing: BytesMut::new(), sent: 0, incoming, features: Features::default() })
+    }
+
+    /// From here on every byte is encrypted.
+    pub fn encrypt(self, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
+        if !self.incoming.is_empty() {
+            // Somebody between could have slipped it in, to be read as if it had come encrypted.
+            return Err(SessionError::Protocol("the server speaks out of turn".to_owned()));
+        }
+        Ok(Self { stream: self.stream.encrypt(encryption, deadline)?, ..self })
     }
 
     pub fn descriptor(&self) -> BorrowedFd<'_> {

@@ -1,5 +1,10 @@
 //! Proving who we are: what each of the server's methods wants to hear. Bytes in, bytes out.
+//!
+//! Left out: the password under the server's public key, by which `caching_sha2_password` and `sha256_password` do
+//! without encryption. Who only gets that key from the server cannot know whose it is.
 
+mod caching_sha2;
+mod ed25519;
 mod native;
 
 use crate::session::SessionError;
@@ -7,16 +12,37 @@ use crate::session::SessionError;
 /// The method that is tried if we do not know the one that the server names first.
 pub const FALLBACK: &str = "mysql_native_password";
 
-const METHODS: &[&str] = &[FALLBACK, "unix_socket", "auth_socket"];
+const CACHING: &str = "caching_sha2_password";
 
-pub fn is_known(method: &str) -> bool {
-    METHODS.contains(&method)
+const METHODS: &[&str] =
+    &[FALLBACK, CACHING, "client_ed25519", "sha256_password", "mysql_clear_password", "unix_socket", "auth_socket"];
+
+/// Who wants to be let in, and over what.
+#[derive(Debug, Clone, Copy)]
+pub struct Applicant<'a> {
+    pub password: Option<&'a str>,
+    /// Nobody can listen: the connection is encrypted, or a socket of this machine.
+    pub private: bool,
+}
+
+/// Whether a proof by this method can be given at once.
+pub fn is_known(method: &str, applicant: Applicant<'_>) -> bool {
+    METHODS.contains(&method) && (applicant.private || !is_clear(method))
+}
+
+/// Methods that want the password itself.
+fn is_clear(method: &str) -> bool {
+    matches!(method, "sha256_password" | "mysql_clear_password")
 }
 
 /// What proves the password to a server that sent this challenge.
-pub fn proof(method: &str, challenge: &[u8], password: Option<&str>) -> Result<Vec<u8>, SessionError> {
+pub fn proof(method: &str, challenge: &[u8], applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
+    let password = applicant.password.unwrap_or_default();
     match method {
-        "mysql_native_password" => Ok(native::proof(challenge, password.unwrap_or_default())),
+        FALLBACK => Ok(native::proof(challenge, password)),
+        CACHING => Ok(caching_sha2::proof(challenge, password)),
+        "client_ed25519" => Ok(ed25519::proof(challenge, password.as_bytes())),
+        _ if is_clear(method) => clear(applicant),
         // The kernel tells the server whose process is at the other end of the socket.
         "unix_socket" | "auth_socket" => Ok(Vec::new()),
         _ => Err(not_let_in(format!(
@@ -26,7 +52,55 @@ pub fn proof(method: &str, challenge: &[u8], password: Option<&str>) -> Result<V
     }
 }
 
+/// What is sent when a method has something more to say; nothing if it is the server's turn.
+pub fn proof_again(method: &str, said: &[u8], applicant: Applicant<'_>) -> Result<Option<Vec<u8>>, SessionError> {
+    match (method, said) {
+        (CACHING, [caching_sha2::REMEMBERED]) => Ok(None),
+        (CACHING, [caching_sha2::FORGOTTEN]) => clear(applicant).map(Some),
+        _ => {
+            Err(SessionError::Protocol(format!("{} more bytes by the method {method} are not understood", said.len())))
+        }
+    }
+}
+
+/// The password itself, ended by a zero byte.
+fn clear(applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
+    if !applicant.private {
+        let why = "the server asks for the password itself, and the connection is not encrypted".to_owned();
+        return Err(SessionError::Insecure { why });
+    }
+    Ok([applicant.password.unwrap_or_default().as_bytes(), b"\0"].concat())
+}
+
 pub fn not_let_in(message: String) -> SessionError {
     // The server's own code for a login that was not accepted.
     SessionError::Refused { code: "1045".to_owned(), message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LISTENED_TO: Applicant<'_> = Applicant { password: Some("hunter2"), private: false };
+    const PRIVATE: Applicant<'_> = Applicant { private: true, ..LISTENED_TO };
+
+    #[test]
+    fn the_password_itself_is_told_in_private_only() {
+        for method in ["sha256_password", "mysql_clear_password"] {
+            assert_eq!(proof(method, b"", PRIVATE).unwrap(), b"hunter2\0");
+            assert!(matches!(proof(method, b"", LISTENED_TO), Err(SessionError::Insecure { .. })));
+            assert!(is_known(method, PRIVATE) && !is_known(method, LISTENED_TO));
+        }
+        let asked = |applicant| proof_again(CACHING, &[caching_sha2::FORGOTTEN], applicant);
+        assert_eq!(asked(PRIVATE).unwrap().unwrap(), b"hunter2\0");
+        assert!(matches!(asked(LISTENED_TO), Err(SessionError::Insecure { .. })));
+        assert!(proof_again(CACHING, &[caching_sha2::REMEMBERED], LISTENED_TO).unwrap().is_none());
+    }
+
+    #[test]
+    fn what_is_not_spoken_is_named() {
+        let error = proof("dialog", b"", PRIVATE).unwrap_err().to_string();
+        assert!(error.contains("dialog") && error.contains("client_ed25519"), "{error}");
+        assert!(proof_again(FALLBACK, &[4], PRIVATE).is_err());
+    }
 }
