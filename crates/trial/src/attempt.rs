@@ -313,6 +313,7 @@ impl Running<'_> {
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
         folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
         let in_process = self.in_process();
+        self.record.warnings.extend(validity::warnings(&facts));
         if let Some(why) = validity::why_invalid(&facts, in_process) {
             self.record.outcome = Outcome::Invalid { why };
         }
