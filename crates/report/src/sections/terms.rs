@@ -28,7 +28,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 }
 
 /// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
-const WORDS: [&str; 20] = [
+const WORDS: [&str; 22] = [
     "contender",
     "baseline",
     "block",
@@ -37,6 +37,8 @@ const WORDS: [&str; 20] = [
     "processor",
     "cached twice",
     "NOPM",
+    "TPS",
+    "query",
     "kind",
     "percentile",
     "response",

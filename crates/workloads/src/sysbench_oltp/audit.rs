@@ -15,12 +15,20 @@ pub fn audit(settings: &Settings, steps: &Steps, kinds: &[KindTotals], tally: &B
     let expected = steps.queries();
     let (reads, writes, others) = (counted(Counter::Reads), counted(Counter::Writes), counted(Counter::Others));
     let missed = counted(Counter::MissedChanges);
+    let finish = |name: &str, rule: &str, holds: bool, seen: String| {
+        let verdict = match (transactions, holds) {
+            (0, _) => Verdict::Undecided { why: "nothing was executed".to_owned() },
+            (_, true) => Verdict::Holds { seen: Some(seen) },
+            (_, false) => Verdict::Violated { seen },
+        };
+        finding(name, rule, Moment::AfterTrial, verdict)
+    };
     let exactly = |name: &str, what: &str, found: u64, each: u32| {
         let wanted = transactions * u64::from(each);
         let rule = format!("A transaction has {each} {what}.");
         finish(name, &rule, found == wanted, format!("{found} in {transactions} transactions"))
     };
-    vec![
+    let mut findings = vec![
         finish(
             "queries",
             "Queries that read, write and do neither are all queries.",
@@ -32,38 +40,23 @@ pub fn audit(settings: &Settings, steps: &Steps, kinds: &[KindTotals], tally: &B
         exactly(
             "others",
             "other queries besides those that miss their row",
-            others - missed.min(others),
+            others.saturating_sub(missed),
             expected.others,
         ),
-        missed_changes(settings, steps, missed, writes),
-        wrong_selects(settings, steps, counted(Counter::WrongSelects), reads),
-    ]
-}
-
-/// A row can only be missed while, or after, another transaction deletes it.
-fn missed_changes(settings: &Settings, steps: &Steps, missed: u64, writes: u64) -> Finding {
-    let may_miss = steps.delete_inserts > 0 || steps.deletes > 0;
-    let seen = format!("{missed} of {} changes found no row", missed + writes);
-    if may_miss {
-        let rule = format!("Only rows that another client deletes are missed by {}.", settings.test.name());
-        return finish("missed-changes", &rule, true, seen);
+    ];
+    if steps.delete_inserts + steps.deletes == 0 {
+        let seen = format!("{missed} of {} changes found no row", missed + writes);
+        findings.push(finish("missed-changes", "Every change finds its row.", missed == 0, seen));
     }
-    finish("missed-changes", "Every change finds its row.", missed == 0, seen)
-}
-
-fn wrong_selects(settings: &Settings, steps: &Steps, wrong: u64, reads: u64) -> Finding {
-    let rule = "Every select returns the rows that there are.";
+    let (rule, wrong) = ("Every select returns the rows that there are.", counted(Counter::WrongSelects));
     let seen = format!("{wrong} of {reads} selects returned another number of rows");
-    if steps.leaves_gaps() || settings.secondary && steps.delete_inserts > 0 {
+    findings.push(if steps.leaves_gaps() || settings.secondary && steps.delete_inserts > 0 {
         let why = format!("{seen}, and rows come and go between transactions");
-        return finding("selects", rule, Moment::AfterTrial, Verdict::Undecided { why });
-    }
-    finish("selects", rule, wrong == 0, seen)
-}
-
-fn finish(name: &str, rule: &str, holds: bool, seen: String) -> Finding {
-    let verdict = if holds { Verdict::Holds { seen: Some(seen) } } else { Verdict::Violated { seen } };
-    finding(name, rule, Moment::AfterTrial, verdict)
+        finding("selects", rule, Moment::AfterTrial, Verdict::Undecided { why })
+    } else {
+        finish("selects", rule, wrong == 0, seen)
+    });
+    findings
 }
 
 #[cfg(test)]
@@ -110,6 +103,13 @@ mod tests {
         assert!(violated(&table, [10, 0, 10, 0, 0, 0]).is_empty());
         assert_eq!(violated(&table, [10, 0, 9, 1, 1, 0]), ["sysbench-oltp/missed-changes"]);
         assert!(violated(&json!({ "test": "delete" }), [10, 0, 2, 8, 8, 0]).is_empty());
+    }
+
+    #[test]
+    fn nothing_is_decided_from_nothing() {
+        let settings: Settings = settings::read(json!({}).as_object().unwrap(), KEYS).unwrap();
+        let findings = audit(&settings, &Steps::of(&settings), &[], &BTreeMap::new());
+        assert!(findings.iter().all(|finding| matches!(finding.verdict, Verdict::Undecided { .. })), "{findings:#?}");
     }
 
     #[test]
