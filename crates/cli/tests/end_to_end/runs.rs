@@ -132,10 +132,29 @@ fn load_from_outside_reaches_a_server_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let outside = study("postgres", "1GiB", VM).replace("clients = 2", "clients = 2\nplacement = \"outside\"");
-    let place = runs(&outside.replace("blocks = 2", "blocks = 1"), 2);
+    let place = runs(&from_outside("postgres"), 2);
     for trial in place.record().trials {
         assert_eq!(trial.record.driver.expect("driver facts").placement, "outside");
+    }
+}
+
+/// One block with the load outside the machine.
+fn from_outside(engine: &str) -> String {
+    let outside = study(engine, "1GiB", VM).replace("clients = 2", "clients = 2\nplacement = \"outside\"");
+    outside.replace("blocks = 2", "blocks = 1")
+}
+
+/// Over the network, which needs everything that the socket needs and the password besides.
+#[test]
+fn mariadb_natively_and_in_a_guest() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = runs(&from_outside("mariadb"), 2);
+    for trial in place.record().trials {
+        let server = trial.record.server.expect("facts about the server");
+        assert_eq!(server.effective["tx_isolation"], "READ-COMMITTED");
+        assert!(server.version.starts_with("MariaDB 10.11."), "{}", server.version);
     }
 }
 

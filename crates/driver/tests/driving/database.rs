@@ -14,7 +14,10 @@ use tempfile::TempDir;
 use workloads::catalog::AnyWorkload;
 use workloads::dataset::Part;
 
-const POSTGRES_PROGRAMS: &str = "/usr/lib/postgresql/15/bin";
+/// The program that a server's tests cannot do without.
+fn program_of(engine: &str) -> &'static Path {
+    Path::new(if engine == "mariadb" { "/usr/sbin/mariadbd" } else { "/usr/lib/postgresql/15/bin/postgres" })
+}
 
 pub type State = BTreeMap<String, i64>;
 
@@ -28,15 +31,14 @@ pub struct Database {
 
 /// The loaded database, or nothing where its programs are missing.
 pub fn database_or_skip(engine: &str, workload: AnyWorkload) -> Option<Database> {
-    if Path::new(POSTGRES_PROGRAMS).is_dir() {
+    let program = program_of(engine);
+    if program.exists() {
         return Some(Database::loaded(engine, workload));
     }
     let required = std::env::var("REQUIRE").unwrap_or_default();
-    assert!(
-        !required.split(',').any(|word| word == engine),
-        "{engine} is required, but {POSTGRES_PROGRAMS} is missing"
-    );
-    eprintln!("SKIPPED: {POSTGRES_PROGRAMS} is missing, so nothing was driven on {engine}");
+    let is_required = required.split(',').any(|word| word == engine);
+    assert!(!is_required, "{engine} is required, but {} is missing", program.display());
+    eprintln!("SKIPPED: {} is missing, so nothing was driven on {engine}", program.display());
     None
 }
 

@@ -1,6 +1,6 @@
-//! The driver with real databases: SQLite and PostgreSQL, for a second or two each.
+//! The driver with real databases: SQLite, PostgreSQL and MariaDB, for a second or two each.
 //!
-//! Without PostgreSQL's programs its tests skip and say so; with `REQUIRE=postgres` in the environment they fail.
+//! Without a server's programs its tests skip and say so; with `REQUIRE=postgres,mariadb` in the environment they fail.
 
 // A test says what it skips, and stops at what should not happen.
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
@@ -68,7 +68,16 @@ fn order_entry_on_sqlite() {
 
 #[test]
 fn order_entry_on_postgres() {
-    let Some(database) = database_or_skip("postgres", one_warehouse()) else { return };
+    order_entry_on("postgres");
+}
+
+#[test]
+fn order_entry_on_mariadb() {
+    order_entry_on("mariadb");
+}
+
+fn order_entry_on(engine: &str) {
+    let Some(database) = database_or_skip(engine, one_warehouse()) else { return };
     let before = database.state();
     let driven = drive(&database, &plan(8, 2, 1_000, 2_000));
     totals_agree(&driven);
@@ -100,6 +109,12 @@ fn sysbench_on_sqlite() {
 #[test]
 fn sysbench_on_postgres() {
     let Some(database) = database_or_skip("postgres", small_tables()) else { return };
+    every_query_is_counted(&database, 8);
+}
+
+#[test]
+fn sysbench_on_mariadb() {
+    let Some(database) = database_or_skip("mariadb", small_tables()) else { return };
     every_query_is_counted(&database, 8);
 }
 
