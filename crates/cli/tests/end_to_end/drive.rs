@@ -2,6 +2,7 @@
 
 use crate::setting::{missing, text};
 use engines::catalog;
+use engines::remote::Remote;
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -125,50 +126,91 @@ fn wrong_words_are_told_with_the_nearest_right_ones() {
     told(&["drive", "order-entry", "sqlite:x", "--steps", "laod"], &["laod", "load"]);
 }
 
-/// A PostgreSQL server with a port and a password.
+/// A server with a port and a password.
 struct Database {
     server: Box<dyn Server>,
     folder: TempDir,
     port: u16,
     password: String,
+    /// Its scheme in URLs, and the variable of its password.
+    words: (&'static str, &'static str),
 }
 
 impl Database {
     fn new(settings: &str) -> Option<Self> {
-        if missing("postgres", Path::new("/usr/lib/postgresql").is_dir()) {
+        let is_there = Path::new("/usr/lib/postgresql").is_dir();
+        Self::of("postgres", is_there, settings, ("postgres", "PGPASSWORD"))
+    }
+
+    fn mariadb() -> Option<Self> {
+        Self::of("mariadb", Path::new("/usr/sbin/mariadbd").exists(), "{}", ("mariadb", "MYSQL_PWD"))
+    }
+
+    fn of(kind: &str, is_there: bool, settings: &str, words: (&'static str, &'static str)) -> Option<Self> {
+        if missing(kind, is_there) {
             return None;
         }
         let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
         // The server's account must be able to walk through it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
         let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), port: Some(port) };
-        let keys = catalog::entry("postgres").unwrap().keys;
+        let keys = catalog::entry(kind).unwrap().keys;
         let table = settings::check(&serde_json::from_str(settings).unwrap(), keys).unwrap();
         let shape = ServerShape { vcpus: 1, memory_bytes: 256 << 20 };
-        let server = catalog::start("postgres", &table, &place, &shape).unwrap();
-        let Endpoint::Postgres(remote) = &server.report().endpoint else { panic!("not PostgreSQL") };
-        let password = remote.password.as_ref().expect("a password").reveal().to_owned();
-        Some(Self { server, folder, port, password })
+        let server = catalog::start(kind, &table, &place, &shape).unwrap();
+        let password = remote(&*server).password.as_ref().expect("a password").reveal().to_owned();
+        Some(Self { server, folder, port, password, words })
     }
 
     fn url(&self, more: &str) -> String {
-        format!("postgres://postgres@localhost:{}/postgres{more}", self.port)
+        let Remote { user, database, .. } = remote(&*self.server);
+        format!("{}://{user}@localhost:{}/{database}{more}", self.words.0, self.port)
+    }
+
+    fn socket_url(&self) -> String {
+        let Remote { user, database, host, port, .. } = remote(&*self.server);
+        format!("{}://{user}@{}:{port}/{database}", self.words.0, host.replace('/', "%2F"))
     }
 
     fn drive(&self, url: &str, more: &[&str]) -> Command {
         let arguments = [&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat();
         let mut command = bakeoff(self.folder.path(), &arguments);
-        command.env("PGPASSWORD", &self.password);
+        command.env(self.words.1, &self.password);
         command
+    }
+}
+
+fn remote(server: &dyn Server) -> &Remote {
+    match &server.report().endpoint {
+        Endpoint::Postgres(remote) | Endpoint::Mysql(remote) => remote,
+        other @ Endpoint::Sqlite { .. } => panic!("{other}"),
     }
 }
 
 #[test]
 fn a_server_is_loaded_run_checked_and_cleaned_over_its_socket() {
     let Some(database) = Database::new("{}") else { return };
-    let Endpoint::Postgres(remote) = &database.server.report().endpoint else { panic!("not PostgreSQL") };
-    let socket = remote.host.replace('/', "%2F");
-    whole_life(database.folder.path(), &format!("postgres://postgres@{socket}:{}/postgres", database.port));
+    whole_life(database.folder.path(), &database.socket_url());
+}
+
+#[test]
+fn mariadb_is_loaded_run_checked_and_cleaned_over_the_network() {
+    let Some(database) = Database::mariadb() else { return };
+    let file = format!("[client]\npassword={}\n", database.password);
+    std::fs::write(database.folder.path().join(".my.cnf"), file).unwrap();
+    whole_life(database.folder.path(), &database.url(""));
+}
+
+#[test]
+fn order_entry_holds_on_both_servers() {
+    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+        let small = ["--set", "warehouses=1", "--steps", "load,check,run,check", "--clients", "2"];
+        let url = database.url("");
+        let arguments = [&["drive", "order-entry", &url], &small[..], &SHORT[..]].concat();
+        let mut command = bakeoff(database.folder.path(), &arguments);
+        let told = succeeded(&command.env(database.words.1, &database.password).output().unwrap());
+        assert!(told.contains("NOPM") && told.matches("0 violated").count() == 2, "{told}");
+    }
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod lifecycle;
 mod loading;
 mod mariadb;
 mod secure;
+mod secure_mariadb;
 mod sessions;
 
 use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
