@@ -30,7 +30,10 @@ fn cases() -> Vec<(Value, Option<i64>)> {
     let cases = [
         (json!({ "test": "read_write" }), Some(0)),
         // Few rows: clients meet, wait for each other, delete each other's rows.
-        (json!({ "test": "read_write", "table_size": 20, "tables": 1, "range_size": 5, "delete_inserts": 3 }), Some(0)),
+        (
+            json!({ "test": "read_write", "table_size": 300, "tables": 1, "delete_inserts": 2, "rand_type": "uniform" }),
+            Some(0),
+        ),
         (json!({ "test": "read_write", "mode": "0.4.8" }), Some(0)),
         (json!({ "test": "read_write", "auto_inc": false, "create_secondary": false }), Some(0)),
         (json!({ "test": "read_write", "skip_trx": true, "rand_type": "zipfian" }), Some(0)),
