@@ -4,12 +4,13 @@ use crate::bootstrap;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
 use crate::machines;
+use crate::pressure::{self, TrialClimb, TrialQueue};
 use crate::throughput::{self, TrialThroughput};
 use record::check::Finding;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
-use record::trial::{KindTotals, Metric, Outcome};
+use record::trial::{KindTotals, Metric, Outcome, Pacing};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -33,6 +34,12 @@ pub struct CellResult {
     pub totals: Vec<KindTotals>,
     pub errors: BTreeMap<String, u64>,
     pub driver: Option<DriverReading>,
+    /// Where the study asked for the peak; of every trial that has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub climbs: Vec<TrialClimb>,
+    /// Where sessions were shared; of every trial that has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub queues: Vec<TrialQueue>,
 }
 
 /// How the trials of a cell ended. They add up to `planned`.
@@ -53,12 +60,16 @@ pub struct Outcomes {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DriverReading {
     pub placement: String,
+    /// Unknown of old records.
+    #[serde(default)]
+    pub pacing: Option<Pacing>,
     pub clients: u32,
     pub sessions: u32,
     pub shards: u32,
     /// CPU time of the driver's threads for each statement; for an engine in the same process that is the engine's too.
     pub cpu_us_per_statement: Option<f64>,
     /// The worst trial's.
+    pub session_wait_p99_us: u64,
     pub lateness_p99_us: u64,
     pub lateness_max_us: u64,
     /// The worst trial's busiest shard.
@@ -124,6 +135,8 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         totals: totals(run, cell.id),
         errors: errors(run, cell.id),
         driver: driver(run, cell.id),
+        climbs: pressure::climbs(run, cell.id),
+        queues: pressure::queues(run, cell.id),
     }
 }
 
@@ -208,10 +221,12 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
     let testimonies = || drivers.iter().map(|driver| &driver.testimony);
     Some(DriverReading {
         placement: first.placement.clone(),
+        pacing: first.pacing,
         clients: first.clients,
         sessions: first.sessions,
         shards: first.shards,
         cpu_us_per_statement: (statements > 0).then(|| cpu_ns as f64 / 1000.0 / statements as f64),
+        session_wait_p99_us: testimonies().map(|testimony| testimony.session_wait.p99_us).max()?,
         lateness_p99_us: testimonies().map(|testimony| testimony.lateness_p99_us).max()?,
         lateness_max_us: testimonies().map(|testimony| testimony.lateness_max_us).max()?,
         busiest_shard: testimonies().map(|testimony| testimony.busiest_shard).fold(0.0, f64::max),

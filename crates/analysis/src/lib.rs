@@ -12,6 +12,7 @@ pub mod compare;
 pub mod estimate;
 pub mod latency;
 pub mod machines;
+pub mod pressure;
 pub mod settings;
 pub mod student;
 pub mod summary;

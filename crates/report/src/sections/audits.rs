@@ -3,11 +3,12 @@
 use super::heading;
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::format;
-use analysis::cells::CellResult;
+use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
 use analysis::summary::Analysis;
 use analysis::work::WorkComparison;
 use record::check::Moment;
+use record::trial::{Pacing, Process};
 use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -157,6 +158,20 @@ fn work_in_words(analysis: &Analysis) -> String {
     }
 }
 
+fn source(driver: &DriverReading) -> String {
+    match driver.pacing {
+        None | Some(Pacing::Clients { .. }) => format!("{} clients", driver.clients),
+        Some(Pacing::Terminals { terminals, .. }) => format!("{} terminals", format::count(terminals.into())),
+        Some(Pacing::Arrivals { per_second, process, .. }) => {
+            let spread = match process {
+                Process::Poisson => "Poisson",
+                Process::Uniform => "uniform",
+            };
+            format!("{} arrivals/s, {spread}", format::quantity(per_second))
+        }
+    }
+}
+
 fn driver(cells: &[&CellResult]) -> Table {
     let mut columns = vec![Column::text("plain readings")];
     columns.extend(cells.iter().map(|cell| {
@@ -172,12 +187,15 @@ fn driver(cells: &[&CellResult]) -> Table {
         label("load runs", "beside the database, or over the network"),
         drivers().map(|one| Cell::new(&one.placement)).collect(),
     );
-    let counts = drivers().map(|one| Cell::new(format!("{} / {} / {}", one.clients, one.sessions, one.shards)));
-    add(label("clients / sessions / threads", ""), counts.collect());
+    add(label("work comes from", ""), drivers().map(|one| Cell::new(source(one))).collect());
+    let counts = drivers().map(|one| Cell::new(format!("{} / {}", one.sessions, one.shards)));
+    add(label("sessions / threads", ""), counts.collect());
     let under_way = drivers().map(|one| optional(one.under_way)).collect();
     add(label("transactions under way", "by Little's law, from rate and response time"), under_way);
     let cpu = drivers().map(|one| optional(one.cpu_us_per_statement)).collect();
     add(label("driver CPU per statement, µs", "with the engine's, where that runs in the same process"), cpu);
+    let wait = drivers().map(|one| Cell::new(format::count(one.session_wait_p99_us))).collect();
+    add(label("wait for a session p99, µs", "of the worst trial"), wait);
     let lateness = drivers().map(|one| Cell::new(format::count(one.lateness_p99_us))).collect();
     add(label("lateness p99, µs", "of the worst trial"), lateness);
     let busiest = drivers().map(|one| Cell::new(format!("{:.0} %", one.busiest_shard * 100.0))).collect();

@@ -7,6 +7,7 @@ pub mod latencies;
 pub mod machines;
 pub mod opening;
 pub mod pictures;
+pub mod pressure;
 pub mod side_by_side;
 pub mod terms;
 pub mod trials;

@@ -3,8 +3,10 @@
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;
 use record::facts::{Fact, PROCESSOR};
+use record::ladder::{ClimbEnd, Ladder, Rung};
 use record::run::Run;
 use record::synthetic;
+use record::trial::{Pacing, Process, Queue};
 
 fn sound() -> (Run, Analysis) {
     let run = synthetic::run(5);
@@ -50,6 +52,47 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     assert_eq!(json["plan"]["seed"], run.plan.seed);
     assert_eq!(json["host"]["cpu.threads"]["known"], "2");
     assert_eq!(json["analysis"]["comparisons"][0]["left_out"].as_array().unwrap().len(), 5);
+}
+
+/// A run in which the first contender climbed to its peak, and the second could not keep up with what arrived.
+fn offered() -> (Run, Analysis) {
+    let mut run = synthetic::run(3);
+    for trial in &mut run.trials {
+        let driver = trial.record.driver.as_mut().unwrap();
+        if trial.record.cell == 0 {
+            let rung = |clients: u32, per_second| Rung { clients, per_second, ..Rung::default() };
+            driver.ladder = Some(Ladder {
+                rungs: vec![rung(1, 30.0), rung(2, 58.0), rung(4, 97.0), rung(8, 96.0), rung(16, 80.0), rung(6, 98.0)],
+                chosen: 6,
+                smallest_tied: 4,
+                ended: ClimbEnd::Declined,
+                largest_allowed: 128,
+                saturated: "the machine's CPUs: 97 % busy".to_owned(),
+            });
+        } else {
+            driver.pacing = Some(Pacing::Arrivals { per_second: 900.0, process: Process::Poisson, sessions: 64 });
+            let each_second: Vec<u64> = (0..32).map(|second| second * 250).collect();
+            driver.queue =
+                Some(Queue { longest: 7_800, waiting_at_end: 7_750, each_second, limit: 100_000, ..Queue::default() });
+        }
+    }
+    let analysis = analyse(&run);
+    (run, analysis)
+}
+
+#[test]
+fn how_work_was_offered_is_shown_where_it_was_not_fixed() {
+    let (run, analysis) = offered();
+    let markdown = report::markdown(&run, &analysis);
+    let from = markdown.find("## How work was offered").expect("a section");
+    let section = &markdown[from..];
+    insta::assert_snapshot!(&section[..section[3..].find("\n## ").unwrap() + 3]);
+    assert!(markdown.contains("900 arrivals/s, Poisson"), "beside what the driver says of itself");
+    let html = report::html(&run, &analysis);
+    assert_eq!(html.matches("NOPM over clients in block").count(), 3);
+    assert_eq!(html.matches("waiting over seconds in block").count(), 3);
+    let fixed = report::markdown(&sound().0, &sound().1);
+    assert!(!fixed.contains("How work was offered"));
 }
 
 /// A ratio against an emulated guest must not be quoted without saying so, wherever it is read.
@@ -108,7 +151,7 @@ fn unbalanced(html: &str) -> Vec<String> {
 
 #[test]
 fn the_html_is_one_closed_file_that_loads_nothing() {
-    for (run, analysis) in [sound(), troubled()] {
+    for (run, analysis) in [sound(), troubled(), offered()] {
         let html = report::html(&run, &analysis);
         assert_eq!(unbalanced(&html), Vec::<String>::new());
         for absent in ["<script", "<link", "src=", "@import", "url("] {

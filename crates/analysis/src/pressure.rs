@@ -1,0 +1,91 @@
+//! What each trial says of how work was offered: the climb to the peak, and who waited for a session.
+//!
+//! Readings as they were recorded, arranged for reading; nothing is estimated from them.
+
+use crate::cells::trials_of;
+use record::ladder::Ladder;
+use record::run::{Run, StoredTrial};
+use record::trial::{DriverFacts, KindTotals, Pacing, Queue};
+use serde::{Deserialize, Serialize};
+
+/// The climb of one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialClimb {
+    pub trial: u32,
+    pub block: u32,
+    pub ladder: Ladder,
+}
+
+/// The queue for sessions in one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialQueue {
+    pub trial: u32,
+    pub block: u32,
+    /// Asked for, where the study says a rate.
+    pub asked_per_s: Option<f64>,
+    /// What ended as the workload demands in the measured window, of all kinds.
+    pub done_per_s: f64,
+    pub response_p99_us: u64,
+    pub session_wait_p99_us: u64,
+    pub queue: Queue,
+}
+
+pub fn climbs(run: &Run, cell: u32) -> Vec<TrialClimb> {
+    let of_trial = |trial: &StoredTrial| {
+        let ladder = trial.record.driver.as_ref()?.ladder.clone()?;
+        Some(TrialClimb { trial: trial.record.id, block: trial.record.block, ladder })
+    };
+    trials_of(run, cell).filter_map(of_trial).collect()
+}
+
+pub fn queues(run: &Run, cell: u32) -> Vec<TrialQueue> {
+    let of_trial = |trial: &StoredTrial| {
+        let driver = trial.record.driver.as_ref()?;
+        let queue = driver.queue.clone()?;
+        Some(TrialQueue {
+            trial: trial.record.id,
+            block: trial.record.block,
+            asked_per_s: asked_per_s(driver),
+            done_per_s: done_per_s(driver),
+            response_p99_us: driver.testimony.response.p99_us,
+            session_wait_p99_us: driver.testimony.session_wait.p99_us,
+            queue,
+        })
+    };
+    trials_of(run, cell).filter_map(of_trial).collect()
+}
+
+fn asked_per_s(driver: &DriverFacts) -> Option<f64> {
+    match driver.pacing? {
+        Pacing::Arrivals { per_second, .. } => Some(per_second),
+        Pacing::Clients { .. } | Pacing::Terminals { .. } => None,
+    }
+}
+
+fn done_per_s(driver: &DriverFacts) -> f64 {
+    let done: u64 = driver.kinds.iter().map(KindTotals::finished).sum();
+    done as f64 * 1000.0 / driver.measured_ms.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+    use record::trial::Process;
+
+    #[test]
+    fn only_trials_with_a_shared_queue_or_a_climb_are_told() {
+        let mut run = synthetic::run(3);
+        assert!(climbs(&run, 0).is_empty() && queues(&run, 0).is_empty());
+        let driver = run.trials[0].record.driver.as_mut().unwrap();
+        driver.pacing = Some(Pacing::Arrivals { per_second: 500.0, process: Process::Poisson, sessions: 64 });
+        driver.queue = Some(Queue { longest: 7, ..Queue::default() });
+        (driver.measured_ms, driver.kinds[0].committed) = (2_000, 1_000);
+        driver.kinds[0].rolled_back = 10;
+        driver.kinds.truncate(1);
+        let (cell, id) = (run.trials[0].record.cell, run.trials[0].record.id);
+        let told = queues(&run, cell);
+        assert_eq!((told.len(), told[0].trial, told[0].asked_per_s, told[0].queue.longest), (1, id, Some(500.0), 7));
+        assert!((told[0].done_per_s - 505.0).abs() < 1e-9);
+    }
+}
