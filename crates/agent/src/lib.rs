@@ -6,6 +6,7 @@
 
 pub mod guest;
 pub mod loading;
+pub mod looks;
 pub mod protocol;
 pub mod service;
 pub mod tables;

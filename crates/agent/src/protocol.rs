@@ -1,7 +1,7 @@
 //! What is said between the conductor and an agent.
 //!
-//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`] and [`Reply::Interval`] and then by
-//! exactly one final reply. Only [`Request::StopDriving`] may be sent while another request is being answered; it has no
+//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`] and
+//! [`Reply::Looks`], and then by exactly one final reply. Only [`Request::StopDriving`] may be sent while another request is being answered; it has no
 //! answer of its own.
 
 use driver::plan::{DrivePlan, Driven, Tick};
@@ -9,6 +9,7 @@ use engines::server::{Counters, ServerReport, ServerShape};
 use record::check::{Finding, Moment};
 use record::facts::Facts;
 use record::intervals::Interval;
+use record::looks::{Look, Looks};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -53,6 +54,8 @@ pub enum Request {
         workload: Chosen,
     },
     Counters,
+    /// What database and device have counted at this moment.
+    Look,
     Drive {
         workload: Chosen,
         plan: DrivePlan,
@@ -79,6 +82,7 @@ pub enum Reply {
     Findings(Vec<Finding>),
     State(BTreeMap<String, i64>),
     Counters(Counters),
+    Look(Box<Look>),
     /// The measured series comes before it, in [`Reply::Interval`]s.
     Driven(Box<Driven>),
     ServerLog(String),
@@ -92,6 +96,8 @@ pub enum Reply {
         of: u64,
     },
     Interval(Interval),
+    /// What was seen within the window of a drive, before its [`Reply::Driven`].
+    Looks(Box<Looks>),
 }
 
 /// A table's checksum as the definition gives it and as the database has it.

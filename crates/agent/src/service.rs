@@ -1,6 +1,7 @@
 //! Answering requests, one after another.
 
 use crate::loading;
+use crate::looks::{Watch, look};
 use crate::protocol::{Chosen, Failure, Reply, Request};
 use driver::plan::{DrivePlan, Seen, StopFlag};
 use engines::server::{Endpoint, Server, ServerPlace};
@@ -119,6 +120,10 @@ impl Service {
                 Reply::State(chosen(&workload)?.dataset().state(admin.as_mut())?)
             }
             Request::Counters => Reply::Counters(self.running()?.counters()?),
+            Request::Look => {
+                let data = self.place.data.clone();
+                Reply::Look(Box::new(look(self.running()?.as_mut(), &data)))
+            }
             Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
             Request::ServerLog => Reply::ServerLog(self.server_log()),
             // Taken by the reading thread.
@@ -133,8 +138,11 @@ impl Service {
         tell: &mut dyn FnMut(Reply),
     ) -> Result<Reply, Box<dyn std::error::Error>> {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
+        let (server, data) = (&mut self.server, &self.place.data);
+        let mut watch = Watch::over(plan);
         let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |seen| {
             if let Seen::Tick(tick) = seen {
+                watch.tick(&tick, &mut || Some(look(server.as_mut()?.as_mut(), data)));
                 tell(Reply::Tick(tick));
             }
         });
@@ -143,6 +151,9 @@ impl Service {
             .map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;
         for interval in std::mem::take(&mut driven.measured.intervals) {
             tell(Reply::Interval(interval));
+        }
+        if let Some(looks) = watch.looks() {
+            tell(Reply::Looks(Box::new(looks)));
         }
         Ok(Reply::Driven(Box::new(driven)))
     }

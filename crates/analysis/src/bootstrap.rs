@@ -56,6 +56,17 @@ pub fn geometric_mean(values: &[f64], seed: u64) -> Option<Estimate> {
     Some(Estimate { point, bounds, method })
 }
 
+/// The mean of one value for each block, with its interval; for values that may be nothing. `None` without values.
+pub fn mean(values: &[f64], seed: u64) -> Option<Estimate> {
+    let mut values: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
+    values.sort_unstable_by(f64::total_cmp);
+    let point = values.iter().sum::<f64>() / values.len() as f64;
+    let of = |indices: &[usize]| indices.iter().map(|&index| values[index]).sum::<f64>() / indices.len() as f64;
+    let bounds = bounds(values.len(), seed, of);
+    let method = "mean over blocks; percentile bootstrap over blocks".to_owned();
+    (!values.is_empty()).then_some(Estimate { point, bounds, method })
+}
+
 /// Natural logarithms of values that are all positive; `None` if there are none or one is not.
 pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
     let usable = !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);

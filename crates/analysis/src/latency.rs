@@ -14,6 +14,9 @@ pub const QUANTILES: [f64; 5] = [0.50, 0.90, 0.95, 0.99, 0.999];
 /// Fewer transactions above a percentile than this, and it is one accident's latency rather than an estimate.
 const FEWEST_ABOVE: f64 = 5.0;
 
+/// Ends of the classic histogram of latencies: powers of two up to about a second.
+pub const BUCKETS_MS: [u64; 11] = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024];
+
 /// Where the curve of a distribution is read: evenly up to the median, then ever closer to one.
 const CURVE: [f64; 28] = [
     0.01, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.925,
@@ -33,6 +36,9 @@ pub struct Latency {
     pub max_us: u64,
     /// The distribution, for drawing; plain readings.
     pub curve: Vec<CurvePoint>,
+    /// How many took less than each of [`BUCKETS_MS`] and not less than the one before, and last how many took longer.
+    #[serde(default)]
+    pub buckets: Vec<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -128,6 +134,7 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
         quantiles: QUANTILES.iter().filter_map(quantile).collect(),
         max_us: all.longest()?,
         curve: curve(&all),
+        buckets: buckets(&all),
     })
 }
 
@@ -141,6 +148,17 @@ fn above(all: &Counts, quantile: f64) -> f64 {
 fn curve(all: &Counts) -> Vec<CurvePoint> {
     let resolved = CURVE.into_iter().filter(|quantile| above(all, *quantile) >= 1.0);
     resolved.filter_map(|quantile| Some(CurvePoint { quantile, value_us: all.quantile(quantile)? })).collect()
+}
+
+/// Recorded values stand for ranges of which they are the highest. The ends of buckets are ends of such ranges, so nothing
+/// is counted on the wrong side.
+fn buckets(all: &Counts) -> Vec<u64> {
+    let mut buckets = vec![0; BUCKETS_MS.len() + 1];
+    for &(value_us, count) in &all.0 {
+        let bucket = BUCKETS_MS.iter().position(|end_ms| value_us < end_ms * 1_000).unwrap_or(BUCKETS_MS.len());
+        buckets[bucket] += count;
+    }
+    buckets
 }
 
 fn mean(all: &Counts, blocks: &[Counts], seed: u64) -> Option<Estimate> {
@@ -202,6 +220,7 @@ mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
+    use record::intervals::{LATENCY_MAX_US, SIGNIFICANT_DIGITS};
 
     fn counts(values: &[u64]) -> Counts {
         Counts::of(values.iter().map(|&value| (value, 1)))
@@ -215,6 +234,25 @@ mod tests {
         assert_eq!(found, [180, 400, 900, 900]);
         assert_eq!(counts.mean(), Some(267.0));
         assert_eq!(Counts::default().quantile(0.5), None);
+    }
+
+    #[test]
+    fn buckets_end_before_powers_of_two() {
+        let counts = Counts::of([(1, 5), (999, 1), (1_000, 2), (1_999, 3), (2_000, 4), (1_023_999, 7), (1_024_000, 6)]);
+        assert_eq!(buckets(&counts), [6, 5, 4, 0, 0, 0, 0, 0, 0, 0, 7, 6]);
+    }
+
+    /// Every value that a histogram can hold lies on the same side of each end as what it was recorded from.
+    #[test]
+    fn no_range_of_recorded_values_holds_the_end_of_a_bucket() {
+        let mut histogram =
+            hdrhistogram::Histogram::<u64>::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).unwrap();
+        for end in BUCKETS_MS {
+            histogram.record(end * 1_000 - 1).unwrap();
+            histogram.record(end * 1_000).unwrap();
+        }
+        let recorded = histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()));
+        assert_eq!(buckets(&Counts::of(recorded)), [1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
     }
 
     #[test]

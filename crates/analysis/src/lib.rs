@@ -4,6 +4,7 @@
 //! disk, knows no database and no hypervisor, and gives the same answer for the same record every time: the resampling
 //! is seeded by the plan's seed. What each number means is written for readers of reports in `docs/method.md`.
 
+pub mod activity;
 pub mod agreement;
 pub mod bootstrap;
 pub mod cells;

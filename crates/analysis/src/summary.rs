@@ -1,5 +1,6 @@
 //! Everything a run's record says, in one value (`analysis.json`).
 
+use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
 use crate::bootstrap;
 use crate::cells::{self, CellResult};
@@ -23,6 +24,7 @@ pub struct Analysis {
     pub comparisons: Vec<Comparison>,
     pub cells: Vec<CellResult>,
     pub work: Vec<WorkComparison>,
+    pub activity: Vec<Activity>,
     pub check_counts: CheckCounts,
     pub checks: Vec<CheckSummary>,
     pub settings: Vec<SettingsComparison>,
@@ -60,6 +62,7 @@ pub fn analyse(run: &Run) -> Analysis {
         cells: run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect(),
         check_counts: checks::counts(&checks),
         work,
+        activity: activity::all(run),
         checks,
         settings,
         agreement,

@@ -2,9 +2,8 @@
 
 use crate::cells;
 use record::run::Run;
-use record::trial::{DriverFacts, Work};
+use record::trial::Work;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A difference in work that is tolerated however many transactions there were. Contenders of a block get the same
 /// inputs but do not get equally far through them, and old orders differ from new ones.
@@ -35,18 +34,15 @@ pub struct WorkReading {
     pub statements: f64,
     pub rows_returned: f64,
     pub rows_changed: f64,
-    /// What the workload itself counted, for each second of the measured windows.
-    #[serde(default)]
-    pub counted_per_s: BTreeMap<String, f64>,
 }
 
 pub fn all(run: &Run) -> Vec<WorkComparison> {
     let groups = cells::groups(&run.plan).into_iter();
     let compared = groups.map(|group| {
         let readings = group.cells.iter().filter_map(|cell| {
-            let drivers = || cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
-            let reading = reading(&cell.contender, drivers().map(|driver| driver.work))?;
-            Some((cell.baseline, WorkReading { counted_per_s: counted_per_s(drivers()), ..reading }))
+            let drivers = cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
+            let baseline = cell.baseline;
+            reading(&cell.contender, drivers.map(|driver| driver.work)).map(|reading| (baseline, reading))
         });
         compare(group.coordinates, readings.collect())
     });
@@ -67,21 +63,7 @@ fn reading(contender: &str, parts: impl Iterator<Item = Work>) -> Option<WorkRea
         statements: each(sum.statements),
         rows_returned: each(sum.rows_returned),
         rows_changed: each(sum.rows_changed),
-        counted_per_s: BTreeMap::new(),
     })
-}
-
-fn counted_per_s<'a>(drivers: impl Iterator<Item = &'a DriverFacts>) -> BTreeMap<String, f64> {
-    let (mut counted, mut measured_ms) = (BTreeMap::new(), 0);
-    for driver in drivers {
-        measured_ms += driver.measured_ms;
-        for (counter, count) in &driver.tally {
-            *counted.entry(counter).or_insert(0) += count;
-        }
-    }
-    let rate = |count: u64| count as f64 * 1_000.0 / measured_ms as f64;
-    let counted = counted.into_iter().filter(|_| measured_ms > 0);
-    counted.map(|(counter, count)| (counter.clone(), rate(count))).collect()
 }
 
 /// Compares each reading with the baseline's, or with the first if the baseline has none.
@@ -134,18 +116,6 @@ mod tests {
         let reading = reading("a", work(10, 200)).unwrap();
         assert_eq!(reading.statements.to_bits(), 20.0_f64.to_bits());
         assert_eq!(super::reading("a", work(0, 0)), None);
-    }
-
-    #[test]
-    fn counters_are_rates_over_all_windows_together() {
-        let driver = |measured_ms, queries| DriverFacts {
-            measured_ms,
-            tally: BTreeMap::from([("queries".to_owned(), queries)]),
-            ..DriverFacts::default()
-        };
-        let drivers = [driver(2_000, 1_000), driver(3_000, 2_000)];
-        assert_eq!(counted_per_s(drivers.iter()), BTreeMap::from([("queries".to_owned(), 600.0)]));
-        assert_eq!(counted_per_s([driver(0, 1)].iter()), BTreeMap::new());
     }
 
     #[test]

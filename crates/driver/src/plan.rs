@@ -4,6 +4,7 @@ use record::intervals::{Interval, Measured};
 use record::trial::{DriverFacts, KindTotals};
 pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Who works, how long, and what is random about it.
@@ -17,6 +18,18 @@ pub struct DrivePlan {
     pub seed: u64,
     /// How often a transaction that the database gave up is tried again with the same inputs.
     pub retries: u32,
+}
+
+const MILLIS_PER_SECOND: u64 = 1_000;
+
+impl DrivePlan {
+    /// The measured window from the start of driving on, in whole seconds: spans that are not are rounded up, and at
+    /// least one second is measured.
+    pub fn window_ms(&self) -> Range<u64> {
+        let whole = |span_ms: u64| span_ms.div_ceil(MILLIS_PER_SECOND) * MILLIS_PER_SECOND;
+        let start = whole(self.warmup_ms);
+        start..start + whole(self.measure_ms).max(MILLIS_PER_SECOND)
+    }
 }
 
 /// What happened in one second, for the live display. Sent once a second, off the hot path.

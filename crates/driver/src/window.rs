@@ -15,13 +15,10 @@ pub struct Window {
 }
 
 impl Window {
-    /// Spans that are not whole seconds are rounded up; at least one second is measured.
     pub fn new(plan: &DrivePlan, start: Nanos) -> Self {
-        Self {
-            start,
-            warmup_s: plan.warmup_ms.div_ceil(MILLIS_PER_SECOND),
-            measure_s: plan.measure_ms.div_ceil(MILLIS_PER_SECOND).max(1),
-        }
+        let window_ms = plan.window_ms();
+        let measure_ms = window_ms.end - window_ms.start;
+        Self { start, warmup_s: window_ms.start / MILLIS_PER_SECOND, measure_s: measure_ms / MILLIS_PER_SECOND }
     }
 
     pub fn seconds(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 use crate::remote::Remote;
 use crate::statement::Dialect;
+use record::looks::DatabaseCounts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -111,6 +112,8 @@ pub trait Server {
     /// Whether it is still there; `Err` carries the end of its log.
     fn alive(&mut self) -> Result<(), ServerError>;
     fn counters(&mut self) -> Result<Counters, ServerError>;
+    /// The same counters in the words that all engines share; what an engine does not count is absent.
+    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts;
     /// Orderly stop: everything is on disk afterwards.
     fn stop(self: Box<Self>) -> Result<(), ServerError>;
 }

@@ -11,6 +11,7 @@ pub mod folder;
 pub mod hlog;
 pub mod intervals;
 pub mod ladder;
+pub mod looks;
 pub mod phase;
 pub mod plan;
 pub mod run;

@@ -4,6 +4,7 @@ use crate::check::Finding;
 use crate::facts::Facts;
 use crate::folder::{RecordError, RunFolder, TrialFolder, failing, read_json};
 use crate::intervals::Measured;
+use crate::looks::{Looks, StoredCounters};
 use crate::plan::Plan;
 use crate::trial::TrialRecord;
 use std::fs;
@@ -27,6 +28,8 @@ pub struct StoredTrial {
     /// Absent if the trial ended before anything was measured.
     pub measured: Option<Measured>,
     pub findings: Vec<Finding>,
+    /// What was counted within the measured window; absent from old records and from windows too short for it.
+    pub looks: Option<Looks>,
 }
 
 impl Run {
@@ -56,5 +59,7 @@ fn read_trial(path: &Path) -> Result<StoredTrial, RecordError> {
     };
     let findings = path.join("findings.json");
     let findings = if findings.exists() { read_json(&findings)? } else { Vec::new() };
-    Ok(StoredTrial { record, measured, findings })
+    let counters = path.join("counters.json");
+    let looks = if counters.exists() { read_json::<StoredCounters>(&counters)?.window } else { None };
+    Ok(StoredTrial { record, measured, findings, looks })
 }

@@ -6,6 +6,7 @@ use crate::check::{Finding, Moment, Verdict};
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
 use crate::hlog;
 use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
+use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::phase::Phase;
 use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
 use crate::run::{Run, StoredTrial};
@@ -193,7 +194,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         driver: Some(driver),
         warnings: Vec::new(),
     };
-    StoredTrial { record, measured: Some(measured), findings: findings(&mut chance) }
+    StoredTrial { record, measured: Some(measured), findings: findings(&mut chance), looks: Some(looks(speed)) }
 }
 
 fn length_ms(phase: Phase) -> u64 {
@@ -294,6 +295,40 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
         },
         ..DriverFacts::default()
     }
+}
+
+/// Looks at the ends of the measured window, the last a second early; a slower machine reads and writes less.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn looks(speed: f64) -> Looks {
+    let look = |second: u64| {
+        let after = |per_second: f64| (per_second * speed * second as f64) as u64;
+        Look {
+            at_ns: second * 1_000_000_000,
+            took_ns: 4_000_000,
+            database: Reading::Known(DatabaseCounts {
+                meaning: "Reads and writes are pages of 4 KiB.".to_owned(),
+                reads: Some(after(1_900.0)),
+                hits: Some(after(32_000.0)),
+                writes: Some(after(700.0)),
+                log_bytes: Some(after(2_400_000.0)),
+                data_bytes: Some(210_000_000 + second * 60_000),
+                cache_bytes: Some(64 << 20),
+            }),
+            device: Reading::Known(DeviceCounts {
+                device: "vdb".to_owned(),
+                reads: after(400.0),
+                read_bytes: after(400.0 * 8192.0),
+                read_ms: after(60.0),
+                writes: after(900.0),
+                write_bytes: after(900.0 * 12_000.0),
+                write_ms: after(500.0),
+                busy_ms: after(380.0),
+                flushes: Some(after(190.0)),
+            }),
+            counters: BTreeMap::new(),
+        }
+    };
+    Looks { start: look(WARMUP_S), end: look(WARMUP_S + MEASURED_S - 1) }
 }
 
 fn machine(contender: &str) -> MachineFacts {

@@ -3,10 +3,11 @@
 //! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side. It
 //! reads `/proc`, `/sys` and `/etc/os-release` and starts no program, because a guest may hold nothing but our binary.
 //! Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers are pure functions of text
-//! and are tested on recorded trees. Sampling over time is not done here.
+//! and are tested on recorded trees. Sampling over time is not done here: what a device has counted is read when asked for.
 
 mod cgroup;
 mod cpu;
+mod device;
 mod hypervisor;
 mod kernel;
 mod memory;
@@ -18,6 +19,7 @@ use record::facts::{Fact, Facts};
 use std::path::Path;
 use tree::{Reading, Tree};
 
+pub use device::device_counts;
 pub use storage::storage;
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.

@@ -10,7 +10,7 @@ use record::facts::Facts;
 use std::path::Path;
 
 /// The kernel counts sizes of block devices in sectors of this many bytes, whatever the device's own sectors are.
-const SECTOR_BYTES: u64 = 512;
+pub const SECTOR_BYTES: u64 = 512;
 
 /// Describes what lies under `path` in the system whose root folder is `root`. The path need not exist yet.
 pub fn storage(root: &Path, path: &Path) -> Facts {
@@ -50,13 +50,13 @@ fn facts(tree: &Tree, path: &Path) -> Readings {
 
 /// A block device by the name of the whole disk, and of the partition if the file system is on one.
 #[derive(Debug, PartialEq, Eq)]
-struct Disk {
+pub struct Disk {
     whole: String,
     partition: Option<String>,
 }
 
 impl Disk {
-    fn under(tree: &Tree, mount: &Mount) -> Result<Self, String> {
+    pub fn under(tree: &Tree, mount: &Mount) -> Result<Self, String> {
         Self::by_number(tree, &mount.device)
             .or_else(|| Self::by_name(tree, mount.source.strip_prefix("/dev/")?))
             .ok_or_else(|| {
@@ -90,7 +90,7 @@ impl Disk {
         None
     }
 
-    fn describe(&self) -> String {
+    pub fn describe(&self) -> String {
         match &self.partition {
             Some(partition) => format!("{partition}, a partition of {}", self.whole),
             None => self.whole.clone(),
@@ -101,9 +101,19 @@ impl Disk {
         format!("/sys/block/{}/queue/{name}", self.whole)
     }
 
-    fn bytes(&self, tree: &Tree) -> Reading {
+    /// Where the kernel says how often and how long it was used.
+    pub fn stat(&self) -> String {
+        format!("{}/stat", self.folder())
+    }
+
+    /// The kernel's folder of the disk, or of the partition.
+    fn folder(&self) -> String {
         let below = self.partition.as_ref().map_or(String::new(), |partition| format!("/{partition}"));
-        let sectors = tree.value(&format!("/sys/block/{}{below}/size", self.whole))?;
+        format!("/sys/block/{}{below}", self.whole)
+    }
+
+    fn bytes(&self, tree: &Tree) -> Reading {
+        let sectors = tree.value(&format!("{}/size", self.folder()))?;
         let bytes = sectors.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(SECTOR_BYTES));
         bytes.map(|bytes| bytes.to_string()).ok_or_else(|| format!("the kernel gives its size as {sectors:?}"))
     }

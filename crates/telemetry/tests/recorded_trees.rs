@@ -152,6 +152,17 @@ fn storage_that_is_carried_by_something_else() {
 }
 
 #[test]
+fn what_devices_have_counted() {
+    let on = |path: &str| telemetry::device_counts(unpack(SERVER).path(), Path::new(path));
+    let counts = on("/boot").unwrap();
+    assert_eq!(counts.device, "nvme0n1p2, a partition of nvme0n1");
+    assert_eq!((counts.reads, counts.read_bytes, counts.writes, counts.flushes), (812, 30_208, 6, Some(2)));
+    assert_eq!(on("/var"), Err("/sys/block/dm-0/stat does not exist".to_owned()));
+    let why = "tmpfs from \"tmpfs\" has no block device that is visible here";
+    assert_eq!(on("/scratch"), Err(why.to_owned()));
+}
+
+#[test]
 fn a_folder_that_is_no_system_yields_reasons_only() {
     let facts = fingerprint("");
     let known: Vec<_> = facts.iter().filter(|(_, fact)| matches!(fact, Fact::Known(_))).collect();

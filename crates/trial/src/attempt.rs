@@ -7,6 +7,7 @@ use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
+use agent::looks::Watch;
 use agent::protocol::{Reply, Request};
 use driver::plan::{DriveError, DrivePlan, Driven, Pacing, Seen, StopFlag, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
@@ -18,6 +19,7 @@ use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
+use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
@@ -98,7 +100,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
         driver: None,
         warnings: Vec::new(),
     };
-    let mut running = Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings: Vec::new() };
+    let mut running =
+        Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings: Vec::new(), looks: None };
     let result = running.carry_out();
     running.finish(result)
 }
@@ -109,6 +112,8 @@ pub(crate) struct Running<'a> {
     phase: Phase,
     since: Instant,
     findings: Vec<Finding>,
+    /// What was counted within the measured window.
+    looks: Option<Looks>,
 }
 
 impl Running<'_> {
@@ -251,13 +256,15 @@ impl Running<'_> {
         server: &ServerReport,
         plan: DrivePlan,
     ) -> Result<Driven, AttemptError> {
+        self.looks = None;
         match self.attempt.cell.load.placement {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
                 let endpoint = server.endpoint.clone().reached_at(address);
                 // A server that died explains a failed drive better than the drive's own error does.
-                self.drive_outside(&endpoint, &plan).map_err(|error| self.counters(machine).err().unwrap_or(error))
+                let driven = self.drive_outside(machine, &endpoint, &plan);
+                driven.map_err(|error| self.counters(machine).err().unwrap_or(error))
             }
         }
     }
@@ -274,6 +281,7 @@ impl Running<'_> {
                 &mut |aside| match aside {
                     Reply::Tick(tick) => self.tick(tick),
                     Reply::Interval(interval) => intervals.push(interval),
+                    Reply::Looks(looks) => self.looks = Some(*looks),
                     _ => {}
                 },
             )?;
@@ -282,17 +290,25 @@ impl Running<'_> {
         Ok(*driven)
     }
 
-    fn drive_outside(&mut self, endpoint: &Endpoint, plan: &DrivePlan) -> Result<Driven, AttemptError> {
+    fn drive_outside(
+        &mut self,
+        machine: &mut dyn Machine,
+        endpoint: &Endpoint,
+        plan: &DrivePlan,
+    ) -> Result<Driven, AttemptError> {
         let workload = Arc::clone(&self.attempt.prepared.workload);
         let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
+        let mut watch = Watch::over(plan);
         let driven = driver::drive_endpoint(&workload, endpoint, plan, &stop, &mut |seen| {
             if interrupts.now() {
                 stop.stop();
             }
             if let Seen::Tick(tick) = seen {
+                watch.tick(&tick, &mut || self.look(machine));
                 self.tick(tick);
             }
         })?;
+        self.looks = watch.looks();
         Ok(driven)
     }
 
@@ -311,7 +327,8 @@ impl Running<'_> {
         let folder = &self.attempt.folder;
         folder.write("intervals.hlog", &record::hlog::write(&driven.measured)?)?;
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
-        folder.write_json("counters.json", &BTreeMap::from([("before", before), ("after", after)]))?;
+        let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
+        folder.write_json("counters.json", &StoredCounters { before, after, window })?;
         let in_process = self.in_process();
         self.record.warnings.extend(validity::warnings(&facts));
         if let Some(why) = validity::why_invalid(&facts, in_process) {
@@ -357,6 +374,14 @@ impl Running<'_> {
         match self.ask(machine, &Request::Counters, START_LIMIT)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(mismatch("counters", &other).into()),
+        }
+    }
+
+    /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
+    fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
+        match self.ask(machine, &Request::Look, START_LIMIT) {
+            Ok(Reply::Look(look)) => Some(*look),
+            Ok(_) | Err(_) => None,
         }
     }
 

@@ -45,7 +45,7 @@ impl Conversation<'_> {
         let mut heard = Instant::now();
         loop {
             match self.link.receive(LOOK_UP) {
-                Ok(reply @ (Reply::Tick(_) | Reply::Progress { .. } | Reply::Interval(_))) => {
+                Ok(reply @ (Reply::Tick(_) | Reply::Progress { .. } | Reply::Interval(_) | Reply::Looks(_))) => {
                     heard = Instant::now();
                     aside(reply);
                 }

@@ -13,7 +13,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("machines", &["settings"]),
     ("images", &["machines", "settings"]),
     ("platforms", &["images", "machines", "settings"]),
-    ("engines", &["machines", "settings"]),
+    ("engines", &["machines", "record", "settings"]),
     ("workloads", &["engines", "record", "settings"]),
     ("driver", &["engines", "record", "settings", "workloads"]),
     ("telemetry", &["machines", "record"]),

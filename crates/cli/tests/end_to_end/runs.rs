@@ -1,6 +1,7 @@
 //! Whole runs: what is measured, recorded and reported.
 
 use crate::setting::{Place, has_qemu, missing, text};
+use record::run::Run;
 use record::trial::Outcome;
 use std::path::Path;
 
@@ -62,9 +63,25 @@ fn all_completed(place: &Place, trials: usize) {
             assert!(!finding.is_violated(), "{finding:?}");
         }
     }
+    looked_at_within_their_windows(&run);
     for name in ["report.html", "report.md", "report.json", "analysis.json", "host.json", "study.toml", "events.jsonl"]
     {
         assert!(place.run_folder().join(name).exists(), "{name} is missing");
+    }
+}
+
+/// Database and device were looked at while load was driven, and the looks are apart by the window less a second.
+fn looked_at_within_their_windows(run: &Run) {
+    for trial in &run.trials {
+        let looks = trial.looks.as_ref().unwrap_or_else(|| panic!("trial {} has no looks", trial.record.id));
+        let measured_ms = trial.record.driver.as_ref().expect("a completed trial has driven").measured_ms;
+        assert!(looks.span_ns() > (measured_ms - 2_000) * 1_000_000, "{looks:?}");
+        let (start, end) = (looks.start.database.known().unwrap(), looks.end.database.known().unwrap());
+        assert!(end.reads > start.reads || end.hits > start.hits, "{start:?} {end:?}");
+        assert!(!looks.end.counters.is_empty());
+        if let Some(why) = looks.end.device.why_not() {
+            assert!(why.contains("block device"), "{why}");
+        }
     }
 }
 
@@ -112,6 +129,21 @@ fn sqlite_natively_and_in_a_guest() {
     assert!(machine.clock.len() >= 3, "{:?}", machine.clock);
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     assert!(markdown.contains("derived from"), "the notice is missing");
+}
+
+#[test]
+fn slob_natively_on_postgres() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let slob = "kind = \"slob\"\nscale = \"16MiB\"\nschemas = 2\nwork_unit = 16\nupdate_pct = 20\nscan_pct = 5";
+    let study = study("postgres", "512MiB", "").replace("kind = \"order-entry\"\nwarehouses = 1", slob);
+    let place = runs(&study, 2);
+    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    for part in ["| redo, MB/s |", "blocks read/s", "times the database's cache", "| <2 |".replace('<', "\\<").as_str()]
+    {
+        assert!(markdown.contains(part), "{part} is missing from {markdown}");
+    }
 }
 
 #[test]

@@ -4,11 +4,12 @@
 //! use a Unix socket in a private folder and need no password. With a port it listens on all addresses, too, and
 //! everybody is asked for a password that is made at random for each start.
 
-use super::admin::open_admin;
+use super::admin::{MysqlAdmin, open_admin};
 use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
+use crate::kept::Kept;
 use crate::own_server::{
     STOP_LIMIT, await_sessions, flush, is_not_there, pairs, private_folder, random_password, socket_folder,
     surroundings,
@@ -16,6 +17,7 @@ use crate::own_server::{
 use crate::process::Process;
 use crate::remote::{Remote, Tls};
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -29,6 +31,9 @@ const ROOT: &str = "root";
 /// Who comes over TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
+const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
+                       too. A page that an operation looks at several times is in the cache as often.";
+
 /// A running server; dropping it kills it.
 #[derive(Debug)]
 pub struct MariadbServer {
@@ -36,6 +41,7 @@ pub struct MariadbServer {
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
+    counting: Kept<MysqlAdmin>,
 }
 
 pub fn start(
@@ -66,7 +72,7 @@ pub fn start(
     await_sessions(&mut process, &|| open_admin(&root).map(drop), is_not_there)?;
     let remote = if place.port.is_some() { let_visitors_in(root)? } else { root };
     let report = report(&remote)?;
-    Ok(MariadbServer { process, data, remote, report })
+    Ok(MariadbServer { process, data, remote, report, counting: Kept::default() })
 }
 
 /// The server's command line.
@@ -116,6 +122,20 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
 }
 
+fn in_shared_words(counters: &Counters) -> DatabaseCounts {
+    let of = |name: &str| counters.get(name).copied();
+    let missed = of("innodb_buffer_pool_reads");
+    DatabaseCounts {
+        meaning: MEANING.to_owned(),
+        reads: of("innodb_pages_read"),
+        hits: of("innodb_buffer_pool_read_requests").zip(missed).map(|(asked, missed)| asked.saturating_sub(missed)),
+        writes: of("innodb_pages_written"),
+        log_bytes: of("innodb_lsn_current"),
+        data_bytes: of("database_bytes"),
+        cache_bytes: of("cache_bytes"),
+    }
+}
+
 impl Server for MariadbServer {
     fn report(&self) -> &ServerReport {
         &self.report
@@ -130,8 +150,13 @@ impl Server for MariadbServer {
 
     fn counters(&mut self) -> Result<Counters, ServerError> {
         self.alive()?;
-        let counters = pairs(&mut open_admin(&self.remote)?, include_str!("sql/counters.sql"))?;
+        let question = |admin: &mut MysqlAdmin| pairs(admin, include_str!("sql/counters.sql"));
+        let counters = self.counting.ask(|| open_admin(&self.remote), question)?;
         Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
+    }
+
+    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
+        in_shared_words(counters)
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

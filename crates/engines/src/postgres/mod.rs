@@ -5,6 +5,7 @@
 
 pub mod admin;
 mod cluster;
+mod counters;
 mod decode;
 mod encode;
 mod handshake;

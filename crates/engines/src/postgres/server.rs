@@ -5,11 +5,13 @@
 //! there for a password that is made at random for each start.
 
 use super::ABORT;
-use super::admin::open_admin;
+use super::admin::{PostgresAdmin, open_admin};
 use super::cluster::{self, Programs};
+use super::counters;
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
+use crate::kept::Kept;
 use crate::own_server::{
     STOP_LIMIT, await_sessions, flush, is_not_there, pairs, random_password, socket_folder, surroundings,
 };
@@ -17,6 +19,7 @@ use crate::process::Process;
 use crate::remote::{Remote, Tls};
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
+use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
@@ -38,6 +41,7 @@ pub struct PostgresServer {
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
+    counting: Kept<PostgresAdmin>,
 }
 
 pub fn start(
@@ -66,7 +70,7 @@ pub fn start(
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;
-    Ok(PostgresServer { process, data, remote, report })
+    Ok(PostgresServer { process, data, remote, report, counting: Kept::default() })
 }
 
 /// The server's command line.
@@ -120,15 +124,11 @@ impl Server for PostgresServer {
 
     fn counters(&mut self) -> Result<Counters, ServerError> {
         self.alive()?;
-        let mut admin = open_admin(&self.remote)?;
-        let mut counters = pairs(&mut admin, include_str!("sql/counters.sql"))?;
-        let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
-        let mut is_newer = false;
-        admin.scan(newer, &mut |_, _| is_newer = true)?;
-        if is_newer {
-            counters.extend(pairs(&mut admin, include_str!("sql/counters_from_17.sql"))?);
-        }
-        Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
+        Ok(self.counting.ask(|| open_admin(&self.remote), counters::read)?)
+    }
+
+    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
+        counters::in_shared_words(counters)
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

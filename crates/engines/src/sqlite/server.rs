@@ -3,6 +3,7 @@
 use super::connection::{open, session_error};
 use super::settings::Settings;
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use record::looks::DatabaseCounts;
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::Map;
@@ -12,6 +13,12 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "sqlite";
 const FILE: &str = "bakeoff.db";
+
+/// What the kernel counts of the process in which SQLite and the driver run.
+const PROCESS_IO: &str = "/proc/self/io";
+
+const MEANING: &str = "A read or a write is one call of the process that SQLite and the driver share, for a page or a \
+                       part of the log. Each session has a cache of its own.";
 
 /// Settings that change what a statement or a commit costs.
 const READ_BACK: &[&str] = &[
@@ -40,6 +47,7 @@ pub struct SqliteServer {
     connection: Connection,
     file: PathBuf,
     report: ServerReport,
+    cache_bytes: u64,
 }
 
 pub fn start(
@@ -61,7 +69,7 @@ pub fn start(
     };
     let connection = open(&endpoint, None)?;
     let report = configure(&connection, endpoint).map_err(|error| session_error(&error))?;
-    Ok(SqliteServer { connection, file, report })
+    Ok(SqliteServer { connection, file, report, cache_bytes: settings.cache_bytes })
 }
 
 fn configure(connection: &Connection, endpoint: Endpoint) -> rusqlite::Result<ServerReport> {
@@ -110,12 +118,27 @@ impl Server for SqliteServer {
             let count = self.connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
             count.map(u64::from).map_err(|error| session_error(&error))
         };
-        Ok(Counters::from([
+        let mut counters = Counters::from([
             ("file_bytes".to_owned(), size(&self.file)?),
             ("wal_bytes".to_owned(), size(&write_ahead_log(&self.file)).unwrap_or(0)),
             ("page_count".to_owned(), pages("page_count")?),
             ("freelist_count".to_owned(), pages("freelist_count")?),
-        ]))
+            ("cache_bytes".to_owned(), self.cache_bytes),
+        ]);
+        // Not every kernel counts what a process reads and writes.
+        counters.extend(fs::read_to_string(PROCESS_IO).map(|text| process_io(&text)).unwrap_or_default());
+        Ok(counters)
+    }
+
+    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
+        DatabaseCounts {
+            meaning: MEANING.to_owned(),
+            reads: counters.get("process_syscr").copied(),
+            writes: counters.get("process_syscw").copied(),
+            data_bytes: counters.get("file_bytes").copied(),
+            cache_bytes: counters.get("cache_bytes").copied(),
+            ..DatabaseCounts::default()
+        }
     }
 
     fn stop(self: Box<Self>) -> Result<(), ServerError> {
@@ -124,6 +147,12 @@ impl Server for SqliteServer {
         connection.close().map_err(|(_, error)| session_error(&error))?;
         flush(&file)
     }
+}
+
+/// The lines of the kernel's account of this process, as counters.
+fn process_io(text: &str) -> Counters {
+    let pairs = text.lines().filter_map(|line| line.split_once(": "));
+    pairs.filter_map(|(name, value)| Some((format!("process_{name}"), value.trim().parse().ok()?))).collect()
 }
 
 /// Moves the whole write-ahead log into the database.

@@ -101,6 +101,47 @@ fn postgres_says_what_is_in_force() {
     }
 }
 
+/// What a run reads and writes shows in the words that all engines share.
+pub fn counters_are_told_in_shared_words<E: Engine>() {
+    let Some(ground) = Ground::<E>::new(E::SETTINGS) else { return };
+    let look = || {
+        let mut server = ground.server.borrow_mut();
+        let counters = server.counters().unwrap();
+        server.in_shared_words(&counters)
+    };
+    ground.script("CREATE TABLE counted (id BIGINT, filler TEXT)");
+    let before = look();
+    assert!(!before.meaning.is_empty());
+    assert!(before.cache_bytes > Some(0) && before.data_bytes > Some(0), "{before:?}");
+    let filler = "x".repeat(1000);
+    ground
+        .admin()
+        .load("counted", &["id", "filler"], &mut |sink| {
+            for id in 0..5_000 {
+                sink.integer(id);
+                sink.text(&filler);
+                sink.end_row();
+            }
+            false
+        })
+        .unwrap();
+    let after = look();
+    assert!(after.data_bytes > before.data_bytes, "{before:?} {after:?}");
+    assert!(after.reads >= before.reads && after.reads.is_some(), "{before:?} {after:?}");
+    assert!(after.writes >= before.writes && after.writes.is_some(), "{before:?} {after:?}");
+    assert!(after.log_bytes >= before.log_bytes, "{before:?} {after:?}");
+}
+
+#[test]
+fn postgres_ends_a_kept_connection_and_is_counted_again() {
+    let Some(ground) = Ground::<Postgres>::new("{}") else { return };
+    ground.server.borrow_mut().counters().unwrap();
+    let others = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+        WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'";
+    ground.script(others);
+    ground.server.borrow_mut().counters().unwrap();
+}
+
 #[test]
 fn postgres_counts_what_closed_sessions_did() {
     let Some(ground) = Ground::<Postgres>::new("{}") else { return };

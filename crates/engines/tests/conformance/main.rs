@@ -59,6 +59,11 @@ fn sqlite_keeps_data_over_a_restart() {
 }
 
 #[test]
+fn sqlite_tells_its_counters_in_shared_words() {
+    lifecycle::counters_are_told_in_shared_words::<Sqlite>();
+}
+
+#[test]
 fn postgres_keeps_data_over_a_restart() {
     lifecycle::a_restart_keeps_data::<Postgres>();
 }
@@ -66,4 +71,14 @@ fn postgres_keeps_data_over_a_restart() {
 #[test]
 fn mariadb_keeps_data_over_a_restart() {
     lifecycle::a_restart_keeps_data::<Mariadb>();
+}
+
+#[test]
+fn postgres_tells_its_counters_in_shared_words() {
+    lifecycle::counters_are_told_in_shared_words::<Postgres>();
+}
+
+#[test]
+fn mariadb_tells_its_counters_in_shared_words() {
+    lifecycle::counters_are_told_in_shared_words::<Mariadb>();
 }

@@ -9,7 +9,6 @@ use analysis::summary::Analysis;
 use analysis::work::WorkComparison;
 use record::check::Moment;
 use record::trial::{Pacing, Process};
-use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
@@ -18,7 +17,6 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.push(heading("Work per transaction"));
     for comparison in &analysis.work {
         blocks.push(Block::Table(work(comparison)));
-        blocks.extend(counted(comparison).map(Block::Table));
     }
     blocks.push(Block::Note(work_in_words(analysis)));
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
@@ -128,22 +126,6 @@ fn work(comparison: &WorkComparison) -> Table {
     Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() }
 }
 
-/// What only this workload counts.
-fn counted(comparison: &WorkComparison) -> Option<Table> {
-    let counters: BTreeSet<&String> =
-        comparison.contenders.iter().flat_map(|reading| reading.counted_per_s.keys()).collect();
-    let mut columns = vec![Column::text("each second")];
-    columns.extend(counters.iter().map(|counter| Column::number(counter.replace('_', " "))));
-    let rows = comparison.contenders.iter().map(|reading| {
-        let rate = |counter: &&String| {
-            reading.counted_per_s.get(*counter).map_or_else(Cell::none, |rate| Cell::new(format::quantity(*rate)))
-        };
-        std::iter::once(Cell::new(&reading.contender)).chain(counters.iter().map(rate)).collect()
-    });
-    let table = Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() };
-    (!counters.is_empty()).then_some(table)
-}
-
 fn work_in_words(analysis: &Analysis) -> String {
     let unequal: Vec<&String> = analysis.work.iter().flat_map(|comparison| &comparison.unequal).collect();
     let tolerance = analysis.work.iter().map(|comparison| comparison.tolerance * 100.0).fold(0.0, f64::max);
@@ -167,7 +149,7 @@ fn source(driver: &DriverReading) -> String {
                 Process::Poisson => "Poisson",
                 Process::Uniform => "uniform",
             };
-            format!("{} arrivals/s, {spread}", format::quantity(per_second))
+            format!("{per_second} arrivals/s, {spread}")
         }
     }
 }

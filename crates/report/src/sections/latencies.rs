@@ -5,7 +5,7 @@ use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
 use analysis::cells::CellResult;
-use analysis::latency::{Latency, QUANTILES};
+use analysis::latency::{BUCKETS_MS, Latency, QUANTILES};
 use analysis::summary::Analysis;
 use record::intervals::Span;
 
@@ -16,6 +16,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(table(cells, Span::Response, "Response time in ms, from due to done")));
         let service = Block::Table(table(cells, Span::Service, "Service time in ms, from sent to done"));
         blocks.push(Block::Fold { title: "Service times: without waiting".to_owned(), blocks: vec![service] });
+        let histogram = Block::Table(histogram(cells));
+        blocks.push(Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: vec![histogram] });
     }
     if blocks.is_empty() {
         return blocks;
@@ -51,6 +53,32 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
     });
     let caption = if plain { format!("{caption}; all are plain readings") } else { caption.to_owned() };
     Table { caption, columns, rows: rows.collect() }
+}
+
+/// Response times in the classic buckets, each up to twice as long as the one before.
+fn histogram(cells: &[&CellResult]) -> Table {
+    let mut columns = vec![Column::text("kind"), Column::text("contender")];
+    columns.extend(BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms)))));
+    columns.push(Column::number("longer"));
+    let responses = |cell: &&CellResult| {
+        let contender = cell.contender.clone();
+        let latencies = cell.latency.iter().filter(|latency| latency.span == Span::Response).cloned();
+        latencies.map(move |latency| (latency.kind.clone(), contender.clone(), latency.buckets)).collect::<Vec<_>>()
+    };
+    let mut all: Vec<_> = cells.iter().flat_map(responses).collect();
+    let order: Vec<String> = all.iter().map(|(kind, ..)| kind.clone()).collect();
+    // Kind by kind as in the tables above; contenders keep their order.
+    all.sort_by_key(|(kind, ..)| order.iter().position(|known| known == kind));
+    let rows = all.into_iter().map(|(kind, contender, buckets)| {
+        let counts =
+            buckets.into_iter().map(|count| if count == 0 { Cell::none() } else { Cell::new(format::count(count)) });
+        [Cell::new(kind), Cell::new(contender)].into_iter().chain(counts).collect()
+    });
+    Table {
+        caption: "Transactions by response time in ms, over all trials; plain readings".to_owned(),
+        columns,
+        rows: rows.collect(),
+    }
 }
 
 fn row(kind: &str, contender: &str, latency: &Latency) -> Vec<Cell> {

@@ -1,5 +1,6 @@
 //! The parts of a report, one file each, in the order of [`crate::document::build`].
 
+pub mod activity;
 pub mod audits;
 pub mod comparison;
 pub mod databases;

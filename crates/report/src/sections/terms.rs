@@ -20,7 +20,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words())] });
     found.push(Block::Note(format!(
         "Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
-         trial.json, findings.json and intervals.hlog. The same files always give the same report.",
+         trial.json, findings.json, counters.json and intervals.hlog. The same files always give the same report.",
         env!("CARGO_PKG_VERSION"),
         run.plan.format
     )));

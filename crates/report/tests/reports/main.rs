@@ -233,8 +233,7 @@ fn samples_to_look_at() {
 }
 
 /// Keys under which stand data, not parts of the format.
-const KEYS_OF_DATA: [&str; 9] =
-    ["host", "decided", "inside", "effective", "tally", "counted_per_s", "errors", "extra", "sweep"];
+const KEYS_OF_DATA: [&str; 8] = ["host", "decided", "inside", "effective", "tally", "errors", "extra", "sweep"];
 
 fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String>) {
     match value {

@@ -10,6 +10,7 @@ FROM (
     SELECT to_jsonb(b) FROM pg_stat_bgwriter b
     UNION ALL
     SELECT jsonb_build_object(
+        'cache_bytes', pg_size_bytes(current_setting('shared_buffers')),
         'database_bytes', pg_database_size(current_database()),
         'wal_position', pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0'))
 ) AS source (counters)

@@ -1,0 +1,98 @@
+//! Looking at what database and device have counted, twice within the measured window, while load is driven.
+//!
+//! The driver calls once a second, on a thread that drives nothing; a look is taken in the call that begins the window
+//! and in the one a second before its end. So both lie within the load, and no session or shard waits for them. What
+//! they take is a query over a connection that is open already, and a file of the kernel's.
+
+use driver::plan::{DrivePlan, Tick};
+use engines::server::Server;
+use machines::clock::monotonic_ns;
+use record::looks::{Look, Looks};
+use std::path::Path;
+
+/// Where load has surely not ended yet, and the first second in which it has surely begun.
+const MARGIN_MS: u64 = 1_000;
+
+/// Says when to look, and keeps what was seen.
+#[derive(Debug)]
+pub struct Watch {
+    start_ms: u64,
+    end_ms: u64,
+    start: Option<Look>,
+    end: Option<Look>,
+}
+
+impl Watch {
+    pub fn over(plan: &DrivePlan) -> Self {
+        let window = plan.window_ms();
+        let (start_ms, end_ms) = (window.start.max(MARGIN_MS), window.end - MARGIN_MS);
+        Self { start_ms, end_ms, start: None, end: None }
+    }
+
+    /// Looks if this is the moment to; a look that could not be taken is not tried again.
+    pub fn tick(&mut self, tick: &Tick, look: &mut dyn FnMut() -> Option<Look>) {
+        let passed_ms = tick.elapsed_ms;
+        if passed_ms == self.start_ms && passed_ms < self.end_ms {
+            self.start = look();
+        } else if passed_ms == self.end_ms {
+            self.end = look();
+        }
+    }
+
+    /// What was seen; `None` if driving ended early, or the window is too short for two looks.
+    pub fn looks(self) -> Option<Looks> {
+        Some(Looks { start: self.start?, end: self.end? })
+    }
+}
+
+/// Reads everything that counts. What cannot be read is told with the reason; measuring goes on.
+pub fn look(server: &mut dyn Server, data: &Path) -> Look {
+    let before = monotonic_ns();
+    let counters = server.counters().map_err(|error| error.to_string());
+    let device = telemetry::device_counts(Path::new("/"), data);
+    let took_ns = monotonic_ns() - before;
+    let database = counters.as_ref().map(|counters| server.in_shared_words(counters)).map_err(Clone::clone);
+    Look {
+        at_ns: before + took_ns / 2,
+        took_ns,
+        database: database.into(),
+        device: device.into(),
+        counters: counters.unwrap_or_default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use driver::plan::Pacing;
+    use record::looks::Reading;
+
+    /// The seconds after whose end a look was taken.
+    fn looked_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
+        let pacing = Pacing::Clients { clients: 1 };
+        let plan = DrivePlan { pacing, shards: 1, warmup_ms, measure_ms, seed: 1, retries: 0 };
+        let mut watch = Watch::over(&plan);
+        for second in 1..=ticks {
+            let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
+            let unread = || Reading::Unavailable(String::new());
+            let (database, device) = (Reading::Unavailable(String::new()), unread());
+            let look = Look { at_ns: second, took_ns: 0, database, device, counters: [].into() };
+            watch.tick(&tick, &mut || Some(look.clone()));
+        }
+        watch.looks().map(|looks| (looks.start.at_ns, looks.end.at_ns))
+    }
+
+    #[test]
+    fn both_looks_lie_within_the_window() {
+        assert_eq!(looked_at(5_000, 10_000, 15), Some((5, 14)));
+        assert_eq!(looked_at(4_500, 2_000, 7), Some((5, 6)));
+        assert_eq!(looked_at(0, 3_000, 3), Some((1, 2)), "driving has surely begun after a second");
+    }
+
+    #[test]
+    fn windows_that_are_short_or_cut_short_have_no_looks() {
+        assert_eq!(looked_at(5_000, 1_000, 6), None);
+        assert_eq!(looked_at(0, 2_000, 2), None);
+        assert_eq!(looked_at(5_000, 10_000, 9), None);
+    }
+}

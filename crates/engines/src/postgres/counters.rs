@@ -1,0 +1,57 @@
+//! What PostgreSQL counts, and the same in the words that all engines share.
+
+use super::admin::PostgresAdmin;
+use crate::admin::Admin;
+use crate::own_server::pairs;
+use crate::server::Counters;
+use crate::session::SessionError;
+use record::looks::DatabaseCounts;
+
+const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL was built otherwise; the server learns of a \
+                       session's reads up to a second late.";
+
+/// Pages written by whom; from version 17 the last is counted in a view of its own, with everything else.
+const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_backend"];
+
+pub fn read(admin: &mut PostgresAdmin) -> Result<Counters, SessionError> {
+    let mut counters = pairs(admin, include_str!("sql/counters.sql"))?;
+    let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
+    let mut is_newer = false;
+    admin.scan(newer, &mut |_, _| is_newer = true)?;
+    if is_newer {
+        counters.extend(pairs(admin, include_str!("sql/counters_from_17.sql"))?);
+    }
+    Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
+}
+
+pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
+    let of = |name: &str| counters.get(name).copied();
+    let written = || WRITTEN_BY.iter().try_fold(0, |sum, name| Some(sum + of(name)?));
+    DatabaseCounts {
+        meaning: MEANING.to_owned(),
+        reads: of("blks_read"),
+        hits: of("blks_hit"),
+        writes: of("relation_writes").or_else(written),
+        log_bytes: of("wal_position"),
+        data_bytes: of("database_bytes"),
+        cache_bytes: of("cache_bytes"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counters(values: &[(&str, u64)]) -> Counters {
+        values.iter().map(|&(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    #[test]
+    fn writes_are_counted_in_one_view_or_in_three_places() {
+        let old = counters(&[("buffers_checkpoint", 1), ("buffers_clean", 20), ("buffers_backend", 300)]);
+        assert_eq!(in_shared_words(&old).writes, Some(321));
+        let new = counters(&[("buffers_clean", 20), ("relation_writes", 400)]);
+        assert_eq!(in_shared_words(&new).writes, Some(400));
+        assert_eq!(in_shared_words(&counters(&[("buffers_clean", 20)])).writes, None);
+    }
+}

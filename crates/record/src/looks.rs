@@ -1,0 +1,151 @@
+//! What the database and the device of its data had counted at two moments within the measured window.
+//!
+//! Both looks are taken while load is driven, so that what lies between them is load and nothing else: no start, no
+//! drain, no check. Part of `counters.json`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// `counters.json`: the database's own counters by name, before and after driving, and the looks between.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct StoredCounters {
+    #[serde(default)]
+    pub before: BTreeMap<String, u64>,
+    #[serde(default)]
+    pub after: BTreeMap<String, u64>,
+    /// Records of old versions do not have it, nor have trials whose window was too short for two looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window: Option<Looks>,
+}
+
+/// Two looks within the measured window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    pub start: Look,
+    pub end: Look,
+}
+
+/// One look at everything that counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The machine's monotonic clock half-way through the look.
+    pub at_ns: u64,
+    /// How long looking took, which bounds how far the counts are from that moment.
+    pub took_ns: u64,
+    pub database: Reading<DatabaseCounts>,
+    pub device: Reading<DeviceCounts>,
+    /// Everything that the database counts, by its own names.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u64>,
+}
+
+/// What was read, or why it could not be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reading<T> {
+    Known(T),
+    Unavailable(String),
+}
+
+impl<T> Reading<T> {
+    pub fn known(&self) -> Option<&T> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Unavailable(_) => None,
+        }
+    }
+
+    pub fn why_not(&self) -> Option<&str> {
+        match self {
+            Self::Known(_) => None,
+            Self::Unavailable(why) => Some(why),
+        }
+    }
+}
+
+impl<T> From<Result<T, String>> for Reading<T> {
+    fn from(result: Result<T, String>) -> Self {
+        match result {
+            Ok(value) => Self::Known(value),
+            Err(why) => Self::Unavailable(why),
+        }
+    }
+}
+
+/// What every engine counts in its own way, as far as it does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DatabaseCounts {
+    /// What one read and one write are to this engine, in a sentence.
+    pub meaning: String,
+    /// Reads that went past the database's cache; the operating system's may have served them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reads: Option<u64>,
+    /// Reads that the database's cache served.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hits: Option<u64>,
+    /// Writes of data that the database handed to the operating system.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writes: Option<u64>,
+    /// Bytes of redo (write-ahead) log.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub log_bytes: Option<u64>,
+    /// Size of the data at this moment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data_bytes: Option<u64>,
+    /// Size of the database's cache; if each session has one of its own, of one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_bytes: Option<u64>,
+}
+
+/// What the kernel counts of a block device since boot, whoever uses it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DeviceCounts {
+    pub device: String,
+    pub reads: u64,
+    pub read_bytes: u64,
+    /// Time that completed reads took, added up.
+    pub read_ms: u64,
+    pub writes: u64,
+    pub write_bytes: u64,
+    pub write_ms: u64,
+    /// Time with at least one request under way.
+    pub busy_ms: u64,
+    /// Old kernels do not count flushes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
+}
+
+impl Looks {
+    /// Nanoseconds between the looks.
+    pub fn span_ns(&self) -> u64 {
+        self.end.at_ns.saturating_sub(self.start.at_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_old_versions_have_no_looks() {
+        let old: StoredCounters = serde_json::from_str(r#"{"before": {"a": 1}, "after": {"a": 2}}"#).unwrap();
+        assert_eq!((old.after["a"], old.window), (2, None));
+    }
+
+    #[test]
+    fn a_look_is_read_back_as_it_was_written() {
+        let look = |at_ns| Look {
+            at_ns,
+            took_ns: 5,
+            database: Reading::Known(DatabaseCounts { reads: Some(7), ..DatabaseCounts::default() }),
+            device: Reading::Unavailable("there is none".to_owned()),
+            counters: BTreeMap::from([("blks_read".to_owned(), 7)]),
+        };
+        let looks = Looks { start: look(1_000), end: look(3_000) };
+        assert_eq!(looks.span_ns(), 2_000);
+        let stored = StoredCounters { window: Some(looks), ..StoredCounters::default() };
+        let text = serde_json::to_string(&stored).unwrap();
+        assert!(text.contains(r#""device":{"unavailable":"there is none"}"#), "{text}");
+        assert_eq!(serde_json::from_str::<StoredCounters>(&text).unwrap(), stored);
+    }
+}
