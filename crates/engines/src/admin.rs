@@ -6,7 +6,7 @@ use crate::session::{ResultSet, SessionError};
 /// An open connection for administration.
 pub trait Admin {
     /// Runs a script of statements without results. To PostgreSQL a script of several statements is one transaction, so
-    /// what cannot run in one (VACUUM) is a script of its own.
+    /// what cannot run in one (VACUUM) is a script of its own; to MariaDB each statement is a transaction by itself.
     fn script(&mut self, sql: &str) -> Result<(), SessionError>;
     /// Runs one query and calls `row` for each row, with the row index to read in the set (rows arrive in bounded batches).
     fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;

@@ -35,7 +35,8 @@ impl ResultSet {
         self.columns
     }
 
-    /// Rows that the statement inserted, updated or deleted; 0 for one that only reads.
+    /// Rows that the statement inserted, updated or deleted; 0 for one that only reads. A row that an update finds counts
+    /// even if it already was as wished, on every engine.
     pub fn changed(&self) -> u64 {
         self.changed
     }

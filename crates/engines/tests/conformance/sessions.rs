@@ -46,12 +46,14 @@ pub fn every_count_of_changed_rows_is_true<E: Engine>(ground: &Ground<E>) {
         ("update", "UPDATE counted SET amount = amount + $2 WHERE id >= $1"),
         ("delete", "DELETE FROM counted WHERE id > $1"),
         ("select", "SELECT id FROM counted ORDER BY id"),
+        ("leave", "UPDATE counted SET amount = amount"),
     ]);
     let mut changed = |statement, params: &[Param<'_>]| {
         done(&mut session, async |s| Ok(s.execute(StatementId(statement), params).await?.changed())).unwrap()
     };
     assert_eq!(changed(0, &[Param::Integer(2), Param::Integer(5)]), 2);
     assert_eq!(changed(2, &[]), 0);
+    assert_eq!(changed(3, &[]), 3);
     assert_eq!(changed(0, &[Param::Integer(9), Param::Integer(5)]), 0);
     assert_eq!(changed(1, &[Param::Integer(0)]), 3);
 }
