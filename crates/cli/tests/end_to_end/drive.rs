@@ -2,16 +2,17 @@
 
 use crate::setting::{missing, text};
 use engines::catalog;
-use engines::remote::Remote;
+use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::PermissionsExt;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
@@ -237,6 +238,44 @@ fn a_password_is_written_nowhere() {
     }
 }
 
+/// Makes the server encrypt, and returns the file of the authority that its certificate comes from.
+fn encrypt(database: &Database) -> PathBuf {
+    let folder = database.folder.path();
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new(vec!["localhost".to_owned()]).unwrap().self_signed(&key).unwrap();
+    let (certificate_file, key_file) = (folder.join("server.crt"), folder.join("server.key"));
+    std::fs::write(&certificate_file, certificate.pem()).unwrap();
+    std::fs::write(&key_file, key.serialize_pem()).unwrap();
+    std::fs::set_permissions(&key_file, Permissions::from_mode(0o600)).unwrap();
+    let owner = std::fs::metadata(folder.join("postgres")).unwrap();
+    std::os::unix::fs::chown(&key_file, Some(owner.uid()), Some(owner.gid())).unwrap();
+    let mut admin = catalog::admin(&database.server.report().endpoint).unwrap();
+    for (name, file) in [("ssl_cert_file", &certificate_file), ("ssl_key_file", &key_file)] {
+        admin.script(&format!("ALTER SYSTEM SET {name} = '{}'", file.display())).unwrap();
+    }
+    admin.script("ALTER SYSTEM SET ssl = on").unwrap();
+    admin.script("SELECT pg_reload_conf()").unwrap();
+    let over_network = Remote { host: "127.0.0.1".to_owned(), ..remote(&*database.server).clone() };
+    let required = Endpoint::Postgres(Remote { tls: Tls::of_mode(TlsMode::Require), ..over_network });
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while catalog::admin(&required).is_err() {
+        assert!(Instant::now() < deadline, "the server does not encrypt");
+    }
+    certificate_file
+}
+
+#[test]
+fn many_sessions_work_over_tls() {
+    let Some(database) = Database::new("{}") else { return };
+    let trusted = encrypt(&database);
+    let verified = format!("?sslmode=verify-full&channel_binding=require&sslrootcert={}", trusted.display());
+    let steps = ["--steps", "load,run,check", "--clients", "24", "--shards", "2", "--set", "test=read_only"];
+    let told = succeeded(&database.drive(&database.url(&verified), &steps).output().unwrap());
+    assert!(told.contains("26 sessions on 2 threads") && told.contains("0 violated"), "{told}");
+    let of_system = database.drive(&database.url("?sslmode=verify-full"), &[]).output().unwrap();
+    refused(&of_system, &["no secure connection", "sslrootcert"]);
+}
+
 #[test]
 fn who_is_not_let_in_is_told_why() {
     let Some(database) = Database::new(r#"{ "max_connections": 10 }"#) else { return };
@@ -253,6 +292,24 @@ fn who_is_not_let_in_is_told_why() {
     let full = database.drive(&database.url(""), &["--steps", "load,run", "--clients", "40"]).output().unwrap();
     refused(&full, &["session", "of 41 could not be opened", "too many clients"]);
     drop(database.server);
+}
+
+#[test]
+fn what_is_no_database_is_told_and_nobody_waits_for_ever() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    // It answers whoever comes first like a web server, and the second not at all.
+    let server = std::thread::spawn(move || {
+        let (mut first, _) = listener.accept().unwrap();
+        first.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").unwrap();
+        listener.accept().unwrap()
+    });
+    let web = drive(folder.path(), &format!("postgres://ann@127.0.0.1:{port}/shop"), &[]);
+    refused(&web, &["postgres://ann@127.0.0.1", "does not understand the request to encrypt"]);
+    let silent = drive(folder.path(), &format!("mariadb://ann@127.0.0.1:{port}/shop"), &[]);
+    refused(&silent, &["mysql://ann@127.0.0.1", "nothing answers there"]);
+    drop(server.join().unwrap());
 }
 
 #[test]

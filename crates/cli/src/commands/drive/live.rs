@@ -123,3 +123,46 @@ fn aligned(kinds: &[Kind], time: &str, columns: impl Iterator<Item = String>) ->
     let widths = named.chain(std::iter::repeat(WIDTH));
     columns.zip(widths).fold(format!("{time:>8}"), |line, (column, width)| format!("{line}{column:>width$}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::intervals::{Interval as Second, KindInterval};
+
+    const KINDS: [Kind; 2] = [Kind { name: "new-order", counted: true }, Kind { name: "payment", counted: false }];
+
+    /// One second with so many of each kind, the slowest of which took `slowest_us`.
+    fn second(index: u64, measured: bool, finished: [u64; 2], slowest_us: u64) -> SecondSeen {
+        let counts = vec![(1_000, 98), (slowest_us, 2)];
+        let kinds = vec![KindInterval { kind: 0, span: Span::Response, counts }];
+        let totals = finished.map(|committed| KindTotals { committed, retries: 1, ..KindTotals::default() });
+        let interval = Second { start_ms: index * 1_000, length_ms: 1_000, measured, kinds };
+        SecondSeen { interval, totals: totals.to_vec() }
+    }
+
+    #[test]
+    fn seconds_are_shown_together_and_percentiles_are_of_the_sum() {
+        let mut interval = Interval::new(&KINDS, 2);
+        assert_eq!(interval.take(second(0, true, [10, 30], 5_000)), None);
+        let line = interval.take(second(1, true, [20, 50], 9_000)).unwrap();
+        assert_eq!((line.end_s, line.length_s, line.finished, line.retries), (2, 2, 110, 4));
+        assert_eq!(line.counted, [("new-order".to_owned(), 30)]);
+        let [p50, p99, max] = [0.5, 0.99, 1.0].map(|quantile| line.response.quantile(quantile));
+        assert_eq!((p50, p99, max), (Some(1_000), Some(5_000), Some(9_000)));
+        insta::assert_snapshot!(format!("{}\n{}", Line::heading(&KINDS), line.text(&KINDS)), @r"
+        time  new-order/s     all/s    p50 ms    p95 ms    p99 ms    errors   retries
+         2 s           15        55      1.00      1.00      5.00         0         4
+        ");
+    }
+
+    #[test]
+    fn warm_up_and_measured_time_share_no_line() {
+        let mut interval = Interval::new(&KINDS, 3);
+        assert_eq!(interval.take(second(0, false, [1, 1], 2_000)), None);
+        let warming = interval.take(second(1, true, [2, 2], 2_000)).unwrap();
+        assert_eq!((warming.end_s, warming.length_s, warming.measured), (1, 1, false));
+        let rest = interval.line().unwrap();
+        assert_eq!((rest.end_s, rest.length_s, rest.measured), (2, 1, true));
+        assert_eq!(interval.line(), None);
+    }
+}

@@ -240,7 +240,15 @@ impl Drive<'_> {
         if let Some(line) = interval.line() {
             show(&line);
         }
-        let mut driven = driven.map_err(|error| self.not_driven(error))?;
+        let mut driven = match driven {
+            Ok(driven) => driven,
+            Err(_) if self.interrupt.stop.is_set() => {
+                say("stopped before anything was measured");
+                self.exit = Exit::Interrupted;
+                return Ok(());
+            }
+            Err(error) => return Err(self.not_driven(error)),
+        };
         "outside".clone_into(&mut driven.facts.placement);
         say(&summary::text(&driven));
         if driven.stopped {

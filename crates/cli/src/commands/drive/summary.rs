@@ -10,6 +10,9 @@ use report::format::{count, decimal};
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
+/// The most frequent ones; a deadlock tells another story each time. Programs get all of them.
+const ERRORS_SHOWN: usize = 5;
+
 /// The throughput figure: counted transactions in the measured window, by the span it is counted in.
 pub fn throughput(facts: &DriverFacts) -> f64 {
     let counted = facts.kinds.iter().filter(|kind| facts.metric.counted.contains(&kind.kind));
@@ -80,8 +83,14 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
     if let Some(lost) = extra("sessions_lost") {
         let _ = writeln!(text, "sessions lost: {lost}, opened again: {}", extra("sessions_reopened").unwrap_or(0));
     }
-    for (message, times) in &facts.errors {
-        let _ = writeln!(text, "error, {} times: {message}", count(*times));
+    let mut errors: Vec<_> = facts.errors.iter().collect();
+    errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
+    for (message, times) in errors.iter().take(ERRORS_SHOWN) {
+        let _ = writeln!(text, "error, {} times: {}", count(**times), message.lines().next().unwrap_or_default());
+    }
+    if let Some(others) = errors.get(ERRORS_SHOWN..).filter(|others| !others.is_empty()) {
+        let times = others.iter().map(|(_, times)| **times).sum();
+        let _ = writeln!(text, "other errors, {} times", count(times));
     }
 }
 
