@@ -13,6 +13,10 @@ use record::check::{Finding, Moment, Verdict};
 /// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
 /// are, and more than this once in ten million times.
 const NEIGHBOURS_MAX: i64 = 14;
+/// A tree of `InnoDB` has at least so many rows in each page.
+const INNODB_ROWS: i64 = 2;
+/// Of a handful of rows the statistics of `InnoDB` say that they share one page, whatever their size.
+const INNODB_TELLS_FROM: i64 = 1_000;
 const NO_ANSWER: &str = "the database gave no answer";
 
 pub fn check(
@@ -29,8 +33,17 @@ pub fn check(
     ];
     if moment == Moment::AfterLoad {
         let places = checks.places(dialect);
-        let rule = "Every row has a page of its own.";
-        findings.push(asking.of_each("one-row-per-page", rule, &places.pages, one_row_per_page)?);
+        let (name, rule, judge): (_, _, Judge) = match dialect {
+            Dialect::Sqlite | Dialect::Postgres => {
+                ("one-row-per-page", "Every row has a page of its own.", one_row_per_page)
+            }
+            Dialect::Mysql => (
+                "two-rows-per-page",
+                "No more rows share a page than the two that InnoDB puts into each.",
+                two_rows_per_page,
+            ),
+        };
+        findings.push(asking.of_each(name, rule, &places.pages, judge)?);
         let rule = "Rows lie in random order: neighbours by key are in pages far apart.";
         findings.push(asking.of_each("scattered", rule, &places.neighbours, scattered)?);
     }
@@ -98,6 +111,16 @@ fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, fullest] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, at most {fullest} in one");
     if (pages, fullest) == (rows, 1) { Ok(seen) } else { Err(seen) }
+}
+
+/// InnoDB tells how many pages there are, not how many rows each has, so this is of the average page.
+fn two_rows_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
+    let [pages, average] = *numbers else { return Err(NO_ANSWER.to_owned()) };
+    let seen = format!("{rows} rows in {pages} pages, {average} in each");
+    if rows < INNODB_TELLS_FROM {
+        return Ok(format!("{rows} rows are too few for InnoDB's statistics to tell"));
+    }
+    if average <= INNODB_ROWS { Ok(seen) } else { Err(seen) }
 }
 
 fn scattered(numbers: &[i64], _: i64) -> Result<String, String> {

@@ -153,12 +153,17 @@ impl Dataset for Slob {
     }
 
     fn finish(&self, dialect: Dialect) -> String {
-        let script = match dialect {
+        let all = || self.tables.iter().map(|table| &*table.name);
+        let is_indexed = |name: &&str| matches!(tables::parse(name), Some((_, Purpose::Ranges)));
+        let made_anew = match dialect {
+            Dialect::Sqlite | Dialect::Postgres => String::new(),
+            Dialect::Mysql => for_each(include_str!("sql/finish.mysql.sql"), all()),
+        };
+        let indexes = match dialect {
             Dialect::Sqlite | Dialect::Mysql => include_str!("sql/finish.sql"),
             Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
         };
-        let is_indexed = |table: &&Table| matches!(tables::parse(&table.name), Some((_, Purpose::Ranges)));
-        for_each(script, self.tables.iter().filter(is_indexed).map(|table| &*table.name))
+        made_anew + &for_each(indexes, all().filter(is_indexed))
     }
 
     fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {

@@ -89,6 +89,13 @@ fn slob_holds_on_postgres() {
 }
 
 #[test]
+fn slob_holds_on_mariadb() {
+    if mariadb_is_here() {
+        slob::load_run_and_check(&Database::mariadb());
+    }
+}
+
+#[test]
 fn every_condition_of_slob_can_fail_on_sqlite() {
     slob::each_condition_finds_its_violation(&Database::sqlite());
 }

@@ -1,0 +1,7 @@
+-- InnoDB fills pages with as many rows as fit when rows are appended. Made anew with pages filled to a tenth, which one row
+-- exceeds, each has the fewest rows that InnoDB allows: two.
+
+SET @filled = @@GLOBAL.innodb_fill_factor;
+SET GLOBAL innodb_fill_factor = 10;
+ALTER TABLE {table} FORCE, ALGORITHM = INPLACE;
+SET GLOBAL innodb_fill_factor = @filled;
