@@ -113,7 +113,7 @@ fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     if (pages, fullest) == (rows, 1) { Ok(seen) } else { Err(seen) }
 }
 
-/// InnoDB tells how many pages there are, not how many rows each has, so this is of the average page.
+/// `InnoDB` tells how many pages there are, not how many rows each has, so this is of the average page.
 fn two_rows_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, average] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, {average} in each");
