@@ -113,3 +113,30 @@ pub struct Failure {
     /// The end of the server's log, where there is one.
     pub log: String,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use engines::remote::{Remote, Tls};
+    use engines::secret::Secret;
+    use engines::server::Endpoint;
+
+    #[test]
+    fn a_reply_carries_the_password_and_does_not_show_it() {
+        let remote = Remote {
+            host: "10.0.0.7".to_owned(),
+            address: None,
+            port: 5432,
+            user: "postgres".to_owned(),
+            database: "postgres".to_owned(),
+            password: Some(Secret::new("hunter2")),
+            tls: Tls::default(),
+        };
+        let endpoint = Endpoint::Postgres(remote);
+        let report = ServerReport { version: "15".to_owned(), effective: BTreeMap::new(), endpoint };
+        let reply = Reply::Started(Box::new(report));
+        assert!(!format!("{reply:?} {reply:#?}").contains("hunter2"));
+        let frame = serde_json::to_string(&reply).unwrap();
+        assert_eq!(serde_json::from_str::<Reply>(&frame).unwrap(), reply);
+    }
+}

@@ -249,7 +249,8 @@ impl Drive<'_> {
             }
             Err(error) => return Err(self.not_driven(error)),
         };
-        "outside".clone_into(&mut driven.facts.placement);
+        let placement = if self.in_process() { "inside" } else { "outside" };
+        placement.clone_into(&mut driven.facts.placement);
         say(&summary::text(&driven));
         if driven.stopped {
             self.exit = Exit::Interrupted;
