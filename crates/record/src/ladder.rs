@@ -45,6 +45,29 @@ pub struct CpuUse {
     pub stolen: f64,
 }
 
+impl CpuUse {
+    /// What happened between two readings; nothing if no time passed.
+    pub fn between(before: CpuTime, after: CpuTime) -> Option<Self> {
+        let passed = |of: fn(&CpuTime) -> u64| of(&after).saturating_sub(of(&before)) as f64;
+        let (busy, waiting) = (passed(|time| time.busy_ticks), passed(|time| time.waiting_ticks));
+        let all = busy + waiting + passed(|time| time.idle_ticks);
+        let stolen = passed(|time| time.stolen_ticks);
+        (all > 0.0).then(|| Self { busy: busy / all, waiting: waiting / all, stolen: stolen / all })
+    }
+}
+
+/// What the kernel has counted of the CPUs that a machine may use, in its ticks, since boot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CpuTime {
+    /// Anything but idling and waiting.
+    pub busy_ticks: u64,
+    pub idle_ticks: u64,
+    /// Idle while something waited for storage.
+    pub waiting_ticks: u64,
+    /// Taken by the hypervisor for others; part of busy.
+    pub stolen_ticks: u64,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClimbEnd {
@@ -58,4 +81,19 @@ pub enum ClimbEnd {
     Errors,
     /// Responses became too long.
     Slow,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_are_of_the_time_between_two_readings() {
+        let before = CpuTime { busy_ticks: 1_000, idle_ticks: 5_000, waiting_ticks: 100, stolen_ticks: 10 };
+        let after = CpuTime { busy_ticks: 1_060, idle_ticks: 5_030, waiting_ticks: 110, stolen_ticks: 15 };
+        let share = CpuUse::between(before, after).unwrap();
+        assert!((share.busy - 0.6).abs() < 1e-12 && (share.waiting - 0.1).abs() < 1e-12);
+        assert!((share.stolen - 0.05).abs() < 1e-12);
+        assert_eq!(CpuUse::between(after, after), None);
+    }
 }

@@ -8,6 +8,7 @@
 mod cgroup;
 mod cpu;
 mod device;
+mod cpu_time;
 mod hypervisor;
 mod kernel;
 mod memory;
@@ -20,6 +21,7 @@ use std::path::Path;
 use tree::{Reading, Tree};
 
 pub use device::device_counts;
+pub use cpu_time::cpu_time;
 pub use storage::storage;
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.

@@ -4,5 +4,6 @@
 mod bad_input;
 mod drive;
 mod interrupted;
+mod offered;
 mod runs;
 mod setting;

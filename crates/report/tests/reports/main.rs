@@ -58,7 +58,7 @@ fn the_json_carries_the_analysis_the_plan_and_every_trial() {
 fn offered() -> (Run, Analysis) {
     let mut run = synthetic::run(3);
     for trial in &mut run.trials {
-        let driver = trial.record.driver.as_mut().unwrap();
+        let driver = trial.record.driver.as_mut().expect("every made-up trial has driven");
         if trial.record.cell == 0 {
             let rung = |clients: u32, per_second| Rung { clients, per_second, ..Rung::default() };
             driver.ladder = Some(Ladder {

@@ -1,0 +1,81 @@
+//! What the kernel has counted of the time of the CPUs that this process may use.
+//!
+//! A native machine is held to some of the host's CPUs, so only those are added up; in a guest they are all there are.
+
+use crate::tree::Tree;
+use record::ladder::CpuTime;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const STAT: &str = "/proc/stat";
+const STATUS: &str = "/proc/self/status";
+const ALLOWED: &str = "Cpus_allowed_list:";
+/// Fields of a CPU's line that every kernel has: user, nice, system, idle, iowait, irq, softirq, steal.
+const FIELDS: usize = 8;
+
+/// Reads the times in the system whose root folder is `root`, or says why there are none.
+pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
+    let tree = Tree::new(root);
+    let (stat, status) = (tree.text(STAT)?, tree.text(STATUS)?);
+    let allowed = status.lines().find_map(|line| line.strip_prefix(ALLOWED));
+    let allowed = allowed.and_then(listed).ok_or_else(|| format!("{STATUS} does not say which CPUs may be used"))?;
+    added_up(&stat, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
+}
+
+/// "0-2,5" as a set.
+fn listed(list: &str) -> Option<BTreeSet<u32>> {
+    let mut cpus = BTreeSet::new();
+    for part in list.trim().split(',') {
+        let (low, high) = part.split_once('-').unwrap_or((part, part));
+        cpus.extend(low.parse::<u32>().ok()?..=high.parse::<u32>().ok()?);
+    }
+    Some(cpus)
+}
+
+fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
+    let mut total = CpuTime::default();
+    let mut seen = 0;
+    for line in stat.lines() {
+        let Some((number, times)) = line.strip_prefix("cpu").and_then(|rest| rest.split_once(' ')) else { continue };
+        if !number.parse().is_ok_and(|number| allowed.contains(&number)) {
+            continue;
+        }
+        let times: Vec<u64> = times.split_whitespace().map_while(|field| field.parse().ok()).collect();
+        let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = times.get(..FIELDS)? else { return None };
+        total.busy_ticks += user + nice + system + interrupts + soft + stolen;
+        total.idle_ticks += idle;
+        total.waiting_ticks += waiting;
+        total.stolen_ticks += stolen;
+        seen += 1;
+    }
+    (seen > 0).then_some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "cpu  9 9 9 9 9 9 9 9 0 0\ncpu0 10 1 20 300 40 5 6 7 0 0\ncpu1 100 0 0 0 0 0 0 0 0 0\n\
+                        cpu12 1 1 1 1 1 1 1 1 0 0\nintr 1 2 3\n";
+
+    #[test]
+    fn only_the_cpus_that_may_be_used_are_added_up() {
+        let of = |list: &str| added_up(TEXT, &listed(list).unwrap());
+        let first = CpuTime { busy_ticks: 49, idle_ticks: 300, waiting_ticks: 40, stolen_ticks: 7 };
+        assert_eq!(of("0"), Some(first));
+        assert_eq!(of("0-1,12").map(|time| time.busy_ticks), Some(49 + 100 + 6));
+        assert_eq!(of("7"), None);
+    }
+
+    #[test]
+    fn lists_of_cpus() {
+        assert_eq!(listed("\t0-2,5\n"), Some([0, 1, 2, 5].into()));
+        assert_eq!(listed("none"), None);
+    }
+
+    #[test]
+    fn this_system_says_something() {
+        let time = cpu_time(Path::new("/")).unwrap();
+        assert!(time.busy_ticks > 0);
+    }
+}
