@@ -50,6 +50,7 @@ pub fn look(server: &mut dyn Server, data: &Path) -> Look {
     let before = monotonic_ns();
     let counters = server.counters().map_err(|error| error.to_string());
     let device = telemetry::device_counts(Path::new("/"), data);
+    let cpu = telemetry::cpu_time(Path::new("/"));
     let took_ns = monotonic_ns() - before;
     let database = counters.as_ref().map(|counters| server.in_shared_words(counters)).map_err(Clone::clone);
     Look {
@@ -57,6 +58,7 @@ pub fn look(server: &mut dyn Server, data: &Path) -> Look {
         took_ns,
         database: database.into(),
         device: device.into(),
+        cpu: cpu.into(),
         counters: counters.unwrap_or_default(),
     }
 }
@@ -76,7 +78,8 @@ mod tests {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
             let unread = || Reading::Unavailable(String::new());
             let (database, device) = (Reading::Unavailable(String::new()), unread());
-            let look = Look { at_ns: second, took_ns: 0, database, device, counters: [].into() };
+            let cpu = Reading::Unavailable(String::new());
+            let look = Look { at_ns: second, took_ns: 0, database, device, cpu, counters: [].into() };
             watch.tick(&tick, &mut || Some(look.clone()));
         }
         watch.looks().map(|looks| (looks.start.at_ns, looks.end.at_ns))

@@ -252,6 +252,7 @@ mod tests {
                     flushes: Some(20 * times),
                     ..DeviceCounts::default()
                 }),
+                cpu: looks::Reading::Unavailable("not looked at".to_owned()),
                 counters: [].into(),
             };
             trial.looks = Some(Looks { start: look(5, 1), end: look(15, 2) });

@@ -3,6 +3,7 @@
 //! Both looks are taken while load is driven, so that what lies between them is load and nothing else: no start, no
 //! drain, no check. Part of `counters.json`.
 
+use crate::ladder::{CpuTime, CpuUse};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -34,6 +35,7 @@ pub struct Look {
     pub took_ns: u64,
     pub database: Reading<DatabaseCounts>,
     pub device: Reading<DeviceCounts>,
+    pub cpu: Reading<CpuTime>,
     /// Everything that the database counts, by its own names.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
@@ -116,6 +118,11 @@ pub struct DeviceCounts {
 }
 
 impl Looks {
+    /// What the machine's CPUs did between the looks.
+    pub fn cpu_use(&self) -> Option<CpuUse> {
+        CpuUse::between(*self.start.cpu.known()?, *self.end.cpu.known()?)
+    }
+
     /// Nanoseconds between the looks.
     pub fn span_ns(&self) -> u64 {
         self.end.at_ns.saturating_sub(self.start.at_ns)
@@ -139,10 +146,12 @@ mod tests {
             took_ns: 5,
             database: Reading::Known(DatabaseCounts { reads: Some(7), ..DatabaseCounts::default() }),
             device: Reading::Unavailable("there is none".to_owned()),
+            cpu: Reading::Known(CpuTime { busy_ticks: at_ns, idle_ticks: at_ns, ..CpuTime::default() }),
             counters: BTreeMap::from([("blks_read".to_owned(), 7)]),
         };
         let looks = Looks { start: look(1_000), end: look(3_000) };
         assert_eq!(looks.span_ns(), 2_000);
+        assert!((looks.cpu_use().unwrap().busy - 0.5).abs() < 1e-12);
         let stored = StoredCounters { window: Some(looks), ..StoredCounters::default() };
         let text = serde_json::to_string(&stored).unwrap();
         assert!(text.contains(r#""device":{"unavailable":"there is none"}"#), "{text}");

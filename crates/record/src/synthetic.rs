@@ -6,6 +6,7 @@ use crate::check::{Finding, Moment, Verdict};
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
 use crate::hlog;
 use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
+use crate::ladder::CpuTime;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::phase::Phase;
 use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
@@ -325,6 +326,7 @@ fn looks(speed: f64) -> Looks {
                 busy_ms: after(380.0),
                 flushes: Some(after(190.0)),
             }),
+            cpu: Reading::Known(CpuTime { busy_ticks: second * 150, idle_ticks: second * 50, ..CpuTime::default() }),
             counters: BTreeMap::new(),
         }
     };

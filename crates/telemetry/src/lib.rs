@@ -7,8 +7,8 @@
 
 mod cgroup;
 mod cpu;
-mod device;
 mod cpu_time;
+mod device;
 mod hypervisor;
 mod kernel;
 mod memory;
@@ -20,8 +20,8 @@ use record::facts::{Fact, Facts};
 use std::path::Path;
 use tree::{Reading, Tree};
 
-pub use device::device_counts;
 pub use cpu_time::cpu_time;
+pub use device::device_counts;
 pub use storage::storage;
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.

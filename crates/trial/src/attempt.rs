@@ -113,7 +113,7 @@ pub(crate) struct Running<'a> {
     since: Instant,
     findings: Vec<Finding>,
     /// What was counted within the measured window.
-    looks: Option<Looks>,
+    pub(crate) looks: Option<Looks>,
 }
 
 impl Running<'_> {

@@ -106,7 +106,8 @@ impl Running<'_> {
                 return Err(AskError::Interrupted.into());
             }
             driven.absorb(&step.facts);
-            rungs.push(ladder::rung(clients, &step));
+            let cpu = self.looks.take().and_then(|looks| looks.cpu_use());
+            rungs.push(Rung { cpu, ..ladder::rung(clients, &step) });
         }
     }
 

@@ -52,6 +52,7 @@ fn peaked(trial: &StoredTrial) {
     assert!(tried.contains(&ladder.chosen) && ladder.smallest_tied <= 4, "{ladder:?}");
     assert_eq!(driver.pacing, Some(Pacing::Clients { clients: ladder.chosen }), "measured afresh at the peak");
     assert!(ladder.rungs.iter().all(|rung| rung.per_second > 0.0 && rung.p99_us > 0), "{ladder:?}");
+    assert!(ladder.rungs.iter().all(|rung| rung.cpu.is_some_and(|cpu| cpu.busy > 0.0)), "{ladder:?}");
     assert!(trial.record.phases.iter().any(|phase| phase.phase == "climb"));
 }
 
