@@ -2,6 +2,8 @@
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
 mod bad_input;
+mod dying;
 mod interrupted;
+mod lacking;
 mod runs;
 mod setting;
