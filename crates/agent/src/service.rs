@@ -81,7 +81,11 @@ impl Service {
         if let Some(error) = broken {
             return Err(error);
         }
-        Ok(reply.unwrap_or_else(|error| Reply::Failed(self.failure(error.as_ref()))))
+        Ok(reply.unwrap_or_else(|error| {
+            // A server that died explains what failed better than the failure does.
+            let error = self.server.as_mut().and_then(|server| server.alive().err()).map_or(error, Into::into);
+            Reply::Failed(self.failure(error.as_ref()))
+        }))
     }
 
     fn attempt(&mut self, request: Request, tell: &mut dyn FnMut(Reply)) -> Result<Reply, Box<dyn std::error::Error>> {
@@ -140,15 +144,12 @@ impl Service {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
         let (server, data) = (&mut self.server, &self.place.data);
         let mut watch = Watch::over(plan);
-        let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |seen| {
+        let mut driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |seen| {
             if let Seen::Tick(tick) = seen {
                 watch.tick(&tick, &mut || Some(look(server.as_mut()?.as_mut(), data)));
                 tell(Reply::Tick(tick));
             }
-        });
-        // A server that died explains a failed drive better than the drive's own error does.
-        let mut driven = driven
-            .map_err(|error| self.running().and_then(|server| Ok(server.alive()?)).err().unwrap_or(error.into()))?;
+        })?;
         for interval in std::mem::take(&mut driven.measured.intervals) {
             tell(Reply::Interval(interval));
         }

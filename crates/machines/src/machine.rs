@@ -42,15 +42,21 @@ pub enum MachineError {
     Link(#[from] crate::link::LinkError),
 }
 
+/// What a kernel says when it gives up itself, or a program.
+const CAUSES: [&str; 2] = ["Kernel panic", "Out of memory"];
+
 /// A console as it stands in an error: what explains most comes first, since lists show one line of an error, then
 /// the whole.
 pub fn last_words(console: &str) -> String {
-    let panic = console.lines().find_map(|line| line.find("Kernel panic").map(|at| &line[at..]));
-    match (console.lines().collect::<Vec<_>>().as_slice(), panic) {
+    let cause = CAUSES.iter().find_map(|cause| {
+        let line = console.lines().find(|line| line.contains(cause))?;
+        line.find(cause).map(|at| &line[at..])
+    });
+    match (console.lines().collect::<Vec<_>>().as_slice(), cause) {
         ([], _) => "its console is empty".to_owned(),
         ([only], _) => format!("its console says: {only}"),
         ([.., last], None) => format!("its console ends with: {last}\nthe end of its console:\n{console}"),
-        (_, Some(panic)) => format!("its console says: {panic}\nthe end of its console:\n{console}"),
+        (_, Some(cause)) => format!("its console says: {cause}\nthe end of its console:\n{console}"),
     }
 }
 
@@ -67,5 +73,8 @@ mod tests {
         let told = last_words("[1.0] Kernel panic - no memory\n[1.0] Call Trace:\n[1.0]  panic+0x1/0x2");
         assert!(told.starts_with("its console says: Kernel panic - no memory\nthe end"), "{told}");
         assert!(told.ends_with("panic+0x1/0x2"), "{told}");
+        let told =
+            last_words("[1.0] Out of memory: Killed process 85 (postgres)\nbakeoff: the agent ended\nPower down");
+        assert!(told.starts_with("its console says: Out of memory: Killed process 85 (postgres)\n"), "{told}");
     }
 }

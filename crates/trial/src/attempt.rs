@@ -24,6 +24,7 @@ use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -39,8 +40,6 @@ pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
 const STOP_LIMIT: Duration = Duration::from_mins(5);
 /// A machine whose agent said goodbye ends within this.
 const END_LIMIT: Duration = Duration::from_mins(1);
-/// The port of a server that must be reached from outside.
-const PORT: u16 = 15_432;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
@@ -58,6 +57,8 @@ pub enum AttemptError {
     BrokenOff { error: LinkError, console: String },
     #[error("{0}")]
     Drive(#[from] DriveError),
+    #[error("finding a free port for the server: {0}")]
+    Port(#[source] std::io::Error),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
     NoWayIn,
     #[error("no number of clients is within the limits of load.peak: with a single one {0}")]
@@ -100,8 +101,9 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
         driver: None,
         warnings: Vec::new(),
     };
+    let findings = attempt.prepared.findings.clone();
     let mut running =
-        Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings: Vec::new(), looks: None };
+        Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings, port: None, looks: None };
     let result = running.carry_out();
     running.finish(result)
 }
@@ -114,11 +116,12 @@ pub(crate) struct Running<'a> {
     findings: Vec<Finding>,
     /// What was counted within the measured window.
     pub(crate) looks: Option<Looks>,
+    /// Where the server listens, if it must be reached from outside.
+    port: Option<u16>,
 }
 
 impl Running<'_> {
     fn carry_out(&mut self) -> Result<(), AttemptError> {
-        self.findings.extend(self.attempt.prepared.findings.iter().cloned());
         self.enter(Phase::Clone);
         let data = self.clone_data()?;
         self.enter(Phase::Boot);
@@ -192,6 +195,9 @@ impl Running<'_> {
     fn start_machine(&mut self, data: DataDisk) -> Result<Box<dyn Machine>, AttemptError> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
+        if cell.load.placement == Placement::Outside {
+            self.port = Some(free_port().map_err(AttemptError::Port)?);
+        }
         let order = MachineOrder {
             name: format!("trial-{:04}", self.attempt.planned.id),
             vcpus,
@@ -202,7 +208,7 @@ impl Running<'_> {
             data,
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
-            port: (cell.load.placement == Placement::Outside).then_some(PORT),
+            port: self.port,
         };
         let machine = platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order)?;
         self.record.machine = Some(MachineFacts {
@@ -233,7 +239,7 @@ impl Running<'_> {
         let request = Request::StartServer {
             engine: cell.engine.clone(),
             shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory_bytes.0 },
-            port: (cell.load.placement == Placement::Outside).then_some(PORT),
+            port: self.port,
         };
         match self.ask(machine, &request, START_LIMIT)? {
             Reply::Started(report) => {
@@ -483,6 +489,13 @@ fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String) -> A
         Err(ended @ MachineError::Ended { .. }) => ended.into(),
         _ => AttemptError::BrokenOff { error, console },
     }
+}
+
+/// A port that nobody listens on at the moment: a native machine shares the host's, so no fixed one would do for two
+/// runs at once.
+fn free_port() -> std::io::Result<u16> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+    Ok(listener.local_addr()?.port())
 }
 
 fn fact(decided: &Result<String, String>) -> Fact {

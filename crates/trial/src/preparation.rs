@@ -381,3 +381,40 @@ fn lock(path: &Path, interrupts: &Interrupts) -> Result<fs::File, PreparationErr
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_killed_run_has_half_made_is_removed_and_what_is_being_made_is_not() {
+        let cache = tempfile::tempdir().unwrap();
+        let (cache, scratch) = (cache.path().to_owned(), cache.path().join("scratch"));
+        let site = Site { cache, scratch, agent: PathBuf::new(), cpus: vec![0], memory_bytes: 0 };
+        assert_eq!(sweep(&site).unwrap(), Vec::<String>::new());
+        let data = site.cache.join("data");
+        for name in ["dead.building/folder", "busy.building/folder", "whole"] {
+            fs::create_dir_all(data.join(name)).unwrap();
+        }
+        let _held = lock(&data.join("busy.lock"), &Interrupts::default()).unwrap();
+        let told = sweep(&site).unwrap();
+        assert_eq!(
+            told,
+            [format!("removed {}, half made by a run that was killed", data.join("dead.building").display())]
+        );
+        let is_there = ["dead.building", "busy.building", "whole"].map(|name| data.join(name).is_dir());
+        assert_eq!(is_there, [false, true, true]);
+    }
+
+    #[test]
+    fn a_database_without_room_ends_the_run_and_one_that_fails_by_itself_does_not() {
+        let ends = |why: &str, log: &str| {
+            let failure = Failure { why: why.to_owned(), log: log.to_owned() };
+            PreparationError::from(AskError::Refused(failure)).if_full(Path::new("/cache/data")).ends_the_run()
+        };
+        assert!(ends("loading table stock: SQLITE 13: database or disk is full", ""));
+        assert!(ends("53100: could not extend file \"base/5/16410\": No space left on device", ""));
+        assert!(ends("the connection was lost", "PANIC:  could not write to file: No space left on device"));
+        assert!(!ends("loading table stock: SQLITE 1: no such table", ""));
+    }
+}

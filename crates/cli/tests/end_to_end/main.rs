@@ -3,7 +3,9 @@
 
 mod bad_input;
 mod drive;
+mod dying;
 mod interrupted;
+mod lacking;
 mod offered;
 mod runs;
 mod setting;

@@ -21,6 +21,12 @@ pub fn has_qemu() -> bool {
     on_path("qemu-system-x86_64") && on_path("mmdebstrap")
 }
 
+/// Whether tests may mount things in a namespace of their own, which is root's right where it is not forbidden.
+pub fn can_mount() -> bool {
+    let tried = Command::new("unshare").args(["--mount", "--net", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]).output();
+    tried.is_ok_and(|output| output.status.success())
+}
+
 fn on_path(program: &str) -> bool {
     let path = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&path).any(|folder| folder.join(program).is_file())
@@ -55,6 +61,11 @@ impl Place {
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
         command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", cache()).stdin(Stdio::null());
         command
+    }
+
+    /// The name of the study's file, in the folder.
+    pub fn study(&self) -> &str {
+        &self.study
     }
 
     pub fn bakeoff(&self, arguments: &[&str]) -> Output {

@@ -1,0 +1,183 @@
+//! Hosts that lack something: a tool, a network, room. A clear message, exit code 3, nothing half made, and the run goes
+//! on when the thing is there.
+
+use crate::runs::study;
+use crate::setting::{Place, cache, can_mount, has_qemu, missing, text};
+use record::trial::Outcome;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+const VM: &str = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
+const LACKS: Option<i32> = Some(3);
+
+fn short_study() -> String {
+    study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1")
+}
+
+/// The files below a folder, as paths from there.
+fn files_in(folder: &Path) -> Vec<String> {
+    let output = Command::new("find").arg(folder).args(["-type", "f", "-printf", "%P\n"]).output().unwrap();
+    text(&output.stdout).lines().map(str::to_owned).collect()
+}
+
+/// A PATH on which everything is that is on ours, but for one program.
+fn path_without(program: &str, place: &Place) -> std::path::PathBuf {
+    let folder = place.folder.path().join("programs");
+    std::fs::create_dir(&folder).unwrap();
+    for from in std::env::split_paths(&std::env::var_os("PATH").unwrap_or_default()) {
+        for entry in std::fs::read_dir(from).into_iter().flatten().flatten() {
+            if entry.file_name() != program {
+                // A program that is in two folders is found in the first.
+                let _ = std::os::unix::fs::symlink(entry.path(), folder.join(entry.file_name()));
+            }
+        }
+    }
+    folder
+}
+
+#[test]
+fn a_host_without_qemu_is_told_its_package_before_anything_begins() {
+    let place = Place::new(&study("sqlite", "512MiB", VM));
+    let path = path_without("qemu-system-x86_64", &place);
+    let output = place.command(&["run", "study.toml"]).env("PATH", &path).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), LACKS, "{told}");
+    assert!(told.contains("qemu-system-x86_64, for platform qemu"), "{told}");
+    assert!(told.contains("apt-get install qemu-system-x86"), "{told}");
+    assert!(!place.folder.path().join("runs").exists(), "something was begun");
+    let planned = place.command(&["plan", "study.toml", "--only", "native"]).env("PATH", &path).output().unwrap();
+    assert!(!text(&planned.stderr).contains("qemu"), "a contender left out needs no tool");
+}
+
+/// Runs a shell script in mount and network namespaces of its own: what it mounts goes when it ends.
+fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
+    let mut command = Command::new("unshare");
+    command.args(namespaces).args(["--mount", "--propagation", "private", "--", "sh", "-euc", script]);
+    command.current_dir(place.folder.path()).stdin(Stdio::null());
+    command.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("STUDY", place.study()).env("CACHE", cache());
+    command.env("BAKEOFF_CACHE", place.folder.path().join("cache")).output().unwrap()
+}
+
+/// An image that cannot be built: what is missing is said, nothing is begun and the cache is left as empty as it was.
+fn no_image(script: &str, namespaces: &[&str], expected: &[&str]) {
+    if missing("root", can_mount()) || missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short_study());
+    let output = apart(&place, script, namespaces);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), LACKS, "{told}");
+    for part in expected {
+        assert!(told.contains(part), "{part:?} is not in:\n{told}");
+    }
+    assert!(!place.folder.path().join("runs").exists(), "something was begun");
+    assert_eq!(files_in(&place.folder.path().join("cache")), ["lock"]);
+}
+
+#[test]
+fn an_image_cannot_be_built_without_mmdebstrap() {
+    let script = "mount --bind /dev/null \"$(command -v mmdebstrap)\"\n\"$BAKEOFF\" run \"$STUDY\"";
+    no_image(script, &[], &["mmdebstrap is not installed", "apt-get install mmdebstrap"]);
+}
+
+#[test]
+fn an_image_cannot_be_built_without_a_network() {
+    no_image("\"$BAKEOFF\" run \"$STUDY\"", &["--net"], &["cannot be reached; check network"]);
+}
+
+/// A cache with images and room for nothing else, then for all data, then for no more than that in the middle of a trial.
+const FULL_CACHE: &str = r#"
+mkdir cache
+mount -t tmpfs -o size=40m tmpfs cache
+for part in kernels trees; do
+    mkdir "cache/$part"
+    mount --bind "$CACHE/$part" "cache/$part"
+done
+run() { "$BAKEOFF" run "$STUDY" "$@" && code=0 || code=$?; }
+
+run 2> loading.txt; echo "loading $code"
+find cache -xdev -type f -path '*data*' -size +0
+mount -o remount,size=400m cache
+
+mkfifo said
+run --resume 2> said & running=$!
+exec 3< said
+while read -r line <&3; do
+    echo "$line" >> measuring.txt
+    case $line in *": measure") break ;; esac
+done
+dd if=/dev/zero of=cache/filler bs=1M 2> /dev/null || true
+cat <&3 >> measuring.txt
+wait "$running"
+find runs -name trial.json
+
+rm cache/filler
+run --resume 2> resumed.txt; echo "resumed $code"
+"#;
+
+#[test]
+fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
+    if missing("root", can_mount()) || missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short_study());
+    // The image must be in the cache that is shown to the script.
+    assert_eq!(place.bakeoff(&["image", "build", "micro"]).status.code(), Some(0));
+    let output = apart(&place, FULL_CACHE, &[]);
+    let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
+    assert_eq!(text(&output.stdout), "loading 3\nresumed 0\n", "{}", text(&output.stderr));
+    let (loading, measuring) = (said("loading.txt"), said("measuring.txt"));
+    assert!(loading.contains("disk is full") && loading.contains("cache/data"), "{loading}");
+    assert!(loading.contains("--resume` goes on"), "{loading}");
+    assert!(measuring.contains("the host's disk is full: 0 MiB are left for"), "{measuring}");
+    assert!(measuring.contains("cache/scratch"), "{measuring}");
+    let run = place.record();
+    assert_eq!(run.trials.len(), 1);
+    assert_eq!(run.trials[0].record.outcome, Outcome::Completed);
+}
+
+/// A place for runs that cannot hold the beginning of one, then not even a trial, then all.
+const FULL_RUNS: &str = r#"
+mkdir runs
+mount -t tmpfs -o size=4k tmpfs runs
+export BAKEOFF_CACHE="$CACHE"
+run() { "$BAKEOFF" run "$STUDY" "$@" && code=0 || code=$?; }
+
+run 2> beginning.txt; echo "beginning $code"
+find runs -mindepth 1
+mount -o remount,size=40k runs
+
+run 2> recording.txt; echo "recording $code"
+find runs -name trial.json -o -name '*.partial'
+mount -o remount,size=10m runs
+
+run --resume 2> resumed.txt; echo "resumed $code"
+cp -a runs kept
+umount runs
+cp -a kept/. runs
+"#;
+
+#[test]
+fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
+    if missing("root", can_mount()) || missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short_study());
+    let output = apart(&place, FULL_RUNS, &[]);
+    let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
+    assert_eq!(
+        text(&output.stdout),
+        "beginning 3\nrecording 3\nresumed 0\n",
+        "{}{}",
+        text(&output.stderr),
+        said("resumed.txt")
+    );
+    for (name, file) in [("beginning.txt", "plan.json"), ("recording.txt", "trials/0001/")] {
+        let told = said(name);
+        assert!(told.contains("writing runs/") && told.contains(file), "{told}");
+        assert_eq!(told.matches("No space left on device").count(), 1, "{told}");
+    }
+    let run = place.record();
+    assert_eq!(run.trials.len(), 1);
+    assert_eq!(run.trials[0].record.outcome, Outcome::Completed);
+}
