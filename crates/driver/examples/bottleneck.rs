@@ -17,7 +17,9 @@ use rustix::time::{
 };
 use std::future::poll_fn;
 use std::task::Poll;
-use workloads::workload::{Ending, Kind, Tally, Workload};
+use std::time::Duration;
+use workloads::random::Stream;
+use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
 
 const SERVICE_NS: i64 = 1_000_000;
 const WARMUP_MS: u64 = 1_000;
@@ -95,12 +97,16 @@ impl Session for TimerSession {
     }
 }
 
-/// One statement and nothing else.
+/// One statement and nothing else; at a terminal, exponential think times around a mean of 20 seconds.
 struct OneStatement;
+
+const THINKING_MEAN_S: f64 = 20.0;
+const TERMINALS: u32 = 200_000;
+const TERMINAL_SESSIONS: u32 = 256;
 
 impl Workload for OneStatement {
     type Input = ();
-    type Client = ();
+    type Client = Stream;
     const COUNTERS: &'static [&'static str] = &[];
 
     fn kinds(&self) -> &'static [Kind] {
@@ -111,9 +117,17 @@ impl Workload for OneStatement {
         Vec::new()
     }
 
-    fn client(&self, _: u64, _: u32) {}
+    fn client(&self, seed: u64, index: u32) -> Stream {
+        Stream::new(seed, "client", [index, 0])
+    }
 
-    fn next(&self, (): &mut ()) {}
+    fn next(&self, _: &mut Stream) {}
+
+    fn pause(&self, client: &mut Stream, (): &(), terminal: bool) -> Pause {
+        let chance = 1.0 - (client.bits() >> 11) as f64 / (1_u64 << 53) as f64;
+        let thinking = if terminal { -chance.ln() * THINKING_MEAN_S } else { 0.0 };
+        Pause { keying: Duration::ZERO, thinking: Duration::from_secs_f64(thinking) }
+    }
 
     fn kind(&self, (): &()) -> u16 {
         0
@@ -153,6 +167,10 @@ fn main() -> Result<(), DriveError> {
         "{:>16} {:>9} {:>8} {:>7} {:>7} {:>9} {:>9} {:>9} {:>8}",
         "asked for", "done/s", "busy", "late50", "late99", "resp50", "resp99", "serv99", "CPU/stmt"
     );
+    let pacing = Pacing::Terminals { terminals: TERMINALS, sessions: TERMINAL_SESSIONS };
+    measure(&format!("{TERMINALS} term."), pacing)?;
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    println!("most memory so far: {}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("not known"));
     for per_second in RATES {
         let pacing = Pacing::Arrivals { per_second, process: Process::Poisson, sessions: SESSIONS };
         measure(&format!("{per_second}/s"), pacing)?;

@@ -6,6 +6,7 @@ use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
 use crate::plan::Pacing;
 use crate::shard::Assignment;
 use std::iter::repeat;
+use std::time::Duration;
 use workloads::random::Stream;
 use workloads::workload::{Pause, Workload};
 
@@ -61,10 +62,25 @@ pub fn next_pause<W: Workload>(workload: &W, client: &W::Client) -> Pause {
     workload.pause(&mut ahead, &input, true)
 }
 
-/// Terminals are found somewhere in their pauses when driving starts. If all of them began to type at once, those with
-/// the same thing to type would come down on the database in one moment.
+/// Cycles among which a terminal's first moment is chosen: enough that a longer pause is as much likelier to be the one it
+/// is found in as it is longer.
+const CYCLES: usize = 8;
+
+/// Terminals are found somewhere in their pauses when driving starts, and first come when that pause is over. If all of
+/// them began to type at once, those with the same thing to type would come down on the database in one moment.
 fn first_pause<W: Workload>(workload: &W, seed: u64, number: u32, state: &W::Client) -> Nanos {
-    let Pause { keying, thinking } = next_pause(workload, state);
+    let mut ahead = state.clone();
+    let cycles: [Duration; CYCLES] = std::array::from_fn(|_| {
+        let input = workload.next(&mut ahead);
+        let Pause { keying, thinking } = workload.pause(&mut ahead, &input, true);
+        keying + thinking
+    });
     let mut chance = Stream::new(seed, "terminal", [number, 0]);
-    Nanos::from_duration((keying + thinking).mul_f64(fraction(&mut chance)))
+    let found = cycles.iter().sum::<Duration>().mul_f64(fraction(&mut chance));
+    let mut passed = Duration::ZERO;
+    let over = cycles.iter().find_map(|cycle| {
+        passed += *cycle;
+        passed.checked_sub(found)
+    });
+    Nanos::from_duration(over.unwrap_or_default())
 }

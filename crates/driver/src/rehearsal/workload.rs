@@ -26,6 +26,8 @@ pub struct Rehearsed {
     /// Pauses at a terminal; without one, only the think time counts.
     pub keying: Duration,
     pub thinking: Duration,
+    /// Think times are exponential around that mean instead of all the same.
+    pub thinking_varies: bool,
     attempts: Mutex<Vec<Input>>,
 }
 
@@ -117,8 +119,11 @@ impl Workload for Rehearsed {
         input.kind == DELIVERY
     }
 
-    fn pause(&self, _client: &mut Client, _input: &Input, terminal: bool) -> Pause {
-        Pause { keying: if terminal { self.keying } else { Duration::ZERO }, thinking: self.thinking }
+    fn pause(&self, _client: &mut Client, input: &Input, terminal: bool) -> Pause {
+        let chance = ((input.draw >> 11) as f64 + 1.0) / (1_u64 << 53) as f64;
+        let times = if self.thinking_varies { -chance.ln() } else { 1.0 };
+        let keying = if terminal { self.keying } else { Duration::ZERO };
+        Pause { keying, thinking: self.thinking.mul_f64(times) }
     }
 
     async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
