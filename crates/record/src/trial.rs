@@ -175,6 +175,14 @@ pub enum Process {
     Uniform,
 }
 
+impl DriverFacts {
+    /// Deferred transactions that can have been queued at the same time: each shard has a queue of its own.
+    pub fn waiting_max(&self) -> u64 {
+        let longest = self.extra.get("deferred").and_then(|deferred| deferred["longest_queue"].as_u64());
+        longest.unwrap_or(0) * u64::from(self.shards)
+    }
+}
+
 /// How a workload's throughput is counted and named, so that analysis and report need to know no workload.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metric {

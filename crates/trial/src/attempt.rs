@@ -358,7 +358,7 @@ impl Running<'_> {
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
         let dataset = self.attempt.prepared.workload.dataset();
-        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally));
+        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
         let reconciled = dataset.reconcile(&self.attempt.prepared.state, after, &all.whole_run);
         self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
         let workload = self.attempt.cell.workload.clone();

@@ -80,7 +80,7 @@ impl Database {
     }
 
     pub fn audit(&self, driven: &Driven) -> Vec<Finding> {
-        self.workload.dataset().audit(&driven.facts.kinds, &driven.facts.tally)
+        self.workload.dataset().audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max())
     }
 
     fn load(&self) {

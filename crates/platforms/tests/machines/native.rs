@@ -92,7 +92,7 @@ fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Optio
 fn without_the_right_to_mount_the_data_is_a_folder() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
     if !rustix::process::geteuid().is_root() {
-        return skip("only root can become a user without rights; for all others the other tests show this");
+        return skip("root", "only root can become a user without rights; for all others the other tests show this");
     }
     let place = Place::new(micro);
     for path in [place.folder.path(), &place.disk] {
@@ -102,7 +102,7 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
     let words = [&user[..], &[example("owner").display().to_string()]].concat();
     let said = said_by_an_owner(&place, "setpriv", &words, None);
     if said.contains("bwrap:") {
-        return skip(&format!("users may not make namespaces here: {said}"));
+        return skip("root", &format!("users may not make namespaces here: {said}"));
     }
     assert!(said.contains("data: Err(\"a plain folder of the host, because"), "{said}");
 }
@@ -111,7 +111,7 @@ fn without_the_right_to_mount_the_data_is_a_folder() {
 fn root_without_bubblewrap_gets_a_chroot() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
     if !rustix::process::geteuid().is_root() {
-        return skip("only root can change its root");
+        return skip("root", "only root can change its root");
     }
     let place = Place::new(micro);
     let programs = place.folder.path().join("programs");

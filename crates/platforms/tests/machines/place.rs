@@ -30,15 +30,16 @@ fn cache_folder() -> PathBuf {
     shared.unwrap_or_else(|| std::env::current_exe().unwrap().ancestors().nth(4).unwrap().join("test-cache"))
 }
 
-/// Says why a test does not run; under `REQUIRE=qemu` that is a failure.
-pub fn skip(why: &str) {
-    let is_required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "qemu"));
-    assert!(!is_required, "REQUIRE has qemu, and {why}");
+/// Says why a test does not run; where `REQUIRE` lists the part that it lacks ("qemu", or "root" for what only root may
+/// do and some hosts forbid even to root), that is a failure.
+pub fn skip(part: &str, why: &str) {
+    let is_required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == part));
+    assert!(!is_required, "REQUIRE has {part}, and {why}");
     println!("SKIPPED: {why}");
 }
 
 pub fn has_qemu() -> bool {
-    platforms::qemu::accelerator::qemu_version().map_err(|error| skip(&error.to_string())).is_ok()
+    platforms::qemu::accelerator::qemu_version().map_err(|error| skip("qemu", &error.to_string())).is_ok()
 }
 
 /// The image, or `None` where it cannot be built and need not be.
@@ -48,7 +49,7 @@ pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
     match images::build(&recipe, flavour, &cache, false, &mut |line| println!("{line}")) {
         Ok(image) => Some(image),
         Err(error @ (ImageError::Tree { .. } | ImageError::Kernel { .. } | ImageError::Tool(_))) => {
-            skip(&error.to_string());
+            skip("qemu", &error.to_string());
             None
         }
         Err(error) => panic!("{error}"),

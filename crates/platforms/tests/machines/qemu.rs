@@ -190,7 +190,7 @@ impl Drop for Tap {
 #[test]
 fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
-    let Some(_tap) = Tap::make() else { return skip("no tap device can be made here") };
+    let Some(_tap) = Tap::make() else { return skip("root", "no tap device can be made here") };
     let mut place = Place::new(micro);
     place.order.port = Some(PORT);
     let table = json!({ "accelerator": "tcg", "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });

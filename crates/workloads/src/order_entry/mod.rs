@@ -178,8 +178,8 @@ impl Dataset for OrderEntry {
         ledger::reconcile(before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
-        audit::audit(self.settings.warehouses, kinds, tally)
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Finding> {
+        audit::audit(self.settings.warehouses, kinds, tally, waiting)
     }
 
     fn deviations(&self) -> Vec<Cow<'static, str>> {

@@ -183,7 +183,7 @@ impl Dataset for Slob {
         ledger::reconcile(&self.settings, before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
         audit::audit(&self.settings, kinds, tally)
     }
 

@@ -210,7 +210,7 @@ impl Dataset for SysbenchOltp {
         ledger::reconcile(&self.settings, &self.steps, before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
         audit::audit(&self.settings, &self.steps, kinds, tally)
     }
 

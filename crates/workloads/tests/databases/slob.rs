@@ -55,7 +55,7 @@ pub fn load_run_and_check(database: &Database) {
     let after = workload.state(admin.as_mut()).unwrap();
 
     assert_eq!(totals.iter().map(|kind| kind.committed).collect::<Vec<_>>(), [2_240, 1_200, 560]);
-    all_hold(&workload.audit(&totals, &tally));
+    all_hold(&workload.audit(&totals, &tally, 0));
     all_hold(&workload.reconcile(&before, &after, &totals));
     all_hold(&workload.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
     only_the_rows_of_updates_have_changed(admin.as_mut());

@@ -98,7 +98,7 @@ fn run_and_check(
     let after = workload.state(admin).unwrap();
 
     assert_eq!(totals[0].committed, u64::from(CLIENTS * TRANSACTIONS_PER_CLIENT), "{keys}");
-    all_hold(keys, &workload.audit(&totals, &tally));
+    all_hold(keys, &workload.audit(&totals, &tally, 0));
     all_hold(keys, &workload.reconcile(&before, &after, &totals));
     all_hold(keys, &workload.check(admin, database.dialect(), Moment::AfterTrial).unwrap());
     if let Some(new_rows) = new_rows {
@@ -107,7 +107,7 @@ fn run_and_check(
     let writes = tally["queries_write"] > 0;
     assert_eq!(sums(workload, admin) != sums_before, writes, "{keys}: what was written is there, and nothing else");
     *tally.get_mut("queries_read").unwrap() += 1;
-    assert!(workload.audit(&totals, &tally).iter().any(Finding::is_violated), "{keys}: a query too many is noticed");
+    assert!(workload.audit(&totals, &tally, 0).iter().any(Finding::is_violated), "{keys}: a query too many is noticed");
 }
 
 fn sums(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Vec<workloads::dataset::Checksum> {

@@ -29,7 +29,7 @@ pub fn load_run_and_check(database: &Database) {
     effects::are_as_they_should_be(admin.as_mut());
     all_hold(&workload.reconcile(&before, &after, &totals));
     all_hold(&workload.check(admin.as_mut(), database.dialect(), Moment::AfterTrial).unwrap());
-    let audit = workload.audit(&totals, &tally);
+    let audit = workload.audit(&totals, &tally, 0);
     all_hold(&audit);
     let undecided: Vec<_> =
         audit.iter().filter(|finding| matches!(finding.verdict, Verdict::Undecided { .. })).collect();

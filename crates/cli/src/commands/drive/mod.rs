@@ -290,7 +290,7 @@ impl Drive<'_> {
                 findings
                     .extend(trial::validity::as_far_as_known(reconciled, trial::validity::unknown_ends(&driven.facts)));
             }
-            findings.extend(self.dataset().audit(&driven.facts.kinds, &driven.facts.tally));
+            findings.extend(self.dataset().audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
         }
         self.tell(&summary::findings(&findings), &json!({ "event": "checked", "findings": findings }));
         if findings.iter().any(Finding::is_violated) {
