@@ -7,10 +7,9 @@ use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
-use agent::looks::Watch;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, DrivePlan, Driven, Pacing, Seen, StopFlag, Tick};
-use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
+use driver::plan::{DriveError, Driven, Pacing};
+use engines::server::{Counters, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError, last_words};
@@ -19,21 +18,18 @@ use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
-use record::looks::{Look, Looks, StoredCounters};
+use record::looks::{Look, Looks};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::{Offered, Placement};
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
 const START_LIMIT: Duration = Duration::from_mins(5);
-/// Driving is never silent for longer: there is a tick every second.
-const DRIVE_SILENCE: Duration = Duration::from_mins(2);
 /// Checking reads every row; how long that takes depends on the data and the CPU.
 pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
 /// A server writes everything out and ends within this.
@@ -110,8 +106,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 
 pub(crate) struct Running<'a> {
     pub(crate) attempt: Attempt<'a>,
-    record: TrialRecord,
-    phase: Phase,
+    pub(crate) record: TrialRecord,
+    pub(crate) phase: Phase,
     since: Instant,
     findings: Vec<Finding>,
     /// What was counted within the measured window.
@@ -256,100 +252,6 @@ impl Running<'_> {
         }
     }
 
-    pub(crate) fn drive(
-        &mut self,
-        machine: &mut dyn Machine,
-        server: &ServerReport,
-        plan: DrivePlan,
-    ) -> Result<Driven, AttemptError> {
-        self.looks = None;
-        match self.attempt.cell.load.placement {
-            Placement::Inside => self.drive_inside(machine, plan),
-            Placement::Outside => {
-                let address = machine.address().ok_or(AttemptError::NoWayIn)?;
-                let endpoint = server.endpoint.clone().reached_at(address);
-                // A server that died explains a failed drive better than the drive's own error does.
-                let driven = self.drive_outside(machine, &endpoint, &plan);
-                driven.map_err(|error| self.counters(machine).err().unwrap_or(error))
-            }
-        }
-    }
-
-    fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
-        let cell = self.attempt.cell;
-        let request = Request::Drive { workload: cell.workload.clone(), plan };
-        let interrupts = self.attempt.interrupts;
-        let mut intervals = Vec::new();
-        let reply =
-            Conversation { link: machine.link(), interrupts }.ask(
-                &request,
-                DRIVE_SILENCE,
-                &mut |aside| match aside {
-                    Reply::Tick(tick) => self.tick(tick),
-                    Reply::Interval(interval) => intervals.push(interval),
-                    Reply::Looks(looks) => self.looks = Some(*looks),
-                    _ => {}
-                },
-            )?;
-        let Reply::Driven(mut driven) = reply else { return Err(mismatch("drive", &reply).into()) };
-        driven.measured.intervals = intervals;
-        Ok(*driven)
-    }
-
-    fn drive_outside(
-        &mut self,
-        machine: &mut dyn Machine,
-        endpoint: &Endpoint,
-        plan: &DrivePlan,
-    ) -> Result<Driven, AttemptError> {
-        let workload = Arc::clone(&self.attempt.prepared.workload);
-        let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
-        let mut watch = Watch::over(plan);
-        let driven = driver::drive_endpoint(&workload, endpoint, plan, &stop, &mut |seen| {
-            if interrupts.now() {
-                stop.stop();
-            }
-            if let Seen::Tick(tick) = seen {
-                watch.tick(&tick, &mut || self.look(machine));
-                self.tick(tick);
-            }
-        })?;
-        self.looks = watch.looks();
-        Ok(driven)
-    }
-
-    fn tick(&mut self, tick: Tick) {
-        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
-            self.enter(Phase::Measure);
-        }
-        let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
-        let trial = self.attempt.planned.id;
-        (self.attempt.tell)(Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors });
-    }
-
-    fn record_driving(&mut self, driven: &Driven, before: &Counters, after: &Counters) -> Result<(), AttemptError> {
-        let mut facts = driven.facts.clone();
-        placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
-        let folder = &self.attempt.folder;
-        folder.write("intervals.hlog", &record::hlog::write(&driven.measured)?)?;
-        folder.write("logs/deferred.csv", driven.log.as_bytes())?;
-        let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
-        folder.write_json("counters.json", &StoredCounters { before, after, window })?;
-        let in_process = self.in_process();
-        self.record.warnings.extend(validity::warnings(&facts));
-        if let Some(why) = validity::why_invalid(&facts, in_process) {
-            self.record.outcome = Outcome::Invalid { why };
-        }
-        self.record.driver = Some(facts);
-        Ok(())
-    }
-
-    /// Whether the engine runs inside the driver.
-    pub(crate) fn in_process(&self) -> bool {
-        let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
-        engine.is_some_and(|engine| !engine.remote)
-    }
-
     fn check(
         &mut self,
         machine: &mut dyn Machine,
@@ -376,7 +278,7 @@ impl Running<'_> {
         }
     }
 
-    fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
+    pub(crate) fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
         match self.ask(machine, &Request::Counters, START_LIMIT)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(mismatch("counters", &other).into()),
@@ -384,7 +286,7 @@ impl Running<'_> {
     }
 
     /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
-    fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
+    pub(crate) fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
         match self.ask(machine, &Request::Look, START_LIMIT) {
             Ok(Reply::Look(look)) => Some(*look),
             Ok(_) | Err(_) => None,
@@ -502,12 +404,5 @@ fn fact(decided: &Result<String, String>) -> Fact {
     match decided {
         Ok(text) => Fact::known(text),
         Err(why) => Fact::unavailable(why),
-    }
-}
-
-fn placement_name(placement: Placement) -> &'static str {
-    match placement {
-        Placement::Inside => "inside",
-        Placement::Outside => "outside",
     }
 }

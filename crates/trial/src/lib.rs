@@ -10,6 +10,7 @@ pub mod cell;
 mod climb;
 pub mod conductor;
 pub mod conversation;
+mod driving;
 pub mod interrupts;
 pub mod preparation;
 pub mod site;
