@@ -7,6 +7,7 @@
 use super::settings::{Mode, Settings};
 use super::text::{C_LENGTH, PAD_LENGTH, digit_groups, joined_numbers};
 use crate::random::{Distribution, Letters, Stream};
+use std::time::Duration;
 
 /// One transaction: where its values come from, and which it is of which client.
 #[derive(Debug, Clone)]
@@ -39,6 +40,15 @@ impl Client {
         let number = self.drawn;
         self.drawn += 1;
         Input { values: self.stream.fork(), client: self.index, number, first_unique_id: self.first_unique_id }
+    }
+}
+
+impl Input {
+    /// How long a terminal thinks after this. From a stream of its own, so that inputs are the same without terminals.
+    pub fn thinking(&self, mean: Duration) -> Duration {
+        // From above 0 to 1, so that the logarithm is finite.
+        let chance = 1.0 - self.values.clone().fork().fraction();
+        mean.mul_f64(-chance.ln())
     }
 }
 

@@ -20,7 +20,7 @@ mod transactions;
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::sql::SqlError;
-use crate::workload::{Ending, Kind, Tally, Workload};
+use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
@@ -32,6 +32,7 @@ use serde_json::{Map, Value};
 use statements::Statements;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::time::Duration;
 use steps::Steps;
 use tables::Scripts;
 
@@ -160,6 +161,11 @@ impl Workload for SysbenchOltp {
 
     fn deferred(&self, _: &Input) -> bool {
         false
+    }
+
+    fn pause(&self, _: &mut Client, input: &Input, terminal: bool) -> Pause {
+        let mean = if terminal { self.settings.think } else { 0 };
+        Pause { keying: Duration::ZERO, thinking: input.thinking(Duration::from_millis(mean)) }
     }
 
     async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {

@@ -90,8 +90,16 @@ pub const KEYS: &[Key] = &[
         default: Some("0.8"),
         meaning: "exponent of zipfian",
     },
+    Key {
+        name: "think",
+        holds: Holds::Span { min_ms: 0, max_ms: THINKING_MAX_MS },
+        default: Some("\"0s\""),
+        meaning: "mean time a terminal thinks after a transaction, exponentially spread; sysbench knows no terminals",
+    },
     whole("data_seed", 0, i64::MAX, "42", "seed of the rows; a trial's inputs have the study's seed"),
 ];
+
+const THINKING_MAX_MS: u64 = 3_600_000;
 
 const TESTS: &[&str] = &[
     "read_write",
@@ -185,6 +193,8 @@ pub struct Settings {
     pub rand_spec_res: u32,
     pub rand_pareto_h: f64,
     pub rand_zipfian_exp: f64,
+    /// Mean, in milliseconds.
+    pub think: u64,
     pub data_seed: u64,
 }
 

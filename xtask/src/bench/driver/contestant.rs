@@ -66,7 +66,7 @@ pub fn are_installed() -> anyhow::Result<()> {
 /// Makes the table that everybody uses.
 pub fn load(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<()> {
     let mut command = drive(ground, server, Test::PointSelect, rows);
-    process::run(command.arg("--load"), ALLOWANCE, |_| Ok(())).context("loading")?;
+    process::run(command.args(["--steps", "load"]), ALLOWANCE, |_| Ok(())).context("loading")?;
     Ok(())
 }
 
@@ -180,9 +180,10 @@ pub fn run_to_end(mut command: Command, seconds: u32) -> anyhow::Result<Finished
     process::run(&mut command, Duration::from_secs(seconds.into()) + ALLOWANCE, |_| Ok(()))
 }
 
-/// What `bakeoff drive --json` said.
+/// The last line of `bakeoff drive --json`, which has the totals.
 pub fn json(text: &str) -> anyhow::Result<Value> {
-    serde_json::from_str(text).with_context(|| format!("this is not JSON: {text}"))
+    let last = text.lines().last().context("drive said nothing")?;
+    serde_json::from_str(last).with_context(|| format!("this is not JSON: {last}"))
 }
 
 fn committed(said: &Value) -> anyhow::Result<f64> {

@@ -21,7 +21,7 @@ pub fn compare(ground: &Ground, server: &Server, rounds: u32, seconds: u32) -> a
     let (mut memory, mut lateness, mut shares) = (Vec::new(), Vec::new(), Vec::new());
     for number in 0..rounds {
         let mut ours = contestant::drive(ground, server, Test::PointSelect, TABLE_ROWS);
-        ours.args(["--terminals", TERMINALS, "--sessions", SESSIONS, "--think", THINK]);
+        ours.args(["--terminals", TERMINALS, "--sessions", SESSIONS, "--set", &format!("think={THINK}")]);
         ours.args(["--time", &format!("{seconds}s"), "--warmup", "0s", "--seed", &(number + 1).to_string()]);
         let finished = run_to_end(ours, seconds)?;
         let sample = Contestant::Bakeoff.sample(&finished, Test::PointSelect)?;

@@ -112,6 +112,18 @@ fn bulk_ids_follow_each_other_and_clients_of_one_table_do_not_meet() {
     assert_eq!(of_client(2)[0], (0, IDS_OF_BULK_CLIENT + 1));
 }
 
+#[test]
+fn thinking_has_its_mean_and_the_spread_of_an_exponential() {
+    let mut client = Client::new(5, 1);
+    let mean = Duration::from_secs(20);
+    let thoughts: Vec<f64> = (0..20_000).map(|_| client.draw().thinking(mean).as_secs_f64()).collect();
+    let average = thoughts.iter().sum::<f64>() / 20_000.0;
+    assert!((average - 20.0).abs() < 0.5, "{average}");
+    let longer = thoughts.iter().filter(|&&thought| thought > 20.0).count() as f64 / 20_000.0;
+    assert!((longer - (-1.0_f64).exp()).abs() < 0.015, "{longer}");
+    assert_eq!(client.draw().thinking(Duration::ZERO), Duration::ZERO);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
