@@ -288,6 +288,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
             lateness_p99_us: 180,
             lateness_max_us: 2_400,
             busiest_shard,
+            without_cpu: 0.02,
             cpu_ns_per_statement: Some(8_400),
             response: Spread { p50_us: 1_200, p99_us: 9_000, max_us: 60_000 },
             service: Spread { p50_us: 1_150, p99_us: 8_900, max_us: 59_900 },

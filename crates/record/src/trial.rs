@@ -243,9 +243,12 @@ pub struct Testimony {
     pub lateness_p50_us: u64,
     pub lateness_p99_us: u64,
     pub lateness_max_us: u64,
-    /// Share of the measured window in which the busiest shard was not waiting.
+    /// Share of the measured window in which the busiest shard worked.
     pub busiest_shard: f64,
-    /// The same of every shard.
+    /// Largest share of the window in which a shard was ready to work and found no CPU.
+    #[serde(default)]
+    pub without_cpu: f64,
+    /// Share of the window in which each shard worked.
     #[serde(default)]
     pub busy: Vec<f64>,
 }

@@ -10,6 +10,8 @@ const BUSIEST_SHARD_MAX: f64 = 0.9;
 const LATENESS_P99_MAX_US: u64 = 1_000;
 /// … which matters if it is more than this share of the response at the 99th percentile.
 const LATENESS_SHARE_MAX: f64 = 0.25;
+/// A driver that was ready for more of the window than this without getting a CPU has lengthened the response times.
+const WITHOUT_CPU_MAX: f64 = 0.5;
 /// A queue grows if it is so much longer in the last third of the window than in the first.
 const GROWTH: f64 = 1.5;
 
@@ -51,6 +53,14 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
 /// What a reader must know of a measurement that stands.
 pub fn warnings(facts: &DriverFacts) -> Vec<String> {
     let mut warnings = Vec::new();
+    let without_cpu = facts.testimony.without_cpu;
+    if without_cpu > WITHOUT_CPU_MAX {
+        warnings.push(format!(
+            "a thread of the driver was ready to work but without a CPU for {:.0} % of the window, because the database or \
+             others had it: that wait is part of the response times",
+            without_cpu * 100.0
+        ));
+    }
     if let Some(queue) = facts.queue.as_ref().filter(|queue| queue.turned_away > 0 || grows(facts, queue)) {
         let Queue { longest, waiting_at_end, turned_away, .. } = queue;
         warnings.push(format!(

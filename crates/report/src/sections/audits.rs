@@ -181,6 +181,6 @@ fn driver(cells: &[&CellResult]) -> Table {
     let lateness = drivers().map(|one| Cell::new(format::count(one.lateness_p99_us))).collect();
     add(label("lateness p99, µs", "of the worst trial"), lateness);
     let busiest = drivers().map(|one| Cell::new(format!("{:.0} %", one.busiest_shard * 100.0))).collect();
-    add(label("busiest thread", "share of the window it did not wait, worst trial"), busiest);
+    add(label("busiest thread", "share of the window it worked, worst trial"), busiest);
     Table { caption: String::new(), columns, rows }
 }
