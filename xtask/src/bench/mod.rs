@@ -48,16 +48,19 @@ pub enum Race {
         /// Length of one turn
         #[arg(long, default_value_t = 8)]
         seconds: u32,
+        /// Only what has this in its name, for example "MariaDB" or "arrivals"
+        #[arg(long, default_value = "")]
+        only: String,
     },
 }
 
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
     let ground = Ground::prepare(root)?;
-    match *race {
-        Race::Load { warehouses, writers, rounds } => load::race(&ground, warehouses, writers.max(1), rounds),
-        Race::Boot { rounds } => boot::race(&ground, rounds),
-        Race::Rows { warehouses, rounds } => rows::race(&ground, warehouses, rounds),
-        Race::Driver { rounds, seconds } => driver::race(&ground, rounds, seconds),
+    match race {
+        Race::Load { warehouses, writers, rounds } => load::race(&ground, *warehouses, (*writers).max(1), *rounds),
+        Race::Boot { rounds } => boot::race(&ground, *rounds),
+        Race::Rows { warehouses, rounds } => rows::race(&ground, *warehouses, *rounds),
+        Race::Driver { rounds, seconds, only } => driver::race(&ground, *rounds, *seconds, only),
     }
 }
 

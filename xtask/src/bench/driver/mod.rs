@@ -20,18 +20,21 @@ use summary::{Bar, Rounds};
 /// Rows of the one table that all contestants work on.
 const TABLE_ROWS: u32 = 100_000;
 
-pub fn race(ground: &Ground, rounds: u32, seconds: u32) -> anyhow::Result<()> {
+pub fn race(ground: &Ground, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
+    let wanted = |name: &str| name.contains(only);
     anyhow::ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
     contestant::are_installed()?;
     let mut bars = Vec::new();
     for product in [Product::Postgres, Product::Mariadb] {
         let server = Server::start(ground, product)?;
         contestant::load(ground, &server, TABLE_ROWS)?;
-        for scenario in SCENARIOS.iter().filter(|scenario| scenario.product == product) {
+        for scenario in SCENARIOS.iter().filter(|scenario| scenario.product == product && wanted(&scenario.name())) {
             bars.extend(compare(ground, &server, scenario, rounds, seconds)?);
         }
-        if product == Product::Postgres {
+        if product == Product::Postgres && wanted("PostgreSQL, terminals") {
             bars.extend(terminals::compare(ground, &server, rounds, seconds)?);
+        }
+        if product == Product::Postgres && wanted("PostgreSQL, arrivals at a stopped server") {
             bars.extend(omission::compare(ground, &server, rounds)?);
         }
         server.stop()?;

@@ -68,12 +68,13 @@ impl Server {
 
     /// The server's address as bakeoff takes it.
     pub fn url(&self) -> String {
-        let scheme = match self.product {
-            Product::Postgres => "postgres",
-            Product::Mariadb => "mariadb",
-        };
         let host = self.host.replace('/', "%2F");
-        format!("{scheme}://{}@{host}:{}/{}", self.user, self.port, self.database)
+        // PostgreSQL's port is part of its socket's name; MariaDB's is a file without one.
+        let address = match self.product {
+            Product::Postgres => format!("postgres://{}@{host}:{}", self.user, self.port),
+            Product::Mariadb => format!("mariadb://{}@{host}", self.user),
+        };
+        format!("{address}/{}", self.database)
     }
 
     /// Sends a signal to every process of the server.
