@@ -89,6 +89,26 @@ fn peak_memory(process: u32) -> Option<u64> {
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok().map(|kib| kib << 10)
 }
 
+/// Every process that this one started, directly or not.
+pub fn descendants(of: u32) -> anyhow::Result<Vec<u32>> {
+    let mut parents = Vec::new();
+    for entry in std::fs::read_dir("/proc").context("listing processes")?.flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse::<u32>().ok()) else { continue };
+        // It may have ended since.
+        let Ok(stat) = std::fs::read_to_string(entry.path().join("stat")) else { continue };
+        let after_name = stat.rsplit_once(") ").map_or("", |(_, rest)| rest);
+        let parent = after_name.split_whitespace().nth(1).and_then(|field| field.parse::<u32>().ok());
+        parents.extend(parent.map(|parent| (process, parent)));
+    }
+    let mut found = vec![of];
+    let mut next = 0;
+    while let Some(parent) = found.get(next).copied() {
+        found.extend(parents.iter().filter(|(_, of)| *of == parent).map(|(process, _)| *process));
+        next += 1;
+    }
+    Ok(found.split_off(1))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,5 +127,14 @@ mod tests {
         let script = "echo no such table >&2; exit 3";
         let failed = run(Command::new("sh").args(["-c", script]), Duration::from_mins(1), |_| Ok(()));
         assert!(failed.err().unwrap().to_string().contains("no such table"));
+    }
+
+    #[test]
+    fn a_child_is_a_descendant() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let found = descendants(std::process::id()).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(found.contains(&child.id()));
     }
 }

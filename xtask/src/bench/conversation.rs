@@ -1,6 +1,7 @@
 //! Talking with an agent: a plain process of ours, or one behind a socket.
 
 use super::Ground;
+use crate::process::descendants;
 use anyhow::{Context, bail};
 use machines::link::AgentLink;
 use serde_json::{Value, json};
@@ -76,8 +77,13 @@ impl Conversation {
 impl Drop for Conversation {
     fn drop(&mut self) {
         if let Some(process) = &mut self.process {
-            // It has ended already unless we are here because something failed.
+            // It has ended already unless we are here because something failed. Its server would outlive it, and when it
+            // notices that its files are gone, take away the socket of the next one.
+            let servers = descendants(process.id()).unwrap_or_default();
             let _ = process.kill();
+            if !servers.is_empty() {
+                let _ = Command::new("kill").arg("-KILL").args(servers.iter().map(u32::to_string)).status();
+            }
             let _ = process.wait();
         }
     }
