@@ -25,3 +25,4 @@ pub mod statement;
 mod stream;
 mod tls;
 pub mod wait;
+mod wire;

@@ -3,10 +3,11 @@
 use super::decode::{ColumnKind, Refusal};
 use super::encode::Prepared;
 use super::marks::Part;
-use super::packet::{Malformed, Reader};
+use super::packet::Reader;
 use super::reply::{Reply, Step, session_error};
 use super::wire::Wire;
 use crate::session::SessionError;
+use crate::wire::Malformed;
 use std::time::{Duration, Instant};
 
 /// First bytes of requests.
@@ -43,7 +44,7 @@ pub fn converse(
     hear: &mut dyn FnMut(Step<'_>) -> Result<(), SessionError>,
 ) -> Result<Heard, SessionError> {
     let deadline = Instant::now() + limit;
-    let mut reply = Reply::new(wire.features);
+    let mut reply = Reply::new(wire.agreed);
     wire.send_all(deadline).map_err(SessionError::Lost)?;
     loop {
         while let Some(packet) = wire.next()? {
@@ -110,7 +111,7 @@ pub fn prepare(wire: &mut Wire, part: &Part) -> Result<Prepared, SessionError> {
 
 /// Older servers end each list of definitions with a packet.
 fn end_of_definitions(wire: &mut Wire, count: u16, deadline: Instant) -> Result<(), SessionError> {
-    if count > 0 && !wire.features.no_eof {
+    if count > 0 && !wire.agreed.no_eof {
         next_body(wire, deadline, |_, _| Ok(()))?;
     }
     Ok(())

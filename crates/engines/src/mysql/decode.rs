@@ -1,8 +1,9 @@
 //! What packets say, read in place: columns, rows in binary form, outcomes and refusals. Bytes in, values out; no I/O,
 //! and no allocation for a row of integers and texts.
 
-use super::packet::{Malformed, Reader};
+use super::packet::Reader;
 use crate::session::ResultSet;
+use crate::wire::Malformed;
 use std::fmt::Write;
 
 /// How a column's values travel in a binary row.

@@ -2,9 +2,10 @@
 
 use super::converse::command;
 use super::decode::ColumnKind;
-use super::packet::{Malformed, put, put_number};
+use super::packet::{put, put_number};
 use crate::rows::TabbedRows;
 use crate::session::Param;
+use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 
 /// Types of values by their numbers in the protocol.

@@ -3,13 +3,14 @@
 use super::auth::{self, Applicant};
 use super::converse::next_body;
 use super::decode::Refusal;
-use super::packet::{Malformed, Reader, put, put_number};
+use super::packet::{Reader, put, put_number};
 use super::reply::{Features, session_error};
-use super::wire::Wire;
+use super::wire::{self, Wire};
 use crate::remote::Remote;
 use crate::secret::Secret;
 use crate::session::SessionError;
 use crate::tls::Encryption;
+use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 use std::time::{Duration, Instant};
 
@@ -127,12 +128,12 @@ impl Greeting {
 /// Connects, encrypts if that is wanted and possible, and logs in.
 pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + LOGIN_LIMIT;
-    let mut wire = Wire::open(remote).map_err(SessionError::Lost)?;
+    let mut wire = wire::open(remote).map_err(SessionError::Lost)?;
     let (sequence, greeting) = next_body(&mut wire, deadline, |sequence, body| Ok((sequence, Greeting::read(body)?)))?;
     if greeting.capabilities & NEEDED != NEEDED {
         return Err(SessionError::Protocol("the server is older than MySQL 5.5 or MariaDB 5.5".to_owned()));
     }
-    wire.features = greeting.features();
+    wire.agreed = greeting.features();
     let mut introduction = Introduction {
         capabilities: purpose.capabilities() & greeting.capabilities,
         more: greeting.more & more::CACHE_COLUMNS,

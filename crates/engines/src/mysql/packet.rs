@@ -1,24 +1,13 @@
 //! Packets, the frames of the protocol: three bytes of length, one of sequence, and a body.
 
+use super::reply::Features;
+use crate::wire::{Framing, Malformed};
 use bytes::{BufMut, BytesMut};
 
 const HEADER: usize = 4;
 
 /// A packet of this length is continued by the next. Nothing here is so long: the server's own limit is as low.
 const CONTINUED: usize = 0xff_ff_ff;
-
-/// Room for the answers to most statements without growing.
-const INITIAL_BUFFER: usize = 16 << 10;
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Malformed(String);
-
-impl Malformed {
-    pub fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
-    }
-}
 
 /// One packet from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,54 +16,21 @@ pub struct Packet<'a> {
     pub body: &'a [u8],
 }
 
-/// Bytes that have arrived and are not yet read as packets.
+/// The protocol's frames.
 #[derive(Debug)]
-pub struct Incoming {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-}
+pub struct Packets;
 
-impl Default for Incoming {
-    fn default() -> Self {
-        Self { bytes: vec![0; INITIAL_BUFFER], start: 0, end: 0 }
-    }
-}
+impl Framing for Packets {
+    type Frame<'a> = Packet<'a>;
+    type Agreed = Features;
 
-impl Incoming {
-    /// Where the next bytes go; never empty. [`Incoming::arrived`] says how many came.
-    pub fn space(&mut self) -> &mut [u8] {
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-        } else if self.end == self.bytes.len() {
-            self.bytes.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if self.end == self.bytes.len() {
-            self.bytes.resize(self.bytes.len() * 2, 0);
-        }
-        &mut self.bytes[self.end..]
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.start == self.end
-    }
-
-    pub fn arrived(&mut self, count: usize) {
-        self.end += count;
-    }
-
-    /// The next packet, if all of it is there.
-    pub fn next(&mut self) -> Result<Option<Packet<'_>>, Malformed> {
-        let waiting = &self.bytes[self.start..self.end];
+    fn first(waiting: &[u8]) -> Result<Option<(Packet<'_>, usize)>, Malformed> {
         let Some((&[a, b, c, sequence], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_le_bytes([a, b, c, 0]) as usize;
         if length == CONTINUED {
             return Err(Malformed::new("a packet of 16 MiB or more"));
         }
-        let Some(body) = rest.get(..length) else { return Ok(None) };
-        self.start += HEADER + length;
-        Ok(Some(Packet { sequence, body }))
+        Ok(rest.get(..length).map(|body| (Packet { sequence, body }, HEADER + length)))
     }
 }
 
@@ -180,6 +136,7 @@ pub fn put_number(out: &mut BytesMut, number: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::wire::Incoming;
     use proptest::prelude::*;
 
     fn packet(body: &[u8]) -> Vec<u8> {
@@ -190,7 +147,7 @@ mod tests {
 
     /// Every packet in `bytes`, which arrive in pieces of `piece`.
     fn packets(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
-        let mut incoming = Incoming::default();
+        let mut incoming = Incoming::<Packets>::default();
         let mut found = Vec::new();
         for mut part in bytes.chunks(piece) {
             while !part.is_empty() {
@@ -224,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_continued_packet_is_told() {
-        let mut incoming = Incoming::default();
+        let mut incoming = Incoming::<Packets>::default();
         incoming.space()[..HEADER].copy_from_slice(&[0xff, 0xff, 0xff, 1]);
         incoming.arrived(HEADER);
         assert!(incoming.next().is_err());
@@ -251,7 +208,7 @@ mod tests {
 
         #[test]
         fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-            let mut incoming = Incoming::default();
+            let mut incoming = Incoming::<Packets>::default();
             incoming.space()[..bytes.len()].copy_from_slice(&bytes);
             incoming.arrived(bytes.len());
             while let Ok(Some(_)) = incoming.next() {}

@@ -1,8 +1,9 @@
 //! The answer to one request, packet by packet: what each means, whoever waits for them.
 
 use super::decode::{Outcome, Refusal};
-use super::packet::{Malformed, Packet, Reader};
+use super::packet::{Packet, Reader};
 use crate::session::SessionError;
+use crate::wire::Malformed;
 use std::io;
 
 /// What was agreed with the server when the session was opened, as far as it changes answers.
@@ -149,11 +150,5 @@ pub fn session_error(Refusal { code, message }: Refusal) -> SessionError {
         // The server shuts down; this connection was killed; it was idle for too long.
         1053 | 1927 | 4031 => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
         _ => SessionError::Refused { code: code_text(), message },
-    }
-}
-
-impl From<Malformed> for SessionError {
-    fn from(error: Malformed) -> Self {
-        Self::Protocol(error.to_string())
     }
 }

@@ -13,6 +13,7 @@ use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
+use crate::wire::poll_again_soon;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
@@ -44,7 +45,7 @@ impl Connect for MysqlConnect {
         for statement in &self.statements {
             statements.push(prepare_whole(&mut wire, statement, &mut prepared)?);
         }
-        let reply = Reply::new(wire.features);
+        let reply = Reply::new(wire.agreed);
         Ok(MysqlSession {
             wire,
             statements,
@@ -206,12 +207,6 @@ impl MysqlSession {
         }
         self.reply.lost(error)
     }
-}
-
-/// The request does not fit the socket, and nobody waits until it does.
-fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
-    context.waker().wake_by_ref();
-    Poll::Pending
 }
 
 impl Session for MysqlSession {

@@ -4,25 +4,13 @@
 //! stream, which costs an allocation whenever the stream's buffer is reused; on the hot path that is once a statement.
 
 use crate::session::ResultSet;
+use crate::wire::{Framing, Malformed};
 
 /// No message is longer; a longer length means that the stream is out of step.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
-/// Room for the answers to most statements without growing.
-const INITIAL_BUFFER: usize = 16 << 10;
-
 /// Tag and length.
 const HEADER: usize = 5;
-
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{0}")]
-pub struct Malformed(String);
-
-impl Malformed {
-    fn new(what: impl Into<String>) -> Self {
-        Self(what.into())
-    }
-}
 
 /// One message from the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,50 +19,21 @@ pub struct Message<'a> {
     pub body: &'a [u8],
 }
 
-/// Bytes that have arrived and are not yet read as messages.
+/// The protocol's frames.
 #[derive(Debug)]
-pub struct Incoming {
-    bytes: Vec<u8>,
-    start: usize,
-    end: usize,
-}
+pub struct Messages;
 
-impl Default for Incoming {
-    fn default() -> Self {
-        Self { bytes: vec![0; INITIAL_BUFFER], start: 0, end: 0 }
-    }
-}
+impl Framing for Messages {
+    type Frame<'a> = Message<'a>;
+    type Agreed = ();
 
-impl Incoming {
-    /// Where the next bytes go; never empty. [`Incoming::arrived`] says how many came.
-    pub fn space(&mut self) -> &mut [u8] {
-        if self.start == self.end {
-            (self.start, self.end) = (0, 0);
-        } else if self.end == self.bytes.len() {
-            self.bytes.copy_within(self.start..self.end, 0);
-            (self.start, self.end) = (0, self.end - self.start);
-        }
-        if self.end == self.bytes.len() {
-            self.bytes.resize(self.bytes.len() * 2, 0);
-        }
-        &mut self.bytes[self.end..]
-    }
-
-    pub fn arrived(&mut self, count: usize) {
-        self.end += count;
-    }
-
-    /// The next message, if all of it is there.
-    pub fn next(&mut self) -> Result<Option<Message<'_>>, Malformed> {
-        let waiting = &self.bytes[self.start..self.end];
+    fn first(waiting: &[u8]) -> Result<Option<(Message<'_>, usize)>, Malformed> {
         let Some((&[tag, a, b, c, d], rest)) = waiting.split_first_chunk::<HEADER>() else { return Ok(None) };
         let length = u32::from_be_bytes([a, b, c, d]) as usize;
         if !(4..=LONGEST_MESSAGE).contains(&length) {
             return Err(Malformed::new(format!("message {:?} of {length} bytes announced", char::from(tag))));
         }
-        let Some(body) = rest.get(..length - 4) else { return Ok(None) };
-        self.start += 1 + length;
-        Ok(Some(Message { tag, body }))
+        Ok(rest.get(..length - 4).map(|body| (Message { tag, body }, 1 + length)))
     }
 }
 

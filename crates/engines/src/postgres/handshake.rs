@@ -4,7 +4,7 @@
 use super::decode::{Message, authentication, refusal};
 use super::password::{Exchange, Login};
 use super::reply::{Reply, Transaction, session_error, tag, transaction};
-use super::wire::Wire;
+use super::wire::{self, Wire};
 use crate::remote::Remote;
 use crate::session::SessionError;
 use crate::tls::Encryption;
@@ -17,7 +17,7 @@ const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 /// An open session that is ready for a request.
 pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + HANDSHAKE_LIMIT;
-    let mut wire = Wire::open(remote, encryption, deadline)?;
+    let mut wire = wire::open(remote, encryption, deadline)?;
     let who = [
         ("user", remote.user.as_str()),
         ("database", remote.database.as_str()),

@@ -1,7 +1,7 @@
 //! PostgreSQL: a server of our own making from the image's binaries, and sessions by its wire protocol.
 //!
-//! Left out, and where it would go: several statements under way in one
-//! session (`wire::Wire` already counts the answers that are due), clusters and replicas.
+//! Left out, and where it would go: several statements under way in one session (`session` already counts the answers
+//! that are due), clusters and replicas.
 
 pub mod admin;
 mod cluster;

@@ -1,7 +1,8 @@
 //! The answer to one request: what each message means for it, whoever waits for them.
 
-use super::decode::{ColumnKind, Malformed, Message, Refusal, changed, command, refusal, row};
+use super::decode::{ColumnKind, Message, Refusal, changed, command, refusal, row};
 use crate::session::{ResultSet, SessionError};
+use crate::wire::Malformed;
 use std::io;
 
 /// Tags of the server's messages that matter here.
@@ -100,11 +101,5 @@ pub fn session_error(Refusal { fatal, code, message }: Refusal) -> SessionError 
         "40001" | "40P01" | "55P03" => SessionError::Retryable { code, message },
         _ if fatal => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),
         _ => SessionError::Refused { code, message },
-    }
-}
-
-impl From<Malformed> for SessionError {
-    fn from(error: Malformed) -> Self {
-        Self::Protocol(error.to_string())
     }
 }

@@ -9,6 +9,7 @@ use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
+use crate::wire::poll_again_soon;
 use postgres_protocol::message::frontend;
 use std::os::fd::BorrowedFd;
 use std::task::{Context, Poll};
@@ -184,12 +185,6 @@ impl PostgresSession {
         }
         self.reply.lost(error)
     }
-}
-
-/// The request does not fit the socket, and nobody waits until it does.
-fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
-    context.waker().wake_by_ref();
-    Poll::Pending
 }
 
 impl Session for PostgresSession {

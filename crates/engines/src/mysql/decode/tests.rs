@@ -1,9 +1,10 @@
 //! Bytes recorded from MariaDB 10.11, and arbitrary ones.
 
 use super::*;
-use crate::mysql::packet::{Incoming, Packet};
+use crate::mysql::packet::{Packet, Packets};
 use crate::mysql::reply::{Features, Reply, Step, session_error};
 use crate::session::{Param, SessionError};
+use crate::wire::Incoming;
 use proptest::prelude::*;
 
 /// Answer to the first execution of a prepared statement, whose columns have become certain since.
@@ -59,7 +60,7 @@ const OLD: Features = Features { no_eof: false, cached_columns: false };
 
 /// The packets in `bytes`.
 fn packets(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
-    let mut incoming = Incoming::default();
+    let mut incoming = Incoming::<Packets>::default();
     let mut found = Vec::new();
     for byte in bytes {
         incoming.space()[0] = *byte;

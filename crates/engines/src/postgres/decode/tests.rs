@@ -3,6 +3,7 @@
 use super::*;
 use crate::postgres::reply::{Reply, Transaction, session_error};
 use crate::session::{Param, SessionError};
+use crate::wire::Incoming;
 use proptest::prelude::*;
 
 /// Answer to the preparation of an insert into (bigint, smallint, integer, boolean, text) that returns those and 1.50.
@@ -25,7 +26,7 @@ const REFUSED: &[u8] = b"E\0\0\0jSERROR\0VERROR\0C42P01\0Mrelation \"nowhere\" d
 
 /// Every message in `bytes`, which arrive in pieces of `piece`.
 fn messages(bytes: &[u8], piece: usize) -> Vec<(u8, Vec<u8>)> {
-    let mut incoming = Incoming::default();
+    let mut incoming = Incoming::<Messages>::default();
     let mut found = Vec::new();
     for part in bytes.chunks(piece) {
         let mut part = part;
@@ -141,7 +142,7 @@ fn authentication_requests_are_told_apart() {
 #[test]
 fn a_length_out_of_step_is_an_error() {
     for length in [0_u32, 3, u32::try_from(LONGEST_MESSAGE).unwrap() + 1, u32::MAX] {
-        let mut incoming = Incoming::default();
+        let mut incoming = Incoming::<Messages>::default();
         incoming.space()[0] = b'D';
         incoming.space()[1..HEADER].copy_from_slice(&length.to_be_bytes());
         incoming.arrived(HEADER);
@@ -168,7 +169,7 @@ proptest! {
 
     #[test]
     fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        let mut incoming = Incoming::default();
+        let mut incoming = Incoming::<Messages>::default();
         incoming.space()[..bytes.len()].copy_from_slice(&bytes);
         incoming.arrived(bytes.len());
         while let Ok(Some(_)) = incoming.next() {}
