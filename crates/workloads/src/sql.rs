@@ -1,10 +1,12 @@
 //! Files of named statements.
 //!
 //! A statement begins below a line `-- statement: its-name` and ends with the next semicolon; what stands between two
-//! statements is for readers. Where a dialect needs two statements for one, `-- then:` stands between them. A second file, for one dialect, replaces statements by name. Everything that could go
-//! wrong with such files is found when a workload is made, not when a statement is first needed.
+//! statements is for readers. Where a dialect needs two statements for one, `-- then:` stands between them. A second file,
+//! for one dialect, replaces statements by name. Everything that could go wrong with such files is found when a workload
+//! is made, not when a statement is first needed.
 
 use engines::statement::Statement;
+use settings::Problem;
 use std::collections::BTreeSet;
 
 const HEADING: &str = "-- statement:";
@@ -32,6 +34,14 @@ pub enum SqlError {
     /// SQLite numbers named parameters as they come, PostgreSQL by their names; only this order means the same to both.
     #[error("the parameters of {name} do not first appear in the order of their numbers: ${found} before ${expected}")]
     ParameterOrder { name: &'static str, found: u32, expected: u32 },
+}
+
+impl SqlError {
+    /// As a study is told what is wrong with it: the mistake is ours, but the study is where it shows.
+    pub fn into_problems(self) -> Vec<Problem> {
+        let expected = "statement files that belong together".to_owned();
+        vec![Problem { path: String::new(), found: self.to_string(), expected, nearest: None }]
+    }
 }
 
 /// Splits a file into its statements, in their order.

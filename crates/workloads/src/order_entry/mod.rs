@@ -81,14 +81,7 @@ impl OrderEntry {
     /// From the workload's table, checked or not.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings = ::settings::read(table, KEYS)?;
-        Self::new(settings).map_err(|error| {
-            vec![Problem {
-                path: String::new(),
-                found: error.to_string(),
-                expected: "statement files that belong together".to_owned(),
-                nearest: None,
-            }]
-        })
+        Self::new(settings).map_err(SqlError::into_problems)
     }
 }
 

@@ -80,14 +80,7 @@ impl Slob {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Self::new(settings).map_err(|error| {
-            vec![Problem {
-                path: String::new(),
-                found: error.to_string(),
-                expected: "statement files that belong together".to_owned(),
-                nearest: None,
-            }]
-        })
+        Self::new(settings).map_err(SqlError::into_problems)
     }
 }
 

@@ -115,8 +115,7 @@ impl SysbenchOltp {
         if !problems.is_empty() {
             return Err(problems);
         }
-        Self::new(settings)
-            .map_err(|error| vec![problem("", error.to_string(), "statement files that belong together")])
+        Self::new(settings).map_err(SqlError::into_problems)
     }
 
     /// Rows of each table at the start.
