@@ -1,8 +1,9 @@
 //! Opening a shard's sessions before the start, and opening one again when it was lost.
 
 use crate::agenda::Role;
+use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
-use crate::plan::DriveError;
+use crate::plan::{DriveError, Pacing};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
 use engines::session::{Connect, Session};
@@ -20,19 +21,34 @@ pub struct Opened<S> {
     pub in_process: bool,
 }
 
-/// Opens the sessions of these numbers for clients, and one for deferred transactions. An in-process engine gets a single session
-/// for everything: on one thread a second one would only split the engine's cache.
+/// Which sessions a shard opens: what each is for, and its number among all.
+pub struct Roster {
+    sessions: Vec<(Role, u32)>,
+    of: u32,
+}
+
+impl Roster {
+    /// Those for the shard's clients, and one in the background if there is ever work for it.
+    pub fn of(workload: &impl Workload, share: Share, pacing: Pacing) -> Self {
+        let for_clients = pacing.sessions();
+        let background = workload.defers().then_some((Role::Deferred, for_clients + share.shard));
+        let sessions = share.of_all(for_clients).into_iter().map(|index| (Role::Clients, index)).chain(background);
+        let of = for_clients + if workload.defers() { share.of } else { 0 };
+        Self { sessions: sessions.collect(), of }
+    }
+}
+
+/// Opens the sessions of the roster. An in-process engine gets a single session for everything: on one thread a second
+/// one would only split the engine's cache.
 pub fn open<C: Connect>(
     connect: &C,
     reactor: &impl Reactor,
-    numbers: &[u32],
-    of: u32,
+    roster: &Roster,
     stopped: impl Fn() -> bool,
 ) -> Result<Opened<C::Session>, DriveError> {
-    let mut sessions = Vec::with_capacity(numbers.len() + 1);
-    let background = of - 1;
-    let wanted = numbers.iter().map(|index| (Role::Clients, *index)).chain([(Role::Deferred, background)]);
-    for ((role, index), token) in wanted.zip(0..) {
+    let of = roster.of;
+    let mut sessions = Vec::with_capacity(roster.sessions.len());
+    for ((role, index), token) in roster.sessions.iter().copied().zip(0..) {
         if stopped() {
             break;
         }

@@ -5,6 +5,7 @@ use crate::session::SessionError;
 use crate::tls::{Channel, Encryption, end_point};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
@@ -123,17 +124,27 @@ impl Socket {
 impl Read for Socket {
     fn read(&mut self, space: &mut [u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.read(space),
-            Self::Tcp(stream) => stream.read(space),
+            Self::Unix(stream) => receive(stream, space),
+            Self::Tcp(stream) => receive(stream, space),
         }
     }
+}
+
+/// The system calls themselves: the C library's own do more, so that a thread can be cancelled in them.
+fn receive(socket: impl AsFd, space: &mut [u8]) -> io::Result<usize> {
+    let (count, _) = rustix::net::recv(socket, space, RecvFlags::empty())?;
+    Ok(count)
+}
+
+fn send(socket: impl AsFd, bytes: &[u8]) -> io::Result<usize> {
+    Ok(rustix::net::send(socket, bytes, SendFlags::NOSIGNAL)?)
 }
 
 impl Write for Socket {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Unix(stream) => stream.write(bytes),
-            Self::Tcp(stream) => stream.write(bytes),
+            Self::Unix(stream) => send(stream, bytes),
+            Self::Tcp(stream) => send(stream, bytes),
         }
     }
 

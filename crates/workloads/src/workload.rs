@@ -73,8 +73,14 @@ pub trait Workload: Sync {
     fn next(&self, client: &mut Self::Client) -> Self::Input;
     /// Index into [`Workload::kinds`].
     fn kind(&self, input: &Self::Input) -> u16;
+    /// Whether any transaction is ever deferred; only then does the driver open sessions for those.
+    fn defers(&self) -> bool {
+        false
+    }
     /// Whether the client only queues this transaction and goes on, while a background session executes it.
-    fn deferred(&self, input: &Self::Input) -> bool;
+    fn deferred(&self, _input: &Self::Input) -> bool {
+        false
+    }
     /// The client's pauses around the transaction that was drawn last. `terminal` says whether the plan paces by
     /// terminals, where users type and think; otherwise only a think time that the workload itself demands counts.
     fn pause(&self, _client: &mut Self::Client, _input: &Self::Input, _terminal: bool) -> Pause {

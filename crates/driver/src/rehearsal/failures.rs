@@ -118,5 +118,5 @@ fn a_session_that_cannot_be_opened_is_named() {
     let run = Run::new(&workload, plan(9, 0, 2), false, &stop);
     let full = |call: &Call| if call.session < 2 { answers_after(1) } else { refused() };
     let error = run.shard(Share { shard: 0, of: 3 }, full).unwrap_err();
-    assert!(matches!(error, DriveError::Connect { index: 6, of: 10, .. }));
+    assert!(matches!(error, DriveError::Connect { index: 6, of: 9, .. }));
 }

@@ -16,7 +16,7 @@ use crate::clock::Nanos;
 use crate::counts::SparseCounts;
 use crate::merge::{Names, merge};
 use crate::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
-use crate::sessions;
+use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
 use crate::window::Window;
@@ -72,8 +72,8 @@ impl<'a> Run<'a> {
         world.slow_the_driver_down(self.toil);
         let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
         let signals = Signals::new(self.stop);
-        let numbers = share.of_all(self.plan.pacing.sessions());
-        let opened = sessions::open(&world, &reactor, &numbers, self.plan.pacing.sessions() + 1, || false)?;
+        let roster = Roster::of(self.workload, share, self.plan.pacing);
+        let opened = sessions::open(&world, &reactor, &roster, || false)?;
         let published = Published::default();
         let around = Surroundings {
             connect: &world,

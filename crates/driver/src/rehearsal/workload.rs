@@ -115,6 +115,10 @@ impl Workload for Rehearsed {
         input.kind
     }
 
+    fn defers(&self) -> bool {
+        self.deferred_every > 0
+    }
+
     fn deferred(&self, input: &Input) -> bool {
         input.kind == DELIVERY
     }

@@ -111,8 +111,12 @@ impl Workload for OrderEntry {
         input.card() as u16
     }
 
+    fn defers(&self) -> bool {
+        self.settings.delivery == Delivery::Deferred
+    }
+
     fn deferred(&self, input: &Input) -> bool {
-        matches!(input, Input::Delivery(_)) && self.settings.delivery == Delivery::Deferred
+        matches!(input, Input::Delivery(_)) && self.defers()
     }
 
     fn pause(&self, client: &mut Client, input: &Input, terminal: bool) -> Pause {

@@ -110,10 +110,6 @@ impl Workload for Slob {
         input.operation as u16
     }
 
-    fn deferred(&self, _: &Input) -> bool {
-        false
-    }
-
     fn pause(&self, _: &mut Client, input: &Input, _: bool) -> Pause {
         Pause { keying: Duration::ZERO, thinking: input.thought }
     }

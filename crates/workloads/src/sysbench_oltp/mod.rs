@@ -158,10 +158,6 @@ impl Workload for SysbenchOltp {
         0
     }
 
-    fn deferred(&self, _: &Input) -> bool {
-        false
-    }
-
     fn pause(&self, _: &mut Client, input: &Input, terminal: bool) -> Pause {
         let mean = if terminal { self.settings.think } else { 0 };
         Pause { keying: Duration::ZERO, thinking: input.thinking(Duration::from_millis(mean)) }
