@@ -25,6 +25,16 @@ pub struct Finished {
 pub fn run(
     command: &mut Command,
     limit: Duration,
+    meanwhile: impl FnMut(Duration) -> anyhow::Result<()>,
+) -> anyhow::Result<Finished> {
+    run_allowing(&[0], command, limit, meanwhile)
+}
+
+/// The same for a command whose work is done also with other exit codes.
+pub fn run_allowing(
+    codes: &[i32],
+    command: &mut Command,
+    limit: Duration,
     mut meanwhile: impl FnMut(Duration) -> anyhow::Result<()>,
 ) -> anyhow::Result<Finished> {
     let name = command.get_program().to_string_lossy().into_owned();
@@ -49,7 +59,8 @@ pub fn run(
     let cpu_s = cpu_of_children()? - before;
     let said = |reader: std::thread::JoinHandle<String>| reader.join().unwrap_or_default();
     let (output, errors) = (said(output), said(errors));
-    ensure!(status.success(), "{name} ended with {status}:\n{errors}{output}");
+    let done = status.code().is_some_and(|code| codes.contains(&code));
+    ensure!(done, "{name} ended with {status}:\n{errors}{output}");
     Ok(Finished { output, cpu_s, peak_memory_bytes })
 }
 
