@@ -43,8 +43,8 @@ pub fn clients_of_shard<W: Workload>(assignment: &Assignment<'_, W>) -> Clients<
     match pacing {
         Pacing::Clients { .. } => Clients::pausing(states, repeat(start)),
         Pacing::Terminals { .. } => {
-            let first =
-                numbers.iter().zip(&states).map(|(number, state)| start + first_pause(workload, seed, *number, state));
+            let past = Past::of(workload, seed, &states);
+            let first = numbers.iter().zip(&states).map(|(number, state)| start + past.first_pause(*number, state));
             let first: Vec<Nanos> = first.collect();
             Clients::pausing(states, first.into_iter())
         }
@@ -62,25 +62,52 @@ pub fn next_pause<W: Workload>(workload: &W, client: &W::Client) -> Pause {
     workload.pause(&mut ahead, &input, true)
 }
 
-/// Cycles among which a terminal's first moment is chosen: enough that a longer pause is as much likelier to be the one it
-/// is found in as it is longer.
-const CYCLES: usize = 8;
+/// Terminals have lived for this many mean cycles when driving starts, and for a chance part of as many again: so long that
+/// it no longer shows that all of them began at once, and a whole number, so that those whose cycle never varies are
+/// spread evenly over it.
+const CYCLES_LIVED: f64 = 8.0;
+/// A terminal has begun its last cycle before the start long before this one; only pauses of no length come here.
+const CYCLES_MAX: usize = 256;
+/// Terminals, and cycles of each, from which the mean cycle is estimated. It only says how long to look back.
+const SAMPLED_TERMINALS: usize = 256;
+const SAMPLED_CYCLES: usize = 16;
 
-/// Terminals are found somewhere in their pauses when driving starts, and first come when that pause is over. If all of
+/// Where terminals are in their pauses when driving starts: as if they had been typing and thinking for long. If all of
 /// them began to type at once, those with the same thing to type would come down on the database in one moment.
-fn first_pause<W: Workload>(workload: &W, seed: u64, number: u32, state: &W::Client) -> Nanos {
-    let mut ahead = state.clone();
-    let cycles: [Duration; CYCLES] = std::array::from_fn(|_| {
+struct Past<'a, W: Workload> {
+    workload: &'a W,
+    seed: u64,
+    mean_cycle: Duration,
+}
+
+impl<'a, W: Workload> Past<'a, W> {
+    fn of(workload: &'a W, seed: u64, terminals: &[W::Client]) -> Self {
+        let sampled = terminals.iter().step_by(terminals.len().div_ceil(SAMPLED_TERMINALS).max(1));
+        let lengths: Vec<Duration> =
+            sampled.flat_map(|terminal| cycles(workload, terminal).take(SAMPLED_CYCLES)).collect();
+        let count = u32::try_from(lengths.len().max(1)).unwrap_or(u32::MAX);
+        Self { workload, seed, mean_cycle: lengths.iter().sum::<Duration>() / count }
+    }
+
+    /// From the start until the terminal comes for the first time.
+    fn first_pause(&self, number: u32, terminal: &W::Client) -> Nanos {
+        let mut chance = Stream::new(self.seed, "terminal", [number, 0]);
+        let lived = self.mean_cycle.mul_f64(CYCLES_LIVED * (1.0 + fraction(&mut chance)));
+        let mut passed = Duration::ZERO;
+        let left = cycles(self.workload, terminal).take(CYCLES_MAX).find_map(|cycle| {
+            passed += cycle;
+            passed.checked_sub(lived)
+        });
+        Nanos::from_duration(left.unwrap_or_default())
+    }
+}
+
+/// How long the terminal's transactions would be apart if each were answered at once.
+fn cycles<W: Workload>(workload: &W, terminal: &W::Client) -> impl Iterator<Item = Duration> {
+    let mut ahead = terminal.clone();
+    std::iter::repeat_with(move || {
         let input = workload.next(&mut ahead);
         let Pause { keying, thinking } = workload.pause(&mut ahead, &input, true);
         keying + thinking
-    });
-    let mut chance = Stream::new(seed, "terminal", [number, 0]);
-    let found = cycles.iter().sum::<Duration>().mul_f64(fraction(&mut chance));
-    let mut passed = Duration::ZERO;
-    let over = cycles.iter().find_map(|cycle| {
-        passed += *cycle;
-        passed.checked_sub(found)
-    });
-    Nanos::from_duration(over.unwrap_or_default())
+    })
 }
