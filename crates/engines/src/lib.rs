@@ -9,6 +9,7 @@ mod account;
 pub mod address;
 pub mod admin;
 pub mod catalog;
+mod exchange;
 mod kept;
 pub mod mysql;
 mod own_server;

@@ -8,7 +8,6 @@ use rustix::event::PollFlags;
 use std::io;
 use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::task::{Context, Poll};
 use std::time::Instant;
 
 /// Room for the answers to most statements without growing.
@@ -181,10 +180,4 @@ impl<F: Framing> Wire<F> {
         }
         Ok(())
     }
-}
-
-/// The request does not fit the socket, and nobody waits until it does.
-pub fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
-    context.waker().wake_by_ref();
-    Poll::Pending
 }

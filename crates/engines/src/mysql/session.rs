@@ -7,17 +7,18 @@ use super::decode::{ColumnKind, row};
 use super::encode::Prepared;
 use super::handshake::{Purpose, open};
 use super::marks::{parameters, parts};
+use super::packet::Packets;
 use super::reply::{Reply, Step};
 use super::wire::Wire;
+use crate::exchange::{Exchange, exchange};
 use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
-use crate::wire::poll_again_soon;
 use std::collections::VecDeque;
+use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
-use std::task::{Context, Poll};
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -121,50 +122,20 @@ impl MysqlSession {
 
     /// Sends what was written, up to the end of its answer.
     async fn answer(&mut self) -> Result<(), SessionError> {
-        let mut sent = false;
-        std::future::poll_fn(|context| {
-            if !sent {
-                sent = true;
-                return self.first_poll(context);
-            }
-            self.next_poll(context)
-        })
-        .await
-    }
-
-    /// Sends, and leaves reading to the next poll: there cannot be an answer yet.
-    fn first_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
         if self.due.len() == 1 {
             self.reply.start();
         }
-        match self.wire.send() {
-            Ok(true) => Poll::Pending,
-            Ok(false) => poll_again_soon(context),
-            Err(error) => Poll::Ready(Err(self.last_words(error))),
-        }
+        exchange(self).await
+    }
+}
+
+impl Exchange for MysqlSession {
+    type Framing = Packets;
+
+    fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
     }
 
-    fn next_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
-        match self.wire.send() {
-            Ok(true) => {}
-            Ok(false) => return poll_again_soon(context),
-            Err(error) => return Poll::Ready(Err(self.last_words(error))),
-        }
-        loop {
-            match self.read_answer() {
-                Ok(true) => return Poll::Ready(self.reply.result()),
-                Ok(false) => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-            match self.wire.receive() {
-                Ok(true) => {}
-                Ok(false) => return Poll::Pending,
-                Err(error) => return Poll::Ready(Err(self.reply.lost(error))),
-            }
-        }
-    }
-
-    /// Reads what has arrived; true if the awaited answer is complete.
     fn read_answer(&mut self) -> Result<bool, SessionError> {
         while let Some(packet) = self.wire.next()? {
             let Some(&to) = self.due.front() else {
@@ -198,13 +169,11 @@ impl MysqlSession {
         Ok(false)
     }
 
-    /// Sending failed, so the server is gone; what it said before it went is worth more than "broken pipe".
-    fn last_words(&mut self, error: std::io::Error) -> SessionError {
-        while let Ok(true) = self.wire.receive() {
-            if self.read_answer().is_err() {
-                break;
-            }
-        }
+    fn outcome(&mut self) -> Result<(), SessionError> {
+        self.reply.result()
+    }
+
+    fn lost(&mut self, error: io::Error) -> SessionError {
         self.reply.lost(error)
     }
 }

@@ -1,18 +1,18 @@
 //! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
 
-use super::decode::{ColumnKind, column_types, parameter_types};
+use super::decode::{ColumnKind, Messages, column_types, parameter_types};
 use super::encode::{ParameterKind, Prepared};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
+use crate::exchange::{Exchange, exchange};
 use crate::remote::Remote;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
-use crate::wire::poll_again_soon;
 use postgres_protocol::message::frontend;
+use std::io;
 use std::os::fd::BorrowedFd;
-use std::task::{Context, Poll};
 use std::time::Duration;
 
 /// Preparing a statement takes its tables' locks for a moment.
@@ -115,53 +115,23 @@ impl PostgresSession {
         self.prepared[index].execute(params, self.wire.outgoing())?;
         self.due += 1;
         self.current = index;
-        let mut sent = false;
-        std::future::poll_fn(|context| {
-            if !sent {
-                sent = true;
-                return self.first_poll(context);
-            }
-            self.next_poll(context)
-        })
-        .await
-    }
-
-    /// Sends, and leaves reading to the next poll: there cannot be an answer yet.
-    fn first_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
         self.begin_answer();
-        match self.wire.send() {
-            Ok(true) => Poll::Pending,
-            Ok(false) => poll_again_soon(context),
-            Err(error) => Poll::Ready(Err(self.last_words(error))),
-        }
-    }
-
-    fn next_poll(&mut self, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
-        match self.wire.send() {
-            Ok(true) => {}
-            Ok(false) => return poll_again_soon(context),
-            Err(error) => return Poll::Ready(Err(self.last_words(error))),
-        }
-        loop {
-            match self.read_answer() {
-                Ok(true) => return Poll::Ready(self.reply.outcome()),
-                Ok(false) => {}
-                Err(error) => return Poll::Ready(Err(error)),
-            }
-            match self.wire.receive() {
-                Ok(true) => {}
-                Ok(false) => return Poll::Pending,
-                Err(error) => return Poll::Ready(Err(self.reply.lost(error))),
-            }
-        }
+        exchange(self).await
     }
 
     fn begin_answer(&mut self) {
         self.reply.start();
         self.results.start(self.prepared[self.current].name);
     }
+}
 
-    /// Reads what has arrived; true if the awaited answer is complete.
+impl Exchange for PostgresSession {
+    type Framing = Messages;
+
+    fn wire(&mut self) -> &mut Wire {
+        &mut self.wire
+    }
+
     fn read_answer(&mut self) -> Result<bool, SessionError> {
         let columns = &self.prepared[self.current].columns;
         while let Some(message) = self.wire.next()? {
@@ -176,13 +146,11 @@ impl PostgresSession {
         Ok(false)
     }
 
-    /// Sending failed, so the server is gone; what it said before it went is worth more than "broken pipe".
-    fn last_words(&mut self, error: std::io::Error) -> SessionError {
-        while let Ok(true) = self.wire.receive() {
-            if self.read_answer().is_err() {
-                break;
-            }
-        }
+    fn outcome(&mut self) -> Result<(), SessionError> {
+        self.reply.outcome()
+    }
+
+    fn lost(&mut self, error: io::Error) -> SessionError {
         self.reply.lost(error)
     }
 }
