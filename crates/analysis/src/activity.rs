@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 const NANOS_PER_SECOND: f64 = 1e9;
 const MILLIS_PER_SECOND: f64 = 1e3;
 
+/// How names of counters begin that mean something to the workload's own audit only.
+const FOR_AUDITS: &str = "audit.";
+
 /// What one cell's database, device and workload did, over its sound trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
@@ -129,7 +132,7 @@ fn readings(trial: &StoredTrial) -> Vec<Reading> {
     }
     if let Some(driver) = trial.record.driver.as_ref().filter(|driver| driver.measured_ms > 0) {
         let seconds = driver.measured_ms as f64 / MILLIS_PER_SECOND;
-        let counted = driver.tally.iter().filter(|(_, count)| **count > 0);
+        let counted = driver.tally.iter().filter(|(name, count)| **count > 0 && !name.starts_with(FOR_AUDITS));
         let each = |(name, count): (&String, &u64)| {
             (Source::Workload, name.replace('_', " "), Unit::PerSecond, *count as f64 / seconds)
         };
@@ -284,6 +287,15 @@ mod tests {
         let driver = run.trials.iter().find(|trial| trial.record.cell == 0).unwrap().record.driver.as_ref().unwrap();
         let expected = driver.tally["order_lines"] as f64 / (driver.measured_ms as f64 / 1_000.0);
         close(value(&all(&run)[0], Source::Workload, "order lines"), expected);
+    }
+
+    #[test]
+    fn what_is_counted_for_audits_is_not_shown() {
+        let mut run = synthetic::run(1);
+        for trial in &mut run.trials {
+            trial.record.driver.as_mut().unwrap().tally.insert("audit.hundreds".to_owned(), 7);
+        }
+        assert!(all(&run)[0].figures.iter().all(|figure| !figure.name.contains("hundreds")));
     }
 
     #[test]

@@ -63,6 +63,7 @@ pub trait Workload: Sync {
     /// and terminals are copied once for each transaction, so it should be small and own no heap.
     type Client: Clone;
 
+    /// Names of what is counted. Those that begin with `audit.` mean something to the workload's own audit only.
     const COUNTERS: &'static [&'static str];
 
     fn kinds(&self) -> &'static [Kind];
