@@ -73,6 +73,10 @@ fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
 fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
     let latencies: Vec<Option<&Latency>> = cells.iter().map(|cell| response(cell, kind)).collect();
     let mut rows = Vec::new();
+    if latencies.iter().flatten().all(|latency| latency.quantiles.is_empty()) {
+        // A kind that the workload's settings leave out.
+        return rows;
+    }
     for quantile in SHOWN {
         let name = format::percentile(quantile);
         let of_cell = |latency: Option<&Latency>| {
