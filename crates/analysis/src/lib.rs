@@ -13,6 +13,8 @@ pub mod compare;
 pub mod estimate;
 pub mod latency;
 pub mod machines;
+pub mod normal;
+pub mod precision;
 pub mod pressure;
 pub mod settings;
 pub mod student;

@@ -33,7 +33,7 @@ pub fn bounds(values: &[f64]) -> Bounds {
 }
 
 /// The 97.5 % point of t. Beyond the table the first terms of its expansion around the normal are exact enough.
-fn t_975(degrees: usize) -> f64 {
+pub fn t_975(degrees: usize) -> f64 {
     if let Some(value) = T_975.get(degrees.wrapping_sub(1)) {
         return *value;
     }
