@@ -9,6 +9,7 @@ pub mod event;
 pub mod facts;
 pub mod folder;
 pub mod hlog;
+pub mod host_state;
 pub mod intervals;
 pub mod ladder;
 pub mod looks;

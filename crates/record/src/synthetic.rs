@@ -5,6 +5,7 @@ use crate::FORMAT;
 use crate::check::{Finding, Moment, Verdict};
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
 use crate::hlog;
+use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
 use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
 use crate::ladder::CpuTime;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
@@ -193,6 +194,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         machine: Some(machine(&cell.contender)),
         server: Some(server()),
         driver: Some(driver),
+        host_state: Some(host_state(&mut chance)),
         warnings: Vec::new(),
     };
     StoredTrial { record, measured: Some(measured), findings: findings(&mut chance), looks: Some(looks(speed)) }
@@ -332,6 +334,28 @@ fn looks(speed: f64) -> Looks {
         }
     };
     Looks { start: look(WARMUP_S), end: look(WARMUP_S + MEASURED_S - 1) }
+}
+
+/// A quiet host of two CPUs, on which others take about one hundredth of the time.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn host_state(chance: &mut Chance) -> HostState {
+    let others_per_second = 2.0 + 0.2 * chance.uniform();
+    let reading = |second: u64| HostReading {
+        at_ns: second * 1_000_000_000,
+        governor: Reading::Unavailable("the kernel offers no frequency scaling here".to_owned()),
+        turbo: Reading::Known("on".to_owned()),
+        mitigations: Reading::Known("vulnerable: none; mitigated: spectre_v1 (Mitigation: barriers)".to_owned()),
+        frequency_khz: Reading::Known(3_200_000 + second * 10),
+        cpu: Reading::Known(CpuTime { busy_ticks: second * 150, idle_ticks: second * 50, ..CpuTime::default() }),
+        processes: Reading::Known(ProcessTimes {
+            ours_ticks: second * 140,
+            others_ticks: (second as f64 * others_per_second) as u64,
+            kernel_ticks: second * 6,
+        }),
+        memory: Reading::Known(HostMemory { available_bytes: 19_000_000_000, ..HostMemory::default() }),
+        stalls: Reading::Known(Stalls { cpu_us: second * 40_000, memory_us: 0, io_us: second * 9_000 }),
+    };
+    HostState { start: reading(WARMUP_S), end: reading(WARMUP_S + MEASURED_S) }
 }
 
 fn machine(contender: &str) -> MachineFacts {

@@ -128,7 +128,7 @@ fn allowed(tree: &Tree) -> Reading {
 }
 
 /// The distinct governors of all CPUs; one word on a system set up for measuring.
-fn governors(tree: &Tree) -> Reading {
+pub fn governors(tree: &Tree) -> Reading {
     let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
     let governors: BTreeSet<String> =
         cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_governor")).ok()).collect();
@@ -142,7 +142,7 @@ fn is_cpu(name: &str) -> bool {
     name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-fn turbo(tree: &Tree) -> Reading {
+pub fn turbo(tree: &Tree) -> Reading {
     let boost = tree.value(&format!("{CPUS}/cpufreq/boost"));
     let no_turbo = tree.value(&format!("{CPUS}/intel_pstate/no_turbo"));
     match (boost.as_deref(), no_turbo.as_deref()) {
@@ -150,6 +150,38 @@ fn turbo(tree: &Tree) -> Reading {
         (Ok("0"), _) | (_, Ok("1")) => Ok("off".to_owned()),
         _ => Err("the kernel offers no switch for it here".to_owned()),
     }
+}
+
+/// What is done about the processor's weaknesses, in one text: two that differ come from hosts that differ in it.
+pub fn mitigations(tree: &Tree) -> Reading {
+    let weaknesses = Weaknesses::read(tree);
+    let vulnerable = weaknesses.with_how(|how| !is_mitigated(how) && !is_absent(how))?;
+    let mitigated = weaknesses.with_how(is_mitigated)?;
+    Ok(format!("vulnerable: {vulnerable}; mitigated: {mitigated}"))
+}
+
+/// Mean frequency over all CPUs at this moment: as the kernel sets it, or else as it has measured it.
+pub fn frequency_khz(tree: &Tree) -> Result<u64, String> {
+    let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
+    let set = cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_cur_freq")).ok()?.parse().ok());
+    let set: Vec<u64> = set.collect();
+    if let Some(mean) = mean(&set) {
+        return Ok(mean);
+    }
+    let processors = parse_cpuinfo(&tree.text(CPUINFO)?);
+    let measured: Vec<u64> = processors.iter().filter_map(|processor| khz_of_mhz(processor.get("cpu MHz")?)).collect();
+    mean(&measured).ok_or_else(|| format!("neither {CPUS} nor {CPUINFO} says it"))
+}
+
+fn mean(values: &[u64]) -> Option<u64> {
+    values.iter().sum::<u64>().checked_div(values.len() as u64)
+}
+
+/// "2596.122" as 2,596,122.
+fn khz_of_mhz(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let thousandths = format!("{fraction:0<3}");
+    Some(whole.parse::<u64>().ok()? * 1_000 + thousandths.get(..3)?.parse::<u64>().ok()?)
 }
 
 fn is_absent(how: &str) -> bool {
@@ -211,6 +243,14 @@ mod tests {
     fn a_processor_without_a_place_has_no_topology() {
         let processors = parse_cpuinfo("processor : 0\nmodel name : some\n");
         assert_eq!((cores(&processors), sockets(&processors)), (None, None));
+    }
+
+    #[test]
+    fn frequencies_are_told_in_kilohertz() {
+        assert_eq!(khz_of_mhz("2596.122"), Some(2_596_122));
+        assert_eq!(khz_of_mhz("800.5"), Some(800_500));
+        assert_eq!(khz_of_mhz("fast"), None);
+        assert_eq!((mean(&[1_000, 3_000]), mean(&[])), (Some(2_000), None));
     }
 
     #[test]

@@ -26,6 +26,11 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
+pub fn available_bytes(tree: &Tree) -> Result<u64, String> {
+    let text = meminfo_bytes(&tree.text(MEMINFO)?, "MemAvailable")?;
+    text.parse().map_err(|_| format!("{MEMINFO} gives MemAvailable as {text:?}"))
+}
+
 fn meminfo_count(text: &str, field: &str) -> Reading {
     let value = text.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'));
     value.map(|value| value.trim().to_owned()).ok_or_else(|| format!("{MEMINFO} has no field {field}"))

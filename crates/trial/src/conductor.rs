@@ -228,6 +228,7 @@ impl Run<'_> {
             machine: None,
             server: None,
             driver: None,
+            host_state: None,
             warnings: Vec::new(),
         };
         if interrupted {
