@@ -10,6 +10,7 @@ pub mod bootstrap;
 pub mod cells;
 pub mod checks;
 pub mod compare;
+pub mod consistency;
 pub mod estimate;
 pub mod latency;
 pub mod machines;

@@ -6,6 +6,7 @@ use crate::bootstrap;
 use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
+use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
 use crate::settings::{self, SettingsComparison};
 use crate::warnings::{self, Warning};
@@ -29,6 +30,8 @@ pub struct Analysis {
     pub checks: Vec<CheckSummary>,
     pub settings: Vec<SettingsComparison>,
     pub agreement: Vec<Agreement>,
+    #[serde(default)]
+    pub consistency: Consistency,
 }
 
 /// What all intervals have in common.
@@ -46,7 +49,14 @@ pub fn analyse(run: &Run) -> Analysis {
     let agreement = agreement::all(run);
     let settings = settings::all(run);
     let checks = checks::all(run);
-    let findings = warnings::Findings { work: &work, agreement: &agreement, settings: &settings, checks: &checks };
+    let consistency = consistency::of_run(run);
+    let findings = warnings::Findings {
+        work: &work,
+        agreement: &agreement,
+        settings: &settings,
+        checks: &checks,
+        consistency: &consistency,
+    };
     Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
@@ -66,6 +76,7 @@ pub fn analyse(run: &Run) -> Analysis {
         checks,
         settings,
         agreement,
+        consistency,
     }
 }
 

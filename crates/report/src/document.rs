@@ -131,6 +131,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::latencies::blocks(analysis));
     blocks.extend(sections::activity::blocks(analysis));
     blocks.extend(sections::audits::blocks(analysis));
+    blocks.extend(sections::consistency::blocks(analysis));
     blocks.extend(sections::what_ran::blocks(run));
     blocks.extend(sections::machines::blocks(run));
     blocks.extend(sections::databases::blocks(analysis));

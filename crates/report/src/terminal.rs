@@ -20,6 +20,9 @@ const WIDEST: usize = 100;
 /// Plain text without colours; it ends with a line break.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
     let mut text = format!("\n{}\n", run.plan.question);
+    // What makes the answer doubtful comes before it, as in the report.
+    let (serious, cautions) = warnings(analysis);
+    text.push_str(&serious);
     for answer in answer::sentences(analysis) {
         text.push_str(&wrapped(&answer, ""));
     }
@@ -32,7 +35,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     }
     text.push('\n');
     text.push_str(&checks(analysis));
-    text.push_str(&warnings(analysis));
+    text.push_str(&cautions);
     text
 }
 
@@ -81,20 +84,21 @@ fn checks(analysis: &Analysis) -> String {
     )
 }
 
-fn warnings(analysis: &Analysis) -> String {
-    let mut text = String::new();
+/// Serious warnings and cautions; of all together no more than [`MOST_WARNINGS`], the serious first.
+fn warnings(analysis: &Analysis) -> (String, String) {
+    let (mut serious, mut cautions) = (String::new(), String::new());
     for warning in analysis.warnings.iter().take(MOST_WARNINGS) {
-        let word = match warning.severity {
-            Severity::Serious => "WARNING: ",
-            Severity::Caution => "caution: ",
+        let (text, word) = match warning.severity {
+            Severity::Serious => (&mut serious, "WARNING: "),
+            Severity::Caution => (&mut cautions, "caution: "),
         };
         text.push_str(&wrapped(&format!("{word}{}", first_line(&warning.text)), "  "));
     }
     let more = analysis.warnings.len().saturating_sub(MOST_WARNINGS);
     if more > 0 {
-        let _ = writeln!(text, "and {more} more warnings, in the report");
+        let _ = writeln!(cautions, "and {more} more warnings, in the report");
     }
-    text
+    (serious, cautions)
 }
 
 /// A reason may carry the end of a console; here its first line will do.

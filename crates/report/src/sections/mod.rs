@@ -3,6 +3,7 @@
 pub mod activity;
 pub mod audits;
 pub mod comparison;
+pub mod consistency;
 pub mod databases;
 pub mod latencies;
 pub mod machines;
