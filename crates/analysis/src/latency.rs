@@ -123,7 +123,7 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
         } else {
             bootstrap::bounds(blocks.len(), seed, |drawn| resampling.quantile(drawn, quantile))
         };
-        let method = "of all trials' histograms added up; percentile bootstrap over blocks".to_owned();
+        let method = "of all trials' histograms added up; BCa bootstrap over blocks".to_owned();
         Some(Quantile { quantile, value_us: Estimate { point, bounds, method } })
     };
     Some(Latency {
@@ -169,7 +169,7 @@ fn mean(all: &Counts, blocks: &[Counts], seed: u64) -> Option<Estimate> {
             drawn.iter().fold((0.0, 0.0), |(sum, count), &block| (sum + sums[block].0, count + sums[block].1));
         sum / count
     });
-    let method = "of all transactions; percentile bootstrap over blocks".to_owned();
+    let method = "of all transactions; BCa bootstrap over blocks".to_owned();
     Some(Estimate { point: all.mean()?, bounds, method })
 }
 

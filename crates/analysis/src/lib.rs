@@ -14,6 +14,7 @@ pub mod consistency;
 pub mod estimate;
 pub mod latency;
 pub mod machines;
+pub mod nested;
 pub mod normal;
 pub mod precision;
 pub mod pressure;
