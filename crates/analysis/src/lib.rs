@@ -19,6 +19,7 @@ pub mod normal;
 pub mod precision;
 pub mod pressure;
 pub mod settings;
+pub mod stopping;
 pub mod student;
 pub mod summary;
 pub mod throughput;

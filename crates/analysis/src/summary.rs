@@ -9,6 +9,7 @@ use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
 use crate::settings::{self, SettingsComparison};
+use crate::stopping::{self, Attained};
 use crate::warnings::{self, Warning};
 use crate::work::{self, WorkComparison};
 use record::run::Run;
@@ -19,10 +20,16 @@ pub struct Analysis {
     pub format: u32,
     pub study: String,
     pub question: String,
+    /// Whether each contender is compared with itself, so that there is no difference to be found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
     pub method: Method,
     /// The worst first.
     pub warnings: Vec<Warning>,
     pub comparisons: Vec<Comparison>,
+    /// Where the study wishes for a precision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Attained>,
     pub cells: Vec<CellResult>,
     pub work: Vec<WorkComparison>,
     pub activity: Vec<Activity>,
@@ -49,6 +56,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let agreement = agreement::all(run);
     let settings = settings::all(run);
     let checks = checks::all(run);
+    let comparisons = compare::all(run);
     let consistency = consistency::of_run(run);
     let findings = warnings::Findings {
         work: &work,
@@ -67,8 +75,10 @@ pub fn analyse(run: &Run) -> Analysis {
             seed: run.plan.seed,
             fewest_blocks: bootstrap::FEWEST_BLOCKS,
         },
+        aa: run.plan.aa,
         warnings: warnings::all(run, &findings),
-        comparisons: compare::all(run),
+        precision: stopping::attained(&run.plan, &comparisons),
+        comparisons,
         cells: run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect(),
         check_counts: checks::counts(&checks),
         work,

@@ -50,6 +50,9 @@ pub struct RunOptions {
     /// Run only some trials: a contender's name, block=N, cell=N or trial=N; may be repeated
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
+    /// Compare each contender with itself (an A/A study): what is then found is not there
+    #[arg(long)]
+    pub aa: bool,
     /// Folder that run folders are made in
     #[arg(long, value_name = "FOLDER", default_value = RUNS)]
     pub runs: PathBuf,
@@ -62,6 +65,9 @@ pub struct PlanOptions {
     /// Show only some trials, as in `run`
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
+    /// Show the A/A study, as in `run`
+    #[arg(long)]
+    pub aa: bool,
     /// Print the plan as JSON
     #[arg(long)]
     pub json: bool,

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod display;
 mod exit;
+mod growth;
 mod host;
 mod tools;
 

@@ -15,6 +15,7 @@ pub mod ladder;
 pub mod looks;
 pub mod phase;
 pub mod plan;
+pub mod precision;
 pub mod run;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;

@@ -103,6 +103,8 @@ fn plan(blocks: u32) -> Plan {
         study: "quickstart".to_owned(),
         seed: 20_261_121,
         blocks,
+        aa: false,
+        precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),
         workloads: vec![WorkloadNote {

@@ -1,6 +1,7 @@
 //! The answer to the study's question, one sentence for each comparison.
 
 use crate::format;
+use crate::sections::design::is_difference;
 use analysis::compare::{Comparison, Ratio, Verdict, WrongData};
 use analysis::summary::Analysis;
 
@@ -9,7 +10,13 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
-    analysis.comparisons.iter().map(|comparison| sentence(comparison) + &emulation(comparison)).collect()
+    let told = |comparison| sentence(comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
+    analysis.comparisons.iter().map(told).collect()
+}
+
+/// What a difference is called where there is none.
+fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
+    if analysis.aa && is_difference(comparison.verdict) { " But both are the same: a false alarm." } else { "" }
 }
 
 /// Why there is no verdict, if the data is wrong on either side.

@@ -1,7 +1,7 @@
 //! The short table at the end of a run.
 
 use crate::document::{Cell, Table};
-use crate::sections::comparison;
+use crate::sections::{comparison, design};
 use crate::{answer, format};
 use analysis::summary::Analysis;
 use analysis::warnings::Severity;
@@ -23,7 +23,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     // What makes the answer doubtful comes before it, as in the report.
     let (serious, cautions) = warnings(analysis);
     text.push_str(&serious);
-    for answer in answer::sentences(analysis) {
+    for answer in answer::sentences(analysis).into_iter().chain(design::sentences(analysis)) {
         text.push_str(&wrapped(&answer, ""));
     }
     for cells in comparison::groups(analysis) {

@@ -7,5 +7,6 @@ mod dying;
 mod interrupted;
 mod lacking;
 mod offered;
+mod precision;
 mod runs;
 mod setting;

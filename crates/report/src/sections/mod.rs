@@ -5,6 +5,7 @@ pub mod audits;
 pub mod comparison;
 pub mod consistency;
 pub mod databases;
+pub mod design;
 pub mod latencies;
 pub mod machines;
 pub mod opening;

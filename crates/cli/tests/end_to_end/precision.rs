@@ -1,0 +1,104 @@
+//! Runs that add blocks until they are precise enough, and runs that compare a contender with itself.
+
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use record::event::Event;
+use record::folder::read_events;
+use record::precision::Ended;
+use record::run::Run;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
+
+/// As short as trials can be.
+fn short(more: &str, blocks: &str) -> String {
+    let study = study("sqlite", "512MiB", more).replace("measure = \"3s\"", "measure = \"1s\"");
+    study.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", blocks)
+}
+
+/// Begins a run and kills it as soon as it has said certain words.
+fn killed_at(place: &Place, arguments: &[&str], words: &str) {
+    let mut child = place.command(arguments).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
+    let mut lines = BufReader::new(child.stderr.take().expect("its standard error")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(words)), "it never said {words:?}");
+    kill_process(Pid::from_child(&child), Signal::KILL).expect("killing it");
+    child.wait().expect("its end");
+}
+
+/// When each trial was started: a repeated one would show a later time.
+fn started(run: &Run) -> BTreeMap<u32, String> {
+    run.trials.iter().map(|trial| (trial.record.id, trial.record.started.clone())).collect()
+}
+
+fn events(place: &Place) -> Vec<Event> {
+    let events = read_events(&place.run_folder().join("events.jsonl")).expect("readable events");
+    events.into_iter().map(|stamped| stamped.event).collect()
+}
+
+/// Nobody knows anything to within a thousandth after eleven blocks of a second each.
+#[test]
+fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_between() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short(OTHER, "precision = \"0.1%\"\nmax_blocks = 11"));
+    killed_at(&place, &["run", "study.toml"], "block 11 is added: other against native is known to within ±");
+    let before = place.record();
+    assert_eq!((before.plan.blocks, before.trials.len()), (11, 20));
+    assert_eq!(before.plan.precision.and_then(|wish| wish.ended), None);
+    let output = place.bakeoff(&["run", "study.toml", "--resume"]);
+    let told = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let sentence = "Precision not reached after 11 blocks (10 planned, 1 added), the greatest number allowed: other against \
+                    native is known to within ±";
+    assert_eq!(told.matches(sentence).count(), 2, "once when it is decided, once below the answer: {told}");
+    let run = place.record();
+    assert_eq!((run.plan.blocks, run.trials.len()), (11, 22));
+    assert_eq!(run.plan.precision.and_then(|wish| wish.ended), Some(Ended::MaxBlocks));
+    let (earlier, later) = (started(&before), started(&run));
+    assert!(earlier.iter().all(|(id, started)| later[id] == *started), "a trial was repeated");
+    let is_told = |wanted: fn(&Event) -> bool| events(&place).iter().filter(|event| wanted(event)).count();
+    assert_eq!(is_told(|event| matches!(event, Event::BlockAdded { block: 11, trials: 2, .. })), 1);
+    assert_eq!(is_told(|event| matches!(event, Event::PrecisionEnded { blocks: 11, .. })), 1);
+    let again = place.bakeoff(&["run", "study.toml", "--resume"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert_eq!(started(&place.record()), later, "what was decided stays decided");
+}
+
+#[test]
+fn an_aa_study_of_one_contender_stops_when_it_is_precise_and_then_serves_as_a_pilot() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short("", "precision = \"50%\""));
+    let refused = place.bakeoff(&["run", "study.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains(":4: precision: found 1 contender"), "{}", text(&refused.stderr));
+    let plan = text(&place.bakeoff(&["plan", "study.toml", "--aa"]).stdout);
+    assert!(plan.contains("A/A study") && plan.contains("cell 1: native (again)"), "{plan}");
+    assert!(plan.contains("known to within ±50 %; at most 100 blocks"), "{plan}");
+
+    killed_at(&place, &["run", "study.toml", "--aa"], "trial 3/20");
+    let without = place.bakeoff(&["run", "study.toml", &format!("--resume={}", place.run_folder().display())]);
+    assert_eq!(without.status.code(), Some(2), "{}", text(&without.stderr));
+    let only = place.bakeoff(&["run", "study.toml", "--aa", "--resume", "--only", "native", "--only", "block=10"]);
+    assert_eq!(only.status.code(), Some(0), "{}", text(&only.stderr));
+    let of_last = place.record().trials.iter().filter(|trial| trial.record.block == 10).count();
+    assert_eq!(of_last, 2, "both of the contender");
+
+    let output = place.bakeoff(&["run", "study.toml", "--aa", "--resume"]);
+    let told = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("This is an A/A study: each contender is compared with itself"), "{told}");
+    assert!(told.contains("Precision reached after 10 blocks (as planned): the throughput ratio is known"), "{told}");
+    let run = place.record();
+    assert_eq!(run.plan.precision.and_then(|wish| wish.ended), Some(Ended::Reached));
+    assert_eq!(run.trials.len(), 20);
+    let html = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(
+        html.contains("<h1>A/A study: does each contender equal itself? Asked of: What does the platform cost?</h1>")
+    );
+}
