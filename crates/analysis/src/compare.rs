@@ -230,7 +230,12 @@ fn ratio(pairs: &[Pair<'_>], seed: u64, value: impl Fn(&StoredTrial) -> Option<f
         let whole = !block.baseline.is_empty() && !block.contender.is_empty();
         whole.then_some((pair.block, block))
     };
-    let (numbers, blocks): (Vec<u32>, Vec<Block>) = pairs.iter().filter_map(of_pair).unzip();
+    of_blocks(pairs.iter().filter_map(of_pair), seed)
+}
+
+/// The ratio over blocks that have both sides, each with its number; `None` without any.
+pub fn of_blocks(blocks: impl Iterator<Item = (u32, Block)>, seed: u64) -> Option<Ratio> {
+    let (numbers, blocks): (Vec<u32>, Vec<Block>) = blocks.unzip();
     let logs: Vec<f64> = blocks.iter().map(Block::log_ratio).collect();
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let spread = student::spread(&logs);

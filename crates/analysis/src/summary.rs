@@ -8,6 +8,7 @@ use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
+use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::warnings::{self, Warning};
@@ -39,6 +40,9 @@ pub struct Analysis {
     pub agreement: Vec<Agreement>,
     #[serde(default)]
     pub consistency: Consistency,
+    /// Where a study varies a machine's vCPUs or the number of clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
 }
 
 /// What all intervals have in common.
@@ -87,6 +91,7 @@ pub fn analyse(run: &Run) -> Analysis {
         settings,
         agreement,
         consistency,
+        scaling: scaling::all(run),
     }
 }
 

@@ -43,6 +43,10 @@ pub fn facts(tree: &Tree) -> Readings {
         Ok(processors) => count(processors).map(|number| number.to_string()).ok_or_else(no_topology),
         Err(why) => Err(why.clone()),
     };
+    let listed = match &cpuinfo {
+        Ok(processors) => cpus_of_cores(processors).ok_or_else(no_topology),
+        Err(why) => Err(why.clone()),
+    };
     let online = tree.value(&format!("{CPUS}/online"));
     let weaknesses = Weaknesses::read(tree);
     vec![
@@ -56,6 +60,7 @@ pub fn facts(tree: &Tree) -> Readings {
         ("cpu.threads", counted(|processors| Some(processors.len()))),
         ("cpu.cores", counted(cores)),
         ("cpu.sockets", counted(sockets)),
+        ("cpu.core_cpus", listed),
         ("cpu.online", online.clone().and_then(|list| count_list(&list).map(|count| count.to_string()))),
         ("cpu.online_list", online),
         ("cpu.allowed_list", allowed(tree)),
@@ -99,6 +104,21 @@ fn cores(processors: &[Processor]) -> Option<usize> {
         |processor: &Processor| Some((processor.get("physical id")?.clone(), processor.get("core id")?.clone()));
     let cores: Option<BTreeSet<_>> = processors.iter().map(place).collect();
     cores.map(|cores| cores.len())
+}
+
+/// The CPUs of each core, cores in the order of their first CPU: "0,2; 1,3".
+fn cpus_of_cores(processors: &[Processor]) -> Option<String> {
+    let mut cores: Vec<((&str, &str), Vec<&str>)> = Vec::new();
+    for processor in processors {
+        let place = (processor.get("physical id")?.as_str(), processor.get("core id")?.as_str());
+        let cpu = processor.get("processor")?.as_str();
+        match cores.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, cpus)) => cpus.push(cpu),
+            None => cores.push((place, vec![cpu])),
+        }
+    }
+    let cores: Vec<String> = cores.into_iter().map(|(_, cpus)| cpus.join(",")).collect();
+    (!cores.is_empty()).then(|| cores.join("; "))
 }
 
 fn flags_of_interest(flags: &str) -> String {
@@ -237,12 +257,13 @@ mod tests {
         let text = [thread(0, 0), thread(1, 0), thread(2, 1), thread(3, 1)].join("\n");
         let processors = parse_cpuinfo(&text);
         assert_eq!((processors.len(), cores(&processors), sockets(&processors)), (4, Some(2), Some(1)));
+        assert_eq!(cpus_of_cores(&processors).as_deref(), Some("0,1; 2,3"));
     }
 
     #[test]
     fn a_processor_without_a_place_has_no_topology() {
         let processors = parse_cpuinfo("processor : 0\nmodel name : some\n");
-        assert_eq!((cores(&processors), sockets(&processors)), (None, None));
+        assert_eq!((cores(&processors), sockets(&processors), cpus_of_cores(&processors)), (None, None, None));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod curve;
 pub mod latency;
 pub mod ratio;
 pub mod scale;
+pub mod scaling;
 pub mod svg;
 pub mod timeline;
 

@@ -11,6 +11,7 @@ pub mod machines;
 pub mod opening;
 pub mod pictures;
 pub mod pressure;
+pub mod scaling;
 pub mod side_by_side;
 pub mod terms;
 pub mod trials;

@@ -1,5 +1,7 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
+mod grown;
+
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;
 use record::facts::{Fact, PROCESSOR};
