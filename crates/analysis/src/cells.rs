@@ -3,6 +3,7 @@
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
 use crate::pressure::{self, TrialClimb, TrialQueue};
+use crate::steadiness::{self, CellSteadiness};
 use crate::throughput::{self, TrialThroughput};
 use crate::{machines, nested, student};
 use record::check::Finding;
@@ -26,6 +27,7 @@ pub struct CellResult {
     pub outcomes: Outcomes,
     /// Over sound trials only.
     pub throughput: Option<Estimate>,
+    pub steadiness: CellSteadiness,
     /// Every trial that has a record, sound or not.
     pub trials: Vec<TrialThroughput>,
     pub latency: Vec<Latency>,
@@ -130,6 +132,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
         throughput: student::geometric_mean(&values),
+        steadiness: steadiness::of_cell(&trials),
         trials,
         latency: latencies(run, cell.id),
         totals: totals(run, cell.id),

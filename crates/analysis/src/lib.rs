@@ -6,6 +6,7 @@
 
 pub mod activity;
 pub mod agreement;
+pub mod batches;
 pub mod bootstrap;
 pub mod cells;
 pub mod checks;
@@ -21,6 +22,7 @@ pub mod precision;
 pub mod pressure;
 pub mod scaling;
 pub mod settings;
+pub mod steadiness;
 pub mod stopping;
 pub mod student;
 pub mod summary;

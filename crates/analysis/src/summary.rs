@@ -62,12 +62,14 @@ pub fn analyse(run: &Run) -> Analysis {
     let checks = checks::all(run);
     let comparisons = compare::all(run);
     let consistency = consistency::of_run(run);
+    let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect();
     let findings = warnings::Findings {
         work: &work,
         agreement: &agreement,
         settings: &settings,
         checks: &checks,
         consistency: &consistency,
+        cells: &cells,
     };
     Analysis {
         format: record::FORMAT,
@@ -83,7 +85,7 @@ pub fn analyse(run: &Run) -> Analysis {
         warnings: warnings::all(run, &findings),
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
-        cells: run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect(),
+        cells,
         check_counts: checks::counts(&checks),
         work,
         activity: activity::all(run),

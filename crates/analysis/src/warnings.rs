@@ -2,11 +2,12 @@
 
 use crate::agreement::Agreement;
 use crate::bootstrap::FEWEST_BLOCKS;
+use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare, machines, throughput};
+use crate::{cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
@@ -46,6 +47,7 @@ pub struct Findings<'a> {
     pub settings: &'a [SettingsComparison],
     pub checks: &'a [CheckSummary],
     pub consistency: &'a Consistency,
+    pub cells: &'a [CellResult],
 }
 
 /// All warnings, the worst first.
@@ -63,6 +65,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(not_honoured(run));
     warnings.extend(told_by_trials(run));
     warnings.extend(unsteady(run));
+    warnings.extend(steadiness::cautions::all(findings.cells));
     warnings.extend(given_up(run));
     warnings.extend(design(run));
     warnings.sort_by_key(|warning| warning.severity);

@@ -156,10 +156,14 @@ fn host() -> Facts {
 }
 
 /// Uniform and normal numbers from a seed (splitmix64 and Box–Muller).
-struct Chance(u64);
+pub struct Chance(u64);
 
 impl Chance {
-    fn uniform(&mut self) -> f64 {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    pub fn uniform(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = self.0;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -167,7 +171,7 @@ impl Chance {
         ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    fn normal(&mut self) -> f64 {
+    pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.uniform()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.uniform()).cos()
     }
@@ -322,6 +326,7 @@ fn looks(speed: f64) -> Looks {
                 hits: Some(after(32_000.0)),
                 writes: Some(after(700.0)),
                 log_bytes: Some(after(2_400_000.0)),
+                checkpoints: None,
                 data_bytes: Some(210_000_000 + second * 60_000),
                 cache_bytes: Some(64 << 20),
             }),

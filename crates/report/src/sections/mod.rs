@@ -13,6 +13,7 @@ pub mod pictures;
 pub mod pressure;
 pub mod scaling;
 pub mod side_by_side;
+pub mod steadiness;
 pub mod terms;
 pub mod trials;
 pub mod what_ran;

@@ -28,7 +28,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 }
 
 /// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
-const WORDS: [&str; 23] = [
+const WORDS: [&str; 27] = [
     "contender",
     "baseline",
     "block",
@@ -44,6 +44,10 @@ const WORDS: [&str; 23] = [
     "response",
     "service",
     "95 % interval",
+    "steady state",
+    "drift",
+    "MSER-5",
+    "batch means",
     "Student's t",
     "bootstrap",
     "plain reading",
