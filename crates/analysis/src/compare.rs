@@ -14,7 +14,7 @@ use record::trial::{Metric, Outcome};
 use serde::{Deserialize, Serialize};
 
 /// The percentiles whose ratios are reported.
-const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
+pub const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
 /// One contender against the baseline, under the same scenario and swept values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

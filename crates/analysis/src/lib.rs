@@ -28,5 +28,7 @@ pub mod student;
 pub mod summary;
 pub mod throughput;
 pub mod topology;
+pub mod two_runs;
 pub mod warnings;
+pub mod welch;
 pub mod work;

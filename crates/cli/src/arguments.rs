@@ -25,6 +25,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Make the report of a run again from its record
     Report(ReportOptions),
+    /// Compare two runs of the same study, cell by cell; finds regressions
+    Compare(CompareOptions),
     /// List platforms, engines, workloads and their keys
     List(ListOptions),
     /// Load, run, check or clean a workload on a server that already exists
@@ -87,6 +89,29 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// Run folder of what was before
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// Run folder of what is now
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Look for regressions: throughput or response times that are worse by more than this, for example 3%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub threshold: Option<f64>,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// "3%" as 0.03.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
+    let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..1.0).contains(share));
+    share.ok_or_else(|| "a share from 0% to below 100% is needed, as in 3%".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -225,4 +250,18 @@ pub struct AgentOptions {
     /// Folder for the server's logs
     #[arg(long, default_value = "/run/bakeoff/logs")]
     pub logs: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_share_with_its_unit() {
+        let near = |text: &str, share: f64| percent(text).is_ok_and(|found| (found - share).abs() < 1e-12);
+        assert!(near("3%", 0.03) && near("0.5 %", 0.005) && near("0%", 0.0));
+        for wrong in ["3", "100%", "-1%", "3%%", "%", "nan%", "", "three%"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
+    }
 }

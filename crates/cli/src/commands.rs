@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod agent;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod drive;

@@ -18,6 +18,7 @@ pub mod markdown;
 pub mod precision;
 pub mod sections;
 pub mod terminal;
+pub mod two_runs;
 
 use analysis::summary::Analysis;
 use record::run::Run;

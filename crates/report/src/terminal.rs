@@ -40,7 +40,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
 }
 
 /// Text in columns: the first to the left, the others to the right, each number with its interval.
-fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
     let width = |index: usize| {
         let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
@@ -102,12 +102,12 @@ fn warnings(analysis: &Analysis) -> (String, String) {
 }
 
 /// A reason may carry the end of a console; here its first line will do.
-fn first_line(text: &str) -> &str {
+pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are set in by `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
     for word in text.split_whitespace() {

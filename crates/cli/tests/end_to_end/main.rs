@@ -10,3 +10,4 @@ mod offered;
 mod precision;
 mod runs;
 mod setting;
+mod two_runs;
