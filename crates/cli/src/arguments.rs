@@ -109,8 +109,7 @@ pub struct CompareOptions {
 
 /// "3%" as 0.03.
 fn percent(text: &str) -> Result<f64, String> {
-    let number = text.strip_suffix('%').and_then(|number| number.trim().parse::<f64>().ok());
-    let share = number.map(|percent| percent / 100.0).filter(|share| (0.0..1.0).contains(share));
+    let share = settings::parse_share(text).map(|share| share.0).filter(|share| *share < 1.0);
     share.ok_or_else(|| "a share from 0% to below 100% is needed, as in 3%".to_owned())
 }
 

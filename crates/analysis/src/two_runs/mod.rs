@@ -13,7 +13,7 @@ use crate::cells;
 use crate::compare::COMPARED_QUANTILES;
 use crate::estimate::{Bounds, Estimate};
 use crate::warnings::Warning;
-use crate::{bootstrap, student, throughput, welch};
+use crate::{student, throughput, welch};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -250,15 +250,14 @@ fn figure(what: What, old: &[f64], new: &[f64], wrong_data: bool, threshold: Opt
     } else {
         (change(slower), threshold.map_or(Regression::NotAsked, |threshold| regression(slower, &what, threshold)))
     };
-    Some(Figure { old: mean(old)?, new: mean(new)?, what, ratio, change, regression })
-}
-
-fn mean(values: &[f64]) -> Option<Estimate> {
-    let mut logs = bootstrap::logarithms(values)?;
-    logs.sort_unstable_by(f64::total_cmp);
-    let point = (logs.iter().sum::<f64>() / logs.len() as f64).exp();
-    let method = "geometric mean over trials; Student's t on logarithms".to_owned();
-    Some(Estimate { point, bounds: student::bounds(values), method })
+    Some(Figure {
+        old: student::geometric_mean(old)?,
+        new: student::geometric_mean(new)?,
+        what,
+        ratio,
+        change,
+        regression,
+    })
 }
 
 /// The ends of the interval of a ratio, turned so that above one is slower: near end first.
