@@ -8,6 +8,7 @@ use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
+use crate::raggedness::{self, Raggedness};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
@@ -40,6 +41,8 @@ pub struct Analysis {
     pub agreement: Vec<Agreement>,
     #[serde(default)]
     pub consistency: Consistency,
+    #[serde(default)]
+    pub raggedness: Vec<Raggedness>,
     /// Where a study varies a machine's vCPUs or the number of clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
@@ -93,6 +96,7 @@ pub fn analyse(run: &Run) -> Analysis {
         settings,
         agreement,
         consistency,
+        raggedness: raggedness::all(run),
         scaling: scaling::all(run),
     }
 }

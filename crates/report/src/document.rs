@@ -129,6 +129,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::comparison::blocks(analysis));
     blocks.extend(sections::pictures::blocks(analysis));
     blocks.extend(sections::steadiness::blocks(analysis));
+    blocks.extend(sections::evenness::blocks(analysis));
     blocks.extend(sections::scaling::blocks(analysis));
     blocks.extend(sections::pressure::blocks(analysis));
     blocks.extend(sections::latencies::blocks(analysis));

@@ -6,6 +6,7 @@ pub mod comparison;
 pub mod consistency;
 pub mod databases;
 pub mod design;
+pub mod evenness;
 pub mod latencies;
 pub mod machines;
 pub mod opening;
