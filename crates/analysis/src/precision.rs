@@ -86,7 +86,7 @@ fn simpson(from: f64, to: f64, function: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// ln Γ(n/2) by its recurrence, from Γ(1/2) = √π or Γ(1) = 1.
-fn logarithm_of_gamma_of_half(n: usize) -> f64 {
+pub(crate) fn logarithm_of_gamma_of_half(n: usize) -> f64 {
     let first = if n.is_multiple_of(2) { 0.0 } else { 0.5 * std::f64::consts::PI.ln() };
     let start = if n.is_multiple_of(2) { 2 } else { 1 };
     first + (start..n).step_by(2).map(|twice| (0.5 * twice as f64).ln()).sum::<f64>()

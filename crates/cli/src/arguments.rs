@@ -70,6 +70,12 @@ pub struct PlanOptions {
     /// Show the A/A study, as in `run`
     #[arg(long)]
     pub aa: bool,
+    /// Say what the study's blocks will be able to tell, judged by an earlier run of the same contenders
+    #[arg(long, value_name = "RUN")]
+    pub pilot: Option<PathBuf>,
+    /// Say how many blocks this precision needs, for example 1%; without it, the study's
+    #[arg(long, value_name = "SHARE", requires = "pilot")]
+    pub precision: Option<String>,
     /// Print the plan as JSON
     #[arg(long)]
     pub json: bool,

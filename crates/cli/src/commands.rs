@@ -7,6 +7,7 @@ pub mod doctor;
 pub mod drive;
 pub mod image;
 pub mod list;
+pub mod pilot;
 pub mod plan;
 pub mod report;
 pub mod rows;

@@ -2,6 +2,7 @@
 
 use crate::arguments::PlanOptions;
 use crate::commands::list::keys;
+use crate::commands::pilot;
 use crate::commands::study_file::{chosen, planned};
 use crate::display::{print, say, span};
 use crate::exit::Exit;
@@ -16,16 +17,29 @@ use std::time::Duration;
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let plan = planned(&options.study, options.aa)?.plan;
     let chosen = chosen(&plan, &options.only)?;
+    let outlook = pilot::outlook_of(options, &plan)?;
     if let Err(lacking) = tools::require_for(&chosen) {
         say(&format!("warning: {lacking}"));
     }
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&chosen)?));
+        let mut printed = serde_json::to_value(&chosen)?;
+        if let (Value::Object(printed), Some(outlook)) = (&mut printed, &outlook) {
+            printed.insert("outlook".to_owned(), serde_json::to_value(outlook)?);
+        }
+        print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
     } else {
         print(&text(&chosen)?);
+        print(&match (&outlook, &options.pilot) {
+            (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
+            _ => ASK_A_PILOT.to_owned(),
+        });
     }
     Ok(Exit::Done)
 }
+
+/// Nobody can know it from the plan alone.
+const ASK_A_PILOT: &str = "what these blocks will be able to tell depends on how far they lie apart here: --pilot RUN says it \
+                           from an earlier run of the same contenders\n";
 
 fn text(plan: &Plan) -> Result<String> {
     let mut text = String::new();

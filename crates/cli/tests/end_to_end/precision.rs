@@ -101,4 +101,39 @@ fn an_aa_study_of_one_contender_stops_when_it_is_precise_and_then_serves_as_a_pi
     assert!(
         html.contains("<h1>A/A study: does each contender equal itself? Asked of: What does the platform cost?</h1>")
     );
+    serves_as_a_pilot(&place);
+}
+
+fn serves_as_a_pilot(place: &Place) {
+    let pilot = place.run_folder().display().to_string();
+    let plan = |more: &[&str]| place.bakeoff(&[&["plan", "study.toml", "--aa", "--pilot", &pilot], more].concat());
+    let told = text(&plan(&[]).stdout);
+    assert!(told.contains("native (again) against native: in its 10 blocks the log ratio spreads by "), "{told}");
+    assert!(told.contains("10 blocks will know the ratio to within ±"), "{told}");
+    assert!(told.contains("±50 % needs 10 blocks (10 to 1"), "the least number of blocks: {told}");
+    assert!(text(&plan(&["--precision", "0.5%"]).stdout).contains("±0.5 % needs "));
+    let json: serde_json::Value = serde_json::from_slice(&plan(&["--json"]).stdout).unwrap();
+    assert_eq!(json["outlook"]["comparisons"][0]["pilot_blocks"], 10);
+    assert!(json["outlook"]["block_ms"].as_u64().unwrap() > 2_000);
+    let refused = |output: std::process::Output, expected: &str| {
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(expected), "{told}");
+    };
+    refused(plan(&["--precision", "200%"]), "--precision: found \"200%\"; expected a share such as \"5%\"");
+    refused(place.bakeoff(&["plan", "study.toml", "--aa", "--pilot", "nowhere"]), "--pilot nowhere: ");
+    let other = Place::new(&short(OTHER, "blocks = 3"));
+    refused(other.bakeoff(&["plan", "study.toml", "--pilot", &pilot]), "it has no other to learn from; it has native");
+    let larger = Place::new(&short("", "blocks = 3").replace("clients = 2", "clients = 3"));
+    let told = "it is of another study: for native, load.clients differ from the plan's";
+    refused(larger.bakeoff(&["plan", "study.toml", "--aa", "--pilot", &pilot]), told);
+    for block in 5..=10 {
+        for trial in [2 * block - 1, 2 * block] {
+            std::fs::remove_file(place.run_folder().join(format!("trials/{trial:04}/trial.json"))).unwrap();
+        }
+    }
+    refused(
+        plan(&[]),
+        "only 4 of its blocks have sound trials of both native (again) and native; at least 5 are needed",
+    );
 }
