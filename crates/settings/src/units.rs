@@ -82,7 +82,9 @@ pub fn parse_rate(text: &str) -> Option<Rate> {
 /// A number without the sign is no share: whoever writes 1 may mean all of it or a hundredth.
 pub fn parse_share(text: &str) -> Option<Share> {
     let number = text.trim().strip_suffix('%')?.trim_end();
-    Some(Share(plain_number(number)? / PER_CENT))
+    plain_number(number)?;
+    // Not divided: 0.7 / 100 is not 0.007, and a plan that is read again must be equal to the one that was written.
+    format!("{number}e-2").parse().ok().map(Share)
 }
 
 /// Digits with at most one point between them.
@@ -225,6 +227,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_share_in_a_file_is_read_back(thousandths in 0..100_000_u32) {
+            let share = parse_share(&format!("{}%", f64::from(thousandths) / 1_000.0)).unwrap();
+            let written = serde_json::to_string(&share).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Share>(&written).unwrap(), share);
+        }
+
         #[test]
         fn a_shown_rate_is_read_back(per_s in 0.0..1e7_f64) {
             prop_assert_eq!(parse_rate(&Rate(per_s).to_string()), Some(Rate(per_s)));
