@@ -118,7 +118,7 @@ fn conclusion(two: &TwoRuns) -> String {
         ),
         Gate::Open if open == 0 => format!("No figure became slower by more than {percent} %."),
         Gate::Open => format!(
-            "No figure is shown to be slower by more than {percent} %; of {open} of {all} it is not ruled out either. More blocks would tell."
+            "No figure is shown to be slower by more than {percent} %; for {open} of {all} it is not ruled out either. More blocks would tell."
         ),
     }
 }

@@ -71,7 +71,9 @@ fn storage_in_words(work: &[StorageWork]) -> String {
     let (device, redo) = (DEVICE_TOLERANCE * 100.0, REDO_TOLERANCE * 100.0);
     let tolerated = format!("{device:.0} % of the device's figures and {redo:.0} % of redo");
     let readings = "Plain readings of the machine's device and the database between the two looks within the window";
-    if work.iter().all(|work| work.unequal.is_empty()) {
+    if work.iter().all(|work| work.contenders.len() < 2) {
+        format!("{readings}.")
+    } else if work.iter().all(|work| work.unequal.is_empty()) {
         format!("{readings}; equal within the tolerated {tolerated}.")
     } else {
         format!("{readings}; more than the tolerated {tolerated} apart, see the warning above.")
@@ -80,7 +82,8 @@ fn storage_in_words(work: &[StorageWork]) -> String {
 
 fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
     if host.trials.is_empty() {
-        return Vec::new();
+        let unknown = "What the host did during the trials is not in the record: it was not asked for then, or nothing was driven.";
+        return vec![Block::Paragraph(unknown.to_owned())];
     }
     let mut blocks = vec![Block::Table(host_table(&host.trials))];
     let mut note = "Plain readings of the host at both ends of each measured window. Busy, stolen (by a hypervisor below) and others \
