@@ -4,12 +4,13 @@
 use super::keys;
 use super::{Matched, name};
 use crate::cells;
-use crate::consistency;
+use crate::consistency::{host, littles_law};
 use crate::warnings::{Warning, caution, serious};
+use crate::work;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{MachineFacts, ServerFacts};
+use record::trial::{MachineFacts, ServerFacts, Work};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -51,10 +52,16 @@ pub fn warnings(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Warning> {
     warnings.extend(of_cells(matched, "the loads that were driven", |(before, after)| {
         differing_facts(&driven(old, before), &driven(new, after))
     }));
+    warnings.extend(of_cells(matched, "the statements", |(before, after)| {
+        work::between_runs(work_of(old, before), work_of(new, after))
+    }));
     for (run, which) in [(old, "old"), (new, "new")] {
-        let own = consistency::warnings(&consistency::of_run(run)).into_iter();
-        warnings
-            .extend(own.map(|warning| Warning { text: format!("in the {which} run, {}", warning.text), ..warning }));
+        // Of each run only what is about its own measuring; what contenders differ in, they may differ in twice.
+        let mut own = host::warnings(&host::of_run(run));
+        own.extend(littles_law::warnings(&littles_law::all(run)));
+        warnings.extend(
+            own.into_iter().map(|warning| Warning { text: format!("in the {which} run, {}", warning.text), ..warning }),
+        );
     }
     warnings.sort_by_key(|warning| warning.severity);
     warnings
@@ -145,6 +152,10 @@ fn server(run: &Run, cell: &Cell) -> Seen {
         effective.iter().map(|(name, value)| (name.clone(), value.clone())).chain(own).collect::<Vec<_>>()
     };
     seen(run, cell, |trial| trial.record.server.as_ref().map(of_server).unwrap_or_default())
+}
+
+fn work_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = Work> + use<'a> {
+    cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.work)
 }
 
 /// As it was found, where the study leaves it open.

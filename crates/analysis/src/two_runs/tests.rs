@@ -126,6 +126,7 @@ fn what_else_differs_is_told_loudly() {
     for trial in new.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
         let server = trial.record.server.as_mut().unwrap();
         "3.99".clone_into(&mut server.version);
+        trial.record.driver.as_mut().unwrap().work.statements *= 2;
         trial.record.machine.as_mut().unwrap().inside.insert("kernel.release".to_owned(), Fact::known("6.1.9-cloud"));
     }
     let two = compare(&old, &new, None).unwrap();
@@ -137,6 +138,7 @@ fn what_else_differs_is_told_loudly() {
          and is \"new key\"",
         "the machines of kvm differ: kernel.release inside was 6.1.0-25-cloud-amd64 and is 6.1.9-cloud",
         "the database servers of kvm differ: version was 3.51.1 and is 3.99",
+        "the statements of kvm differ: statements per transaction: 26.00 on the old run, 52.00 on the new run",
     ];
     assert_eq!(texts, expected);
     assert!(two.warnings.iter().all(|warning| warning.severity == Severity::Serious));
