@@ -1,11 +1,11 @@
 //! What each cell of the plan gave: its trials, throughput, latencies and totals.
 
-use crate::bootstrap;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
-use crate::machines;
 use crate::pressure::{self, TrialClimb, TrialQueue};
+use crate::steadiness::{self, CellSteadiness};
 use crate::throughput::{self, TrialThroughput};
+use crate::{machines, nested, student};
 use record::check::Finding;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
@@ -27,6 +27,7 @@ pub struct CellResult {
     pub outcomes: Outcomes,
     /// Over sound trials only.
     pub throughput: Option<Estimate>,
+    pub steadiness: CellSteadiness,
     /// Every trial that has a record, sound or not.
     pub trials: Vec<TrialThroughput>,
     pub latency: Vec<Latency>,
@@ -118,7 +119,8 @@ pub fn has_wrong_data(trial: &StoredTrial) -> bool {
 
 pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
-    let values: Vec<f64> = trials.iter().filter(|trial| trial.sound).filter_map(|trial| trial.value).collect();
+    let sound = trials.iter().filter(|trial| trial.sound).filter_map(|trial| Some((trial.block, trial.value?)));
+    let values = nested::means_of_blocks(sound);
     let metric =
         trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
     CellResult {
@@ -129,7 +131,8 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         processor: machines::processor(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
-        throughput: bootstrap::geometric_mean(&values, run.plan.seed),
+        throughput: student::geometric_mean(&values),
+        steadiness: steadiness::of_cell(&trials),
         trials,
         latency: latencies(run, cell.id),
         totals: totals(run, cell.id),

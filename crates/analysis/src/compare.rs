@@ -3,10 +3,10 @@
 //! Within a block both met the same drift of the machine and the same inputs, so each block gives one ratio; the
 //! answer is the geometric mean of those. A block in which either side is not sound is left out, and named.
 
-use crate::bootstrap;
 use crate::cells::{self, Group};
 use crate::estimate::{Bounds, Estimate};
-use crate::{machines, student, throughput};
+use crate::nested::{self, Block};
+use crate::{machines, precision, student, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -14,7 +14,7 @@ use record::trial::{Metric, Outcome};
 use serde::{Deserialize, Serialize};
 
 /// The percentiles whose ratios are reported.
-const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
+pub const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
 
 /// One contender against the baseline, under the same scenario and swept values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -54,11 +54,23 @@ pub struct LeftOut {
 /// A ratio over paired blocks, with two intervals and every point it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
+    /// Its interval is Student's t on the logarithms, on which verdicts rest.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The second opinion for few blocks: Student's t on the logarithms.
-    pub student: Bounds,
+    /// The second opinion, which assumes no shape of the spread: BCa bootstrap over blocks.
+    pub bootstrap: Bounds,
+    /// Standard deviation of the blocks' log ratios; `None` of a single block.
+    pub spread: Option<f64>,
+    /// What would have been seen; `None` where there are too few blocks for a verdict.
+    pub smallest_effect: Option<SmallestEffect>,
     pub blocks: Vec<BlockRatio>,
+}
+
+/// The ratios nearest to one that a run with this spread and this many blocks tells from one four times in five.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SmallestEffect {
+    pub below_one: f64,
+    pub above_one: f64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -103,19 +115,19 @@ fn of_group(run: &Run, group: &Group<'_>) -> Vec<Comparison> {
     others.map(|cell| of_pair(run, group, baseline, cell)).collect()
 }
 
-/// The same block of both sides.
+/// The same block of both sides; neither is empty.
 struct Pair<'a> {
     block: u32,
-    baseline: &'a StoredTrial,
-    contender: &'a StoredTrial,
+    baseline: Vec<&'a StoredTrial>,
+    contender: Vec<&'a StoredTrial>,
 }
 
 fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
     let window = |trial: &StoredTrial| trial.record.driver.as_ref().and_then(throughput::of_window);
     let throughput = ratio(&pairs, run.plan.seed, window);
-    let metric =
-        pairs.first().and_then(|pair| pair.baseline.record.driver.as_ref()).map(|driver| driver.metric.clone());
+    let first = pairs.first().and_then(|pair| pair.baseline.first());
+    let metric = first.and_then(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
     let metric = metric.unwrap_or_default();
     let wrong_data = wrong_data(run, [baseline, contender]);
     Comparison {
@@ -165,17 +177,29 @@ fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, 
     (pairs, left_out)
 }
 
-/// The sound trial of a cell in a block, or why there is none.
-fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<&'a StoredTrial, String> {
-    let name = &cell.contender;
-    let trial = cells::trials_of(run, cell.id).find(|trial| trial.record.block == block);
-    let trial = trial.ok_or_else(|| format!("{name} was not reached"))?;
+/// The sound trials of a cell in a block, or why there is none.
+fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTrial>, String> {
+    let (mut found, mut reasons) = (Vec::new(), Vec::new());
+    for trial in cells::trials_of(run, cell.id).filter(|trial| trial.record.block == block) {
+        match why_unusable(&cell.contender, trial) {
+            None => found.push(trial),
+            Some(why) => reasons.push(why),
+        }
+    }
+    match (found.is_empty(), reasons.is_empty()) {
+        (false, _) => Ok(found),
+        (true, false) => Err(reasons.join("; ")),
+        (true, true) => Err(format!("{} was not reached", cell.contender)),
+    }
+}
+
+fn why_unusable(name: &str, trial: &StoredTrial) -> Option<String> {
     let counted = trial.record.driver.as_ref().and_then(throughput::of_window);
     match &trial.record.outcome {
-        Outcome::Completed if cells::has_wrong_data(trial) => Err(format!("the data of {name} is wrong")),
-        Outcome::Completed if counted.is_some_and(|value| value > 0.0) => Ok(trial),
-        Outcome::Completed => Err(format!("{name} counted nothing")),
-        other => Err(format!("{name} {}", in_one_line(other))),
+        Outcome::Completed if cells::has_wrong_data(trial) => Some(format!("the data of {name} is wrong")),
+        Outcome::Completed if counted.is_some_and(|value| value > 0.0) => None,
+        Outcome::Completed => Some(format!("{name} counted nothing")),
+        other => Some(format!("{name} {}", in_one_line(other))),
     }
 }
 
@@ -197,13 +221,36 @@ pub fn in_one_line(outcome: &Outcome) -> String {
 
 /// The ratio of what `value` reads from both sides of each pair; pairs without such a value are left out.
 fn ratio(pairs: &[Pair<'_>], seed: u64, value: impl Fn(&StoredTrial) -> Option<f64>) -> Option<Ratio> {
-    let of_block = |pair: &Pair<'_>| {
-        let ratio = value(pair.contender)? / value(pair.baseline)?;
-        (ratio.is_finite() && ratio > 0.0).then_some(BlockRatio { block: pair.block, ratio })
+    let logarithms = |trials: &[&StoredTrial]| -> Vec<f64> {
+        let values = trials.iter().filter_map(|trial| value(trial));
+        values.filter(|value| value.is_finite() && *value > 0.0).map(f64::ln).collect()
     };
-    let blocks: Vec<BlockRatio> = pairs.iter().filter_map(of_block).collect();
-    let ratios: Vec<f64> = blocks.iter().map(|block| block.ratio).collect();
-    Some(Ratio { estimate: bootstrap::geometric_mean(&ratios, seed)?, student: student::bounds(&ratios), blocks })
+    let of_pair = |pair: &Pair<'_>| {
+        let block = Block { baseline: logarithms(&pair.baseline), contender: logarithms(&pair.contender) };
+        let whole = !block.baseline.is_empty() && !block.contender.is_empty();
+        whole.then_some((pair.block, block))
+    };
+    of_blocks(pairs.iter().filter_map(of_pair), seed)
+}
+
+/// The ratio over blocks that have both sides, each with its number; `None` without any.
+pub fn of_blocks(blocks: impl Iterator<Item = (u32, Block)>, seed: u64) -> Option<Ratio> {
+    let (numbers, blocks): (Vec<u32>, Vec<Block>) = blocks.unzip();
+    let logs: Vec<f64> = blocks.iter().map(Block::log_ratio).collect();
+    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
+    let spread = student::spread(&logs);
+    Some(Ratio {
+        estimate: student::geometric_mean(&ratios)?,
+        bootstrap: nested::bounds(&blocks, seed).map(f64::exp),
+        spread,
+        smallest_effect: spread.and_then(|spread| smallest_effect(spread, blocks.len())),
+        blocks: numbers.into_iter().zip(ratios).map(|(block, ratio)| BlockRatio { block, ratio }).collect(),
+    })
+}
+
+fn smallest_effect(spread: f64, blocks: usize) -> Option<SmallestEffect> {
+    let effect = precision::smallest_effect(spread, blocks)?;
+    Some(SmallestEffect { below_one: (-effect).exp(), above_one: effect.exp() })
 }
 
 fn latency_ratios(pairs: &[Pair<'_>], counted: &[String], seed: u64) -> Vec<LatencyRatio> {

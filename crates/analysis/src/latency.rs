@@ -123,7 +123,7 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
         } else {
             bootstrap::bounds(blocks.len(), seed, |drawn| resampling.quantile(drawn, quantile))
         };
-        let method = "of all trials' histograms added up; percentile bootstrap over blocks".to_owned();
+        let method = "of all trials' histograms added up; BCa bootstrap over blocks".to_owned();
         Some(Quantile { quantile, value_us: Estimate { point, bounds, method } })
     };
     Some(Latency {
@@ -169,21 +169,22 @@ fn mean(all: &Counts, blocks: &[Counts], seed: u64) -> Option<Estimate> {
             drawn.iter().fold((0.0, 0.0), |(sum, count), &block| (sum + sums[block].0, count + sums[block].1));
         sum / count
     });
-    let method = "of all transactions; percentile bootstrap over blocks".to_owned();
+    let method = "of all transactions; BCa bootstrap over blocks".to_owned();
     Some(Estimate { point: all.mean()?, bounds, method })
 }
 
 /// Cumulative counts of each block on the values of all, so that a quantile of any draw is found by bisection.
-struct Resampling {
+pub struct Resampling {
     values: Vec<u64>,
     /// For each block, how many lie at or below each value.
     cumulative: Vec<Vec<u64>>,
 }
 
 impl Resampling {
-    fn new(all: &Counts, blocks: &[Counts]) -> Self {
+    /// `all` must be the sum of the blocks.
+    pub fn new<'a>(all: &Counts, blocks: impl IntoIterator<Item = &'a Counts>) -> Self {
         let values: Vec<u64> = all.0.iter().map(|&(value, _)| value).collect();
-        let cumulative = blocks.iter().map(|block| {
+        let cumulative = blocks.into_iter().map(|block| {
             let mut pairs = block.0.iter().peekable();
             let mut seen = 0;
             let at_or_below = |value: &u64| {
@@ -198,7 +199,8 @@ impl Resampling {
         Self { values, cumulative }
     }
 
-    fn quantile(&self, drawn: &[usize], quantile: f64) -> f64 {
+    /// The quantile of the blocks drawn, each as often as it was.
+    pub fn quantile(&self, drawn: &[usize], quantile: f64) -> f64 {
         let at_or_below = |index: usize| drawn.iter().map(|&block| self.cumulative[block][index]).sum::<u64>() as f64;
         let last = self.values.len() - 1;
         let needed = quantile * at_or_below(last);

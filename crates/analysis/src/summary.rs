@@ -6,8 +6,12 @@ use crate::bootstrap;
 use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
+use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
+use crate::raggedness::{self, Raggedness};
+use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
+use crate::stopping::{self, Attained};
 use crate::warnings::{self, Warning};
 use crate::work::{self, WorkComparison};
 use record::run::Run;
@@ -18,10 +22,16 @@ pub struct Analysis {
     pub format: u32,
     pub study: String,
     pub question: String,
+    /// Whether each contender is compared with itself, so that there is no difference to be found.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
     pub method: Method,
     /// The worst first.
     pub warnings: Vec<Warning>,
     pub comparisons: Vec<Comparison>,
+    /// Where the study wishes for a precision.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Attained>,
     pub cells: Vec<CellResult>,
     pub work: Vec<WorkComparison>,
     pub activity: Vec<Activity>,
@@ -29,6 +39,13 @@ pub struct Analysis {
     pub checks: Vec<CheckSummary>,
     pub settings: Vec<SettingsComparison>,
     pub agreement: Vec<Agreement>,
+    #[serde(default)]
+    pub consistency: Consistency,
+    #[serde(default)]
+    pub raggedness: Vec<Raggedness>,
+    /// Where a study varies a machine's vCPUs or the number of clients.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scaling: Vec<Scaling>,
 }
 
 /// What all intervals have in common.
@@ -46,7 +63,17 @@ pub fn analyse(run: &Run) -> Analysis {
     let agreement = agreement::all(run);
     let settings = settings::all(run);
     let checks = checks::all(run);
-    let findings = warnings::Findings { work: &work, agreement: &agreement, settings: &settings, checks: &checks };
+    let comparisons = compare::all(run);
+    let consistency = consistency::of_run(run);
+    let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect();
+    let findings = warnings::Findings {
+        work: &work,
+        agreement: &agreement,
+        settings: &settings,
+        checks: &checks,
+        consistency: &consistency,
+        cells: &cells,
+    };
     Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
@@ -57,15 +84,20 @@ pub fn analyse(run: &Run) -> Analysis {
             seed: run.plan.seed,
             fewest_blocks: bootstrap::FEWEST_BLOCKS,
         },
+        aa: run.plan.aa,
         warnings: warnings::all(run, &findings),
-        comparisons: compare::all(run),
-        cells: run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect(),
+        precision: stopping::attained(&run.plan, &comparisons),
+        comparisons,
+        cells,
         check_counts: checks::counts(&checks),
         work,
         activity: activity::all(run),
         checks,
         settings,
         agreement,
+        consistency,
+        raggedness: raggedness::all(run),
+        scaling: scaling::all(run),
     }
 }
 

@@ -1,6 +1,8 @@
 //! Counted transactions per unit of time: one figure for each trial, and its course second by second.
 
-use crate::cells;
+use crate::estimate::Bounds;
+use crate::steadiness::{self, TrialSteadiness};
+use crate::{batches, cells};
 use record::run::StoredTrial;
 use record::trial::{DriverFacts, KindTotals};
 use serde::{Deserialize, Serialize};
@@ -14,6 +16,9 @@ pub struct TrialThroughput {
     pub sound: bool,
     /// A plain reading: the count of the measured window over its length. `None` if nothing was measured.
     pub value: Option<f64>,
+    /// How well this trial alone knows its throughput, from the means of batches of seconds. No estimate is made of it.
+    pub interval: Bounds,
+    pub steadiness: TrialSteadiness,
     pub seconds: Vec<Second>,
 }
 
@@ -28,12 +33,24 @@ pub struct Second {
 
 pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
     let driver = trial.record.driver.as_ref();
+    let seconds = driver.map(|driver| series(trial, driver)).unwrap_or_default();
+    let value = driver.and_then(of_window);
     TrialThroughput {
         trial: trial.record.id,
         block: trial.record.block,
         sound: cells::is_sound(trial),
-        value: driver.and_then(of_window),
-        seconds: driver.map(|driver| series(trial, driver)).unwrap_or_default(),
+        value,
+        interval: interval(value, &seconds),
+        steadiness: steadiness::of_trial(trial, &seconds),
+        seconds,
+    }
+}
+
+fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
+    let rates: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
+    match value {
+        Some(value) => batches::bounds(value, &rates),
+        None => Bounds::Unknown { why: "nothing was measured".to_owned() },
     }
 }
 

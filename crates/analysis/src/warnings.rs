@@ -2,10 +2,12 @@
 
 use crate::agreement::Agreement;
 use crate::bootstrap::FEWEST_BLOCKS;
+use crate::cells::CellResult;
 use crate::checks::CheckSummary;
+use crate::consistency::{self, Consistency};
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare, machines, throughput};
+use crate::{cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
@@ -44,6 +46,8 @@ pub struct Findings<'a> {
     pub agreement: &'a [Agreement],
     pub settings: &'a [SettingsComparison],
     pub checks: &'a [CheckSummary],
+    pub consistency: &'a Consistency,
+    pub cells: &'a [CellResult],
 }
 
 /// All warnings, the worst first.
@@ -54,23 +58,25 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(emulated(run));
     warnings.extend(unequal_work(findings.work));
     warnings.extend(unequal_settings(findings.settings));
+    warnings.extend(consistency::warnings(findings.consistency));
     warnings.extend(storage(run));
     warnings.extend(disagreements(findings.agreement));
     warnings.extend(clocks(run));
     warnings.extend(not_honoured(run));
     warnings.extend(told_by_trials(run));
     warnings.extend(unsteady(run));
+    warnings.extend(steadiness::cautions::all(findings.cells));
     warnings.extend(given_up(run));
     warnings.extend(design(run));
     warnings.sort_by_key(|warning| warning.severity);
     warnings
 }
 
-fn serious(text: String) -> Warning {
+pub fn serious(text: String) -> Warning {
     Warning { severity: Severity::Serious, text }
 }
 
-fn caution(text: String) -> Warning {
+pub fn caution(text: String) -> Warning {
     Warning { severity: Severity::Caution, text }
 }
 
@@ -91,7 +97,7 @@ impl Gathered {
     }
 }
 
-fn list(trials: &[u32]) -> String {
+pub fn list(trials: &[u32]) -> String {
     match trials {
         [one] => format!("trial {one}"),
         many if many.len() > MOST_LISTED => format!("{} trials", many.len()),
@@ -157,7 +163,7 @@ fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Warning> {
 }
 
 /// " at 1x2", or nothing where a study has only one point.
-fn at(coordinates: &str) -> String {
+pub fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 

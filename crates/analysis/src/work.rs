@@ -66,6 +66,14 @@ fn reading(contender: &str, parts: impl Iterator<Item = Work>) -> Option<WorkRea
     })
 }
 
+/// What one cell did differently for each transaction in two runs, in words.
+pub fn between_runs(old: impl Iterator<Item = Work>, new: impl Iterator<Item = Work>) -> Vec<String> {
+    match (reading("the old run", old), reading("the new run", new)) {
+        (Some(old), Some(new)) => differences(&old, &new, tolerance(old.transactions, new.transactions)),
+        _ => Vec::new(),
+    }
+}
+
 /// Compares each reading with the baseline's, or with the first if the baseline has none.
 fn compare(coordinates: String, readings: Vec<(bool, WorkReading)>) -> WorkComparison {
     let reference = readings.iter().position(|(baseline, _)| *baseline).unwrap_or(0);

@@ -25,6 +25,8 @@ pub enum Command {
     Doctor(DoctorOptions),
     /// Make the report of a run again from its record
     Report(ReportOptions),
+    /// Compare two runs of the same study, cell by cell; finds regressions
+    Compare(CompareOptions),
     /// List platforms, engines, workloads and their keys
     List(ListOptions),
     /// Load, run, check or clean a workload on a server that already exists
@@ -50,6 +52,9 @@ pub struct RunOptions {
     /// Run only some trials: a contender's name, block=N, cell=N or trial=N; may be repeated
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
+    /// Compare each contender with itself (an A/A study): what is then found is not there
+    #[arg(long)]
+    pub aa: bool,
     /// Folder that run folders are made in
     #[arg(long, value_name = "FOLDER", default_value = RUNS)]
     pub runs: PathBuf,
@@ -62,6 +67,15 @@ pub struct PlanOptions {
     /// Show only some trials, as in `run`
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
+    /// Show the A/A study, as in `run`
+    #[arg(long)]
+    pub aa: bool,
+    /// Say what the study's blocks will be able to tell, judged by an earlier run of the same contenders
+    #[arg(long, value_name = "RUN")]
+    pub pilot: Option<PathBuf>,
+    /// Say how many blocks this precision needs, for example 1%; without it, the study's
+    #[arg(long, value_name = "SHARE", requires = "pilot")]
+    pub precision: Option<String>,
     /// Print the plan as JSON
     #[arg(long)]
     pub json: bool,
@@ -81,6 +95,28 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareOptions {
+    /// Run folder of what was before
+    #[arg(value_name = "OLD")]
+    pub old: PathBuf,
+    /// Run folder of what is now
+    #[arg(value_name = "NEW")]
+    pub new: PathBuf,
+    /// Look for regressions: throughput or response times that are worse by more than this, for example 3%
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    pub threshold: Option<f64>,
+    /// Print the comparison as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// "3%" as 0.03.
+fn percent(text: &str) -> Result<f64, String> {
+    let share = settings::parse_share(text).map(|share| share.0).filter(|share| *share < 1.0);
+    share.ok_or_else(|| "a share from 0% to below 100% is needed, as in 3%".to_owned())
 }
 
 #[derive(Debug, Args)]
@@ -219,4 +255,18 @@ pub struct AgentOptions {
     /// Folder for the server's logs
     #[arg(long, default_value = "/run/bakeoff/logs")]
     pub logs: PathBuf,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_threshold_is_a_share_with_its_unit() {
+        let near = |text: &str, share: f64| percent(text).is_ok_and(|found| (found - share).abs() < 1e-12);
+        assert!(near("3%", 0.03) && near("0.5 %", 0.005) && near("0%", 0.0));
+        for wrong in ["3", "100%", "-1%", "3%%", "%", "nan%", "", "three%"] {
+            assert!(percent(wrong).is_err(), "{wrong}");
+        }
+    }
 }

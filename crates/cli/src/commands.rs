@@ -1,11 +1,13 @@
 //! One file per command.
 
 pub mod agent;
+pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod drive;
 pub mod image;
 pub mod list;
+pub mod pilot;
 pub mod plan;
 pub mod report;
 pub mod rows;

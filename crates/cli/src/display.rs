@@ -130,6 +130,12 @@ impl State {
                 self.heading = format!("trial {trial}/{of}, block {block}, {contender}{place}");
                 None
             }
+            Event::BlockAdded { block, trials, expected_ms, why } => {
+                self.trials += usize::try_from(*trials).unwrap_or(0);
+                self.expected += Duration::from_millis(*expected_ms);
+                Some(format!("block {block} is added: {why}"))
+            }
+            Event::PrecisionEnded { why, .. } => Some(why.clone()),
             Event::PhaseStarted { phase, expected_ms, .. } => {
                 self.enter(phase.clone(), *expected_ms, now);
                 Some(format!("{}: {phase}", self.heading))

@@ -19,12 +19,16 @@ pub enum Exit {
     Skipped,
     /// The run ended, but data checks were violated.
     DataWrong,
+    /// A comparison of two runs found a regression.
+    Regressed,
+    /// A comparison of two runs found no regression but could not look at everything.
+    Untold,
     /// Stopped by the user; `--resume` goes on.
     Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Done,
         Self::Failed,
         Self::BadInput,
@@ -32,6 +36,8 @@ impl Exit {
         Self::TrialsFailed,
         Self::Skipped,
         Self::DataWrong,
+        Self::Regressed,
+        Self::Untold,
         Self::Interrupted,
     ];
 
@@ -44,6 +50,8 @@ impl Exit {
             Self::TrialsFailed => 4,
             Self::Skipped => 5,
             Self::DataWrong => 6,
+            Self::Regressed => 7,
+            Self::Untold => 8,
             Self::Interrupted => 130,
         }
     }
@@ -57,6 +65,8 @@ impl Exit {
             Self::TrialsFailed => "the run ended, but trials failed or are invalid",
             Self::Skipped => "the run ended, but contenders were skipped because this host cannot run them",
             Self::DataWrong => "the run ended, but data checks were violated",
+            Self::Regressed => "compare found a regression beyond the threshold",
+            Self::Untold => "compare found no regression, but could not look at everything",
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
     }

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod display;
 mod exit;
+mod growth;
 mod host;
 mod tools;
 
@@ -26,6 +27,7 @@ fn main() -> ExitCode {
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Doctor(options) => commands::doctor::doctor(&options),
         Command::Report(options) => commands::report::report(&options),
+        Command::Compare(options) => commands::compare::compare(&options),
         Command::List(options) => commands::list::list(&options),
         Command::Drive(options) => commands::drive::drive(&options),
         Command::Rows(options) => commands::rows::rows(&options),

@@ -50,6 +50,7 @@ pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardR
         whole_run: kind_totals(names.kinds, whole()),
         tally: tally_totals(names.counters, measured()),
         work: work_totals(measured()),
+        paused_ms: Some(paused_ms(plan.pacing, measured())),
         testimony: testify(&per_shard, Nanos::from_seconds(measured_s), shards.iter().any(|shard| shard.in_process)),
         queue: queue(plan.pacing, &shards, &per_shard, complete),
         ladder: None,
@@ -106,6 +107,12 @@ fn work_totals<'a>(seconds: impl Iterator<Item = &'a Second>) -> Work {
         rows_returned: total.rows_returned + second.work.rows_returned,
         rows_changed: total.rows_changed + second.work.rows_changed,
     })
+}
+
+/// Whole milliseconds that clients spent between transactions. Arrivals are nobody's decision, so nobody pauses.
+fn paused_ms<'a>(pacing: Pacing, seconds: impl Iterator<Item = &'a Second>) -> u64 {
+    let paused: u64 = seconds.map(|second| second.paused.0).sum();
+    if let Pacing::Arrivals { .. } = pacing { 0 } else { paused / 1_000_000 }
 }
 
 /// One interval for each complete second, also for those in which nothing ended.

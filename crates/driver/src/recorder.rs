@@ -38,6 +38,8 @@ pub struct Second {
     pub cpu: Nanos,
     /// Time in which the shard waited for the database or for something to be due.
     pub idle: Nanos,
+    /// What clients began in this second of time between their transactions, whenever it ends.
+    pub paused: Nanos,
     /// Of those who waited for a session: who came and was turned away in this second, who waited at its end, and the
     /// longest queue until then.
     pub queue: QueueCounts,
@@ -54,6 +56,7 @@ impl Second {
             lateness: SparseCounts::new(),
             cpu: Nanos::ZERO,
             idle: Nanos::ZERO,
+            paused: Nanos::ZERO,
             queue: QueueCounts::default(),
         }
     }
@@ -153,6 +156,11 @@ impl Recorder {
         self.current.tally.absorb(tally);
         self.response[usize::from(life.kind)].record(life.done.since(life.due));
         self.service[usize::from(life.kind)].record(life.done.since(life.sent));
+    }
+
+    /// Books time that a client spends between two transactions; the caller has closed the seconds before it.
+    pub fn pause(&mut self, pause: Nanos) {
+        self.current.paused = self.current.paused + pause;
     }
 
     /// The second that was closed last.

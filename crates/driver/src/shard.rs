@@ -341,6 +341,11 @@ where
         self.errors.borrow_mut().note(&error.to_string());
     }
 
+    /// Books time that a client spends between two transactions.
+    pub fn paused(&self, pause: Nanos) {
+        self.recorder.borrow_mut().pause(pause);
+    }
+
     /// Books a finished transaction in the second in which it was done.
     pub fn book(&self, life: &Life, tally: &Tally) {
         if self.in_process {

@@ -119,6 +119,8 @@ where
             return Some(job);
         }
         let (now, thinking) = (self.now.get(), job.thinking);
+        // What is deferred is due when it is queued; until then its client waited, and no response time will say so.
+        self.paused(now.since(job.due));
         if self.style == Style::Arriving {
             self.deferral.borrow_mut().offer_or_leave(job, now);
         } else if self.deferral.borrow_mut().offer(client, job, now) {
@@ -148,7 +150,9 @@ where
             (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
             _ => Duration::ZERO,
         };
-        clients.due_again(client, done + thinking + Nanos::from_duration(keying), done);
+        let pause = thinking + Nanos::from_duration(keying);
+        clients.due_again(client, done + pause, done);
+        self.paused(pause);
     }
 
     /// Lets the client go on, or writes down how a deferred transaction went.

@@ -36,7 +36,21 @@ pub enum Verdict {
     Undecided { why: String },
 }
 
+/// How the names of those findings go on behind the workload's that hold a table's checksum after loading.
+const CHECKSUM: &str = "checksum-";
+
 impl Finding {
+    /// The name of a finding about a table's checksum.
+    pub fn checksum_name(workload: &str, table: &str) -> String {
+        format!("{workload}/{CHECKSUM}{table}")
+    }
+
+    /// The table whose checksum after loading this is about.
+    pub fn checksum_of(&self) -> Option<&str> {
+        let (_, name) = self.name.split_once('/')?;
+        name.strip_prefix(CHECKSUM).filter(|_| self.moment == Moment::AfterLoad)
+    }
+
     pub fn is_violated(&self) -> bool {
         matches!(self.verdict, Verdict::Violated { .. })
     }

@@ -31,6 +31,18 @@ pub enum Event {
         contender: String,
         coordinates: String,
     },
+    /// The wished precision is not reached yet, so the plan has grown. `why` is a phrase.
+    BlockAdded {
+        block: u32,
+        trials: u32,
+        expected_ms: u64,
+        why: String,
+    },
+    /// No block is added any more; `why` is a phrase.
+    PrecisionEnded {
+        blocks: u32,
+        why: String,
+    },
     PhaseStarted {
         trial: u32,
         phase: String,

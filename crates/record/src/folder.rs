@@ -113,6 +113,11 @@ impl RunFolder {
         Ok(plan)
     }
 
+    /// Puts a plan that has grown in the place of the one that was there.
+    pub fn replace_plan(&self, plan: &Plan) -> Result<(), RecordError> {
+        self.write_json("plan.json", plan).map(drop)
+    }
+
     pub fn write_host(&self, host: &Facts) -> Result<(), RecordError> {
         self.write_json("host.json", host).map(drop)
     }

@@ -9,11 +9,13 @@ pub mod event;
 pub mod facts;
 pub mod folder;
 pub mod hlog;
+pub mod host_state;
 pub mod intervals;
 pub mod ladder;
 pub mod looks;
 pub mod phase;
 pub mod plan;
+pub mod precision;
 pub mod run;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;

@@ -91,6 +91,9 @@ pub struct DatabaseCounts {
     /// Bytes of redo (write-ahead) log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
+    /// Checkpoints that the database began, where it has such a thing; old records do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoints: Option<u64>,
     /// Size of the data at this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_bytes: Option<u64>,

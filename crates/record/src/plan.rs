@@ -1,5 +1,6 @@
 //! What a run intends to do, decided completely before anything starts (`plan.json`).
 
+use crate::precision::Precision;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -11,7 +12,13 @@ pub struct Plan {
     /// Name of the study, from its file name; part of the run's folder name.
     pub study: String,
     pub seed: u64,
+    /// So far: a run with a wished precision adds some.
     pub blocks: u32,
+    /// Whether each contender is compared with itself. Absent from plans that compare contenders with each other.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub aa: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
     /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.

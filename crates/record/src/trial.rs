@@ -1,6 +1,7 @@
 //! What one trial did and found (`trial.json`), written last: a trial folder is complete when this file is there.
 
 use crate::facts::Facts;
+use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -25,6 +26,9 @@ pub struct TrialRecord {
     pub server: Option<ServerFacts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverFacts>,
+    /// The host at both ends of the measured window. Records of old versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host_state: Option<HostState>,
     /// Things a reader must know before believing the numbers; each one a sentence.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -119,6 +123,10 @@ pub struct DriverFacts {
     /// Work done through sessions in the measured window; must agree between contenders per transaction.
     pub work: Work,
     pub testimony: Testimony,
+    /// Time that clients spent between their transactions (typing, thinking, handing over what is deferred), added up over
+    /// those pauses that began in the measured window. Records of old versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_ms: Option<u64>,
     /// Only where sessions are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,

@@ -1,6 +1,7 @@
 //! The answer to the study's question, one sentence for each comparison.
 
 use crate::format;
+use crate::sections::design::is_difference;
 use analysis::compare::{Comparison, Ratio, Verdict, WrongData};
 use analysis::summary::Analysis;
 
@@ -9,7 +10,13 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
-    analysis.comparisons.iter().map(|comparison| sentence(comparison) + &emulation(comparison)).collect()
+    let told = |comparison| sentence(comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
+    analysis.comparisons.iter().map(told).collect()
+}
+
+/// What a difference is called where there is none.
+fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
+    if analysis.aa && is_difference(comparison.verdict) { " But both are the same: a false alarm." } else { "" }
 }
 
 /// Why there is no verdict, if the data is wrong on either side.
@@ -67,17 +74,74 @@ fn verdict(comparison: &Comparison, ratio: &Ratio) -> String {
             "{contender} reaches {figure} times {baseline}'s throughput in {metric} (95 % interval {interval}; {blocks}): it is faster."
         ),
         Verdict::NoDifferenceSeen => format!(
-            "{contender} and {baseline} cannot be told apart: the throughput ratio in {metric} is {figure} (95 % interval {interval}; {blocks})."
+            "No difference between {contender} and {baseline} was seen: the throughput ratio in {metric} is {figure} (95 % interval \
+             {interval}; {blocks}).{}",
+            smallest_effect(ratio)
         ),
-        Verdict::TooFewTrials | Verdict::NothingToCompare | Verdict::WrongData => format!(
+        Verdict::TooFewTrials => format!(
+            "Too few trials for a verdict: {contender} showed {figure} of {baseline}'s throughput in {metric} in {blocks}; that is a \
+             plain reading."
+        ),
+        Verdict::NothingToCompare | Verdict::WrongData => format!(
             "{contender} showed {figure} of {baseline}'s throughput in {metric} in {blocks}; that is a plain reading ({interval})."
         ),
     }
+}
+
+/// What "no difference seen" is worth.
+fn smallest_effect(ratio: &Ratio) -> String {
+    ratio.smallest_effect.map_or_else(String::new, |effect| {
+        let (below, above) = (format::ratio(effect.below_one), format::ratio(effect.above_one));
+        format!(
+            " With this spread and this many blocks, a true ratio of {below} or {above} is seen in 80 % of runs; a smaller difference \
+             may well have been missed."
+        )
+    })
 }
 
 fn blocks(ratio: &Ratio) -> String {
     match ratio.blocks.len() {
         1 => "1 block".to_owned(),
         many => format!("{many} blocks"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::summary::analyse;
+    use record::synthetic;
+
+    /// The answer to a run whose windows counted a thousand on the baseline and these on the contender.
+    fn answer(contender: &[u64]) -> String {
+        let mut run = synthetic::run(u32::try_from(contender.len()).unwrap());
+        for trial in &mut run.trials {
+            let block = trial.record.block as usize - 1;
+            let driver = trial.record.driver.as_mut().unwrap();
+            driver.kinds[0].rolled_back = 0;
+            driver.kinds[0].committed = if trial.record.cell == 0 { 1000 } else { contender[block] };
+        }
+        sentences(&analyse(&run)).concat()
+    }
+
+    #[test]
+    fn no_difference_seen_says_what_would_have_been_seen() {
+        assert_eq!(
+            answer(&[990, 1010, 1000, 1005]),
+            "No difference between kvm and native was seen: the throughput ratio in NOPM is 1.001 (95 % interval 0.988 to \
+             1.015; 4 blocks). With this spread and this many blocks, a true ratio of 0.982 or 1.018 is seen in 80 % of runs; a \
+             smaller difference may well have been missed."
+        );
+    }
+
+    #[test]
+    fn the_other_verdicts_are_said_in_words() {
+        assert!(answer(&[850, 860, 840]).ends_with("it is slower."));
+        assert!(answer(&[1200, 1210, 1190]).ends_with("it is faster."));
+        assert_eq!(
+            answer(&[850, 860]),
+            "Too few trials for a verdict: kvm showed 0.855 of native's throughput in NOPM in 2 blocks; that is a plain \
+             reading."
+        );
     }
 }

@@ -125,12 +125,17 @@ pub struct Panel {
 pub fn build(run: &Run, analysis: &Analysis) -> Document {
     let mut blocks = Vec::new();
     blocks.extend(sections::opening::blocks(analysis));
+    blocks.extend(sections::design::blocks(analysis));
     blocks.extend(sections::comparison::blocks(analysis));
     blocks.extend(sections::pictures::blocks(analysis));
+    blocks.extend(sections::steadiness::blocks(analysis));
+    blocks.extend(sections::evenness::blocks(analysis));
+    blocks.extend(sections::scaling::blocks(analysis));
     blocks.extend(sections::pressure::blocks(analysis));
     blocks.extend(sections::latencies::blocks(analysis));
     blocks.extend(sections::activity::blocks(analysis));
     blocks.extend(sections::audits::blocks(analysis));
+    blocks.extend(sections::consistency::blocks(analysis));
     blocks.extend(sections::what_ran::blocks(run));
     blocks.extend(sections::machines::blocks(run));
     blocks.extend(sections::databases::blocks(analysis));

@@ -52,9 +52,10 @@ fn grouped(digits: &str) -> String {
     text
 }
 
-/// A ratio with three significant digits: `0.0956`, `0.853`, `1.90`, `15.5`.
+/// A ratio with three significant digits: `0.0956`, `0.853`, `2.53`, `15.5`. From one to two it has a fourth, so that it is
+/// as fine just above one as just below, and no interval that leaves one out seems to begin there: `1.004`.
 pub fn ratio(value: f64) -> String {
-    significant(value, DIGITS)
+    significant(value, if (1.0..2.0).contains(&value) { DIGITS + 1 } else { DIGITS })
 }
 
 /// Microseconds as milliseconds with three significant digits; below a microsecond nothing is known.
@@ -121,8 +122,9 @@ mod tests {
     }
 
     #[test]
-    fn ratios_keep_three_digits() {
-        assert_eq!([0.042_2, 0.853_24, 1.9, 9.996, 33.526].map(ratio), ["0.0422", "0.853", "1.90", "10.0", "33.5"]);
+    fn ratios_keep_three_digits_and_four_just_above_one() {
+        let shown = [0.042_2, 0.853_24, 0.998, 1.004, 1.9, 9.996, 33.526].map(ratio);
+        assert_eq!(shown, ["0.0422", "0.853", "0.998", "1.004", "1.900", "10.0", "33.5"]);
     }
 
     #[test]

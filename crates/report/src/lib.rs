@@ -15,8 +15,10 @@ pub mod format;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod precision;
 pub mod sections;
 pub mod terminal;
+pub mod two_runs;
 
 use analysis::summary::Analysis;
 use record::run::Run;

@@ -1,7 +1,7 @@
 //! The short table at the end of a run.
 
 use crate::document::{Cell, Table};
-use crate::sections::comparison;
+use crate::sections::{comparison, design};
 use crate::{answer, format};
 use analysis::summary::Analysis;
 use analysis::warnings::Severity;
@@ -20,7 +20,10 @@ const WIDEST: usize = 100;
 /// Plain text without colours; it ends with a line break.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
     let mut text = format!("\n{}\n", run.plan.question);
-    for answer in answer::sentences(analysis) {
+    // What makes the answer doubtful comes before it, as in the report.
+    let (serious, cautions) = warnings(analysis);
+    text.push_str(&serious);
+    for answer in answer::sentences(analysis).into_iter().chain(design::sentences(analysis)) {
         text.push_str(&wrapped(&answer, ""));
     }
     for cells in comparison::groups(analysis) {
@@ -32,12 +35,12 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     }
     text.push('\n');
     text.push_str(&checks(analysis));
-    text.push_str(&warnings(analysis));
+    text.push_str(&cautions);
     text
 }
 
 /// Text in columns: the first to the left, the others to the right, each number with its interval.
-fn table(table: &Table) -> String {
+pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
     let width = |index: usize| {
         let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
@@ -81,29 +84,30 @@ fn checks(analysis: &Analysis) -> String {
     )
 }
 
-fn warnings(analysis: &Analysis) -> String {
-    let mut text = String::new();
+/// Serious warnings and cautions; of all together no more than [`MOST_WARNINGS`], the serious first.
+fn warnings(analysis: &Analysis) -> (String, String) {
+    let (mut serious, mut cautions) = (String::new(), String::new());
     for warning in analysis.warnings.iter().take(MOST_WARNINGS) {
-        let word = match warning.severity {
-            Severity::Serious => "WARNING: ",
-            Severity::Caution => "caution: ",
+        let (text, word) = match warning.severity {
+            Severity::Serious => (&mut serious, "WARNING: "),
+            Severity::Caution => (&mut cautions, "caution: "),
         };
         text.push_str(&wrapped(&format!("{word}{}", first_line(&warning.text)), "  "));
     }
     let more = analysis.warnings.len().saturating_sub(MOST_WARNINGS);
     if more > 0 {
-        let _ = writeln!(text, "and {more} more warnings, in the report");
+        let _ = writeln!(cautions, "and {more} more warnings, in the report");
     }
-    text
+    (serious, cautions)
 }
 
 /// A reason may carry the end of a console; here its first line will do.
-fn first_line(text: &str) -> &str {
+pub(crate) fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are set in by `indent`.
-fn wrapped(text: &str, indent: &str) -> String {
+pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
     for word in text.split_whitespace() {

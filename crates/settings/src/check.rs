@@ -1,6 +1,6 @@
 //! Checking a table against its keys.
 
-use crate::units::{Bytes, Rate, Span, parse_rate, parse_size, parse_span};
+use crate::units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
 use crate::{Holds, Key, Problem};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -8,9 +8,9 @@ use serde_json::{Map, Value};
 /// Whose hand a table comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
-    /// Checked before: spans are whole numbers of milliseconds, rates are numbers per second.
+    /// Checked before: spans are whole numbers of milliseconds, rates are numbers per second, shares are parts of one.
     Normalised,
-    /// Written by a person: a span or rate without a unit is a mistake waiting to happen.
+    /// Written by a person: a span, rate or share without a unit is a mistake waiting to happen.
     Written,
 }
 
@@ -142,6 +142,11 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
             let Rate(per_s) = plain.or_else(|| parse_rate(value.as_str()?))?;
             (min_per_s..=max_per_s).contains(&per_s).then(|| Value::from(per_s))
         }
+        Holds::Share { min, max } => {
+            let plain = value.as_f64().filter(|_| origin == Origin::Normalised).map(Share);
+            let Share(share) = plain.or_else(|| parse_share(value.as_str()?))?;
+            (min..=max).contains(&share).then(|| Value::from(share))
+        }
         Holds::Table(_) => None,
         Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
     }
@@ -164,7 +169,7 @@ fn one_of(value: &Value, words: &[&str]) -> Option<Value> {
 fn default_value(text: &str, holds: Holds) -> Value {
     let plain = || Value::from(text.trim_matches('"'));
     match holds {
-        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } => plain(),
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } | Holds::Share { .. } => plain(),
         _ => serde_json::from_str(text).unwrap_or_else(|_| plain()),
     }
 }

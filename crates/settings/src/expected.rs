@@ -1,6 +1,6 @@
 //! Telling a user what was expected, concretely enough to write it.
 
-use crate::units::{Bytes, Rate, Span};
+use crate::units::{Bytes, Rate, Share, Span};
 use crate::{Holds, Problem};
 use std::fmt;
 
@@ -35,6 +35,10 @@ impl fmt::Display for Holds {
             Self::Rate { min_per_s, max_per_s } => {
                 formatter.write_str("a rate such as \"500/s\" or \"30000/min\",")?;
                 range(formatter, &Rate(min_per_s), Some(&Rate(max_per_s)))
+            }
+            Self::Share { min, max } => {
+                formatter.write_str("a share such as \"5%\",")?;
+                range(formatter, &Share(min), Some(&Share(max)))
             }
             Self::Table(keys) => {
                 let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();

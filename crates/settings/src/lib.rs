@@ -9,7 +9,7 @@ mod expected;
 mod units;
 
 pub use check::{check, check_written, nearest, read};
-pub use units::{Bytes, Rate, Span, parse_rate, parse_size, parse_span};
+pub use units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
 
 /// One key of a table.
 #[derive(Debug, Clone, Copy)]
@@ -51,6 +51,11 @@ pub enum Holds {
     Rate {
         min_per_s: f64,
         max_per_s: f64,
+    },
+    /// "1%"; normalised to a part of one.
+    Share {
+        min: f64,
+        max: f64,
     },
     Table(&'static [Key]),
     /// How many there are of something, or a size such as "80MiB" that they take together; normalised to how many.

@@ -1,4 +1,4 @@
-//! Sizes, spans of time and rates, as people write them.
+//! Sizes, spans of time, rates and shares, as people write them.
 //!
 //! Decimal and binary units are told apart ("GB" is not "GiB"), and a unit that could mean either ("2G") is refused.
 
@@ -20,6 +20,11 @@ pub struct Span(pub u64);
 #[serde(transparent)]
 pub struct Rate(pub f64);
 
+/// A part of a whole. Serialises as a number: 0.01 is one per cent.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Share(pub f64);
+
 /// Units of size in bytes. Largest first, binary before decimal: the first that divides a size evenly is shown.
 const SIZE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
@@ -38,6 +43,9 @@ const SPAN_UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_0
 
 /// Seconds in what a rate may be per.
 const RATE_UNITS: [(&str, f64); 3] = [("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
+
+/// Hundredths in a whole.
+const PER_CENT: f64 = 100.0;
 
 /// Digits that fit an `u64` whatever they are; more are not a size or span anybody means.
 const MOST_DIGITS: usize = 19;
@@ -65,10 +73,24 @@ pub fn parse_span(text: &str) -> Option<Span> {
 /// A number without a unit is no rate, as with spans.
 pub fn parse_rate(text: &str) -> Option<Rate> {
     let (number, unit) = text.split_once('/')?;
-    let number = number.trim();
-    let plain = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
     let (_, seconds) = RATE_UNITS.iter().find(|(name, _)| *name == unit.trim())?;
-    Some(Rate(number.parse::<f64>().ok().filter(|_| plain)? / seconds))
+    Some(Rate(plain_number(number.trim())? / seconds))
+}
+
+/// Reads "1%" and "0.5 %".
+///
+/// A number without the sign is no share: whoever writes 1 may mean all of it or a hundredth.
+pub fn parse_share(text: &str) -> Option<Share> {
+    let number = text.trim().strip_suffix('%')?.trim_end();
+    plain_number(number)?;
+    // Not divided: 0.7 / 100 is not 0.007, and a plan that is read again must be equal to the one that was written.
+    format!("{number}e-2").parse().ok().map(Share)
+}
+
+/// Digits with at most one point between them.
+fn plain_number(text: &str) -> Option<f64> {
+    let plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    text.parse::<f64>().ok().filter(|_| plain)
 }
 
 fn split_unit(text: &str) -> (&str, &str) {
@@ -120,6 +142,14 @@ impl fmt::Display for Span {
 impl fmt::Display for Rate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/s", self.0)
+    }
+}
+
+/// Shown in per cent, with as many digits as it takes to tell it from others people write.
+impl fmt::Display for Share {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = format!("{:.3}", self.0 * PER_CENT);
+        write!(formatter, "{} %", text.trim_end_matches('0').trim_end_matches('.'))
     }
 }
 
@@ -182,7 +212,28 @@ mod tests {
         }
     }
 
+    #[test]
+    fn shares_are_read_in_per_cent_and_only_so() {
+        for (text, share) in [("1%", 0.01), (" 0.5 % ", 0.005), ("100%", 1.0), ("0%", 0.0)] {
+            assert_eq!(parse_share(text), Some(Share(share)), "{text}");
+        }
+        for text in ["", "%", "1", "0.01", "-1%", "1e1%", "nan%", "1 % of it", "1%%"] {
+            assert_eq!(parse_share(text), None, "{text}");
+        }
+        assert_eq!(
+            [0.01, 0.005, 0.123_45, 1.0].map(|share| Share(share).to_string()),
+            ["1 %", "0.5 %", "12.345 %", "100 %"]
+        );
+    }
+
     proptest! {
+        #[test]
+        fn a_share_in_a_file_is_read_back(thousandths in 0..100_000_u32) {
+            let share = parse_share(&format!("{}%", f64::from(thousandths) / 1_000.0)).unwrap();
+            let written = serde_json::to_string(&share).unwrap();
+            prop_assert_eq!(serde_json::from_str::<Share>(&written).unwrap(), share);
+        }
+
         #[test]
         fn a_shown_rate_is_read_back(per_s in 0.0..1e7_f64) {
             prop_assert_eq!(parse_rate(&Rate(per_s).to_string()), Some(Rate(per_s)));
@@ -202,7 +253,7 @@ mod tests {
 
         #[test]
         fn any_text_is_read_or_refused(text: String) {
-            let _ = (parse_size(&text), parse_span(&text), parse_rate(&text));
+            let _ = (parse_size(&text), parse_span(&text), parse_rate(&text), parse_share(&text));
         }
     }
 }

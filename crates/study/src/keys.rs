@@ -27,7 +27,27 @@ pub const STUDY: &[Key] = &[
         name: "blocks",
         holds: Holds::Integer { min: 1, max: 1000 },
         default: Some("5"),
-        meaning: "how often each cell is run; every block holds each cell once, in shuffled order",
+        meaning: "how often each cell is run; every block holds each cell once, in shuffled order; beside precision it is \
+                  the least number, and 10 unless given",
+    },
+    Key {
+        name: "precision",
+        holds: Holds::Share { min: 0.001, max: 0.5 },
+        default: Some(""),
+        meaning: "blocks are added until the 95 % interval of every throughput ratio is at most this far from the ratio on \
+                  either side, or a limit is met",
+    },
+    Key {
+        name: "max_blocks",
+        holds: Holds::Integer { min: 10, max: 1000 },
+        default: Some(""),
+        meaning: "the greatest number of blocks, beside precision: 100 unless given",
+    },
+    Key {
+        name: "time_limit",
+        holds: Holds::Span { min_ms: 1000, max_ms: 100 * DAY_MS },
+        default: Some(""),
+        meaning: "beside precision: no block is added that would not end before all trials together have taken this long",
     },
 ];
 

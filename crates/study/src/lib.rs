@@ -3,8 +3,9 @@
 //! Pure: text in; a [`record::plan::Plan`] or every problem at once out. Nothing here reads a file, a clock or the host
 //! (what the host has is passed in as [`Host`]). The steps are one file each: `source` finds what is written
 //! and on which line, `overrides` lays contenders, scenarios and swept values over the base, `cells` crosses them,
-//! `decide` checks each cell and fills in every default, `plan` shuffles the blocks.
+//! `decide` checks each cell and fills in every default, `again` doubles cells for an A/A study, `plan` shuffles the blocks.
 
+mod again;
 mod catalogs;
 mod cells;
 mod decide;
@@ -13,6 +14,7 @@ mod keys;
 mod only;
 mod overrides;
 mod plan;
+mod precision;
 mod problems;
 mod reference;
 mod shape;
@@ -24,7 +26,7 @@ pub use decide::Host;
 pub use estimate::{TimeEstimate, estimate, expected_ms};
 pub use keys::{LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};
 pub use only::{OnlyError, only};
-pub use plan::plan;
+pub use plan::{Against, grown, plan};
 pub use problems::{Problem, render};
 pub use reference::reference;
 pub use shape::{Disk, Load, Machine, Offered, PeakLimits, Placement, Storage, kind_and_table, load, machine};

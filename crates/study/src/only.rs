@@ -2,6 +2,7 @@
 //!
 //! Words of one kind add up, words of different kinds narrow: `native kvm block=2` is both contenders in block 2.
 
+use crate::again::original;
 use record::plan::{Cell, Plan, PlannedTrial};
 use settings::nearest;
 use std::collections::BTreeSet;
@@ -60,7 +61,9 @@ impl Chosen {
     fn has(&self, plan: &Plan, trial: &PlannedTrial) -> bool {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { return false };
         let scenario = cell.scenario.as_ref();
-        allows(&self.contenders, Some(&cell.contender))
+        let name = &cell.contender;
+        // In an A/A study the study's word for a contender is both of it.
+        (allows(&self.contenders, Some(name)) || self.contenders.contains(original(name)))
             && allows(&self.scenarios, scenario)
             && allows(&self.cells, Some(&cell.id))
             && allows(&self.blocks, Some(&trial.block))

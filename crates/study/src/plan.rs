@@ -1,9 +1,11 @@
-//! From a study file to a plan: cells decided, blocks shuffled, seeds drawn.
+//! From a study file to a plan: cells decided, blocks shuffled, seeds drawn; and a plan with more blocks.
 
+use crate::again;
 use crate::catalogs::Catalogs;
 use crate::cells::{drafts, unknown_at_top};
 use crate::decide::{Host, decide};
 use crate::keys::STUDY;
+use crate::precision::{blocks_and_precision, nothing_to_compare};
 use crate::problems::{Problem, in_order};
 use crate::source::{self, Leaf};
 use rand_core::{Rng, SeedableRng};
@@ -11,25 +13,49 @@ use rand_pcg::Pcg64;
 use record::plan::{Cell, Plan, PlannedTrial};
 use serde_json::{Map, Value};
 
+/// What contenders are compared with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Against {
+    Baseline,
+    /// Each with itself, under another name: an A/A study.
+    Itself,
+}
+
 /// Reads a study and decides everything, or tells every problem. `study` is its name, from its file's name.
-pub fn plan(study: &str, text: &str, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
+pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
     let (source, mut problems) = source::read(text);
     if !problems.is_empty() && source.base.is_empty() {
         return Err(in_order(problems));
     }
     let top = top(&source.base, &mut problems);
     problems.extend(unknown_at_top(&source));
-    let blocks = top.get("blocks").and_then(Value::as_u64).unwrap_or(1);
-    let drafts = drafts(&source, blocks, &mut problems);
+    let (blocks, precision) = blocks_and_precision(&top, &source.base, &mut problems);
+    let aa = against == Against::Itself;
+    let most_blocks = u64::from(precision.map_or(blocks, |precision| precision.max_blocks));
+    let drafts = drafts(&source, if aa { 2 * most_blocks } else { most_blocks }, &mut problems);
+    problems.extend(nothing_to_compare(source.contenders.len(), &source.base).filter(|_| !aa));
     let (cells, workloads) = decide(&drafts, catalogs, host, &mut problems);
     if !problems.is_empty() {
         return Err(in_order(problems));
     }
     let seed = top.get("seed").and_then(Value::as_u64).unwrap_or_default();
-    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
-    let question = top.get("question").and_then(Value::as_str).unwrap_or_default().to_owned();
+    let question = top.get("question").and_then(Value::as_str).unwrap_or_default();
+    let (question, cells, study) = match against {
+        Against::Baseline => (question.to_owned(), cells, study.to_owned()),
+        Against::Itself => (again::question(question), again::doubled(&cells), format!("{study}{RUNS_OF_AA}")),
+    };
     let trials = trials(seed, blocks, &cells);
-    Ok(Plan { format: record::FORMAT, question, study: study.to_owned(), seed, blocks, cells, trials, workloads })
+    let format = record::FORMAT;
+    Ok(Plan { format, question, study, seed, blocks, aa, precision, cells, trials, workloads })
+}
+
+/// Runs of a study and of the same study with `--aa` lie beside each other and are not mistaken for one another.
+const RUNS_OF_AA: &str = "-aa";
+
+/// The same plan with this many blocks: those that it has stay as they are, and further ones are what they would have
+/// been if they had been planned at once.
+pub fn grown(plan: &Plan, blocks: u32) -> Plan {
+    Plan { blocks, trials: trials(plan.seed, blocks, &plan.cells), ..plan.clone() }
 }
 
 /// The keys of the study that are no tables, checked.

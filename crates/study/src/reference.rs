@@ -162,7 +162,7 @@ fn example(path: &str) -> Option<String> {
 /// Catalogs may leave out the quotes of a default.
 fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
-        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } => true,
+        Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } | Holds::Share { .. } => true,
         Holds::Size { .. } | Holds::Count { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
         Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) => false,
     };
@@ -181,6 +181,7 @@ fn any(holds: Holds) -> String {
         Holds::Size { min, .. } => format!("\"{}\"", settings::Bytes(min)),
         Holds::Span { min_ms, .. } => format!("\"{}\"", settings::Span(min_ms)),
         Holds::Rate { .. } => "\"500/s\"".to_owned(),
+        Holds::Share { .. } => "\"1%\"".to_owned(),
         Holds::Table(_) => "{}".to_owned(),
     }
 }

@@ -43,6 +43,10 @@ pub fn facts(tree: &Tree) -> Readings {
         Ok(processors) => count(processors).map(|number| number.to_string()).ok_or_else(no_topology),
         Err(why) => Err(why.clone()),
     };
+    let listed = match &cpuinfo {
+        Ok(processors) => cpus_of_cores(processors).ok_or_else(no_topology),
+        Err(why) => Err(why.clone()),
+    };
     let online = tree.value(&format!("{CPUS}/online"));
     let weaknesses = Weaknesses::read(tree);
     vec![
@@ -56,6 +60,7 @@ pub fn facts(tree: &Tree) -> Readings {
         ("cpu.threads", counted(|processors| Some(processors.len()))),
         ("cpu.cores", counted(cores)),
         ("cpu.sockets", counted(sockets)),
+        ("cpu.core_cpus", listed),
         ("cpu.online", online.clone().and_then(|list| count_list(&list).map(|count| count.to_string()))),
         ("cpu.online_list", online),
         ("cpu.allowed_list", allowed(tree)),
@@ -101,6 +106,21 @@ fn cores(processors: &[Processor]) -> Option<usize> {
     cores.map(|cores| cores.len())
 }
 
+/// The CPUs of each core, cores in the order of their first CPU: "0,2; 1,3".
+fn cpus_of_cores(processors: &[Processor]) -> Option<String> {
+    let mut cores: Vec<((&str, &str), Vec<&str>)> = Vec::new();
+    for processor in processors {
+        let place = (processor.get("physical id")?.as_str(), processor.get("core id")?.as_str());
+        let cpu = processor.get("processor")?.as_str();
+        match cores.iter_mut().find(|(known, _)| *known == place) {
+            Some((_, cpus)) => cpus.push(cpu),
+            None => cores.push((place, vec![cpu])),
+        }
+    }
+    let cores: Vec<String> = cores.into_iter().map(|(_, cpus)| cpus.join(",")).collect();
+    (!cores.is_empty()).then(|| cores.join("; "))
+}
+
 fn flags_of_interest(flags: &str) -> String {
     let present: BTreeSet<&str> = flags.split_whitespace().collect();
     let chosen: Vec<&str> = FLAGS_OF_INTEREST.iter().copied().filter(|flag| present.contains(flag)).collect();
@@ -128,7 +148,7 @@ fn allowed(tree: &Tree) -> Reading {
 }
 
 /// The distinct governors of all CPUs; one word on a system set up for measuring.
-fn governors(tree: &Tree) -> Reading {
+pub fn governors(tree: &Tree) -> Reading {
     let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
     let governors: BTreeSet<String> =
         cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_governor")).ok()).collect();
@@ -142,7 +162,7 @@ fn is_cpu(name: &str) -> bool {
     name.strip_prefix("cpu").is_some_and(|number| number.parse::<u32>().is_ok())
 }
 
-fn turbo(tree: &Tree) -> Reading {
+pub fn turbo(tree: &Tree) -> Reading {
     let boost = tree.value(&format!("{CPUS}/cpufreq/boost"));
     let no_turbo = tree.value(&format!("{CPUS}/intel_pstate/no_turbo"));
     match (boost.as_deref(), no_turbo.as_deref()) {
@@ -150,6 +170,38 @@ fn turbo(tree: &Tree) -> Reading {
         (Ok("0"), _) | (_, Ok("1")) => Ok("off".to_owned()),
         _ => Err("the kernel offers no switch for it here".to_owned()),
     }
+}
+
+/// What is done about the processor's weaknesses, in one text: two that differ come from hosts that differ in it.
+pub fn mitigations(tree: &Tree) -> Reading {
+    let weaknesses = Weaknesses::read(tree);
+    let vulnerable = weaknesses.with_how(|how| !is_mitigated(how) && !is_absent(how))?;
+    let mitigated = weaknesses.with_how(is_mitigated)?;
+    Ok(format!("vulnerable: {vulnerable}; mitigated: {mitigated}"))
+}
+
+/// Mean frequency over all CPUs at this moment: as the kernel sets it, or else as it has measured it.
+pub fn frequency_khz(tree: &Tree) -> Result<u64, String> {
+    let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
+    let set = cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_cur_freq")).ok()?.parse().ok());
+    let set: Vec<u64> = set.collect();
+    if let Some(mean) = mean(&set) {
+        return Ok(mean);
+    }
+    let processors = parse_cpuinfo(&tree.text(CPUINFO)?);
+    let measured: Vec<u64> = processors.iter().filter_map(|processor| khz_of_mhz(processor.get("cpu MHz")?)).collect();
+    mean(&measured).ok_or_else(|| format!("neither {CPUS} nor {CPUINFO} says it"))
+}
+
+fn mean(values: &[u64]) -> Option<u64> {
+    values.iter().sum::<u64>().checked_div(values.len() as u64)
+}
+
+/// "2596.122" as 2,596,122.
+fn khz_of_mhz(text: &str) -> Option<u64> {
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let thousandths = format!("{fraction:0<3}");
+    Some(whole.parse::<u64>().ok()? * 1_000 + thousandths.get(..3)?.parse::<u64>().ok()?)
 }
 
 fn is_absent(how: &str) -> bool {
@@ -205,12 +257,21 @@ mod tests {
         let text = [thread(0, 0), thread(1, 0), thread(2, 1), thread(3, 1)].join("\n");
         let processors = parse_cpuinfo(&text);
         assert_eq!((processors.len(), cores(&processors), sockets(&processors)), (4, Some(2), Some(1)));
+        assert_eq!(cpus_of_cores(&processors).as_deref(), Some("0,1; 2,3"));
     }
 
     #[test]
     fn a_processor_without_a_place_has_no_topology() {
         let processors = parse_cpuinfo("processor : 0\nmodel name : some\n");
-        assert_eq!((cores(&processors), sockets(&processors)), (None, None));
+        assert_eq!((cores(&processors), sockets(&processors), cpus_of_cores(&processors)), (None, None, None));
+    }
+
+    #[test]
+    fn frequencies_are_told_in_kilohertz() {
+        assert_eq!(khz_of_mhz("2596.122"), Some(2_596_122));
+        assert_eq!(khz_of_mhz("800.5"), Some(800_500));
+        assert_eq!(khz_of_mhz("fast"), None);
+        assert_eq!((mean(&[1_000, 3_000]), mean(&[])), (Some(2_000), None));
     }
 
     #[test]

@@ -22,6 +22,13 @@ pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
     added_up(&stat, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
 }
 
+/// Reads the times of all CPUs together, whoever may use them.
+pub fn cpu_time_of_all(tree: &Tree) -> Result<CpuTime, String> {
+    let stat = tree.text(STAT)?;
+    let line = stat.lines().find_map(|line| line.strip_prefix("cpu "));
+    line.and_then(times).ok_or_else(|| format!("{STAT} has no line of all CPUs"))
+}
+
 /// "0-2,5" as a set.
 fn listed(list: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
@@ -40,15 +47,22 @@ fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
         if !number.parse().is_ok_and(|number| allowed.contains(&number)) {
             continue;
         }
-        let times: Vec<u64> = times.split_whitespace().map_while(|field| field.parse().ok()).collect();
-        let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = times.get(..FIELDS)? else { return None };
-        total.busy_ticks += user + nice + system + interrupts + soft + stolen;
-        total.idle_ticks += idle;
-        total.waiting_ticks += waiting;
-        total.stolen_ticks += stolen;
+        let one = self::times(times)?;
+        total.busy_ticks += one.busy_ticks;
+        total.idle_ticks += one.idle_ticks;
+        total.waiting_ticks += one.waiting_ticks;
+        total.stolen_ticks += one.stolen_ticks;
         seen += 1;
     }
     (seen > 0).then_some(total)
+}
+
+/// The fields after the name of a CPU.
+fn times(fields: &str) -> Option<CpuTime> {
+    let times: Vec<u64> = fields.split_whitespace().map_while(|field| field.parse().ok()).collect();
+    let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = times.get(..FIELDS)? else { return None };
+    let busy_ticks = user + nice + system + interrupts + soft + stolen;
+    Some(CpuTime { busy_ticks, idle_ticks: idle, waiting_ticks: waiting, stolen_ticks: stolen })
 }
 
 #[cfg(test)]

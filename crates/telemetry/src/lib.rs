@@ -9,10 +9,12 @@ mod cgroup;
 mod cpu;
 mod cpu_time;
 mod device;
+mod host_state;
 mod hypervisor;
 mod kernel;
 mod memory;
 mod mounts;
+mod processes;
 mod storage;
 mod tree;
 
@@ -22,6 +24,7 @@ use tree::{Reading, Tree};
 
 pub use cpu_time::cpu_time;
 pub use device::device_counts;
+pub use host_state::host_state;
 pub use storage::storage;
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.

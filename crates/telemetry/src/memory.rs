@@ -5,12 +5,13 @@ use crate::tree::{Reading, Tree};
 use crate::{Readings, kernel};
 
 const MEMINFO: &str = "/proc/meminfo";
+const NODES: &str = "/sys/devices/system/node";
 
 pub fn facts(tree: &Tree) -> Readings {
     let meminfo = tree.text(MEMINFO);
     let bytes = |field: &str| meminfo.clone().and_then(|text| meminfo_bytes(&text, field));
     let count = |field: &str| meminfo.clone().and_then(|text| meminfo_count(&text, field));
-    let nodes = tree.value("/sys/devices/system/node/online");
+    let nodes = tree.value(&format!("{NODES}/online"));
     vec![
         ("memory.total_bytes", bytes("MemTotal")),
         ("memory.available_bytes", bytes("MemAvailable")),
@@ -22,8 +23,24 @@ pub fn facts(tree: &Tree) -> Readings {
         ("memory.transparent_huge_pages_defrag", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/defrag")),
         ("memory.same_page_merging", tree.value("/sys/kernel/mm/ksm/run").map(|run| merging(&run))),
         ("memory.numa_nodes", nodes.and_then(|list| count_list(&list).map(|count| count.to_string()))),
+        ("memory.node_cpus", cpus_of_nodes(tree)),
         ("memory.numa_balancing", tree.value("/proc/sys/kernel/numa_balancing").map(|on| kernel::on_or_off(&on))),
     ]
+}
+
+pub fn available_bytes(tree: &Tree) -> Result<u64, String> {
+    let text = meminfo_bytes(&tree.text(MEMINFO)?, "MemAvailable")?;
+    text.parse().map_err(|_| format!("{MEMINFO} gives MemAvailable as {text:?}"))
+}
+
+/// The CPUs of each node, nodes by their number: "0-1,4-5; 2-3,6-7".
+fn cpus_of_nodes(tree: &Tree) -> Reading {
+    let number = |name: &String| name.strip_prefix("node").and_then(|number| number.parse::<u32>().ok());
+    let mut numbers: Vec<u32> = tree.names(NODES).iter().filter_map(number).collect();
+    numbers.sort_unstable();
+    let lists = numbers.iter().map(|number| tree.value(&format!("{NODES}/node{number}/cpulist")));
+    let lists = lists.collect::<Result<Vec<_>, _>>()?;
+    if lists.is_empty() { Err(format!("{NODES} lists no node")) } else { Ok(lists.join("; ")) }
 }
 
 fn meminfo_count(text: &str, field: &str) -> Reading {

@@ -65,6 +65,7 @@ fn a_recorded_host() {
     known(&facts, "memory.transparent_huge_pages", "madvise");
     known(&facts, "memory.same_page_merging", "off");
     known(&facts, "memory.numa_nodes", "1");
+    known(&facts, "cpu.core_cpus", "0; 1");
     known(&facts, "kernel.release", "6.18.44");
     known(&facts, "kernel.clocksource", "tsc");
     known(&facts, "kernel.cpu_isolated_list", "none");
@@ -102,6 +103,8 @@ fn a_physical_server() {
     known(&facts, "cpu.turbo", "off");
     known(&facts, "kernel.cpu_isolated_list", "2-3");
     known(&facts, "memory.numa_nodes", "2");
+    known(&facts, "memory.node_cpus", "0-1,4-5; 2-3,6-7");
+    known(&facts, "cpu.core_cpus", "0,4; 1,5; 2,6; 3,7");
     known(&facts, "system.product", "PowerEdge R650");
     known(&facts, "virtualization.guest", "no");
     unavailable(&facts, "virtualization.vendor", "this system is no guest");

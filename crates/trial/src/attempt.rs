@@ -3,6 +3,7 @@
 use crate::cell::CellOrder;
 use crate::climb::AllDriven;
 use crate::conversation::{AskError, Conversation, mismatch};
+use crate::host_watch::HostWatch;
 use crate::interrupts::Interrupts;
 use crate::preparation::Prepared;
 use crate::site::Site;
@@ -95,11 +96,20 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
         machine: None,
         server: None,
         driver: None,
+        host_state: None,
         warnings: Vec::new(),
     };
     let findings = attempt.prepared.findings.clone();
-    let mut running =
-        Running { attempt, record, phase: Phase::Clone, since: Instant::now(), findings, port: None, looks: None };
+    let mut running = Running {
+        attempt,
+        record,
+        phase: Phase::Clone,
+        since: Instant::now(),
+        findings,
+        port: None,
+        looks: None,
+        host: HostWatch::default(),
+    };
     let result = running.carry_out();
     running.finish(result)
 }
@@ -112,6 +122,8 @@ pub(crate) struct Running<'a> {
     findings: Vec<Finding>,
     /// What was counted within the measured window.
     pub(crate) looks: Option<Looks>,
+    /// What the host did around the measured window.
+    pub(crate) host: HostWatch,
     /// Where the server listens, if it must be reached from outside.
     port: Option<u16>,
 }

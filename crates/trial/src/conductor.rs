@@ -46,6 +46,19 @@ pub struct RunOrder<'a> {
     pub resumed: bool,
 }
 
+/// What follows once all trials of the order have ended: the plan with one more block, or with the reason why there is none.
+pub struct NextPlan {
+    pub plan: Plan,
+    /// How long what was added is expected to take.
+    pub expected_ms: u64,
+    /// A phrase.
+    pub why: String,
+}
+
+/// Asked for what follows, with the run's folder. It looks at the record, which the conductor does not understand; nothing
+/// follows most plans.
+pub type WhatFollows<'a> = dyn FnMut(&RunFolder) -> Result<Option<NextPlan>, RecordError> + 'a;
+
 /// How the trials of this call ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tallied {
@@ -90,36 +103,44 @@ fn image_name(cell: &CellOrder) -> (String, String) {
     (cell.machine.image.clone(), cell.machine.kernel.clone())
 }
 
-/// Carries out what is planned and not complete yet. `show` gets every event after it was logged.
-pub fn run(order: &RunOrder<'_>, show: &mut dyn FnMut(&Event)) -> Result<Tallied, ConductorError> {
+/// Carries out what is planned and not complete yet, and then what follows. `show` gets every event after it was logged.
+pub fn run(
+    order: &RunOrder<'_>,
+    what_follows: &mut WhatFollows<'_>,
+    show: &mut dyn FnMut(&Event),
+) -> Result<Tallied, ConductorError> {
     let mut voice = Voice { log: order.folder.events()?, show, broken: None };
     let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
     for sentence in swept.into_iter().flatten() {
         voice.tell(&Event::Warning { text: sentence });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
-    let trials: Vec<_> = order.trials.iter().filter(|trial| !order.folder.trial(trial.id).is_complete()).collect();
+    let mut trials = order.trials.to_vec();
+    trials.retain(|trial| !order.folder.trial(trial.id).is_complete());
     voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
         expected_ms: 0,
         resumed: order.resumed,
     });
-    let mut run = Run { order, scratch, prepared: BTreeMap::new() };
-    let mut tallied = Tallied::default();
-    for (position, planned) in (1..).zip(&trials) {
-        if order.interrupts.after_this_trial() {
-            tallied.interrupted = true;
+    let mut run = Run { order, scratch, prepared: BTreeMap::new(), tallied: Tallied::default(), of: 0 };
+    let mut blocks = order.plan.blocks;
+    while run.trials(&trials, &mut voice)? {
+        let Some(next) = what_follows(order.folder)? else { break };
+        let adds = next.plan.blocks > blocks;
+        if adds && order.interrupts.after_this_trial() {
+            run.tallied.interrupted = true;
             break;
         }
-        let record = run.trial(planned, (position, trials.len()), &mut voice)?;
-        tallied.count(&record.outcome);
-        voice.heard()?;
+        trials = run.follow(next, &mut blocks, &mut voice)?;
+        if !adds {
+            break;
+        }
     }
-    let Tallied { completed, invalid, failed, skipped, .. } = tallied;
+    let Tallied { completed, invalid, failed, skipped, .. } = run.tallied;
     voice.tell(&Event::RunEnded { completed, invalid, failed, skipped });
     voice.heard()?;
-    Ok(tallied)
+    Ok(run.tallied)
 }
 
 /// An error of recording names its file; all others are told with their trial.
@@ -139,9 +160,50 @@ struct Run<'a> {
     scratch: Scratch,
     /// What the trials of each cell share, or why it could not be made.
     prepared: BTreeMap<u32, Result<Prepared, String>>,
+    tallied: Tallied,
+    /// Trials of this call, as far as they are planned.
+    of: usize,
 }
 
 impl Run<'_> {
+    /// One after another; whether all of them were run.
+    fn trials(&mut self, trials: &[PlannedTrial], voice: &mut Voice<'_>) -> Result<bool, ConductorError> {
+        let before = self.of;
+        self.of += trials.len();
+        for (position, planned) in (before + 1..).zip(trials) {
+            if self.order.interrupts.after_this_trial() {
+                self.tallied.interrupted = true;
+                return Ok(false);
+            }
+            let position = u32::try_from(position).unwrap_or(u32::MAX);
+            let record = self.trial(planned, (position, self.of), voice)?;
+            self.tallied.count(&record.outcome);
+            voice.heard()?;
+        }
+        Ok(!self.tallied.interrupted)
+    }
+
+    /// Writes the plan that follows before anything of it is run; gives the trials that it adds.
+    fn follow(
+        &self,
+        next: NextPlan,
+        blocks: &mut u32,
+        voice: &mut Voice<'_>,
+    ) -> Result<Vec<PlannedTrial>, ConductorError> {
+        let NextPlan { plan, expected_ms, why } = next;
+        self.order.folder.replace_plan(&plan)?;
+        let added: Vec<_> = plan.trials.into_iter().filter(|trial| trial.block > *blocks).collect();
+        *blocks = plan.blocks;
+        let trials = u32::try_from(added.len()).unwrap_or(u32::MAX);
+        voice.tell(&if trials == 0 {
+            Event::PrecisionEnded { blocks: *blocks, why }
+        } else {
+            Event::BlockAdded { block: *blocks, trials, expected_ms, why }
+        });
+        voice.heard()?;
+        Ok(added)
+    }
+
     fn trial(
         &mut self,
         planned: &PlannedTrial,
@@ -228,6 +290,7 @@ impl Run<'_> {
             machine: None,
             server: None,
             driver: None,
+            host_state: None,
             warnings: Vec::new(),
         };
         if interrupted {

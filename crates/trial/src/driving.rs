@@ -2,6 +2,7 @@
 
 use crate::attempt::{AttemptError, Running};
 use crate::conversation::{Conversation, mismatch};
+use crate::host_watch::HostWatch;
 use crate::validity;
 use agent::looks::Watch;
 use agent::protocol::{Reply, Request};
@@ -27,6 +28,7 @@ impl Running<'_> {
         plan: DrivePlan,
     ) -> Result<Driven, AttemptError> {
         self.looks = None;
+        self.host = HostWatch::over(&plan);
         match self.attempt.cell.load.placement {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
@@ -86,6 +88,7 @@ impl Running<'_> {
         if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
             self.enter(Phase::Measure);
         }
+        self.host.tick(&tick);
         let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
         let trial = self.attempt.planned.id;
         (self.attempt.tell)(Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors });
@@ -109,6 +112,7 @@ impl Running<'_> {
         if let Some(why) = validity::why_invalid(&facts, in_process) {
             self.record.outcome = Outcome::Invalid { why };
         }
+        self.record.host_state = std::mem::take(&mut self.host).state();
         self.record.driver = Some(facts);
         Ok(())
     }

@@ -11,6 +11,7 @@ mod climb;
 pub mod conductor;
 pub mod conversation;
 mod driving;
+mod host_watch;
 pub mod interrupts;
 pub mod preparation;
 pub mod site;

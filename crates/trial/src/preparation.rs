@@ -313,7 +313,7 @@ fn checksum_finding(workload: &AnyWorkload, table: &str, sum: &agent::protocol::
         Verdict::Violated { seen }
     };
     Finding {
-        name: format!("{}/checksum-{table}", workload.entry().kind),
+        name: Finding::checksum_name(workload.entry().kind, table),
         rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
         moment: Moment::AfterLoad,
         verdict,

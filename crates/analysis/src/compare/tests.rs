@@ -36,7 +36,7 @@ fn published_pairs_give_their_published_ratios() {
         let found = ratio_of(&counted(&[(baseline, contender)]));
         assert!((found.estimate.point - ratio).abs() < 0.0005, "{found:?}");
         assert_eq!(found.estimate.bounds.known(), None, "one run says nothing about its uncertainty");
-        assert_eq!(found.student.known(), None);
+        assert_eq!(found.bootstrap.known(), None);
     }
 }
 
@@ -54,10 +54,10 @@ fn five_blocks_give_a_verdict() {
     let comparison = &all(&run)[0];
     let ratio = comparison.throughput.as_ref().unwrap();
     assert!((ratio.estimate.point - 0.855_893_350).abs() < 1e-9, "{ratio:?}");
-    let (low, high) = ratio.student.known().unwrap();
+    let (low, high) = ratio.estimate.bounds.known().unwrap();
     assert!((low - 0.837_375_931).abs() < 1e-6 && (high - 0.874_820_257).abs() < 1e-6, "{ratio:?}");
     assert_eq!(comparison.verdict, Verdict::Slower);
-    let (low, high) = ratio.estimate.bounds.known().unwrap();
+    let (low, high) = ratio.bootstrap.known().unwrap();
     assert!(0.84 <= low && low < ratio.estimate.point && ratio.estimate.point < high && high <= 0.88, "{ratio:?}");
 }
 
@@ -139,4 +139,33 @@ fn latency_is_compared_for_the_counted_kinds() {
     // The made-up guest is slower by 1 / 0.853 in every transaction.
     let median = comparison.latency[0].ratio.estimate.point;
     assert!((1.10..1.25).contains(&median), "{median}");
+}
+
+/// Spread and smallest effect of the ratios above: `numpy.std(numpy.log(x), ddof=1)`, and 1.681 997 times that by
+/// the noncentral t distribution (see `precision.rs`).
+#[test]
+fn a_ratio_says_what_would_have_been_seen() {
+    let run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 880), (1000, 850)]);
+    let found = ratio_of(&run);
+    let (spread, effect) = (found.spread.unwrap(), found.smallest_effect.unwrap());
+    assert!((spread - SPREAD).abs() < 1e-9, "{spread}");
+    assert!((effect.above_one.ln() - 1.681_997 * SPREAD).abs() < 1e-6, "{effect:?}");
+    assert!((effect.above_one * effect.below_one - 1.0).abs() < 1e-12);
+    assert_eq!(ratio_of(&counted(&[(1000, 850), (1000, 860)])).smallest_effect, None);
+}
+
+const SPREAD: f64 = 0.017_615_608_767;
+
+/// A second trial of the same cell in a block is no further block: 0.85 and 0.87 together are √(0.85 · 0.87).
+#[test]
+fn trials_of_one_block_give_one_ratio() {
+    let mut run = counted(&[(1000, 850), (1000, 860), (1000, 840)]);
+    let mut again = run.trials.iter().find(|trial| trial.record.cell == 1).unwrap().clone();
+    again.record.id = 99;
+    again.record.driver.as_mut().unwrap().kinds[0].committed = 870;
+    run.trials.push(again);
+    let found = ratio_of(&run);
+    assert_eq!(found.blocks.len(), 3);
+    assert!((found.blocks[0].ratio - (0.85_f64 * 0.87).sqrt()).abs() < 1e-12, "{found:?}");
+    assert!(found.bootstrap.known().is_some());
 }

@@ -2,31 +2,46 @@
 
 use crate::arguments::PlanOptions;
 use crate::commands::list::keys;
-use crate::commands::study_file::{Planned, planned};
+use crate::commands::pilot;
+use crate::commands::study_file::{chosen, planned};
 use crate::display::{print, say, span};
 use crate::exit::Exit;
 use crate::tools;
 use anyhow::Result;
+use record::plan::Plan;
 use serde_json::Value;
-use settings::{Bytes, Holds, Key, Span};
+use settings::{Bytes, Holds, Key, Share, Span};
 use std::fmt::Write as _;
 use std::time::Duration;
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
-    let study = planned(&options.study, &options.only)?;
-    if let Err(lacking) = tools::require_for(&study.chosen) {
+    let plan = planned(&options.study, options.aa)?.plan;
+    let chosen = chosen(&plan, &options.only)?;
+    let outlook = pilot::outlook_of(options, &plan)?;
+    if let Err(lacking) = tools::require_for(&chosen) {
         say(&format!("warning: {lacking}"));
     }
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&study.chosen)?));
+        let mut printed = serde_json::to_value(&chosen)?;
+        if let (Value::Object(printed), Some(outlook)) = (&mut printed, &outlook) {
+            printed.insert("outlook".to_owned(), serde_json::to_value(outlook)?);
+        }
+        print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
     } else {
-        print(&text(&study)?);
+        print(&text(&chosen)?);
+        print(&match (&outlook, &options.pilot) {
+            (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
+            _ => ASK_A_PILOT.to_owned(),
+        });
     }
     Ok(Exit::Done)
 }
 
-fn text(study: &Planned) -> Result<String> {
-    let plan = &study.plan;
+/// Nobody can know it from the plan alone.
+const ASK_A_PILOT: &str = "what these blocks will be able to tell depends on how far they lie apart here: --pilot RUN says it \
+                           from an earlier run of the same contenders\n";
+
+fn text(plan: &Plan) -> Result<String> {
     let mut text = String::new();
     writeln!(text, "{}\n", plan.question)?;
     for cell in &plan.cells {
@@ -39,15 +54,33 @@ fn text(study: &Planned) -> Result<String> {
         }
     }
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
-    for trial in &study.chosen.trials {
+    for trial in &plan.trials {
         let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
         let contender = cell.map_or("?", |cell| cell.contender.as_str());
         writeln!(text, "  {:>4}  block {:<3} cell {:<3} {contender}", trial.id, trial.block, trial.cell)?;
     }
-    let estimate = study::estimate(&study.chosen);
+    let estimate = study::estimate(plan);
     let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
     writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(driving))?;
+    write_precision(&mut text, plan)?;
     Ok(text)
+}
+
+/// How far the plan may grow.
+fn write_precision(text: &mut String, plan: &Plan) -> std::fmt::Result {
+    let Some(wish) = plan.precision else { return Ok(()) };
+    let longest = study::estimate(&study::grown(plan, wish.max_blocks)).total_ms;
+    let limit = wish.time_limit_ms.map(|limit_ms| span(Duration::from_millis(limit_ms)));
+    let limit = limit.map(|limit| format!(", or until another would not end within {limit}")).unwrap_or_default();
+    writeln!(
+        text,
+        "after these {} blocks, blocks are added until every throughput ratio is known to within ±{}{limit}; at most {} \
+         blocks, about {}",
+        wish.least_blocks,
+        Share(wish.half_width),
+        wish.max_blocks,
+        span(Duration::from_millis(longest))
+    )
 }
 
 /// The keys of a cell's table: those of its kind, or the study's own.

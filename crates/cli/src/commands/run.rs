@@ -2,12 +2,14 @@
 
 use crate::arguments::{RUNS, RunOptions};
 use crate::commands::report::{publish, verdict};
-use crate::commands::study_file::{Planned, planned};
+use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{Live, say};
 use crate::exit::{Ended, Exit};
-use crate::{host, tools};
+use crate::{growth, host, tools};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
+use record::plan::Plan;
+use record::precision::Precision;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
@@ -18,14 +20,17 @@ use trial::interrupts::Interrupts;
 use trial::site::Site;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
-    let study = planned(&options.study, &options.only)?;
-    tools::require_for(&study.chosen)?;
+    let study = planned(&options.study, options.aa)?;
+    let (begun, plan) = match &options.resume {
+        Some(run) => reopen(options, &study.plan, run).map(|(folder, plan)| (Some(folder), plan))?,
+        None => (None, study.plan.clone()),
+    };
+    let chosen = chosen(&plan, &options.only)?;
+    tools::require_for(&chosen)?;
     let site = host::site()?;
-    let begun = options.resume.as_ref().map(|run| reopen(options, &study, run)).transpose()?;
-    let estimate = study::estimate(&study.chosen);
-    let mut live =
-        Live::new(study.chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&study));
-    let images = trial::conductor::images(&study.plan, &study.chosen.trials, &site, &mut |event| live.show(event));
+    let estimate = study::estimate(&chosen);
+    let mut live = Live::new(chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&plan));
+    let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| live.show(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     let resumed = begun.is_some();
     let folder = match begun {
@@ -36,14 +41,17 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     listen_for_signals(Arc::clone(&interrupts))?;
     let order = RunOrder {
         folder: &folder,
-        plan: &study.plan,
-        trials: &study.chosen.trials,
+        plan: &plan,
+        trials: &chosen.trials,
         site: &site,
         images: &images,
         interrupts: &interrupts,
         resumed,
     };
-    let tallied = trial::conductor::run(&order, &mut |event| live.show(event));
+    // A part of the blocks says nothing about precision.
+    let is_whole = options.only.is_empty();
+    let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder) } else { Ok(None) };
+    let tallied = trial::conductor::run(&order, what_follows, &mut |event| live.show(event));
     live.finish();
     // Errors that end a run are the host's: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
@@ -68,12 +76,13 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
 fn resume_command(options: &RunOptions) -> String {
     let runs = options.runs.display();
     let elsewhere = if options.runs == Path::new(RUNS) { String::new() } else { format!(" --runs {runs}") };
-    format!("bakeoff run {}{elsewhere} --resume", options.study.display())
+    let aa = if options.aa { " --aa" } else { "" };
+    format!("bakeoff run {}{aa}{elsewhere} --resume", options.study.display())
 }
 
 /// What the study counts, per minute ("NOPM"); the workload's own words.
-fn counted_unit(study: &Planned) -> String {
-    let kinds = study.plan.cells.iter().filter_map(|cell| cell.settings.get("workload")?.get("kind")?.as_str());
+fn counted_unit(plan: &Plan) -> String {
+    let kinds = plan.cells.iter().filter_map(|cell| cell.settings.get("workload")?.get("kind")?.as_str());
     let mut units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
     units.next().unwrap_or_default()
 }
@@ -96,13 +105,18 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
     Ok(folder)
 }
 
-/// The folder of a run to go on with; the study must still be the one it was begun with.
-fn reopen(options: &RunOptions, study: &Planned, run: &str) -> Result<RunFolder> {
-    let path = if run == "newest" { newest(&options.runs, &study.plan.study)? } else { PathBuf::from(run) };
+/// The folder of a run to go on with, and its plan as far as it has grown; the study must still be the one it was begun
+/// with.
+fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
+    let path = if run == "newest" { newest(&options.runs, &planned.study)? } else { PathBuf::from(run) };
     let folder = RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;
     let plan = folder.plan().context("reading the plan of the run")?;
-    if plan != study.plan {
+    if plan.aa != planned.aa {
+        let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });
+        return Err(Ended::bad_input(format!("--resume: {run} was begun {was}, and goes on only so")).into());
+    }
+    if as_begun(&plan) != *planned {
         let (study, run) = (options.study.display(), path.display());
         return Err(Ended::bad_input(format!(
             "--resume: {study} now gives another plan than the one in {run}/plan.json; a run goes on only with the plan \
@@ -110,7 +124,16 @@ fn reopen(options: &RunOptions, study: &Planned, run: &str) -> Result<RunFolder>
         ))
         .into());
     }
-    Ok(folder)
+    Ok((folder, plan))
+}
+
+/// A plan before blocks were added to it.
+fn as_begun(plan: &Plan) -> Plan {
+    let Some(wish) = plan.precision else { return plan.clone() };
+    let begun = study::grown(plan, wish.least_blocks);
+    // Blocks that were not added as they would be now belong to another plan.
+    let is_grown = study::grown(plan, plan.blocks) == *plan;
+    if is_grown { Plan { precision: Some(Precision { ended: None, ..wish }), ..begun } } else { plan.clone() }
 }
 
 fn newest(runs: &Path, study: &str) -> Result<PathBuf> {

@@ -5,24 +5,28 @@ use crate::host;
 use anyhow::Result;
 use record::plan::Plan;
 use std::path::Path;
-use study::{Catalogs, Host};
+use study::{Against, Catalogs, Host};
 
 /// A study whose every problem was looked for and not found.
 pub struct Planned {
     pub text: String,
     pub plan: Plan,
-    /// The plan with the trials that `--only` leaves.
-    pub chosen: Plan,
 }
 
-pub fn planned(path: &Path, only: &[String]) -> Result<Planned> {
+/// With `aa`, each contender is compared with itself.
+pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
     let text = std::fs::read_to_string(path)
         .map_err(|error| Ended::bad_input(format!("reading the study {}: {error}", path.display())))?;
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let host = Host { cpus: host::cpus()?.len(), memory_bytes: host::memory_bytes() };
-    let plan = study::plan(&name, &text, &Catalogs::standard(), &host).map_err(|problems| {
+    let against = if aa { Against::Itself } else { Against::Baseline };
+    let plan = study::plan(&name, &text, against, &Catalogs::standard(), &host).map_err(|problems| {
         Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
     })?;
-    let chosen = study::only(&plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?;
-    Ok(Planned { text, plan, chosen })
+    Ok(Planned { text, plan })
+}
+
+/// The plan with the trials that `--only` leaves.
+pub fn chosen(plan: &Plan, only: &[String]) -> Result<Plan> {
+    Ok(study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?)
 }

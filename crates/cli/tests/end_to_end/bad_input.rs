@@ -75,6 +75,19 @@ fn what_a_virtual_machine_cannot_have_is_refused_in_its_line() {
 }
 
 #[test]
+fn a_precision_that_is_none_is_refused_in_its_line() {
+    let wishing = |wish: &str| GOOD.replace("blocks = 1", &format!("precision = {wish}"));
+    for wish in ["\"0%\"", "\"1\"", "1", "\"200%\"", "\"-1%\""] {
+        refused(&wishing(wish), &["study.toml:3: precision: found", "a share such as \"5%\", from 0.1 % to 50 %"]);
+    }
+    let other = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
+    let few = GOOD.replace("blocks = 1", "blocks = 5\nprecision = \"1%\"") + other;
+    refused(&few, &["study.toml:3: blocks: found 5; expected at least 10 beside precision"]);
+    let stray = GOOD.replace("blocks = 1", "blocks = 5\ntime_limit = \"2h\"");
+    refused(&stray, &["study.toml:4: time_limit: given; expected this key only beside precision"]);
+}
+
+#[test]
 fn a_load_from_outside_needs_an_engine_with_a_network() {
     refused(&GOOD.replace("clients = 1", "clients = 1\nplacement = \"outside\""), &["placement", "sqlite"]);
 }

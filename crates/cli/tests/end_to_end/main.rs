@@ -7,5 +7,7 @@ mod dying;
 mod interrupted;
 mod lacking;
 mod offered;
+mod precision;
 mod runs;
 mod setting;
+mod two_runs;

@@ -156,6 +156,7 @@ fn a_terminal_is_due_again_after_thinking_and_typing() {
     let run = Run::new(&workload, paced(terminals(4, 2), 1, 9), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
+    assert_eq!(driven.facts.paused_ms, Some(4 * 90 * 90), "90 of them a pause");
     assert_eq!((driven.facts.clients, driven.facts.sessions), (4, 2));
     let limits = driven.facts.queue.unwrap();
     assert_eq!((limits.limit, limits.turned_away), (4, 0));

@@ -13,6 +13,10 @@ const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL wa
 /// Pages written by whom; from version 17 the last is counted in a view of its own, with everything else.
 const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_backend"];
 
+/// Checkpoints that were due and such as were asked for, also by a log grown too long.
+const CHECKPOINTS: [&str; 2] = ["checkpoints_timed", "checkpoints_req"];
+const CHECKPOINTS_FROM_17: [&str; 2] = ["num_timed", "num_requested"];
+
 pub fn read(admin: &mut PostgresAdmin) -> Result<Counters, SessionError> {
     let mut counters = pairs(admin, include_str!("sql/counters.sql"))?;
     let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
@@ -26,6 +30,7 @@ pub fn read(admin: &mut PostgresAdmin) -> Result<Counters, SessionError> {
 
 pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
     let of = |name: &str| counters.get(name).copied();
+    let sum = |names: [&str; 2]| names.iter().try_fold(0, |sum, name| Some(sum + of(name)?));
     let written = || WRITTEN_BY.iter().try_fold(0, |sum, name| Some(sum + of(name)?));
     DatabaseCounts {
         meaning: MEANING.to_owned(),
@@ -33,6 +38,7 @@ pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
         hits: of("blks_hit"),
         writes: of("relation_writes").or_else(written),
         log_bytes: of("wal_position"),
+        checkpoints: sum(CHECKPOINTS_FROM_17).or_else(|| sum(CHECKPOINTS)),
         data_bytes: of("database_bytes"),
         cache_bytes: of("cache_bytes"),
     }
@@ -53,5 +59,14 @@ mod tests {
         let new = counters(&[("buffers_clean", 20), ("relation_writes", 400)]);
         assert_eq!(in_shared_words(&new).writes, Some(400));
         assert_eq!(in_shared_words(&counters(&[("buffers_clean", 20)])).writes, None);
+    }
+
+    #[test]
+    fn checkpoints_are_counted_under_old_names_and_new_ones() {
+        let old = counters(&[("checkpoints_timed", 3), ("checkpoints_req", 2)]);
+        assert_eq!(in_shared_words(&old).checkpoints, Some(5));
+        let new = counters(&[("num_timed", 4), ("num_requested", 0)]);
+        assert_eq!(in_shared_words(&new).checkpoints, Some(4));
+        assert_eq!(in_shared_words(&counters(&[("num_timed", 4)])).checkpoints, None);
     }
 }

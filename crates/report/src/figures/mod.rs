@@ -3,10 +3,12 @@
 //! Every panel is about as wide as a phone, so that its text stays readable there; a page shows as many beside one
 //! another as fit. Series are told apart by colour (safe for the colour-blind), by dashes and by a label at their end.
 
+pub mod bands;
 pub mod curve;
 pub mod latency;
 pub mod ratio;
 pub mod scale;
+pub mod scaling;
 pub mod svg;
 pub mod timeline;
 

@@ -6,6 +6,7 @@ use super::{label, look, spread};
 use crate::document::{Figure, Panel};
 use crate::format;
 use analysis::cells::CellResult;
+use analysis::steadiness::Settled;
 use analysis::throughput::{Second, TrialThroughput};
 
 const WIDTH: f64 = 320.0;
@@ -15,6 +16,7 @@ const RIGHT: f64 = WIDTH - 64.0;
 const TOP: f64 = 26.0;
 const BOTTOM: f64 = HEIGHT - 36.0;
 const LABELS_APART: f64 = 14.0;
+const MARK_RADIUS: f64 = 3.0;
 
 /// Room above the highest line, for the word in the shaded part.
 const HEADROOM: f64 = 1.15;
@@ -46,7 +48,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
         title: "Throughput over time".to_owned(),
         description: format!(
             "{unit}, second by second, since driving began. Each panel is a block. The shaded part is warm-up and does not \
-             count; the thin level line is the figure of the measured window."
+             count; the thin level line is the figure of the measured window. A dot on the axis is where MSER-5 would begin."
         ),
         panels: panels.collect(),
         wide: false,
@@ -76,6 +78,7 @@ fn panel(block: u32, lines: &[&Line<'_>], highest: f64, length_s: f64, unit: &st
     canvas.text("small", (RIGHT, 14.0), Anchor::End, unit);
     for line in lines {
         draw(&mut canvas, line, across, up);
+        mark(&mut canvas, line, across);
     }
     labels(&mut canvas, lines, up);
     let said = lines.iter().map(|line| {
@@ -116,6 +119,14 @@ fn draw(canvas: &mut Canvas, line: &Line<'_>, across: Scale, up: Scale) {
             (across.at(from_s), up.at(value)),
             (across.at(to_s), up.at(value)),
         );
+    }
+}
+
+/// On the axis of time, where MSER-5 would begin; as far as it says.
+fn mark(canvas: &mut Canvas, line: &Line<'_>, across: Scale) {
+    if let Settled::At { start_ms, .. } = line.trial.steadiness.settled {
+        let look = look(line.index);
+        canvas.circle(&format!("point {look}"), (across.at(start_ms as f64 / 1000.0), BOTTOM), MARK_RADIUS);
     }
 }
 

@@ -22,8 +22,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.extend(left_out(analysis, &cells));
     }
     blocks.push(Block::Note(format!(
-        "Below each figure is its {:.0} % interval over blocks, by percentile bootstrap. Throughput is the geometric mean over \
-         blocks, so that its ratio is the ratio of what is shown, unless blocks are left out. Latency is from due to done, \
+        "Below each figure is its {:.0} % interval over blocks: of throughputs and ratios by Student's t on logarithms, of \
+         latencies by BCa bootstrap. Throughput is the geometric mean over blocks, so that its ratio is the ratio of what is shown, unless blocks are left out. Latency is from due to done, \
          of all trials together.",
         analysis.method.confidence * 100.0
     )));

@@ -28,7 +28,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 }
 
 /// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
-const WORDS: [&str; 22] = [
+const WORDS: [&str; 27] = [
     "contender",
     "baseline",
     "block",
@@ -44,6 +44,11 @@ const WORDS: [&str; 22] = [
     "response",
     "service",
     "95 % interval",
+    "steady state",
+    "drift",
+    "MSER-5",
+    "batch means",
+    "Student's t",
     "bootstrap",
     "plain reading",
     "sound",
@@ -73,13 +78,15 @@ fn method(analysis: &Analysis) -> Vec<String> {
     let mut lines = vec![
         format!(
             "Ratios are paired by block: within a block both contenders met the same inputs and nearly the same state of the \
-             machine. Intervals are {percent:.0} % percentile bootstrap intervals over blocks ({} resamples, seed {}).",
+             machine. Intervals of throughputs and ratios are {percent:.0} % intervals by Student's t on the logarithms of the \
+             blocks' values; verdicts rest on them. Those of other statistics are BCa bootstrap intervals over blocks ({} \
+             resamples, seed {}).",
             crate::format::count(method.resamples as u64),
             method.seed
         ),
         format!(
-            "With fewer than {} blocks no interval is given. Below about ten, such intervals are somewhat too narrow; for \
-             comparison, Student's t on the same logarithms is given below.",
+            "With fewer than {} blocks no interval is given. Below about ten, bootstrap intervals are too narrow; of ratios of \
+             throughput they are given below for comparison.",
             method.fewest_blocks
         ),
         "Latency percentiles are read from the added-up histograms of all trials that count, never averaged. Histograms \
@@ -91,9 +98,9 @@ fn method(analysis: &Analysis) -> Vec<String> {
     ];
     for comparison in &analysis.comparisons {
         if let Some(ratio) = &comparison.throughput {
-            let interval = crate::format::bounds(&ratio.student, crate::format::ratio);
+            let interval = crate::format::bounds(&ratio.bootstrap, crate::format::ratio);
             let (contender, baseline) = (&comparison.contender, &comparison.baseline);
-            lines.push(format!("Throughput of {contender} over {baseline} by Student's t on logarithms: {interval}."));
+            lines.push(format!("Throughput of {contender} over {baseline} by BCa bootstrap over blocks: {interval}."));
         }
     }
     lines

@@ -1,11 +1,14 @@
 //! Every trial of the plan with its outcome; none is left out.
 
 use super::heading;
+use super::steadiness::{percent, verdict};
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::format;
 use analysis::cells::has_wrong_data;
 use analysis::compare::describe;
+use analysis::steadiness::Settled;
 use analysis::summary::Analysis;
+use analysis::throughput::TrialThroughput;
 use record::plan::PlannedTrial;
 use record::run::{Run, StoredTrial};
 use record::trial::Outcome;
@@ -17,11 +20,14 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         Column::text("contender"),
         Column::text("outcome"),
         Column::number("throughput"),
+        Column::text("steady state"),
         Column::text("started (UTC)"),
         Column::text("phases"),
     ];
     let rows = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
-    let note = "The throughput of a single trial is a plain reading; only completed trials without a violated data check enter any estimate.";
+    let note = "The interval of a single trial's throughput is from batch means of its own seconds: it says how well that trial knows \
+                itself, not how much trials differ, and enters nothing else. Where the window is too short for one, the figure is a \
+                plain reading. Only completed trials without a violated data check enter any estimate.";
     vec![
         heading("Every trial"),
         Block::Table(Table { caption: String::new(), columns, rows }),
@@ -38,16 +44,42 @@ fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
     });
     let stored = run.trials.iter().find(|trial| trial.record.id == planned.id);
     let trials = analysis.cells.iter().flat_map(|cell| &cell.trials);
-    let value = trials.filter(|trial| trial.trial == planned.id).find_map(|trial| trial.value);
+    let found = trials.into_iter().find(|trial| trial.trial == planned.id && trial.value.is_some());
     vec![
         Cell::new(planned.id.to_string()),
         Cell::new(planned.block.to_string()),
         name,
         stored.map_or_else(|| Cell::new("not run").tone(Tone::Bad), outcome),
-        value.map_or_else(Cell::none, |value| Cell::new(format::quantity(value))),
+        found.map_or_else(Cell::none, throughput),
+        found.map_or_else(Cell::none, steady_state),
         stored.map_or_else(Cell::none, |trial| Cell::new(started(&trial.record.started))),
         stored.map_or_else(Cell::none, phases),
     ]
+}
+
+fn throughput(trial: &TrialThroughput) -> Cell {
+    let value = trial.value.map_or_else(Cell::none, |value| Cell::new(format::quantity(value)));
+    match trial.interval.known() {
+        Some((low, high)) => value.detail(format!("{} to {}", format::quantity(low), format::quantity(high))),
+        None => value.detail("plain reading"),
+    }
+}
+
+fn steady_state(trial: &TrialThroughput) -> Cell {
+    // Why it is too short stands in the table of cells.
+    let shown = Cell { detail: None, ..verdict(&trial.steadiness.verdict) };
+    let drift = trial.steadiness.drift.as_ref().and_then(|drift| {
+        let (low, high) = drift.bounds.known()?;
+        Some(format!("drift {} ({} to {})", percent(drift.point), percent(low), percent(high)))
+    });
+    let settled = match &trial.steadiness.settled {
+        Settled::At { start_ms: 0, .. } => Some("settled from the start by MSER-5".to_owned()),
+        Settled::At { start_ms, .. } => Some(format!("settled after {} by MSER-5", format::span(*start_ms))),
+        Settled::NotInFirstHalf => Some("not settled in the first half by MSER-5".to_owned()),
+        Settled::TooShortToTell { .. } => None,
+    };
+    let details: Vec<String> = [drift, settled].into_iter().flatten().collect();
+    if details.is_empty() { shown } else { shown.detail(details.join("; ")) }
 }
 
 fn outcome(trial: &StoredTrial) -> Cell {

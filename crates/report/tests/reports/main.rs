@@ -1,9 +1,12 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
+mod grown;
+
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;
 use record::facts::{Fact, PROCESSOR};
 use record::ladder::{ClimbEnd, Ladder, Rung};
+use record::precision::{Ended, Precision};
 use record::run::Run;
 use record::synthetic;
 use record::trial::{Pacing, Process, Queue};
@@ -78,6 +81,42 @@ fn offered() -> (Run, Analysis) {
     }
     let analysis = analyse(&run);
     (run, analysis)
+}
+
+/// A run that wished for ±2 % and added two blocks.
+fn precise() -> (Run, Analysis) {
+    let mut run = synthetic::run(12);
+    let ended = Some(Ended::Reached);
+    let wish = Precision { half_width: 0.02, least_blocks: 10, max_blocks: 40, time_limit_ms: Some(60_000), ended };
+    run.plan.precision = Some(wish);
+    let analysis = analyse(&run);
+    (run, analysis)
+}
+
+#[test]
+fn whether_the_wished_precision_was_reached_stands_below_the_answer_in_every_form() {
+    let (run, analysis) = precise();
+    let markdown = report::markdown(&run, &analysis);
+    let told = "Precision reached after 12 blocks (10 planned, 2 added): the throughput ratio is known to within";
+    let (answer, precision) = (markdown.find("kvm keeps 0.8").unwrap(), markdown.find(told).unwrap());
+    assert!(answer < precision && precision < markdown.find("## Comparison").unwrap());
+    assert!(report::terminal(&run, &analysis).contains("Precision reached after 12 blocks"));
+    assert!(report::html(&run, &analysis).contains(told));
+}
+
+/// Two equal contenders have no difference, so that a verdict is an alarm about the measuring, and false.
+#[test]
+fn an_aa_study_calls_a_difference_a_false_alarm() {
+    let mut run = synthetic::run(5);
+    run.plan.aa = true;
+    let analysis = analyse(&run);
+    let answer = &report::answer::sentences(&analysis)[0];
+    assert!(answer.ends_with("it is slower. But both are the same: a false alarm."), "{answer}");
+    let terminal = report::terminal(&run, &analysis).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(terminal.contains("This is an A/A study: each contender is compared with itself"), "{terminal}");
+    assert!(terminal.contains("Yet 1 of 1 comparison saw one: a false alarm."), "{terminal}");
+    let plain = report::terminal(&sound().0, &sound().1);
+    assert!(!plain.contains("A/A") && !plain.contains("alarm"), "{plain}");
 }
 
 #[test]
@@ -255,7 +294,9 @@ fn keys(value: &serde_json::Value, found: &mut std::collections::BTreeSet<String
 fn every_key_of_every_file_is_described() {
     let description = include_str!("../../../../docs/formats.md");
     let mut found = std::collections::BTreeSet::new();
-    for (run, analysis) in [sound(), troubled()] {
+    let mut aa = precise();
+    aa.1.aa = true;
+    for (run, analysis) in [sound(), troubled(), aa] {
         keys(&serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap(), &mut found);
     }
     assert!(found.len() > 100, "{found:?}");

@@ -4,7 +4,7 @@ use platforms::order::Asked;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
-use study::{Catalogs, Host, Kind};
+use study::{Against, Catalogs, Host, Kind};
 
 pub const HOST: Host = Host { cpus: 4, memory_bytes: 8 << 30 };
 
@@ -118,13 +118,19 @@ pub fn plus(text: &str) -> String {
 }
 
 pub fn plan(text: &str) -> record::plan::Plan {
-    study::plan("x", text, &catalogs(), &HOST)
+    study::plan("x", text, Against::Baseline, &catalogs(), &HOST)
+        .unwrap_or_else(|problems| panic!("{}", study::render(&problems, "x.toml")))
+}
+
+/// The plan of an A/A study.
+pub fn against_itself(text: &str) -> record::plan::Plan {
+    study::plan("x", text, Against::Itself, &catalogs(), &HOST)
         .unwrap_or_else(|problems| panic!("{}", study::render(&problems, "x.toml")))
 }
 
 /// Every problem of `text`, as a user sees it.
 pub fn problems(text: &str) -> String {
-    match study::plan("x", text, &catalogs(), &HOST) {
+    match study::plan("x", text, Against::Baseline, &catalogs(), &HOST) {
         Ok(_) => "no problem".to_owned(),
         Err(problems) => study::render(&problems, "x.toml"),
     }

@@ -1,6 +1,6 @@
 //! Choosing a part of a plan.
 
-use crate::fixture::{plan, plus};
+use crate::fixture::{STUDY, against_itself, plan, plus};
 use insta::assert_snapshot;
 use record::plan::Plan;
 
@@ -55,4 +55,17 @@ fn words_that_name_nothing_say_what_is_known() {
     assert_snapshot!(chosen(&["block=3"]), @"block=3 is not in this study; it has block 1 to 2");
     assert_snapshot!(chosen(&["trial=seven"]), @"trial=seven is not in this study; it has trial 1 to 8");
     assert_snapshot!(chosen(&["native", "cell=3"]), @"no trial of this study is all of: native, cell=3");
+}
+
+#[test]
+fn in_an_aa_study_the_name_of_a_contender_is_both_of_it() {
+    let of = |word: &str| {
+        let plan = study::only(&against_itself(STUDY), &[word.to_owned()]).unwrap();
+        plan.trials
+            .iter()
+            .map(|trial| (trial.block, plan.cells[trial.cell as usize].contender.clone()))
+            .collect::<Vec<_>>()
+    };
+    assert_snapshot!(format!("{:?}", of("vm")), @r#"[(1, "vm (again)"), (1, "vm"), (2, "vm"), (2, "vm (again)")]"#);
+    assert_eq!(of("vm (again)").len(), 2);
 }

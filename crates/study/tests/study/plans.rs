@@ -1,9 +1,10 @@
 //! Golden plans: what a study means, decided.
 
-use crate::fixture::{STUDY, plan, plus, with};
+use crate::fixture::{STUDY, against_itself, plan, plus, with};
 use insta::assert_snapshot;
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
+use record::precision::Precision;
 use record::trial::{Pacing, Process};
 use serde_json::{Value, json};
 use settings::{Bytes, Span};
@@ -280,4 +281,52 @@ set = { "load.terminals" = 100 }
     let same_kind = Pacing::Arrivals { per_second: 100.0, process: Process::Uniform, sessions: 5 };
     assert_eq!(open, Offered::Paced(same_kind), "the same way of pacing keeps the rest of the base");
     assert_eq!(users, Offered::Paced(Pacing::Terminals { terminals: 100, sessions: 64 }));
+}
+
+#[test]
+fn a_wish_for_precision_is_decided_with_its_limits() {
+    let of = |written: &str| {
+        let plan = plan(&with("blocks = 2", written));
+        (plan.blocks, plan.precision)
+    };
+    let wish = Precision { half_width: 0.01, least_blocks: 10, max_blocks: 100, time_limit_ms: None, ended: None };
+    assert_eq!(of("precision = \"1%\""), (10, Some(wish)));
+    let limited = Precision { least_blocks: 12, max_blocks: 30, time_limit_ms: Some(7_200_000), ..wish };
+    assert_eq!(of("precision = \"1 %\"\nblocks = 12\nmax_blocks = 30\ntime_limit = \"2h\""), (12, Some(limited)));
+    assert_eq!(of("precision = \"1%\"\nblocks = 200").1.map(|wish| wish.max_blocks), Some(200));
+    assert_eq!(of("blocks = 3"), (3, None));
+}
+
+#[test]
+fn a_plan_that_has_grown_is_the_plan_that_would_have_been() {
+    let text = plus("[sweep]\n\"workload.warehouses\" = [1, 2, 3]\n");
+    let longer = plan(&text.replace("blocks = 2", "blocks = 7"));
+    assert_eq!(study::grown(&plan(&text), 7), longer);
+}
+
+#[test]
+fn an_aa_study_doubles_each_contender_and_keeps_contenders_apart() {
+    let plan = against_itself(STUDY);
+    assert_eq!((plan.study.as_str(), plan.aa), ("x-aa", true));
+    assert_eq!(plan.question, "A/A study: does each contender equal itself? Asked of: What does a vm cost?");
+    assert_snapshot!(headings(&plan), @r"
+    0 native (baseline): native against itself
+    1 native (again): native against itself
+    2 vm (baseline): vm against itself
+    3 vm (again): vm against itself
+    ");
+    assert_snapshot!(order(&plan), @r"
+    block 1, seed 4566298534525: 1:1 2:3 3:0 4:2
+    block 2, seed 2083632223789828: 5:2 6:1 7:3 8:0
+    ");
+    assert_eq!(plan.cells[2].settings, plan.cells[3].settings);
+    let alone = &STUDY[..STUDY.rfind("[[contender]]").unwrap()];
+    let sweep = "[sweep]\n\"workload.warehouses\" = [1, 2]\n";
+    assert_snapshot!(headings(&against_itself(&format!("{alone}{sweep}"))), @r"
+    0 native (baseline): workload.warehouses = 1
+    1 native (again): workload.warehouses = 1
+    2 native (baseline): workload.warehouses = 2
+    3 native (again): workload.warehouses = 2
+    ");
+    assert_eq!(against_itself(&alone.replace("blocks = 2", "precision = \"1%\"")).blocks, 10, "now there is a ratio");
 }

@@ -11,8 +11,8 @@ fn the_fixture_has_none() {
 #[test]
 fn unknown_keys_name_the_nearest_word() {
     assert_snapshot!(problems(&with("warehouses = 2", "warehouse = 2")), @r#"x.toml:14: workload.warehouse: unknown key; expected warehouses; did you mean "warehouses"?"#);
-    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "seed"?"#);
-    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "machine"?"#);
+    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, precision, max_blocks, time_limit, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "seed"?"#);
+    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, precision, max_blocks, time_limit, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "machine"?"#);
     assert_snapshot!(problems(&with("cache = ", "cash = ")), @"x.toml:27: platform.disk.cash: unknown key; expected one of adapter, cache (contender vm)");
     assert_snapshot!(problems(&plus("plattform = { kind = \"vm\" }\n")), @r#"x.toml:28: contender.plattform.kind: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load; did you mean "platform"?"#);
 }
@@ -258,4 +258,31 @@ fn what_makes_work_due_is_said_once_and_within_reason() {
     x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
     "#);
     assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, peak; did you mean "clients"?"#);
+}
+
+#[test]
+fn a_precision_is_a_share_with_enough_blocks_and_limits_that_belong_to_it() {
+    let top = |written: &str| problems(&with("blocks = 2", written));
+    for (written, found) in [("\"0%\"", "\"0%\""), ("1", "1"), ("\"1\"", "\"1\""), ("\"200%\"", "\"200%\"")] {
+        let expected = "expected a share such as \"5%\", from 0.1 % to 50 %";
+        let told = format!("x.toml:3: precision: found {found}; {expected}");
+        assert_eq!(top(&format!("precision = {written}")), told);
+    }
+    assert_snapshot!(top("blocks = 2\nprecision = \"1%\""), @"x.toml:3: blocks: found 2; expected at least 10 beside precision: with fewer, a run stops when chance makes its intervals narrow");
+    assert_snapshot!(top("blocks = 20\nprecision = \"1%\"\nmax_blocks = 19"), @"x.toml:5: max_blocks: found 19; expected at least 20, the number of blocks");
+    assert_snapshot!(top("max_blocks = 20\ntime_limit = \"2h\""), @r"
+    x.toml:3: max_blocks: given; expected this key only beside precision
+    x.toml:4: time_limit: given; expected this key only beside precision
+    ");
+    assert_snapshot!(top("precision = \"1%\"\ntime_limit = 7200"), @r#"x.toml:4: time_limit: found 7200; expected a span of time such as "30s", from 1 s to 2400 h"#);
+    let alone = with("blocks = 2", "precision = \"1%\"");
+    assert_snapshot!(problems(&alone[..alone.rfind("[[contender]]").unwrap()]), @"x.toml:3: precision: found 1 contender; expected two contenders, whose ratio can be precise; or --aa, which compares a contender with itself");
+}
+
+#[test]
+fn the_blocks_that_a_precision_may_add_count_too() {
+    let values = (1..=60).map(|value| value.to_string()).collect::<Vec<_>>().join(", ");
+    let sweep = format!("[sweep]\n\"workload.warehouses\" = [{values}]\n");
+    assert_snapshot!(problems(&plus(&sweep).replace("blocks = 2", "precision = \"1%\"")), @"x.toml:29: 12000 trials; expected at most 10000 (blocks × contenders × scenarios × swept values)");
+    assert_eq!(problems(&plus(&sweep).replace("blocks = 2", "precision = \"1%\"\nmax_blocks = 50")), "no problem");
 }

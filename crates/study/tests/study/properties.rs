@@ -36,12 +36,12 @@ fn swept() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text_is_planned_or_refused(text: String) {
-        let _ = study::plan("x", &text, &catalogs(), &HOST);
+        let _ = study::plan("x", &text, study::Against::Baseline, &catalogs(), &HOST);
     }
 
     #[test]
     fn text_near_a_study_is_planned_or_refused_with_lines_inside_it(text in near_study()) {
-        for problem in study::plan("x", &text, &catalogs(), &HOST).err().unwrap_or_default() {
+        for problem in study::plan("x", &text, study::Against::Baseline, &catalogs(), &HOST).err().unwrap_or_default() {
             prop_assert!(!problem.found.is_empty());
             prop_assert!(problem.line.is_none_or(|line| (1..=text.lines().count() + 1).contains(&line)));
         }

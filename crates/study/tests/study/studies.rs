@@ -4,7 +4,7 @@ use record::plan::Plan;
 use serde_json::Map;
 use settings::{Holds, Key};
 use std::path::{Path, PathBuf};
-use study::{Catalogs, Host, Kind};
+use study::{Against, Catalogs, Host, Kind};
 
 /// The smallest host that the studies are meant for.
 const HOST: Host = Host { cpus: 2, memory_bytes: 4 << 30 };
@@ -15,7 +15,7 @@ fn folder() -> PathBuf {
 
 fn plan(name: &str, text: &str) -> Plan {
     let problems = |problems: Vec<study::Problem>| panic!("{}", study::render(&problems, name));
-    study::plan(name, text, &Catalogs::standard(), &HOST).unwrap_or_else(problems)
+    study::plan(name, text, Against::Baseline, &Catalogs::standard(), &HOST).unwrap_or_else(problems)
 }
 
 fn read(name: &str) -> String {
@@ -34,6 +34,7 @@ fn every_study_can_be_planned() {
         }
     }
     for name in [
+        "aa-native.toml",
         "mariadb-native-vs-vm.toml",
         "postgres-native-vs-vm.toml",
         "quickstart.toml",

@@ -1,0 +1,179 @@
+//! Means of batches of consecutive seconds, and what they say about a trial's own throughput in spite of autocorrelation.
+//!
+//! Seconds of one trial depend on each other, so that the spread of seconds says little about the spread of their mean.
+//! Means of long batches depend on each other less. What dependence is left is measured by the correlation of neighbours and
+//! makes the batches count for fewer. Nothing here enters an estimate over blocks; it is about single trials.
+
+use crate::estimate::Bounds;
+use crate::student::t_975;
+
+/// Enough to estimate a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
+const BATCHES: usize = 20;
+
+/// Batches of one second would be the seconds themselves.
+const SHORTEST_BATCH_S: usize = 2;
+
+/// The shortest series that says something about its mean.
+pub const SHORTEST_S: usize = BATCHES * SHORTEST_BATCH_S;
+
+/// Neighbouring batches more alike than this are not of a series whose mean can be known from so few.
+const MOST_ALIKE: f64 = 0.6;
+
+/// Consecutive batches of equal length.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Batches {
+    pub means: Vec<f64>,
+    /// Seconds in each.
+    pub length: usize,
+}
+
+impl Batches {
+    /// [`BATCHES`] batches of the last seconds; `None` if there are too few. Seconds that fill no batch are left out at the
+    /// beginning, where what is left of warming up would be.
+    pub fn of(seconds: &[f64]) -> Option<Self> {
+        let length = seconds.len() / BATCHES;
+        let first = seconds.len() - length * BATCHES;
+        (length >= SHORTEST_BATCH_S).then(|| Self { means: means(&seconds[first..], length), length })
+    }
+}
+
+/// The means of whole batches of this many seconds.
+pub fn means(seconds: &[f64], length: usize) -> Vec<f64> {
+    seconds.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect()
+}
+
+/// The 95 % interval of a trial's throughput around `value`, from the rates of its seconds: Student's t over as many
+/// independent batches as the correlation of neighbours leaves.
+pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
+    let Some(batches) = Batches::of(seconds) else {
+        let why = format!("the window has {} s of the at least {SHORTEST_S} s needed", seconds.len());
+        return Bounds::Unknown { why };
+    };
+    let mean = batches.means.iter().sum::<f64>() / BATCHES as f64;
+    let residuals: Vec<f64> = batches.means.iter().map(|batch| batch - mean).collect();
+    let alike = correlation_of_neighbours(&residuals, 0);
+    if alike > MOST_ALIKE {
+        let why = format!("seconds depend on each other for longer than {} s", batches.length);
+        return Bounds::Unknown { why };
+    }
+    let independent = independent(BATCHES, alike);
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let half = t_975(degrees(independent - 1.0)) * (squares / (independent - 1.0) / independent).sqrt();
+    Bounds::Known { low: (value - half).max(0.0), high: value + half }
+}
+
+/// How much neighbours resemble each other, from 0 (not at all) to 1, in what is left of values after a polynomial of
+/// this degree was fitted: their lag-1 autocorrelation, which in short series comes out too low, by (1 + 3ρ)/n for a mean
+/// (Marriott and Pope 1954) and (2 + 4ρ)/n for a straight line; that is put right.
+pub fn correlation_of_neighbours(residuals: &[f64], degree: u32) -> f64 {
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let products: f64 = residuals.windows(2).map(|pair| pair[0] * pair[1]).sum();
+    if squares <= 0.0 {
+        return 0.0;
+    }
+    let (count, degree) = (residuals.len() as f64, f64::from(degree));
+    let corrected = (count * products / squares + 1.0 + degree) / (count - 3.0 - degree);
+    corrected.max(0.0)
+}
+
+/// As how many independent values these count, if neighbours are this much alike.
+pub fn independent(count: usize, alike: f64) -> f64 {
+    count as f64 * (1.0 - alike) / (1.0 + alike)
+}
+
+/// Whole degrees of freedom, at least one.
+pub fn degrees(freedom: f64) -> usize {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // At least one, and at most some dozens.
+    let whole = freedom.floor().max(1.0) as usize;
+    whole
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use record::synthetic::Chance;
+
+    /// `numpy.arange(1, 44)[3:].reshape(20, 2).mean(1)` begins with 4.5, 6.5 and ends with 42.5.
+    #[test]
+    fn batches_are_of_equal_length_and_end_with_the_series() {
+        let seconds: Vec<f64> = (1..44).map(f64::from).collect();
+        let batches = Batches::of(&seconds).unwrap();
+        assert_eq!((batches.length, batches.means.len()), (2, 20));
+        assert_eq!((batches.means[0], batches.means[1], batches.means[19]), (4.5, 6.5, 42.5));
+        assert_eq!(Batches::of(&seconds[..39]), None);
+    }
+
+    /// Worked by hand: of -2, -1, 0, 1, 2 the neighbours' products are 2, 0, 0, 2, and the squares 10 together. That is 0.4,
+    /// put right (5 · 0.4 + 1) / (5 - 3).
+    #[test]
+    fn the_correlation_of_neighbours_is_put_right() {
+        let found = correlation_of_neighbours(&[-2.0, -1.0, 0.0, 1.0, 2.0], 0);
+        assert!((found - 1.5).abs() < 1e-12, "{found}");
+        assert!(correlation_of_neighbours(&[1.0, -1.0, 1.0, -1.0, 1.0, -1.0], 0) < 1e-12);
+        assert!(correlation_of_neighbours(&[0.0; 9], 1) < 1e-12);
+        assert!((independent(20, 0.25) - 12.0).abs() < 1e-12);
+    }
+
+    /// Neighbours that are not alike leave Student's t over the batches: of twenty that are 99 and 101 in turn, the half
+    /// width is `scipy.stats.t.ppf(0.975, 19) * (20 / 19)**0.5 / 20**0.5` (scipy 1.17.1).
+    #[test]
+    fn without_correlation_it_is_the_t_interval_of_the_batches() {
+        let seconds: Vec<f64> = (0..40).map(|second| if second / 2 % 2 == 0 { 99.0 } else { 101.0 }).collect();
+        let (low, high) = bounds(100.0, &seconds).known().unwrap();
+        assert!((high - 100.480_172_6).abs() < 1e-6 && (low + high - 200.0).abs() < 1e-9, "{low} {high}");
+    }
+
+    #[test]
+    fn what_cannot_be_known_has_a_reason() {
+        let Bounds::Unknown { why } = bounds(5.0, &[5.0; 24]) else { panic!("too short") };
+        assert_eq!(why, "the window has 24 s of the at least 40 s needed");
+        let rising: Vec<f64> = (0..100).map(f64::from).collect();
+        let Bounds::Unknown { why } = bounds(50.0, &rising) else { panic!("not independent") };
+        assert_eq!(why, "seconds depend on each other for longer than 5 s");
+    }
+
+    /// Seconds whose neighbours are this much alike, around 100.
+    fn dependent(count: usize, alike: f64, chance: &mut Chance) -> Vec<f64> {
+        let mut state = chance.normal() / (1.0 - alike * alike).sqrt();
+        let mut next = || {
+            state = alike * state + chance.normal();
+            100.0 + state
+        };
+        (0..count).map(|_| next()).collect()
+    }
+
+    /// Of 1,000 series of 120 dependent seconds, as many intervals hold the true mean as are promised; taken as
+    /// independent, seconds would give two thirds (correlation 0.6).
+    #[test]
+    fn intervals_of_dependent_seconds_cover_the_truth() {
+        let mut chance = Chance::new(1);
+        for alike in [0.0, 0.3, 0.6] {
+            let (mut known, mut covering) = (0, 0);
+            for _ in 0..1_000 {
+                let seconds = dependent(120, alike, &mut chance);
+                let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+                let covers = bounds(mean, &seconds).contain(100.0);
+                known += usize::from(covers.is_some());
+                covering += usize::from(covers == Some(true));
+            }
+            let share = covering as f64 / f64::from(u32::try_from(known).unwrap());
+            assert!(known > 900 && (0.93..=0.985).contains(&share), "{alike}: {share} of {known}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn intervals_scale_with_the_unit(seconds in vec(1.0..100.0_f64, 40..90), factor in 0.1..60.0_f64) {
+            let mean = seconds.iter().sum::<f64>() / seconds.len() as f64;
+            let scaled: Vec<f64> = seconds.iter().map(|second| second * factor).collect();
+            match (bounds(mean, &seconds).known(), bounds(mean * factor, &scaled).known()) {
+                (Some((low, high)), Some((scaled_low, scaled_high))) => {
+                    prop_assert!((low * factor - scaled_low).abs() < 1e-6 && (high * factor - scaled_high).abs() < 1e-6);
+                }
+                (one, other) => prop_assert_eq!(one.is_some(), other.is_some()),
+            }
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! Whether the host stayed the same from trial to trial: clocks, mitigations, other load, stolen time, memory.
+//!
+//! Blocks are the cure for slow drift of a host. What is told here is what no pairing cures: a setting that was changed in
+//! between, and trials during which others used the host.
+
+use crate::warnings::{Warning, caution, list, serious};
+use record::host_state::{HostMemory, HostReading, HostState};
+use record::ladder::CpuUse;
+use record::looks::Reading;
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A hypervisor below us that takes more than this share of the CPUs is felt: as much as the differences that are asked for.
+const STOLEN_MAX: f64 = 0.01;
+/// Other processes may have this share of the host's CPUs: the background of an idle system is below it.
+const OTHERS_MAX: f64 = 0.05;
+/// Share of the window in which something waited for memory.
+const MEMORY_STALLS_MAX: f64 = 0.01;
+/// Pages swapped within a window: 4 MiB of the usual ones.
+const SWAPPED_MAX: u64 = 1_024;
+/// The frequency of CPUs may differ by this factor between trials. It is read at two moments only, which chance moves.
+const FREQUENCY_RATIO_MAX: f64 = 1.1;
+/// Longer texts are told by their beginning.
+const LONGEST_TEXT: usize = 160;
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct HostDuringRun {
+    /// Trials whose record says something of the host, in their order.
+    pub trials: Vec<HostDuringTrial>,
+    /// Facts that were not the same at all readings.
+    pub changed: Vec<ChangedFact>,
+    /// What could not be read, each with the reason, once.
+    pub unavailable: Vec<String>,
+}
+
+/// Plain readings of one trial's window; shares are of the host's CPUs, or of the window.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct HostDuringTrial {
+    pub trial: u32,
+    pub contender: String,
+    pub frequency_mhz: Option<f64>,
+    pub busy: Option<f64>,
+    pub stolen: Option<f64>,
+    /// Of processes that are not ours.
+    pub others: Option<f64>,
+    pub memory_stalled: Option<f64>,
+    pub swapped_pages: Option<u64>,
+    pub available_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangedFact {
+    pub name: String,
+    /// What was read, with the trials in whose window it was.
+    pub values: Vec<(String, Vec<u32>)>,
+}
+
+pub fn of_run(run: &Run) -> HostDuringRun {
+    let known: Vec<(u32, &str, &HostState)> = run
+        .trials
+        .iter()
+        .filter_map(|trial| Some((trial.record.id, trial.record.contender.as_str(), trial.record.host_state.as_ref()?)))
+        .collect();
+    HostDuringRun {
+        trials: known.iter().map(|&(trial, contender, state)| during(trial, contender, state)).collect(),
+        changed: changed(&known),
+        unavailable: unavailable(&known),
+    }
+}
+
+fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
+    let (start, end) = (&state.start, &state.end);
+    let cpu = start.cpu.known().zip(end.cpu.known());
+    let cpu_use = cpu.and_then(|(start, end)| CpuUse::between(*start, *end));
+    let all_ticks = cpu.map(|(start, end)| {
+        let sum = |time: &record::ladder::CpuTime| time.busy_ticks + time.idle_ticks + time.waiting_ticks;
+        sum(end).saturating_sub(sum(start)) as f64
+    });
+    let others = start.processes.known().zip(end.processes.known());
+    let others = others.map(|(start, end)| end.others_ticks.saturating_sub(start.others_ticks) as f64);
+    let span_us = state.span_ns() as f64 / 1e3;
+    let stalled = start.stalls.known().zip(end.stalls.known());
+    let stalled = stalled.map(|(start, end)| end.memory_us.saturating_sub(start.memory_us) as f64);
+    let swapped = |start: &HostMemory, end: &HostMemory| {
+        end.swapped_in_pages.saturating_sub(start.swapped_in_pages)
+            + end.swapped_out_pages.saturating_sub(start.swapped_out_pages)
+    };
+    let frequency = start.frequency_khz.known().zip(end.frequency_khz.known());
+    let share = |part: Option<f64>, whole: Option<f64>| Some(part? / whole.filter(|whole| *whole > 0.0)?);
+    HostDuringTrial {
+        trial,
+        contender: contender.to_owned(),
+        frequency_mhz: frequency.map(|(start, end)| start.midpoint(*end) as f64 / 1e3),
+        busy: cpu_use.map(|cpu| cpu.busy),
+        stolen: cpu_use.map(|cpu| cpu.stolen),
+        others: share(others, all_ticks),
+        memory_stalled: share(stalled, Some(span_us)),
+        swapped_pages: start.memory.known().zip(end.memory.known()).map(|(start, end)| swapped(start, end)),
+        available_bytes: end.memory.known().map(|memory| memory.available_bytes),
+    }
+}
+
+/// A fact that is a text, by name.
+type TextFact = (&'static str, fn(&HostReading) -> &Reading<String>);
+
+const FACTS: [TextFact; 3] = [
+    ("the frequency governor", |reading| &reading.governor),
+    ("turbo", |reading| &reading.turbo),
+    ("mitigations of the processor", |reading| &reading.mitigations),
+];
+
+fn changed(known: &[(u32, &str, &HostState)]) -> Vec<ChangedFact> {
+    let of_fact = |(name, fact): TextFact| {
+        let mut values: BTreeMap<&str, BTreeSet<u32>> = BTreeMap::new();
+        for (trial, _, state) in known {
+            for text in [&state.start, &state.end].into_iter().filter_map(|reading| fact(reading).known()) {
+                values.entry(text).or_default().insert(*trial);
+            }
+        }
+        let values = values.into_iter().map(|(text, trials)| (text.to_owned(), trials.into_iter().collect()));
+        ChangedFact { name: name.to_owned(), values: values.collect() }
+    };
+    FACTS.into_iter().map(of_fact).filter(|fact| fact.values.len() > 1).collect()
+}
+
+fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for reading in known.iter().flat_map(|(_, _, state)| [&state.start, &state.end]) {
+        let texts = FACTS.map(|(name, fact)| (name, fact(reading).why_not()));
+        let numbers = [
+            ("the frequency", reading.frequency_khz.why_not()),
+            ("the time of CPUs", reading.cpu.why_not()),
+            ("the time of processes", reading.processes.why_not()),
+            ("memory", reading.memory.why_not()),
+            ("stalls", reading.stalls.why_not()),
+        ];
+        for (name, why) in texts.into_iter().chain(numbers) {
+            let sentence = why.map(|why| format!("{name} is unavailable, because {why}"));
+            reasons.extend(sentence.filter(|sentence| !reasons.contains(sentence)));
+        }
+    }
+    reasons
+}
+
+pub fn warnings(host: &HostDuringRun) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = host.changed.iter().map(told_of_change).collect();
+    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+    let stolen = |trial: &HostDuringTrial| trial.stolen.filter(|share| *share > STOLEN_MAX);
+    warnings.extend(beyond(&host.trials, stolen, |worst, trials| {
+        let worst = percent(worst);
+        format!("a hypervisor below this host took up to {worst} of its CPU time ({trials}): the trials had less than others")
+    }));
+    let others = |trial: &HostDuringTrial| trial.others.filter(|share| *share > OTHERS_MAX);
+    warnings.extend(beyond(&host.trials, others, |worst, trials| {
+        let worst = percent(worst);
+        format!("other processes of this host took up to {worst} of its CPU time ({trials}). Measure again while it is quiet")
+    }));
+    let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|share| *share > MEMORY_STALLS_MAX);
+    warnings.extend(beyond(&host.trials, stalled, |worst, trials| {
+        let worst = percent(worst);
+        format!("this host was short of memory: something waited for it in up to {worst} of a window ({trials})")
+    }));
+    let swapped =
+        |trial: &HostDuringTrial| trial.swapped_pages.filter(|pages| *pages > SWAPPED_MAX).map(|pages| pages as f64);
+    warnings.extend(beyond(&host.trials, swapped, |worst, trials| {
+        format!("this host swapped up to {worst:.0} pages within a window ({trials}): it was short of memory")
+    }));
+    warnings.extend(frequencies(&host.trials));
+    warnings
+}
+
+fn told_of_change(fact: &ChangedFact) -> Warning {
+    let short = |text: &str| match text.char_indices().nth(LONGEST_TEXT) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    };
+    let said: Vec<String> =
+        fact.values.iter().map(|(text, trials)| format!("“{}” ({})", short(text), list(trials))).collect();
+    serious(format!("{} of this host was not the same in all trials: {}", fact.name, said.join("; ")))
+}
+
+/// One caution for all trials of which something is told.
+fn beyond(
+    trials: &[HostDuringTrial],
+    of: impl Fn(&HostDuringTrial) -> Option<f64>,
+    sentence: impl Fn(f64, &str) -> String,
+) -> Option<Warning> {
+    let found: Vec<(u32, f64)> = trials.iter().filter_map(|trial| Some((trial.trial, of(trial)?))).collect();
+    let worst = found.iter().map(|(_, value)| *value).reduce(f64::max)?;
+    let trials: Vec<u32> = found.iter().map(|(trial, _)| *trial).collect();
+    Some(caution(sentence(worst, &list(&trials))))
+}
+
+fn frequencies(trials: &[HostDuringTrial]) -> Option<Warning> {
+    let known = || trials.iter().filter_map(|trial| Some((trial.trial, trial.frequency_mhz?)));
+    let (slow, low) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (fast, high) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (high > low * FREQUENCY_RATIO_MAX).then(|| {
+        caution(format!(
+            "the CPUs of this host ran at {low:.0} MHz around trial {slow} and at {high:.0} MHz around trial {fast}: their speed was \
+             not the same in all trials"
+        ))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::host_state::{ProcessTimes, Stalls};
+    use record::ladder::CpuTime;
+    use record::synthetic;
+
+    fn state(run: &mut Run, index: usize) -> &mut HostState {
+        run.trials[index].record.host_state.as_mut().unwrap()
+    }
+
+    /// Of 4,800 ticks in 24 seconds others had 480, and a hypervisor took 96; 1.2 seconds of stalls are 5 %.
+    #[test]
+    fn shares_are_of_all_cpus_and_of_the_window() {
+        let mut run = synthetic::run(3);
+        let state = state(&mut run, 1);
+        state.start.cpu = Reading::Known(CpuTime { busy_ticks: 10, idle_ticks: 20, ..CpuTime::default() });
+        let end = CpuTime { busy_ticks: 3_610, idle_ticks: 1_120, waiting_ticks: 100, stolen_ticks: 96 };
+        state.end.cpu = Reading::Known(end);
+        state.start.processes = Reading::Known(ProcessTimes { others_ticks: 20, ..ProcessTimes::default() });
+        state.end.processes = Reading::Known(ProcessTimes { others_ticks: 500, ..ProcessTimes::default() });
+        state.end.stalls = Reading::Known(Stalls { memory_us: 1_200_000, ..Stalls::default() });
+        let found = of_run(&run);
+        let trial = &found.trials[1];
+        let shares = [trial.busy, trial.stolen, trial.others, trial.memory_stalled].map(Option::unwrap);
+        for (found, expected) in shares.into_iter().zip([0.75, 0.02, 0.1, 0.05]) {
+            assert!((found - expected).abs() < 1e-9, "{trial:?}");
+        }
+        let told: Vec<String> = warnings(&found).into_iter().map(|warning| warning.text).collect();
+        assert_eq!(told.len(), 3, "{told:?}");
+        assert!(
+            told[0].starts_with("a hypervisor below this host took up to 2.0 % of its CPU time (trial 2)"),
+            "{told:?}"
+        );
+        assert!(
+            told[1].starts_with("other processes of this host took up to 10.0 % of its CPU time (trial 2)"),
+            "{told:?}"
+        );
+        assert!(told[2].contains("waited for it in up to 5.0 % of a window (trial 2)"), "{told:?}");
+    }
+
+    #[test]
+    fn a_quiet_host_is_not_mentioned_and_what_it_does_not_say_is_told_once() {
+        let found = of_run(&synthetic::run(3));
+        assert_eq!((warnings(&found), found.trials.len()), (Vec::new(), 6));
+        let expected =
+            "the frequency governor is unavailable, because the kernel offers no frequency scaling here".to_owned();
+        assert_eq!(found.unavailable, [expected]);
+    }
+
+    #[test]
+    fn a_setting_that_changed_in_between_is_serious() {
+        let mut run = synthetic::run(3);
+        state(&mut run, 4).end.turbo = Reading::Known("off".to_owned());
+        let told = warnings(&of_run(&run));
+        let expected =
+            "turbo of this host was not the same in all trials: “off” (trial 5); “on” (trials 1, 2, 3, 4, 5, 6)";
+        assert_eq!(told, [serious(expected.to_owned())]);
+    }
+
+    #[test]
+    fn other_clocks_and_swapping_are_told() {
+        let mut run = synthetic::run(3);
+        let memory = HostMemory { swapped_out_pages: 5_000, ..HostMemory::default() };
+        state(&mut run, 0).end.memory = Reading::Known(memory);
+        let slow = state(&mut run, 2);
+        (slow.start.frequency_khz, slow.end.frequency_khz) = (Reading::Known(2_000_000), Reading::Known(2_200_000));
+        let told: Vec<String> = warnings(&of_run(&run)).into_iter().map(|warning| warning.text).collect();
+        assert_eq!(told[0], "this host swapped up to 5000 pages within a window (trial 1): it was short of memory");
+        assert!(told[1].contains("at 2100 MHz around trial 3 and at 3200 MHz around trial"), "{told:?}");
+    }
+
+    #[test]
+    fn old_records_say_nothing() {
+        let mut run = synthetic::run(1);
+        run.trials.iter_mut().for_each(|trial| trial.record.host_state = None);
+        assert_eq!(of_run(&run), HostDuringRun::default());
+    }
+}

@@ -1,0 +1,251 @@
+//! Little's law on each trial: response times and pauses, added up over the window, account for all clients.
+//!
+//! Who does nothing but wait for answers and pause is somewhere at every moment: the mean number under way (response times
+//! added up over the length of the window) and the mean number pausing make the number of clients. If they do not,
+//! something was not timed, was timed twice, or was timed by a clock that is wrong. Of arrivals nobody knows how many
+//! there should be; but the queue was counted every second, and no more than the sessions can be under way beside it.
+
+use crate::cells;
+use crate::warnings::{Warning, caution, list};
+use record::intervals::Span;
+use record::run::{Run, StoredTrial};
+use record::trial::{DriverFacts, KindTotals, Pacing};
+use serde::{Deserialize, Serialize};
+
+/// Tolerated in any case: the driver's own time between two transactions is nobody's.
+pub const TOLERANCE: f64 = 0.05;
+
+/// How often clients come round is a matter of chance where pauses are; the spread of a round is about its mean.
+const STANDARD_ERRORS: f64 = 2.0;
+
+/// What one trial's clients did on average, and what was to be expected.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Accounted {
+    pub trial: u32,
+    pub contender: String,
+    /// Response times added up over the length of the window.
+    pub under_way: f64,
+    /// Pauses added up over the length of the window; `None` if the record does not have them.
+    pub pausing: Option<f64>,
+    /// Under way and pausing together should not be fewer than this; `None` if that cannot be told.
+    pub at_least: Option<f64>,
+    pub at_most: f64,
+    /// The share of these bounds by which they may be missed.
+    pub tolerance: f64,
+    pub holds: bool,
+}
+
+impl Accounted {
+    pub fn sum(&self) -> f64 {
+        self.under_way + self.pausing.unwrap_or(0.0)
+    }
+}
+
+pub fn all(run: &Run) -> Vec<Accounted> {
+    run.trials.iter().filter(|trial| cells::is_sound(trial)).filter_map(of_trial).collect()
+}
+
+fn of_trial(trial: &StoredTrial) -> Option<Accounted> {
+    let driver = trial.record.driver.as_ref().filter(|driver| driver.measured_ms > 0)?;
+    let times = Times::of(trial)?;
+    let window_us = driver.measured_ms as f64 * 1_000.0;
+    let under_way = times.sum_us / window_us;
+    let pausing = driver.paused_ms.map(|paused_ms| paused_ms as f64 / driver.measured_ms as f64);
+    let (at_least, at_most) = expected(driver);
+    let tolerance = TOLERANCE + STANDARD_ERRORS / times.count.sqrt() + times.mean_age_us() / window_us;
+    let sum = under_way + pausing.unwrap_or(0.0);
+    let holds = at_least.is_none_or(|least| sum >= least * (1.0 - tolerance)) && sum <= at_most * (1.0 + tolerance);
+    let (trial, contender) = (trial.record.id, trial.record.contender.clone());
+    Some(Accounted { trial, contender, under_way, pausing, at_least, at_most, tolerance, holds })
+}
+
+/// All response times of a window, of all kinds together.
+struct Times {
+    count: f64,
+    sum_us: f64,
+    sum_of_squares: f64,
+}
+
+impl Times {
+    fn of(trial: &StoredTrial) -> Option<Self> {
+        let measured = trial.measured.as_ref()?;
+        let window =
+            measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
+        let counts = window.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
+        let mut times = Self { count: 0.0, sum_us: 0.0, sum_of_squares: 0.0 };
+        for &(value_us, count) in counts {
+            let (value_us, count) = (value_us as f64, f64::from(count));
+            times.count += count;
+            times.sum_us += value_us * count;
+            times.sum_of_squares += value_us * value_us * count;
+        }
+        (times.count > 0.0).then_some(times)
+    }
+
+    /// How long what is under way at any moment has been so, on average. At the beginning of the window that much is counted
+    /// that lies before it, and at its end that much is not counted.
+    fn mean_age_us(&self) -> f64 {
+        self.sum_of_squares / (2.0 * self.sum_us.max(1.0))
+    }
+}
+
+/// The fewest and the most that must be under way or pausing.
+fn expected(driver: &DriverFacts) -> (Option<f64>, f64) {
+    let pacing = driver.pacing.unwrap_or(Pacing::Clients { clients: driver.clients });
+    let background = driver.sessions.saturating_sub(pacing.sessions());
+    // Deferred work is under way while its client has long gone on.
+    let deferred = driver.waiting_max() as f64 + f64::from(background);
+    // What failed has no time, and neither has the wait for room among what is deferred.
+    let failed: u64 = driver.kinds.iter().map(|totals: &KindTotals| totals.failed).sum();
+    let waits = driver.extra.get("deferred").and_then(|deferred| deferred.get("waits_for_room")?.as_u64());
+    let all_timed = failed == 0 && waits.unwrap_or(0) == 0;
+    match pacing {
+        Pacing::Clients { clients } | Pacing::Terminals { terminals: clients, .. } => {
+            let clients = f64::from(clients);
+            (driver.paused_ms.filter(|_| all_timed).map(|_| clients), clients + deferred)
+        }
+        Pacing::Arrivals { sessions, .. } => {
+            let Some(waiting) = mean_queue(driver) else { return (None, f64::INFINITY) };
+            let grows = driver.queue.as_ref().is_some_and(|queue| queue.waiting_at_end > u64::from(sessions));
+            ((all_timed && !grows).then_some(waiting), waiting + f64::from(sessions) + deferred)
+        }
+    }
+}
+
+/// Over the seconds of the window. Who came in a queue that grows has not been answered yet.
+fn mean_queue(driver: &DriverFacts) -> Option<f64> {
+    let queue = driver.queue.as_ref()?;
+    let second = |ms: u64| usize::try_from(ms / 1_000).unwrap_or(usize::MAX);
+    let window = queue.each_second.get(second(driver.warmup_ms)..second(driver.warmup_ms + driver.measured_ms))?;
+    (!window.is_empty()).then(|| window.iter().sum::<u64>() as f64 / window.len() as f64)
+}
+
+/// One caution for each contender, with the trial that misses by most.
+pub fn warnings(accounted: &[Accounted]) -> Vec<Warning> {
+    let mut contenders: Vec<&str> = Vec::new();
+    for one in accounted.iter().filter(|one| !one.holds) {
+        if !contenders.contains(&one.contender.as_str()) {
+            contenders.push(&one.contender);
+        }
+    }
+    contenders.into_iter().filter_map(|contender| warning(accounted, contender)).collect()
+}
+
+fn warning(accounted: &[Accounted], contender: &str) -> Option<Warning> {
+    let broken: Vec<&Accounted> = accounted.iter().filter(|one| !one.holds && one.contender == contender).collect();
+    let miss = |one: &Accounted| {
+        let few = one.at_least.map_or(0.0, |least| least / one.sum().max(f64::MIN_POSITIVE));
+        few.max(one.sum() / one.at_most)
+    };
+    let worst = broken.iter().copied().max_by(|one, other| miss(one).total_cmp(&miss(other)))?;
+    let trials: Vec<u32> = broken.iter().map(|one| one.trial).collect();
+    let (sum, trial, percent) = (worst.sum(), worst.trial, worst.tolerance * 100.0);
+    let due = match worst.at_least {
+        Some(least) if least < worst.at_most => format!("{least:.1} to {:.1}", worst.at_most),
+        Some(least) => format!("{least:.1}"),
+        None => format!("at most {:.1}", worst.at_most),
+    };
+    let (trials, sum) = (list(&trials), format!("{sum:.1}"));
+    Some(caution(format!(
+        "{contender}: Little's law does not hold ({trials}): in trial {trial} response times and pauses account for {sum} clients \
+         at a time where {due} were (tolerated: {percent:.1} %). Something was not timed, or timed wrongly"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::intervals::{Interval, KindInterval, Measured};
+    use record::synthetic;
+    use record::trial::{Process, Queue};
+
+    /// A trial of ten seconds in which each second the same times were seen.
+    fn trial(each_second: &[(u64, u32)]) -> StoredTrial {
+        let mut trial = synthetic::run(1).trials.remove(0);
+        let second = |index: u64| Interval {
+            start_ms: index * 1_000,
+            length_ms: 1_000,
+            measured: true,
+            kinds: vec![KindInterval { kind: 0, span: Span::Response, counts: each_second.to_vec() }],
+        };
+        trial.measured =
+            Some(Measured { kinds: vec!["new-order".to_owned()], intervals: (0..10).map(second).collect() });
+        let driver = trial.record.driver.as_mut().unwrap();
+        (driver.warmup_ms, driver.measured_ms, driver.paused_ms) = (0, 10_000, Some(0));
+        trial
+    }
+
+    fn paced(mut trial: StoredTrial, pacing: Pacing, paused_ms: u64) -> StoredTrial {
+        let driver = trial.record.driver.as_mut().unwrap();
+        (driver.pacing, driver.paused_ms, driver.sessions) = (Some(pacing), Some(paused_ms), pacing.sessions());
+        trial
+    }
+
+    /// L = λ · W: 200 in a second, of 20 ms each, are 4 at a time.
+    #[test]
+    fn two_hundred_a_second_of_twenty_milliseconds_are_four_clients() {
+        let found = of_trial(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients: 4 }, 0)).unwrap();
+        assert!((found.under_way - 4.0).abs() < 1e-9, "{found:?}");
+        assert!(found.holds && found.at_least == Some(4.0));
+        // 5 %, two standard errors of 2,000, and half of 20 ms in 10 s.
+        assert!((found.tolerance - (0.05 + 2.0 / 2_000_f64.sqrt() + 0.001)).abs() < 1e-9, "{found:?}");
+    }
+
+    #[test]
+    fn clients_that_are_lost_or_timed_twice_are_found_out() {
+        for clients in [3, 5] {
+            let found = of_trial(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients }, 0)).unwrap();
+            assert!(!found.holds, "{found:?}");
+            assert_eq!(warnings(&[found]).len(), 1);
+        }
+    }
+
+    /// A round of 20 ms of waiting and 4,980 ms of pausing: 40 a second are 200 terminals, of which 199.2 pause.
+    #[test]
+    fn terminals_are_under_way_or_pause() {
+        let pacing = Pacing::Terminals { terminals: 200, sessions: 10 };
+        let paused_ms = 40 * 10 * 4_980;
+        let found = of_trial(&paced(trial(&[(20_000, 40)]), pacing, paused_ms)).unwrap();
+        assert!(found.holds && (found.sum() - 200.0).abs() < 1e-9, "{found:?}");
+        assert!(!of_trial(&paced(trial(&[(20_000, 40)]), pacing, paused_ms / 2)).unwrap().holds);
+    }
+
+    #[test]
+    fn arrivals_are_queued_or_have_a_session() {
+        let pacing = Pacing::Arrivals { per_second: 200.0, process: Process::Poisson, sessions: 3 };
+        let with = |waiting: u64| {
+            let mut trial = paced(trial(&[(20_000, 200)]), pacing, 0);
+            trial.record.driver.as_mut().unwrap().queue =
+                Some(Queue { each_second: vec![waiting; 10], ..Queue::default() });
+            of_trial(&trial).unwrap()
+        };
+        assert!(with(2).holds, "two wait and two are served");
+        assert!(!with(0).holds, "three sessions cannot serve four");
+        assert!(!with(9).holds, "nine wait, and only four are timed");
+    }
+
+    #[test]
+    fn what_a_record_does_not_say_is_held_against_nobody() {
+        let mut quick = paced(trial(&[(20_000, 20)]), Pacing::Clients { clients: 4 }, 0);
+        assert!(!of_trial(&quick).unwrap().holds);
+        quick.record.driver.as_mut().unwrap().paused_ms = None;
+        assert!(of_trial(&quick).unwrap().holds, "they may have paused");
+        let driver = quick.record.driver.as_mut().unwrap();
+        (driver.paused_ms, driver.kinds[0].failed) = (Some(0), 7);
+        assert!(of_trial(&quick).unwrap().holds, "what failed took its time as well");
+    }
+
+    #[test]
+    fn the_made_up_run_obeys_it_and_its_warning_names_the_worst_trial() {
+        let mut run = synthetic::run(3);
+        assert!(all(&run).iter().all(|one| one.holds), "{:#?}", all(&run));
+        for (index, share) in [(0, 2), (2, 4)] {
+            let driver = run.trials[index].record.driver.as_mut().unwrap();
+            driver.paused_ms = driver.paused_ms.map(|paused_ms| paused_ms / share);
+        }
+        let contenders: Vec<&str> = [0, 2].map(|index| run.trials[index].record.contender.as_str()).into();
+        let told = warnings(&all(&run));
+        assert_eq!(told.len(), if contenders[0] == contenders[1] { 1 } else { 2 });
+        assert!(told.iter().any(|warning| warning.text.contains("in trial 3 response times")), "{told:?}");
+    }
+}

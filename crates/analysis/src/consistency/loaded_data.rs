@@ -1,0 +1,108 @@
+//! Whether all contenders began with the same data, by the checksums taken of every table after loading.
+
+use crate::cells;
+use crate::warnings::{Warning, at, serious};
+use record::check::{Finding, Verdict};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The loaded data of all contenders under the same scenario and swept values.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LoadedData {
+    pub coordinates: String,
+    /// Those of whom checksums are known.
+    pub contenders: Vec<String>,
+    /// Tables with a checksum on every one of them.
+    pub tables: u32,
+    /// Tables that differ, each a sentence; empty if all data are equal.
+    pub differing: Vec<String>,
+}
+
+pub fn all(run: &Run) -> Vec<LoadedData> {
+    let groups = cells::groups(&run.plan).into_iter();
+    let compared = groups.map(|group| {
+        let sums = group.cells.iter().map(|cell| (cell.contender.as_str(), of_cell(run, cell.id)));
+        side_by_side(group.coordinates, &sums.filter(|(_, sums)| !sums.is_empty()).collect::<Vec<_>>())
+    });
+    compared.filter(|data| !data.contenders.is_empty()).collect()
+}
+
+/// Each table's number of rows and checksum, as a text; all of them if they are not always the same.
+type Checksums = BTreeMap<String, String>;
+
+/// What is known of the data that a cell began with.
+pub fn of_cell(run: &Run, cell: u32) -> Checksums {
+    let mut seen: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
+    for finding in cells::trials_of(run, cell).flat_map(|trial| &trial.findings) {
+        if let (Some(table), Some(sum)) = (finding.checksum_of(), checksum(finding)) {
+            seen.entry(table.to_owned()).or_default().insert(sum);
+        }
+    }
+    seen.into_iter().map(|(table, sums)| (table, sums.into_iter().collect::<Vec<_>>().join(" or "))).collect()
+}
+
+fn checksum(finding: &Finding) -> Option<&str> {
+    match &finding.verdict {
+        Verdict::Holds { seen } => seen.as_deref(),
+        Verdict::Violated { seen } => Some(seen),
+        Verdict::Undecided { .. } => None,
+    }
+}
+
+fn side_by_side(coordinates: String, sums: &[(&str, Checksums)]) -> LoadedData {
+    let names: BTreeSet<&String> = sums.iter().flat_map(|(_, tables)| tables.keys()).collect();
+    let (mut tables, mut differing) = (0, Vec::new());
+    for name in names {
+        let of_table: Vec<Option<&String>> = sums.iter().map(|(_, tables)| tables.get(name)).collect();
+        tables += u32::from(of_table.iter().all(Option::is_some));
+        if of_table.windows(2).any(|pair| pair[0] != pair[1]) {
+            let said = sums
+                .iter()
+                .zip(of_table)
+                .map(|((contender, _), sum)| format!("{} on {contender}", sum.map_or("not there", String::as_str)));
+            differing.push(format!("{name}: {}", said.collect::<Vec<_>>().join("; ")));
+        }
+    }
+    let contenders = sums.iter().map(|(contender, _)| (*contender).to_owned()).collect();
+    LoadedData { coordinates, contenders, tables, differing }
+}
+
+pub fn warnings(loaded: &[LoadedData]) -> Vec<Warning> {
+    let differing = loaded.iter().filter(|data| !data.differing.is_empty());
+    let sentence = |data: &LoadedData| {
+        let (place, said) = (at(&data.coordinates), data.differing.join(" — "));
+        serious(format!("the contenders did not begin with the same data{place}: table {said}"))
+    };
+    differing.map(sentence).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    #[test]
+    fn equal_data_are_silent_and_one_changed_row_is_not() {
+        let mut run = synthetic::run(3);
+        let found = all(&run);
+        assert_eq!((found.len(), found[0].tables, found[0].differing.len()), (1, 2, 0));
+        assert_eq!(found[0].contenders, ["native", "kvm"]);
+        assert!(warnings(&found).is_empty());
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+            let sum = trial.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
+            sum.verdict = Verdict::Holds { seen: Some("100000 rows, checksum 00ff".to_owned()) };
+        }
+        let told = warnings(&all(&run));
+        let expected = "the contenders did not begin with the same data: table stock: 200000 rows, checksum 50b91db7da4f671d on \
+                        native; 100000 rows, checksum 00ff on kvm";
+        assert_eq!(told, [serious(expected.to_owned())]);
+    }
+
+    #[test]
+    fn records_without_checksums_are_not_compared() {
+        let mut run = synthetic::run(1);
+        run.trials.iter_mut().for_each(|trial| trial.findings.clear());
+        assert_eq!(all(&run), []);
+    }
+}

@@ -1,0 +1,274 @@
+//! Whether a series of seconds comes and goes with a period, as checkpoints, flushes and vacuums make it do.
+//!
+//! Noise that remembers itself makes waves too, so the series is first freed of its trend and of what each second owes to
+//! the one before (an autoregressive process of order one). What is left is white if there is no cycle. Its periodogram
+//! is then searched for a period whose harmonics together hold more power than white noise would give any: the H test of
+//! O. de Jager, J. Swanepoel and B. Raubenheimer (1989), which knows no shape: a dip of three seconds every thirty is
+//! found as well as a sine wave. Its tail is that of their (and I. Büsching's, 2010) formula, exp(−0.4 H).
+
+use serde::{Deserialize, Serialize};
+use std::f64::consts::TAU;
+
+/// How often noise alone is called a cycle, at most.
+pub const LEVEL: f64 = 0.01;
+
+/// With fewer seconds no period of a few seconds is there often enough.
+pub const FEWEST_SECONDS: usize = 32;
+
+/// A cycle must come at least this often to be one.
+const FEWEST_TIMES: usize = 4;
+
+/// The shortest period, in samples.
+const SHORTEST: usize = 4;
+
+/// Longer series are averaged to at most so many samples: the search takes time with their square.
+const MOST_SAMPLES: usize = 3_600;
+
+/// Frequencies looked at for each that is independent: between two of those a cycle would be missed.
+const OVERSAMPLING: usize = 8;
+
+/// Sharper shapes than this many harmonics are not told apart.
+const MOST_HARMONICS: usize = 20;
+
+/// What the H test takes off for each harmonic beyond the first.
+const PENALTY: f64 = 4.0;
+
+/// The slope of the tail of H.
+const TAIL: f64 = 0.4;
+
+/// A half or a third of the best period that explains nearly as much is the period: its multiples always fit as well.
+const NEARLY_AS_GOOD: f64 = 0.8;
+
+/// What was found in one series.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "cycle", rename_all = "kebab-case")]
+pub enum Cycle {
+    Found {
+        period_s: f64,
+    },
+    NoneFound,
+    /// Of fewer than [`FEWEST_SECONDS`].
+    TooShort,
+}
+
+impl Cycle {
+    pub fn period_s(self) -> Option<f64> {
+        match self {
+            Self::Found { period_s } => Some(period_s),
+            Self::NoneFound | Self::TooShort => None,
+        }
+    }
+}
+
+/// Looks for a cycle in values of consecutive seconds.
+pub fn find(seconds: &[f64]) -> Cycle {
+    if seconds.len() < FEWEST_SECONDS {
+        return Cycle::TooShort;
+    }
+    let seconds_each = seconds.len().div_ceil(MOST_SAMPLES);
+    let samples: Vec<f64> =
+        seconds.chunks_exact(seconds_each).map(|chunk| chunk.iter().sum::<f64>() / seconds_each as f64).collect();
+    let Some(white) = whitened(&samples) else { return Cycle::NoneFound };
+    let (score, period) = best(&white);
+    let fundamentals = white.len() as f64 / 2.0;
+    let needed = (fundamentals / LEVEL).ln() / TAIL;
+    if score > needed { Cycle::Found { period_s: period * seconds_each as f64 } } else { Cycle::NoneFound }
+}
+
+/// The series without its trend and without what each value owes to the one before, scaled to a variance of one. `None`
+/// if nothing varies.
+fn whitened(values: &[f64]) -> Option<Vec<f64>> {
+    let count = values.len() as f64;
+    let middle = (count - 1.0) / 2.0;
+    let times = || (0..values.len()).map(|index| index as f64 - middle);
+    let mean = values.iter().sum::<f64>() / count;
+    let slope = times().zip(values).map(|(time, value)| time * value).sum::<f64>()
+        / times().map(|time| time * time).sum::<f64>();
+    let level: Vec<f64> = times().zip(values).map(|(time, value)| value - mean - slope * time).collect();
+    let squares: f64 = level.iter().map(|value| value * value).sum();
+    if squares <= f64::EPSILON * count * mean * mean {
+        return None;
+    }
+    let memory = level.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>() / squares;
+    // The estimate is too low by about this much on average (Marriott and Pope, 1954).
+    let memory = (memory + (1.0 + 4.0 * memory) / count).clamp(-0.99, 0.99);
+    let news: Vec<f64> = level.windows(2).map(|pair| pair[1] - memory * pair[0]).collect();
+    let mean = news.iter().sum::<f64>() / news.len() as f64;
+    let spread = (news.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / news.len() as f64).sqrt();
+    (spread > 0.0).then(|| news.iter().map(|value| (value - mean) / spread).collect())
+}
+
+/// The highest H of any period, and that period in samples.
+fn best(white: &[f64]) -> (f64, f64) {
+    let power = periodogram(white);
+    let (slowest, fastest) = (FEWEST_TIMES * OVERSAMPLING, white.len() * OVERSAMPLING / SHORTEST);
+    let scores: Vec<f64> = (slowest..=fastest).map(|place| score(&power, place)).collect();
+    let highest = |from: usize, to: usize| {
+        let places = (from.max(slowest)..=to.min(fastest)).map(|place| (place, scores[place - slowest]));
+        places.fold((slowest, f64::NEG_INFINITY), |best, next| if next.1 > best.1 { next } else { best })
+    };
+    let (mut place, best) = highest(slowest, fastest);
+    for part in (2..=5).rev() {
+        let (shorter, score) = highest(part * place - part, part * place + part);
+        if score >= NEARLY_AS_GOOD * best {
+            place = shorter;
+            break;
+        }
+    }
+    (best, (white.len() * OVERSAMPLING) as f64 / place as f64)
+}
+
+/// H of the frequency at a place of the periodogram: twice the power of the best number of harmonics, less their price.
+fn score(power: &[f64], place: usize) -> f64 {
+    let harmonics = (1..=MOST_HARMONICS).map_while(|harmonic| power.get(harmonic * place));
+    let mut sum = 0.0;
+    let mut price = 0.0;
+    harmonics.fold(f64::NEG_INFINITY, |best, power| {
+        sum += 2.0 * power;
+        let score = sum - price;
+        price += PENALTY;
+        best.max(score)
+    })
+}
+
+/// Power at every frequency up to half of one in each sample, [`OVERSAMPLING`] of them for each independent one. White noise
+/// of variance one has a mean power of one.
+fn periodogram(white: &[f64]) -> Vec<f64> {
+    let places = white.len() * OVERSAMPLING;
+    let power = |place: usize| {
+        let (turn_sine, turn_cosine) = (TAU * place as f64 / places as f64).sin_cos();
+        let (mut cosine, mut sine) = (1.0, 0.0);
+        let (mut real, mut imaginary) = (0.0, 0.0);
+        for value in white {
+            real += value * cosine;
+            imaginary += value * sine;
+            (cosine, sine) = (cosine * turn_cosine - sine * turn_sine, sine * turn_cosine + cosine * turn_sine);
+        }
+        (real * real + imaginary * imaginary) / white.len() as f64
+    };
+    (0..=places / 2).map(power).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand_core::{Rng, SeedableRng};
+    use rand_pcg::Pcg64Mcg;
+
+    struct Noise(Pcg64Mcg);
+
+    impl Noise {
+        fn seeded(seed: u64) -> Self {
+            Self(Pcg64Mcg::seed_from_u64(seed))
+        }
+
+        fn uniform(&mut self) -> f64 {
+            (self.0.next_u64() >> 11) as f64 / (1_u64 << 53) as f64
+        }
+
+        fn normal(&mut self) -> f64 {
+            (-2.0 * (1.0 - self.uniform()).ln()).sqrt() * (TAU * self.uniform()).cos()
+        }
+
+        /// Of which each value remembers a share of the one before.
+        fn series(&mut self, length: usize, memory: f64) -> Vec<f64> {
+            let mut last = 0.0;
+            let mut next = || {
+                last = memory * last + self.normal();
+                last
+            };
+            (0..100).for_each(|_| {
+                next();
+            });
+            (0..length).map(|_| next()).collect()
+        }
+    }
+
+    fn deterministic(length: u32) -> Vec<f64> {
+        (0..length)
+            .map(|time| {
+                f64::from((time * time * 7_919 + time * 31) % 1_009) / 1_009.0 - if time % 30 < 3 { 2.0 } else { 0.0 }
+            })
+            .collect()
+    }
+
+    /// `numpy.abs(numpy.fft.rfft(w, 8 * len(w))) ** 2 / len(w)`, and H by the definition from that, numpy 2.4.6, for the
+    /// series above, whitened as here with plain loops.
+    #[test]
+    fn power_and_score_are_those_of_numpy() {
+        let white = whitened(&deterministic(240)).unwrap();
+        let power = periodogram(&white);
+        for (place, expected) in POWER {
+            assert!((power[place] - expected).abs() < 1e-6, "{place}: {}", power[place]);
+        }
+        let (score, period) = best(&white);
+        assert!((score - SCORE.0).abs() < 1e-6 && (period - SCORE.1).abs() < 1e-9, "{score} {period}");
+    }
+
+    const POWER: [(usize, f64); 3] = [(8, 0.262_519_706_7), (64, 5.864_178_787_7), (500, 1.099_205_259_3)];
+    const SCORE: (f64, f64) = (77.574_394_632_8, 29.875);
+
+    #[track_caller]
+    fn found(series: &[f64], period_s: f64) {
+        let period = find(series).period_s().expect("a cycle");
+        assert!((period / period_s - 1.0).abs() < 0.05, "{period}");
+    }
+
+    #[test]
+    fn a_checkpoint_every_thirty_seconds_is_found() {
+        for (length, depth, memory) in [(240, 50.0, 0.0), (600, 25.0, 0.0), (600, 35.0, 0.5), (1_200, 40.0, 0.7)] {
+            let noise = Noise::seeded(7).series(length, memory);
+            let series: Vec<f64> = noise
+                .iter()
+                .enumerate()
+                .map(|(second, noise)| 1_000.0 + 10.0 * noise - if (second + 11) % 30 < 3 { depth } else { 0.0 })
+                .collect();
+            found(&series, 30.0);
+        }
+    }
+
+    #[test]
+    fn a_wave_is_found_at_its_own_period_and_not_at_a_multiple() {
+        for seed in 0..20 {
+            let noise = Noise::seeded(seed).series(600, 0.2);
+            let wave = |second: usize| (TAU * second as f64 / 45.0).sin();
+            let series: Vec<f64> =
+                noise.iter().enumerate().map(|(second, noise)| 500.0 + noise + 1.5 * wave(second)).collect();
+            found(&series, 45.0);
+        }
+    }
+
+    #[test]
+    fn long_series_keep_their_seconds() {
+        let noise = Noise::seeded(3).series(9_000, 0.0);
+        let series: Vec<f64> =
+            noise.iter().enumerate().map(|(second, noise)| noise - if second % 300 < 40 { 3.0 } else { 0.0 }).collect();
+        found(&series, 300.0);
+    }
+
+    /// White noise and noise with memory, drifting or not: a thousand series of each kind.
+    #[test]
+    fn noise_is_called_a_cycle_no_more_often_than_stated() {
+        for (length, memory, drift) in
+            [(60, 0.0, 0.0), (120, 0.0, 0.0), (120, 0.5, 0.05), (120, 0.9, 0.0), (300, 0.7, 0.01)]
+        {
+            let mut noise = Noise::seeded(20_261_121);
+            let called = (0..1_000).filter(|_| {
+                let series = noise.series(length, memory);
+                let series: Vec<f64> =
+                    series.iter().enumerate().map(|(second, value)| value + drift * second as f64).collect();
+                find(&series).period_s().is_some()
+            });
+            let called = called.count() as f64 / 1_000.0;
+            assert!(called <= LEVEL, "{length} {memory}: {called}");
+        }
+    }
+
+    #[test]
+    fn nothing_that_varies_and_little_that_was_measured_have_no_cycle() {
+        assert_eq!(find(&[5.0; 100]), Cycle::NoneFound);
+        assert_eq!(find(&[0.0; 100]), Cycle::NoneFound);
+        assert_eq!(find(&(0..100).map(f64::from).collect::<Vec<_>>()), Cycle::NoneFound);
+        assert_eq!(find(&[1.0; 31]), Cycle::TooShort);
+    }
+}

@@ -1,0 +1,217 @@
+//! What an earlier run of the same contenders, the pilot, says about a planned one: what its blocks will tell, and how
+//! many of them a wished precision needs.
+//!
+//! All of it follows from the spread of the pilot's block ratios, which few blocks know badly; so everything is given for
+//! both ends of the spread's interval too. A plan, and no promise: another day may be less quiet.
+
+use crate::bootstrap::FEWEST_BLOCKS;
+use crate::compare::{self, Comparison};
+use crate::estimate::{Bounds, Estimate};
+use crate::{cells, precision, spread};
+use record::plan::{Cell, Plan};
+use record::run::Run;
+use record::trial::Outcome;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// A pilot with fewer paired blocks knows its spread to within a factor of four or worse.
+pub const FEWEST_PILOT_BLOCKS: usize = 5;
+
+/// Keys in which a pilot may differ: shorter windows spread more, which is worth a word and no reason to refuse it.
+const WINDOWS: [&str; 2] = ["load.warmup", "load.measure"];
+
+/// Keys that differ are listed up to this many.
+const MOST_LISTED: usize = 3;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PilotError {
+    #[error("it has no {contender}{} to learn from; it has {}", at(.coordinates), .known.join(", "))]
+    Missing { contender: String, coordinates: String, known: Vec<String> },
+    #[error("it is of another study: for {contender}, {} differ from the plan's", .keys.join(", "))]
+    Differs { contender: String, keys: Vec<String> },
+    #[error(
+        "only {blocks} of its blocks have sound trials of both {contender} and {baseline}{}; at least {FEWEST_PILOT_BLOCKS} \
+         are needed to know how far blocks lie apart",
+        at(.coordinates)
+    )]
+    TooFew { contender: String, baseline: String, coordinates: String, blocks: usize },
+    #[error("the plan compares nothing")]
+    NothingCompared,
+}
+
+fn at(coordinates: &str) -> String {
+    if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
+}
+
+/// What the pilot says of a whole plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outlook {
+    pub blocks: u32,
+    /// As a share of the ratio: 0.01 is ±1 %.
+    pub wished_half_width: Option<f64>,
+    /// What a block of this plan takes, by the pilot's trials. A plain reading.
+    pub block_ms: u64,
+    /// Whether the pilot's windows are as long as the plan's.
+    pub same_windows: bool,
+    pub comparisons: Vec<Forecast>,
+}
+
+/// One comparison of the plan.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Forecast {
+    pub coordinates: String,
+    pub baseline: String,
+    pub contender: String,
+    pub pilot_blocks: usize,
+    /// Standard deviation of the pilot's log ratios.
+    pub spread: Estimate,
+    /// Half-width of the 95 % interval to be expected of the plan's blocks, as a share of the ratio; `None` if they are too
+    /// few for an interval.
+    pub half_width: Option<Range>,
+    /// The difference that the plan's blocks would find in four runs of five, as a share of the ratio.
+    pub smallest_effect: Option<Range>,
+    /// Blocks that the wish takes; `None` if nothing is wished for.
+    pub blocks_needed: Option<BlocksNeeded>,
+}
+
+/// A figure at the pilot's spread and at both ends of the spread's interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Range {
+    pub point: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// Each is `None` if no number of blocks that anybody would run is enough.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct BlocksNeeded {
+    pub point: Option<u32>,
+    pub low: Option<u32>,
+    pub high: Option<u32>,
+}
+
+/// Looks ahead from `pilot` to `plan`. `wished_half_width` is a share of the ratio.
+pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Result<Outlook, PilotError> {
+    let found = compare::all(pilot);
+    let mut comparisons = Vec::new();
+    for group in cells::groups(plan) {
+        let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { continue };
+        for contender in group.cells.iter().filter(|cell| cell.id != baseline.id) {
+            for cell in [*baseline, *contender] {
+                same_settings(cell, same_cell(&pilot.plan, cell)?)?;
+            }
+            let same = |comparison: &&Comparison| {
+                let names = (&comparison.baseline, &comparison.contender, &comparison.coordinates);
+                names == (&baseline.contender, &contender.contender, &group.coordinates)
+            };
+            let missing = || missing(&pilot.plan, contender);
+            comparisons.push(forecast(plan, found.iter().find(same).ok_or_else(missing)?, wished_half_width)?);
+        }
+    }
+    if comparisons.is_empty() {
+        return Err(PilotError::NothingCompared);
+    }
+    let same_windows =
+        plan.cells.iter().all(|cell| window_ms(cell) == same_cell(&pilot.plan, cell).map_or(0, window_ms));
+    Ok(Outlook { blocks: plan.blocks, wished_half_width, block_ms: block_ms(plan, pilot), same_windows, comparisons })
+}
+
+/// The cell of the pilot that stands at the same place.
+fn same_cell<'a>(pilot: &'a Plan, cell: &Cell) -> Result<&'a Cell, PilotError> {
+    let is_same = |other: &&Cell| other.contender == cell.contender && other.coordinates() == cell.coordinates();
+    pilot.cells.iter().find(is_same).ok_or_else(|| missing(pilot, cell))
+}
+
+fn missing(pilot: &Plan, cell: &Cell) -> PilotError {
+    let known = pilot.cells.iter().map(|cell| format!("{}{}", cell.contender, at(&cell.coordinates()))).collect();
+    PilotError::Missing { contender: cell.contender.clone(), coordinates: cell.coordinates(), known }
+}
+
+fn same_settings(cell: &Cell, other: &Cell) -> Result<(), PilotError> {
+    let mut keys = Vec::new();
+    differing("", &cell.settings, &other.settings, &mut keys);
+    keys.retain(|key| !WINDOWS.contains(&key.as_str()));
+    let more = keys.len().saturating_sub(MOST_LISTED);
+    keys.truncate(MOST_LISTED);
+    keys.extend((more > 0).then(|| format!("and {more} more keys")));
+    if keys.is_empty() { Ok(()) } else { Err(PilotError::Differs { contender: cell.contender.clone(), keys }) }
+}
+
+/// Dotted paths under which two tables hold different things, in the order of the first.
+fn differing(above: &str, one: &Map<String, Value>, other: &Map<String, Value>, found: &mut Vec<String>) {
+    let only_other = other.keys().filter(|name| !one.contains_key(*name));
+    for name in one.keys().chain(only_other) {
+        let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
+        match (one.get(name), other.get(name)) {
+            (Some(Value::Object(one)), Some(Value::Object(other))) => differing(&path, one, other, found),
+            (one, other) if one != other => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Forecast, PilotError> {
+    let ratios: Vec<f64> = pilot.throughput.iter().flat_map(|ratio| &ratio.blocks).map(|block| block.ratio).collect();
+    let (Some(spread), true) = (spread::of_ratios(&ratios), ratios.len() >= FEWEST_PILOT_BLOCKS) else {
+        let (contender, baseline) = (pilot.contender.clone(), pilot.baseline.clone());
+        let (coordinates, blocks) = (pilot.coordinates.clone(), ratios.len());
+        return Err(PilotError::TooFew { contender, baseline, coordinates, blocks });
+    };
+    let (low, high) = ends(&spread);
+    let blocks = plan.blocks as usize;
+    let range = |of: &dyn Fn(f64) -> Option<f64>| {
+        let share = |spread| of(spread).map(f64::exp_m1);
+        Some(Range { point: share(spread.point)?, low: share(low)?, high: share(high)? })
+    };
+    let needed = |spread: f64, half_width: f64| {
+        let blocks = precision::blocks_needed(spread, half_width.ln_1p())?;
+        // A run that may stop by itself does not do so earlier.
+        Some(blocks.max(plan.precision.map_or(0, |wish| wish.least_blocks)))
+    };
+    let blocks_needed = wished.map(|wished| BlocksNeeded {
+        point: needed(spread.point, wished),
+        low: needed(low, wished),
+        high: needed(high, wished),
+    });
+    Ok(Forecast {
+        coordinates: pilot.coordinates.clone(),
+        baseline: pilot.baseline.clone(),
+        contender: pilot.contender.clone(),
+        pilot_blocks: ratios.len(),
+        half_width: range(&|spread| precision::half_width_of(spread, blocks)),
+        smallest_effect: range(&|spread| precision::smallest_effect(spread, blocks)),
+        blocks_needed,
+        spread,
+    })
+}
+
+/// Both ends of a spread's interval. There is one, since a pilot has more blocks than that takes.
+fn ends(spread: &Estimate) -> (f64, f64) {
+    const { assert!(FEWEST_PILOT_BLOCKS >= FEWEST_BLOCKS) };
+    match spread.bounds {
+        Bounds::Known { low, high } => (low, high),
+        Bounds::Unknown { .. } => (spread.point, spread.point),
+    }
+}
+
+/// What each cell of the plan takes, by the mean of the pilot's trials of it, with the plan's own windows.
+fn block_ms(plan: &Plan, pilot: &Run) -> u64 {
+    let of_cell = |cell: &Cell| {
+        let Ok(same) = same_cell(&pilot.plan, cell) else { return 0 };
+        let completed = cells::trials_of(pilot, same.id).filter(|trial| trial.record.outcome == Outcome::Completed);
+        let lengths: Vec<u64> =
+            completed.map(|trial| trial.record.phases.iter().map(|phase| phase.length_ms).sum()).collect();
+        let mean = lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1);
+        (mean + window_ms(cell)).saturating_sub(window_ms(same))
+    };
+    plan.cells.iter().map(of_cell).sum()
+}
+
+fn window_ms(cell: &Cell) -> u64 {
+    let load = cell.settings.get("load");
+    let span = |name: &str| load.and_then(|load| load.get(name)).and_then(Value::as_u64).unwrap_or(0);
+    span("warmup") + span("measure")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,284 @@
+//! Curves through throughput over size: the Universal Scalability Law and, without its last term, Amdahl's law.
+//!
+//! Throughput at size N is λN / (1 + σ(N − 1) + κN(N − 1)): λ is the rate of one unit, σ what has to wait in one queue,
+//! κ what each pair of units must tell each other. Fitted is throughput itself by least squares, not its reciprocal by a
+//! straight line: noise of throughput becomes noise of the reciprocal mostly at small sizes, where the law's terms hardly
+//! show. Neither σ nor κ may be negative, which would mean that units help each other; where the data ask for that, the
+//! term is zero. The method is Gauss and Newton's, in the coefficients of the reciprocal, in which the law is linear.
+//!
+//! Here are no blocks and no intervals; those are made in [`super::law`].
+
+/// What the law says and how many of its terms are fitted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// λ, σ and κ.
+    Universal,
+    /// λ and σ.
+    Amdahl,
+}
+
+/// A fitted curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// λ: what one unit alone would do.
+    pub rate_of_one: f64,
+    /// σ: the share of work that only one unit can do at a time.
+    pub contention: f64,
+    /// κ: the price of keeping each pair of units in agreement.
+    pub coherency: f64,
+}
+
+/// Coefficients of N / throughput: of 1, N − 1 and N(N − 1).
+type Coefficients = [f64; 3];
+
+/// Steps until the coefficients settle; a handful is usual.
+const MOST_STEPS: usize = 60;
+
+/// A step that improves the sum of squares by less than this share is the last.
+const SETTLED: f64 = 1e-15;
+
+/// How often a step that makes things worse is halved before the search ends.
+const MOST_HALVINGS: usize = 30;
+
+impl Shape {
+    fn terms(self) -> usize {
+        match self {
+            Self::Universal => 3,
+            Self::Amdahl => 2,
+        }
+    }
+
+    /// Below this many sizes there is nothing left over to see whether the curve fits.
+    pub fn fewest_sizes(self) -> usize {
+        self.terms()
+    }
+
+    /// The curve through points of size and throughput, all positive. `None` if there are fewer sizes than terms.
+    pub fn fit(self, points: &[(f64, f64)]) -> Option<Fit> {
+        let usable = points.iter().all(|(size, rate)| *size > 0.0 && *rate > 0.0 && rate.is_finite());
+        if points.len() < self.fewest_sizes() || !usable {
+            return None;
+        }
+        // First as if errors were shares of the fitted curve: then the law is linear, and that is close already.
+        let rows = points.iter().map(|&(size, rate)| (terms(size).map(|term| term * rate / size), 1.0));
+        let mut found = least_squares(&rows.collect::<Vec<_>>(), self.terms())?;
+        let mut squares = sum_of_squares(points, &found);
+        for _ in 0..MOST_STEPS {
+            let Some((next, fewer)) = self.step(points, &found, squares) else { break };
+            let gained = squares - fewer;
+            (found, squares) = (next, fewer);
+            if gained <= SETTLED * squares {
+                break;
+            }
+        }
+        let [one, queue, pairs] = found;
+        (one > 0.0).then(|| Fit { rate_of_one: 1.0 / one, contention: queue / one, coherency: pairs / one })
+    }
+
+    /// One step of Gauss and Newton's, shortened until it is none for the worse; `None` if there is no such step.
+    fn step(self, points: &[(f64, f64)], from: &Coefficients, squares: f64) -> Option<(Coefficients, f64)> {
+        let row = |&(size, rate): &(f64, f64)| {
+            let fitted = at(from, size);
+            (terms(size).map(|term| term * fitted * fitted / size), 2.0 * fitted - rate)
+        };
+        let rows: Vec<_> = points.iter().map(row).collect();
+        let target = least_squares(&rows, self.terms())?;
+        let mut share = 1.0;
+        for _ in 0..MOST_HALVINGS {
+            let tried: Coefficients = std::array::from_fn(|term| from[term] + share * (target[term] - from[term]));
+            let reached = sum_of_squares(points, &tried);
+            if reached < squares {
+                return Some((tried, reached));
+            }
+            share /= 2.0;
+        }
+        None
+    }
+}
+
+impl Fit {
+    pub fn at(&self, size: f64) -> f64 {
+        let slowed = 1.0 + self.contention * (size - 1.0) + self.coherency * size * (size - 1.0);
+        self.rate_of_one * size / slowed
+    }
+
+    /// The size at which the curve is highest; `None` if it rises for ever.
+    pub fn peak(&self) -> Option<f64> {
+        (self.coherency > 0.0).then(|| ((1.0 - self.contention).max(0.0) / self.coherency).sqrt())
+    }
+}
+
+fn terms(size: f64) -> Coefficients {
+    [1.0, size - 1.0, size * (size - 1.0)]
+}
+
+fn at(coefficients: &Coefficients, size: f64) -> f64 {
+    size / terms(size).iter().zip(coefficients).map(|(term, coefficient)| term * coefficient).sum::<f64>()
+}
+
+fn sum_of_squares(points: &[(f64, f64)], coefficients: &Coefficients) -> f64 {
+    points.iter().map(|&(size, rate)| (rate - at(coefficients, size)).powi(2)).sum()
+}
+
+/// The coefficients with the least squares of which none is negative. With so few, each choice of which are zero can be
+/// tried; the best of those that are allowed is the answer, since the problem is convex.
+fn least_squares(rows: &[(Coefficients, f64)], terms: usize) -> Option<Coefficients> {
+    let choices = (1_usize..1 << terms).filter(|choice| choice & 1 == 1);
+    let solved =
+        choices.filter_map(|choice| solve(rows, choice)).filter(|found| found.iter().all(|value| *value >= 0.0));
+    let squares = |found: &Coefficients| {
+        let miss = |(row, target): &(Coefficients, f64)| {
+            (target - row.iter().zip(found).map(|(value, coefficient)| value * coefficient).sum::<f64>()).powi(2)
+        };
+        rows.iter().map(miss).sum::<f64>()
+    };
+    solved.min_by(|one, other| squares(one).total_cmp(&squares(other)))
+}
+
+/// The unrestricted least squares in the terms whose bits are set in `choice`, the others zero.
+fn solve(rows: &[(Coefficients, f64)], choice: usize) -> Option<Coefficients> {
+    let chosen: Vec<usize> = (0..3).filter(|term| choice >> term & 1 == 1).collect();
+    // Columns are scaled to a length of one: their sizes differ by powers of the largest size.
+    let length = |term: usize| rows.iter().map(|(row, _)| row[term].powi(2)).sum::<f64>().sqrt();
+    let lengths: Vec<f64> = chosen.iter().map(|&term| length(term)).collect();
+    let mut columns: Vec<Vec<f64>> = Vec::new();
+    for (&term, length) in chosen.iter().zip(&lengths) {
+        columns.push(rows.iter().map(|(row, _)| row[term] / length).collect());
+    }
+    columns.push(rows.iter().map(|(_, target)| *target).collect());
+    let scaled = back_substituted(columns)?;
+    let mut coefficients = [0.0; 3];
+    for ((&term, length), value) in chosen.iter().zip(&lengths).zip(scaled) {
+        coefficients[term] = value / length;
+    }
+    Some(coefficients)
+}
+
+/// Least squares by modified Gram–Schmidt, the last column being the target: squares are never formed, which would lose
+/// half of the digits. `None` where columns depend on each other.
+fn back_substituted(mut columns: Vec<Vec<f64>>) -> Option<Vec<f64>> {
+    /// What is left of a column of length one that does not depend on the others.
+    const INDEPENDENT: f64 = 1e-10;
+    let unknowns = columns.len() - 1;
+    let mut upper = vec![vec![0.0; unknowns + 1]; unknowns];
+    for pivot in 0..unknowns {
+        let length = columns[pivot].iter().map(|value| value * value).sum::<f64>().sqrt();
+        if length.is_nan() || length < INDEPENDENT {
+            return None;
+        }
+        columns[pivot].iter_mut().for_each(|value| *value /= length);
+        upper[pivot][pivot] = length;
+        let (done, rest) = columns.split_at_mut(pivot + 1);
+        for (offset, column) in rest.iter_mut().enumerate() {
+            let along: f64 = column.iter().zip(&done[pivot]).map(|(value, unit)| value * unit).sum();
+            column.iter_mut().zip(&done[pivot]).for_each(|(value, unit)| *value -= along * unit);
+            upper[pivot][pivot + 1 + offset] = along;
+        }
+    }
+    let mut found = vec![0.0; unknowns];
+    for row in (0..unknowns).rev() {
+        let known: f64 = (row + 1..unknowns).map(|column| upper[row][column] * found[column]).sum();
+        found[row] = (upper[row][unknowns] - known) / upper[row][row];
+    }
+    Some(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[track_caller]
+    fn close(found: f64, expected: f64, share: f64) {
+        assert!((found - expected).abs() <= share * expected.abs(), "found {found}, expected {expected}");
+    }
+
+    /// Seven sizes past a peak. `scipy.optimize.least_squares(lambda p: x - law(p, n), p0, bounds=(0, inf), xtol=1e-15,
+    /// ftol=1e-15, gtol=1e-15)`, scipy 1.17.1, with the law as above and, for Amdahl's, κ left out.
+    #[test]
+    fn the_curves_are_the_ones_scipy_finds() {
+        let points = [
+            (1.0, 998.2),
+            (2.0, 1951.0),
+            (4.0, 3702.0),
+            (8.0, 6601.0),
+            (16.0, 10480.0),
+            (32.0, 12390.0),
+            (64.0, 9010.0),
+        ];
+        let fit = Shape::Universal.fit(&points).unwrap();
+        close(fit.rate_of_one, UNIVERSAL.0, 1e-6);
+        close(fit.contention, UNIVERSAL.1, 1e-5);
+        close(fit.coherency, UNIVERSAL.2, 1e-6);
+        close(fit.peak().unwrap(), UNIVERSAL.3, 1e-6);
+        let fit = Shape::Amdahl.fit(&points).unwrap();
+        close(fit.rate_of_one, AMDAHL.0, 1e-6);
+        close(fit.contention, AMDAHL.1, 1e-6);
+        assert_eq!((fit.coherency.to_bits(), fit.peak()), (0, None));
+    }
+
+    const UNIVERSAL: (f64, f64, f64, f64) = (915.735_120, 0.004_553_529_3, 0.001_273_455_6, 27.958_705);
+    const AMDAHL: (f64, f64) = (1_569.114_515, 0.123_692_017);
+
+    #[test]
+    fn points_on_a_curve_give_that_curve() {
+        let truth = Fit { rate_of_one: 500.0, contention: 0.03, coherency: 0.0004 };
+        let points = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|size| (size, truth.at(size)));
+        let fit = Shape::Universal.fit(&points).unwrap();
+        close(fit.rate_of_one, 500.0, 1e-9);
+        close(fit.contention, 0.03, 1e-8);
+        close(fit.coherency, 0.0004, 1e-8);
+        close(fit.peak().unwrap(), (0.97_f64 / 0.0004).sqrt(), 1e-8);
+    }
+
+    #[test]
+    fn units_that_seem_to_help_each_other_give_a_straight_line() {
+        let fit = Shape::Universal.fit(&[(1.0, 100.0), (2.0, 202.0), (4.0, 405.0), (8.0, 820.0)]).unwrap();
+        assert_eq!((fit.contention.to_bits(), fit.coherency.to_bits()), (0, 0));
+        assert_eq!(fit.peak(), None);
+        // The slope through nothing: Σ Nx / Σ N².
+        close(fit.rate_of_one, 8_684.0 / 85.0, 1e-9);
+    }
+
+    #[test]
+    fn fewer_sizes_than_terms_or_a_zero_give_nothing() {
+        assert_eq!(Shape::Universal.fit(&[(1.0, 1.0), (2.0, 1.9)]), None);
+        assert!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9)]).is_some());
+        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 0.0)]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn what_throughput_is_counted_in_does_not_matter(
+            noise in proptest::collection::vec(0.9..1.1_f64, 6), scale in 0.001..1e6_f64, queue in 0.0..0.2_f64, pairs in 0.0..0.01_f64
+        ) {
+            let truth = Fit { rate_of_one: 100.0, contention: queue, coherency: pairs };
+            let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+            let points: Vec<(f64, f64)> = sizes.iter().zip(&noise).map(|(size, noise)| (*size, truth.at(*size) * noise)).collect();
+            let scaled: Vec<(f64, f64)> = points.iter().map(|(size, rate)| (*size, rate * scale)).collect();
+            let (fit, other) = (Shape::Universal.fit(&points).unwrap(), Shape::Universal.fit(&scaled).unwrap());
+            prop_assert!((other.rate_of_one / scale / fit.rate_of_one - 1.0).abs() < 1e-4);
+            prop_assert!((other.contention - fit.contention).abs() < 1e-4 && (other.coherency - fit.coherency).abs() < 1e-4);
+            prop_assert!(fit.contention >= 0.0 && fit.coherency >= 0.0);
+        }
+
+        #[test]
+        fn no_curve_nearby_fits_better(
+            noise in proptest::collection::vec(0.9..1.1_f64, 6), queue in 0.0..0.2_f64, pairs in 0.0..0.01_f64
+        ) {
+            let truth = Fit { rate_of_one: 100.0, contention: queue, coherency: pairs };
+            let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+            let points: Vec<(f64, f64)> = sizes.iter().zip(&noise).map(|(size, noise)| (*size, truth.at(*size) * noise)).collect();
+            let squares = |fit: &Fit| points.iter().map(|(size, rate)| (rate - fit.at(*size)).powi(2)).sum::<f64>();
+            let fit = Shape::Universal.fit(&points).unwrap();
+            for (one, two, three) in [(1.001, 0.0, 0.0), (0.999, 0.0, 0.0), (1.0, 1e-4, 0.0), (1.0, -1e-4, 0.0), (1.0, 0.0, 1e-5), (1.0, 0.0, -1e-5)] {
+                let other = Fit {
+                    rate_of_one: fit.rate_of_one * one,
+                    contention: (fit.contention + two).max(0.0),
+                    coherency: (fit.coherency + three).max(0.0),
+                };
+                prop_assert!(squares(&other) >= squares(&fit) * (1.0 - 1e-9), "{fit:?} {other:?}");
+            }
+        }
+    }
+}

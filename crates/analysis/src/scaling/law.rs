@@ -1,0 +1,259 @@
+//! A fitted law with intervals over blocks, and whether its peak is a finding or an extrapolation.
+
+use super::fit::{Fit, Shape};
+use crate::bootstrap;
+use crate::estimate::{Bounds, Estimate};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// With fewer sizes the three numbers of the law go through the points whatever they are, or nearly so.
+const FEWEST_SIZES_FOR_A_PEAK: usize = 4;
+
+/// A peak further out than this many times the largest size measured lies where nothing was seen.
+const FURTHEST_PEAK: f64 = 2.0;
+
+/// Points of a drawn curve.
+const CURVE_POINTS: u32 = 40;
+
+/// The Universal Scalability Law through one contender's sizes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UniversalLaw {
+    /// Those through which it was fitted.
+    pub sizes: Vec<u32>,
+    /// How many blocks have all of them; only these are used.
+    pub blocks: usize,
+    /// λ.
+    pub rate_of_one: Estimate,
+    /// σ.
+    pub contention: Estimate,
+    /// κ.
+    pub coherency: Estimate,
+    /// A plain reading: the largest share by which a point lies off the curve.
+    pub furthest_off: f64,
+    pub peak: Peak,
+    /// For drawing, within the sizes measured.
+    pub curve: Vec<CurvePoint>,
+}
+
+/// Amdahl's law through the same.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AmdahlsLaw {
+    pub rate_of_one: Estimate,
+    pub contention: Estimate,
+    pub furthest_off: f64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct CurvePoint {
+    pub size: f64,
+    pub throughput: f64,
+}
+
+/// The size beyond which throughput falls.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "peak", rename_all = "kebab-case")]
+pub enum Peak {
+    Determined {
+        size: Estimate,
+    },
+    /// The data do not tell where it is.
+    NotDetermined {
+        /// Where the curve would be highest if it went on as fitted; not a finding.
+        extrapolated: Option<f64>,
+        why: Vec<String>,
+    },
+}
+
+/// Throughput of each size in each of the blocks that have all sizes.
+pub struct Measured<'a> {
+    pub sizes: &'a [u32],
+    /// One row for each block, in the order of the blocks; one positive value for each size.
+    pub blocks: &'a [Vec<f64>],
+    pub seed: u64,
+}
+
+impl Measured<'_> {
+    pub fn universal(&self) -> Option<UniversalLaw> {
+        let everything: Vec<usize> = (0..self.blocks.len()).collect();
+        let points = self.points(&everything)?;
+        let fit = Shape::Universal.fit(&points)?;
+        let mut draws = Draws::new(self, Shape::Universal);
+        let [rate_of_one, contention, coherency] = draws.estimates(&fit);
+        let size = draws.estimate(fit.peak().unwrap_or(f64::INFINITY), |fit| fit.peak().unwrap_or(f64::INFINITY));
+        Some(UniversalLaw {
+            sizes: self.sizes.to_vec(),
+            blocks: self.blocks.len(),
+            peak: peak(&fit, &coherency, size, self.sizes),
+            rate_of_one,
+            contention,
+            coherency,
+            furthest_off: furthest_off(&fit, &points),
+            curve: curve(&fit, &points),
+        })
+    }
+
+    pub fn amdahl(&self) -> Option<AmdahlsLaw> {
+        let everything: Vec<usize> = (0..self.blocks.len()).collect();
+        let points = self.points(&everything)?;
+        let fit = Shape::Amdahl.fit(&points)?;
+        let [rate_of_one, contention, _] = Draws::new(self, Shape::Amdahl).estimates(&fit);
+        Some(AmdahlsLaw { rate_of_one, contention, furthest_off: furthest_off(&fit, &points) })
+    }
+
+    /// Each size with the geometric mean of its throughput over some blocks.
+    fn points(&self, blocks: &[usize]) -> Option<Vec<(f64, f64)>> {
+        let mean = |place: usize| {
+            let logs = blocks.iter().map(|&block| self.blocks[block][place].ln()).sum::<f64>();
+            (logs / blocks.len() as f64).exp()
+        };
+        let points = self.sizes.iter().enumerate().map(|(place, size)| (f64::from(*size), mean(place)));
+        (!blocks.is_empty()).then(|| points.collect())
+    }
+}
+
+/// Fits through resampled blocks. The same draw comes often, and every number of the law needs all of them.
+struct Draws<'a> {
+    measured: &'a Measured<'a>,
+    shape: Shape,
+    known: BTreeMap<Vec<usize>, Option<Fit>>,
+}
+
+impl<'a> Draws<'a> {
+    fn new(measured: &'a Measured<'a>, shape: Shape) -> Self {
+        Self { measured, shape, known: BTreeMap::new() }
+    }
+
+    fn fit(&mut self, drawn: &[usize]) -> Option<Fit> {
+        let mut key = drawn.to_vec();
+        key.sort_unstable();
+        if let Some(fit) = self.known.get(&key) {
+            return *fit;
+        }
+        let fit = self.measured.points(&key).and_then(|points| self.shape.fit(&points));
+        self.known.insert(key, fit);
+        fit
+    }
+
+    fn estimate(&mut self, point: f64, number: impl Fn(&Fit) -> f64) -> Estimate {
+        let (blocks, seed) = (self.measured.blocks.len(), self.measured.seed);
+        let bounds = bootstrap::bounds(blocks, seed, |drawn| self.fit(drawn).as_ref().map_or(f64::NAN, &number));
+        let method = "least squares through geometric means over blocks; bootstrap over blocks".to_owned();
+        Estimate { point, bounds: finite(bounds), method }
+    }
+
+    /// λ, σ and κ.
+    fn estimates(&mut self, fit: &Fit) -> [Estimate; 3] {
+        let numbers: [fn(&Fit) -> f64; 3] = [|fit| fit.rate_of_one, |fit| fit.contention, |fit| fit.coherency];
+        numbers.map(|number| self.estimate(number(fit), number))
+    }
+}
+
+/// An end that is not a number cannot be an end.
+fn finite(bounds: Bounds) -> Bounds {
+    match bounds {
+        Bounds::Known { low, high } if !low.is_finite() || !high.is_finite() => {
+            Bounds::Unknown { why: "among the resampled blocks are some that give no such number".to_owned() }
+        }
+        bounds => bounds,
+    }
+}
+
+fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[u32]) -> Peak {
+    let smallest = f64::from(sizes.iter().copied().min().unwrap_or(0));
+    let largest = f64::from(sizes.iter().copied().max().unwrap_or(0));
+    let mut why = Vec::new();
+    match fit.peak() {
+        None => why.push("the curve rises for ever: no cost of coherency was seen".to_owned()),
+        Some(peak) if peak > FURTHEST_PEAK * largest => {
+            why.push(format!("it would lie beyond {FURTHEST_PEAK} times the largest size measured ({largest})"));
+        }
+        Some(peak) if peak < smallest => {
+            why.push(format!("it would lie below the smallest size measured ({smallest})"));
+        }
+        Some(_) => {}
+    }
+    if sizes.len() < FEWEST_SIZES_FOR_A_PEAK {
+        why.push(format!("{} sizes were measured, at least {FEWEST_SIZES_FOR_A_PEAK} are needed", sizes.len()));
+    }
+    match &coherency.bounds {
+        Bounds::Unknown { why: reason } => why.push(format!("there is no interval: {reason}")),
+        Bounds::Known { low, .. } if *low <= 0.0 && fit.peak().is_some() => {
+            why.push("the interval of the cost of coherency reaches zero".to_owned());
+        }
+        Bounds::Known { .. } => {}
+    }
+    if why.is_empty() && size.bounds.known().is_none() {
+        why.push("its interval has no upper end".to_owned());
+    }
+    if why.is_empty() { Peak::Determined { size } } else { Peak::NotDetermined { extrapolated: fit.peak(), why } }
+}
+
+fn furthest_off(fit: &Fit, points: &[(f64, f64)]) -> f64 {
+    points.iter().map(|&(size, rate)| (fit.at(size) / rate - 1.0).abs()).fold(0.0, f64::max)
+}
+
+fn curve(fit: &Fit, points: &[(f64, f64)]) -> Vec<CurvePoint> {
+    let (first, last) = (points.first().map_or(0.0, |point| point.0), points.last().map_or(0.0, |point| point.0));
+    let size = |step: u32| first + (last - first) * f64::from(step) / f64::from(CURVE_POINTS);
+    (0..=CURVE_POINTS).map(|step| CurvePoint { size: size(step), throughput: fit.at(size(step)) }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SIZES: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+    /// Blocks that are the law with errors of about a percent, each size its own.
+    fn blocks(truth: &Fit, count: u32) -> Vec<Vec<f64>> {
+        let error = |block: u32, place: u32| 1.0 + 0.01 * (f64::from(block * 7 + place * 3) * 1.7).sin();
+        let of_block = |block: u32| {
+            (0..).zip(SIZES).map(|(place, size)| truth.at(f64::from(size)) * error(block, place)).collect()
+        };
+        (0..count).map(of_block).collect()
+    }
+
+    #[test]
+    fn a_peak_that_was_passed_is_determined_and_its_interval_holds_it() {
+        let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
+        let blocks = blocks(&truth, 6);
+        let law = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.universal().unwrap();
+        let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
+        assert_eq!(size.bounds.contain(truth.peak().unwrap()), Some(true), "{size:?}");
+        assert_eq!(law.contention.bounds.contain(0.02), Some(true), "{law:?}");
+        assert_eq!(law.coherency.bounds.contain(0.001), Some(true), "{law:?}");
+        assert!(law.furthest_off < 0.02);
+        assert_eq!(law.curve.len(), 41);
+    }
+
+    #[test]
+    fn without_a_bend_there_is_no_peak() {
+        let truth = Fit { rate_of_one: 1000.0, contention: 0.05, coherency: 0.0 };
+        let blocks = blocks(&truth, 6);
+        let law = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.universal().unwrap();
+        let Peak::NotDetermined { why, .. } = &law.peak else { panic!("{law:?}") };
+        assert!(!why.is_empty());
+        let amdahl = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.amdahl().unwrap();
+        assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
+    }
+
+    #[test]
+    fn every_reason_against_a_peak_is_given() {
+        let truth = Fit { rate_of_one: 1000.0, contention: 0.0, coherency: 0.0001 };
+        let blocks = vec![[1.0, 2.0, 4.0].map(|size| truth.at(size)).to_vec(); 2];
+        let law = Measured { sizes: &[1, 2, 4], blocks: &blocks, seed: 3 }.universal().unwrap();
+        let Peak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
+        assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
+        assert_eq!(why.len(), 3, "{why:?}");
+        assert!(
+            why[0].contains("beyond") && why[1].contains("3 sizes") && why[2].contains("too few trials"),
+            "{why:?}"
+        );
+    }
+
+    #[test]
+    fn nothing_measured_is_no_law() {
+        assert_eq!(Measured { sizes: &SIZES, blocks: &[], seed: 1 }.universal(), None);
+        assert_eq!(Measured { sizes: &[1], blocks: &[vec![1.0]], seed: 1 }.amdahl(), None);
+    }
+}

@@ -1,0 +1,309 @@
+//! How throughput grows with a machine's vCPUs, or with the number of clients.
+//!
+//! Cells of one contender that differ in nothing but this size make a curve: where anything else changes with it, that
+//! may be what made the difference. Ratios are of the same block. A law is fitted through sizes whose vCPUs have a core
+//! each; where the larger ones share cores they are shown, and stay out of the law.
+
+pub mod fit;
+pub mod law;
+
+use crate::cells;
+use crate::compare::{self, Ratio};
+use crate::estimate::Estimate;
+use crate::nested::Block;
+use crate::student;
+use crate::throughput;
+use crate::topology::{Place, Topology};
+use law::{AmdahlsLaw, Measured, UniversalLaw};
+use record::plan::Cell;
+use record::run::Run;
+use record::trial::Metric;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The curve of one contender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scaling {
+    pub contender: String,
+    pub baseline: bool,
+    pub resource: Resource,
+    /// Scenario and swept values that all its points share; empty if there are none.
+    pub held: String,
+    pub metric: Metric,
+    /// From the smallest size to the largest.
+    pub points: Vec<Point>,
+    /// From each size to the next.
+    pub steps: Vec<Step>,
+    /// Borders that the curve crosses, and what is not known of them; each a sentence.
+    pub remarks: Vec<String>,
+    pub universal: Option<UniversalLaw>,
+    pub amdahl: Option<AmdahlsLaw>,
+}
+
+/// What grows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    Vcpus,
+    Clients,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Point {
+    pub cell: u32,
+    pub size: u32,
+    pub throughput: Option<Estimate>,
+    /// Over the smallest size; one by definition there.
+    pub growth: Option<Ratio>,
+    /// Growth over what it would be if every unit did as much as those of the smallest size.
+    pub efficiency: Option<Ratio>,
+    /// Where the vCPUs ran.
+    pub place: Place,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Step {
+    pub from: u32,
+    pub to: u32,
+    pub growth: Option<Ratio>,
+    /// The same growth, for as much of a doubling as the step is.
+    pub per_doubling: Option<Ratio>,
+    /// Whether the vCPUs begin to share cores, or spread over more memory nodes.
+    pub crosses: Vec<String>,
+}
+
+impl Resource {
+    pub const ALL: [Self; 2] = [Self::Vcpus, Self::Clients];
+
+    /// The study's key of it.
+    pub fn key(self) -> &'static str {
+        match self {
+            Self::Vcpus => "machine.vcpus",
+            Self::Clients => "load.clients",
+        }
+    }
+
+    /// Its plural, as in a sentence.
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::Vcpus => "vCPUs",
+            Self::Clients => "clients",
+        }
+    }
+
+    fn table_and_name(self) -> (&'static str, &'static str) {
+        self.key().split_once('.').unwrap_or((self.key(), ""))
+    }
+
+    fn size(self, cell: &Cell) -> Option<u32> {
+        let (table, name) = self.table_and_name();
+        u32::try_from(cell.settings.get(table)?.get(name)?.as_u64()?).ok().filter(|size| *size > 0)
+    }
+
+    /// Everything decided about a cell but this size, as text that is equal where it is equal.
+    fn everything_else(self, cell: &Cell) -> String {
+        let (table, name) = self.table_and_name();
+        let mut settings = cell.settings.clone();
+        if let Some(table) = settings.get_mut(table).and_then(|table| table.as_object_mut()) {
+            table.remove(name);
+        }
+        serde_json::to_string(&settings).unwrap_or_default()
+    }
+}
+
+/// All curves of a run, contenders of equal circumstances one after another.
+pub fn all(run: &Run) -> Vec<Scaling> {
+    let topology = Topology::of(&run.host);
+    let curves = Resource::ALL.into_iter().flat_map(|resource| {
+        families(run, resource).into_iter().map(move |cells| (resource, cells)).collect::<Vec<_>>()
+    });
+    let mut scalings: Vec<Scaling> =
+        curves.map(|(resource, cells)| of_cells(run, resource, &cells, &topology)).collect();
+    scalings.sort_by(|one, other| (one.resource, &one.held).cmp(&(other.resource, &other.held)));
+    scalings
+}
+
+/// Cells of one contender that differ in nothing but the size, by size; only where there are several sizes.
+fn families(run: &Run, resource: Resource) -> Vec<Vec<&Cell>> {
+    let mut families: Vec<(String, Vec<&Cell>)> = Vec::new();
+    for cell in run.plan.cells.iter().filter(|cell| resource.size(cell).is_some()) {
+        let key = format!("{} {}", cell.contender, resource.everything_else(cell));
+        match families.iter_mut().find(|(known, _)| *known == key) {
+            Some((_, cells)) => cells.push(cell),
+            None => families.push((key, vec![cell])),
+        }
+    }
+    let mut families: Vec<Vec<&Cell>> = families.into_iter().map(|(_, cells)| cells).collect();
+    for cells in &mut families {
+        cells.sort_by_key(|cell| resource.size(cell));
+        cells.dedup_by_key(|cell| resource.size(cell));
+    }
+    families.retain(|cells| cells.len() > 1);
+    families
+}
+
+/// One size with what was measured of it.
+struct Sized<'a> {
+    cell: &'a Cell,
+    size: u32,
+    place: Place,
+    /// Logarithms of the throughput of the sound trials of each block.
+    by_block: BTreeMap<u32, Vec<f64>>,
+}
+
+fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology) -> Scaling {
+    let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
+    let seed = run.plan.seed;
+    let mut drivers =
+        cells.iter().flat_map(|cell| cells::sound(run, cell.id)).filter_map(|trial| trial.record.driver.as_ref());
+    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(&pair[0], &pair[1], seed, resource)).collect();
+    let fitted: Vec<&Sized<'_>> =
+        if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
+    let rows = complete_blocks(&fitted);
+    let sizes: Vec<u32> = fitted.iter().map(|point| point.size).collect();
+    let measured = Measured { sizes: &sizes, blocks: &rows, seed };
+    Scaling {
+        contender: cells[0].contender.clone(),
+        baseline: cells[0].baseline,
+        resource,
+        held: held(resource, cells),
+        metric: drivers.next().map(|driver| driver.metric.clone()).unwrap_or_default(),
+        points: all_sizes.iter().map(|point| self::point(&all_sizes[0], point, seed)).collect(),
+        remarks: if resource == Resource::Vcpus { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
+        steps,
+        universal: measured.universal(),
+        amdahl: measured.amdahl(),
+    }
+}
+
+fn sized<'a>(run: &Run, resource: Resource, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
+    let size = resource.size(cell)?;
+    let mut by_block: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for trial in cells::sound(run, cell.id) {
+        let value = trial.record.driver.as_ref().and_then(throughput::of_window).filter(|value| *value > 0.0);
+        if let Some(value) = value {
+            by_block.entry(trial.record.block).or_default().push(value.ln());
+        }
+    }
+    let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
+    let place = if resource == Resource::Vcpus { topology.place(size, machine) } else { Place::default() };
+    Some(Sized { cell, size, place, by_block })
+}
+
+/// What all cells of a curve share, in the words of the plan.
+fn held(resource: Resource, cells: &[&Cell]) -> String {
+    let mut shared = cells[0].clone();
+    shared.sweep.remove(resource.key());
+    if cells.iter().any(|cell| cell.scenario != shared.scenario) {
+        shared.scenario = None;
+    }
+    shared.coordinates()
+}
+
+fn point(smallest: &Sized<'_>, point: &Sized<'_>, seed: u64) -> Point {
+    let values: Vec<f64> = point.by_block.values().map(|logs| mean(logs).exp()).collect();
+    let units = f64::from(point.size) / f64::from(smallest.size);
+    Point {
+        cell: point.cell.id,
+        size: point.size,
+        throughput: student::geometric_mean(&values),
+        growth: ratio(smallest, point, seed, |log| log),
+        efficiency: ratio(smallest, point, seed, |log| log - units.ln()),
+        place: point.place,
+    }
+}
+
+fn step(from: &Sized<'_>, to: &Sized<'_>, seed: u64, resource: Resource) -> Step {
+    let doublings = doublings(from.size, to.size);
+    Step {
+        from: from.size,
+        to: to.size,
+        growth: ratio(from, to, seed, |log| log),
+        per_doubling: ratio(from, to, seed, |log| log / doublings),
+        crosses: if resource == Resource::Vcpus { crossings(from, to) } else { Vec::new() },
+    }
+}
+
+/// How many doublings lie between two sizes: a part of one, or several.
+fn doublings(from: u32, to: u32) -> f64 {
+    (f64::from(to) / f64::from(from)).log2()
+}
+
+/// What is made of the logarithm of growth between two sizes, paired by block.
+fn ratio(from: &Sized<'_>, to: &Sized<'_>, seed: u64, number: impl Fn(f64) -> f64) -> Option<Ratio> {
+    let pair = |(&block, logs): (&u32, &Vec<f64>)| {
+        let base = mean(from.by_block.get(&block)?);
+        let contender = logs.iter().map(|log| number(log - base)).collect();
+        Some((block, Block { baseline: vec![0.0], contender }))
+    };
+    compare::of_blocks(to.by_block.iter().filter_map(pair), seed)
+}
+
+fn mean(logs: &[f64]) -> f64 {
+    logs.iter().sum::<f64>() / logs.len() as f64
+}
+
+/// Throughput of each size, for each block that has them all.
+fn complete_blocks(sized: &[&Sized<'_>]) -> Vec<Vec<f64>> {
+    let Some(first) = sized.first() else { return Vec::new() };
+    let of_block = |block: &u32| sized.iter().map(|point| Some(mean(point.by_block.get(block)?).exp())).collect();
+    first.by_block.keys().filter_map(of_block).collect()
+}
+
+/// The sizes that a law is fitted through: up to where vCPUs begin to share cores. Where they all do, all.
+fn on_own_cores<'a, 'b>(sized: &'b [Sized<'a>]) -> Vec<&'b Sized<'a>> {
+    let shares = |point: &Sized<'_>| point.place.shares_cores(point.size) == Some(true);
+    let all_share = sized.iter().all(shares);
+    sized.iter().filter(|point| all_share || !shares(point)).collect()
+}
+
+fn crossings(from: &Sized<'_>, to: &Sized<'_>) -> Vec<String> {
+    let mut crossed = Vec::new();
+    let shares = |point: &Sized<'_>| point.place.shares_cores(point.size);
+    if let (false, Some(true), Some(cores)) = (shares(from) == Some(true), shares(to), to.place.cores) {
+        crossed.push(format!("{} vCPUs share {cores} cores", to.size));
+    }
+    if let (Some(before), Some(after)) = (from.place.nodes, to.place.nodes)
+        && before != after
+    {
+        crossed.push(format!("from {before} to {after} memory nodes (NUMA)"));
+    }
+    crossed
+}
+
+fn remarks(sized: &[Sized<'_>], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<String> {
+    let mut remarks = Vec::new();
+    for pair in sized.windows(2) {
+        let (from, to) = (pair[0].size, pair[1].size);
+        remarks
+            .extend(crossings(&pair[0], &pair[1]).iter().map(|what| format!("Between {from} and {to} vCPUs: {what}.")));
+    }
+    let shares = |point: &&Sized<'_>| point.place.shares_cores(point.size) == Some(true);
+    if sized.iter().all(|point| shares(&point)) {
+        remarks.push("At every size vCPUs share cores: a vCPU is a hardware thread here, or less.".to_owned());
+    } else if fitted.len() < sized.len() {
+        remarks.push("Sizes at which vCPUs share cores are not part of the fitted law.".to_owned());
+    }
+    if sized.iter().any(|point| point.place.cores.is_none()) {
+        remarks.push("Whether vCPUs share cores is not in the record.".to_owned());
+    }
+    if sized.iter().any(|point| point.place.nodes.is_none()) {
+        remarks.push("On which memory nodes (NUMA) vCPUs ran is not in the record.".to_owned());
+    }
+    if topology.is_guest {
+        remarks.push("The host is itself a guest: what it takes for cores may be threads of its own host.".to_owned());
+    }
+    remarks
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_may_be_a_part_of_a_doubling_or_several() {
+        assert!((doublings(2, 4) - 1.0).abs() < 1e-12 && (doublings(1, 4) - 2.0).abs() < 1e-12);
+        // `(299933 / 205642) ** (1 / math.log2(45 / 30))`, from 30 to 45 vCPUs of a published study.
+        assert!(((299_933.0_f64 / 205_642.0).ln() / doublings(30, 45) - 1.906_383_0_f64.ln()).abs() < 1e-6);
+    }
+}

@@ -1,0 +1,283 @@
+//! Whether a trial, and a cell, reached a steady state: where warming up ends, whether the measured window drifts, and how
+//! many checkpoints it covers. What is found is told; no second and no trial is removed because of it.
+
+pub mod cautions;
+
+use crate::batches::{self, Batches};
+use crate::estimate::{Bounds, Estimate};
+use crate::student::{self, t_975};
+use crate::throughput::{Second, TrialThroughput};
+use record::run::StoredTrial;
+use serde::{Deserialize, Serialize};
+
+/// A change below this share over the measured window is no reason to doubt it: the window's mean is off by half of it.
+const NEGLIGIBLE_DRIFT: f64 = 0.02;
+
+/// A window is called steady if its drift is known to lie within this share of nothing.
+const STEADY_WITHIN: f64 = 0.10;
+
+/// MSER-5 works on the means of five consecutive seconds.
+const MSER_BATCH_S: usize = 5;
+
+/// A tail of fewer batches has a small spread by chance (Hoad, Robinson and Davies 2010).
+const MSER_SHORTEST_TAIL: usize = 5;
+
+/// With fewer batches than this the first half and the tail leave nothing to choose from.
+const MSER_FEWEST: usize = 2 * MSER_SHORTEST_TAIL;
+
+/// Neighbouring batches more alike than this leave no freedom to tell a trend from a wandering.
+const MOST_ALIKE: f64 = 0.9;
+
+/// Fewer trials say nothing together.
+const FEWEST_TRIALS: usize = 3;
+
+/// What can be said about the steadiness of one trial. All of it is about this trial alone.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSteadiness {
+    #[serde(flatten)]
+    pub verdict: Steadiness,
+    /// By what share throughput changed over the measured window, along a straight line; below nothing it fell.
+    pub drift: Option<Estimate>,
+    pub settled: Settled,
+    pub checkpoints: Checkpoints,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "steadiness", rename_all = "kebab-case")]
+pub enum Steadiness {
+    Steady,
+    /// No steady state: throughput rose or fell over the measured window, by what the drift says.
+    Drifting,
+    /// No steady state: in most trials MSER-5 finds no end of warming up. Only said of cells.
+    Unsettled,
+    TooShortToTell {
+        why: String,
+    },
+}
+
+impl Steadiness {
+    pub fn is_no_steady_state(&self) -> bool {
+        matches!(self, Self::Drifting | Self::Unsettled)
+    }
+}
+
+/// Where MSER-5 would begin to measure, on the whole series from the first second of driving. A plain reading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "found", rename_all = "kebab-case")]
+pub enum Settled {
+    At {
+        start_ms: u64,
+        /// Whether that is within the warm-up that the study chose.
+        in_warmup: bool,
+        /// By what share the figure of the window would change if it began there; 0 if that is within the warm-up.
+        change: f64,
+    },
+    NotInFirstHalf,
+    TooShortToTell {
+        why: String,
+    },
+}
+
+/// Checkpoints that began between the two looks at the database's counters.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "checkpoints", rename_all = "kebab-case")]
+pub enum Checkpoints {
+    Counted { begun: u64 },
+    NotTold { why: String },
+}
+
+impl Checkpoints {
+    pub fn begun(&self) -> Option<u64> {
+        match self {
+            Self::Counted { begun } => Some(*begun),
+            Self::NotTold { .. } => None,
+        }
+    }
+
+    /// Cycles from one checkpoint to the next that lie wholly between the looks.
+    pub fn whole_cycles(&self) -> Option<u64> {
+        Some(self.begun()?.saturating_sub(1))
+    }
+}
+
+/// The same of all sound trials of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CellSteadiness {
+    #[serde(flatten)]
+    pub verdict: Steadiness,
+    /// The mean of the trials' drifts.
+    pub drift: Option<Estimate>,
+    /// Sound trials, and how many of them are long enough to tell whether they drift and where they settle.
+    pub trials: usize,
+    pub drift_told: usize,
+    pub settling_told: usize,
+    /// How many drift, begin later than their window by MSER-5, or have no beginning at all.
+    pub drifting: usize,
+    pub settled_late: usize,
+    pub unsettled: usize,
+    /// Mean of the trials' changes if each began where MSER-5 says; a plain reading.
+    pub change: Option<f64>,
+    /// The fewest and the most whole checkpoint cycles of any trial; `None` if the engine does not tell.
+    pub whole_cycles: Option<(u64, u64)>,
+}
+
+pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
+    let window: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
+    let drift = drift(&window);
+    let verdict = drift.as_ref().map_or_else(
+        || {
+            let (found, needed) = (window.len(), batches::SHORTEST_S);
+            Steadiness::TooShortToTell { why: format!("the window has {found} s of the at least {needed} s needed") }
+        },
+        judge,
+    );
+    TrialSteadiness { verdict, drift, settled: settled(seconds), checkpoints: checkpoints(trial) }
+}
+
+/// By what share the rates of a window change from its beginning to its end, along the line that fits the means of batches
+/// best. Its interval is Student's t for the slope, with as many independent batches as the correlation of neighbours
+/// leaves (Santer et al. 2000). `None` of a window that is too short, or in which nothing happened.
+pub fn drift(window: &[f64]) -> Option<Estimate> {
+    let means = Batches::of(window)?.means;
+    let count = means.len() as f64;
+    let mean = means.iter().sum::<f64>() / count;
+    if mean <= 0.0 {
+        return None;
+    }
+    let from_middle = |index: usize| index as f64 - (count - 1.0) / 2.0;
+    let across: f64 = (0..means.len()).map(|index| from_middle(index).powi(2)).sum();
+    let slope = means.iter().enumerate().map(|(index, value)| from_middle(index) * value).sum::<f64>() / across;
+    let line = |index: usize| mean + slope * from_middle(index);
+    let residuals: Vec<f64> = means.iter().enumerate().map(|(index, value)| value - line(index)).collect();
+    let alike = batches::correlation_of_neighbours(&residuals, 1).min(MOST_ALIKE);
+    let freedom = (batches::independent(means.len(), alike) - 2.0).max(1.0);
+    let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
+    let share = count / mean;
+    let half = t_975(batches::degrees(freedom)) * (squares / freedom / across).sqrt() * share;
+    let point = slope * share;
+    let method = "slope of batch means; Student's t with the freedom that autocorrelation leaves".to_owned();
+    Some(Estimate { point, bounds: Bounds::Known { low: point - half, high: point + half }, method })
+}
+
+fn judge(drift: &Estimate) -> Steadiness {
+    match drift.bounds {
+        Bounds::Known { low, high } if (low > 0.0 || high < 0.0) && drift.point.abs() >= NEGLIGIBLE_DRIFT => {
+            Steadiness::Drifting
+        }
+        Bounds::Known { low, high } if -STEADY_WITHIN <= low && high <= STEADY_WITHIN => Steadiness::Steady,
+        Bounds::Known { low, high } => Steadiness::TooShortToTell {
+            why: format!("the drift may be anything from {:+.0} % to {:+.0} %", low * 100.0, high * 100.0),
+        },
+        Bounds::Unknown { ref why } => Steadiness::TooShortToTell { why: why.clone() },
+    }
+}
+
+fn settled(seconds: &[Second]) -> Settled {
+    let end = seconds.iter().rposition(|second| second.measured).map_or(0, |last| last + 1);
+    let rates: Vec<f64> = seconds[..end].iter().map(|second| second.rate).collect();
+    let means = batches::means(&rates, MSER_BATCH_S);
+    if means.len() < MSER_FEWEST {
+        let needed = MSER_FEWEST * MSER_BATCH_S;
+        let why = format!("driving took {} s of the at least {needed} s needed", rates.len());
+        return Settled::TooShortToTell { why };
+    }
+    let Some(first) = mser(&means).map(|batch| batch * MSER_BATCH_S) else { return Settled::NotInFirstHalf };
+    let in_warmup = !seconds[..first].iter().any(|second| second.measured);
+    let mean_from = |first: usize| {
+        let measured: Vec<f64> =
+            seconds[first..end].iter().filter(|second| second.measured).map(|second| second.rate).collect();
+        measured.iter().sum::<f64>() / measured.len() as f64
+    };
+    let change = if in_warmup { 0.0 } else { mean_from(first) / mean_from(0) - 1.0 };
+    let change = if change.is_finite() { change } else { 0.0 };
+    Settled::At { start_ms: seconds[first].start_ms, in_warmup, change }
+}
+
+/// How many batches to leave out at the beginning so that the mean of the rest has the smallest standard error (White
+/// 1997). `None` if that is more than half of them: then the series has not settled.
+pub fn mser(means: &[f64]) -> Option<usize> {
+    let error = |left_out: usize| {
+        let rest = &means[left_out..];
+        let count = rest.len() as f64;
+        let mean = rest.iter().sum::<f64>() / count;
+        rest.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count * count)
+    };
+    let candidates = 0..=means.len().checked_sub(MSER_SHORTEST_TAIL)?;
+    let errors = candidates.map(|left_out| (left_out, error(left_out)));
+    // Of equals the first, which leaves out least.
+    let (best, _) = errors.min_by(|one, other| one.1.total_cmp(&other.1))?;
+    (best <= means.len() / 2).then_some(best)
+}
+
+fn checkpoints(trial: &StoredTrial) -> Checkpoints {
+    let Some(looks) = &trial.looks else {
+        return Checkpoints::NotTold { why: "the counters were not looked at within the window".to_owned() };
+    };
+    let known = |look: &record::looks::Look| look.database.known().and_then(|counts| counts.checkpoints);
+    match (known(&looks.start), known(&looks.end)) {
+        (Some(start), Some(end)) => Checkpoints::Counted { begun: end.saturating_sub(start) },
+        _ => Checkpoints::NotTold { why: "the engine does not count checkpoints".to_owned() },
+    }
+}
+
+/// What the sound trials among these say together.
+pub fn of_cell(trials: &[TrialThroughput]) -> CellSteadiness {
+    let sound: Vec<&TrialSteadiness> =
+        trials.iter().filter(|trial| trial.sound).map(|trial| &trial.steadiness).collect();
+    let count = |is: &dyn Fn(&TrialSteadiness) -> bool| sound.iter().filter(|trial| is(trial)).count();
+    let changes = sound.iter().filter_map(|trial| match trial.settled {
+        Settled::At { change, .. } => Some(change),
+        _ => None,
+    });
+    let changes: Vec<f64> = changes.collect();
+    let cycles = || sound.iter().filter_map(|trial| trial.checkpoints.whole_cycles());
+    let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
+    let drift = mean_drift(&sound);
+    CellSteadiness {
+        verdict: verdict_of_cell(&sound, drift.as_ref(), unsettled),
+        drift,
+        trials: sound.len(),
+        drift_told: count(&|trial| trial.drift.is_some()),
+        settling_told: count(&|trial| !matches!(trial.settled, Settled::TooShortToTell { .. })),
+        drifting: count(&|trial| trial.verdict == Steadiness::Drifting),
+        settled_late: count(&|trial| matches!(trial.settled, Settled::At { in_warmup: false, .. })),
+        unsettled,
+        change: (!changes.is_empty()).then(|| changes.iter().sum::<f64>() / changes.len() as f64),
+        whole_cycles: cycles().min().zip(cycles().max()),
+    }
+}
+
+fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
+    let mut points: Vec<f64> = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
+    points.sort_unstable_by(f64::total_cmp);
+    let point = points.iter().sum::<f64>() / points.len() as f64;
+    let method = "mean of the trials' drifts; Student's t over trials".to_owned();
+    (!points.is_empty()).then(|| Estimate { point, bounds: student::bounds_of_mean(&points), method })
+}
+
+/// What all trials say alike is believed; otherwise their mean drift decides, which is known better than that of any one
+/// trial, and without assumptions about what happens within a second.
+fn verdict_of_cell(trials: &[&TrialSteadiness], drift: Option<&Estimate>, unsettled: usize) -> Steadiness {
+    let Some(first) = trials.first() else {
+        return Steadiness::TooShortToTell { why: "no trial counts".to_owned() };
+    };
+    let Some(drift) = drift else { return first.verdict.clone() };
+    let falls = |trial: &TrialSteadiness| trial.drift.as_ref().is_some_and(|drift| drift.point < 0.0);
+    let agree = trials.iter().all(|trial| match first.verdict {
+        Steadiness::Steady => trial.verdict == Steadiness::Steady,
+        Steadiness::Drifting => trial.verdict == Steadiness::Drifting && falls(trial) == falls(first),
+        _ => false,
+    });
+    let together = if agree { first.verdict.clone() } else { judge(drift) };
+    let mostly_unsettled = unsettled >= FEWEST_TRIALS && 2 * unsettled > trials.len();
+    if together != Steadiness::Drifting && mostly_unsettled { Steadiness::Unsettled } else { together }
+}
+
+/// Whether most trials would begin later than they did, and the cell's figure would change by that.
+pub fn warmup_is_too_short(cell: &CellSteadiness) -> bool {
+    let most = cell.settled_late >= FEWEST_TRIALS && 2 * cell.settled_late > cell.trials;
+    most && cell.change.is_some_and(|change| change.abs() >= NEGLIGIBLE_DRIFT)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! Whether a run is as precise as its study wishes, or takes another block.
+//!
+//! The rule is sequential: it looks after every block and stops as soon as all intervals are narrow enough. Stopping like
+//! that favours runs whose intervals are narrow by chance, which costs coverage; a least number of blocks bounds the cost
+//! (see the tests for how much it is). The interval on which verdicts rest decides.
+
+use crate::compare::{self, Comparison, Ratio, Verdict};
+use record::plan::Plan;
+use record::precision::{Ended, Precision};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// What became of the wish for precision (`analysis.json`).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Attained {
+    /// The wish, its limits, and why no block was added any more.
+    #[serde(flatten)]
+    pub wish: Precision,
+    /// Planned and added.
+    pub blocks: u32,
+    pub ratios: Vec<RatioPrecision>,
+}
+
+/// How precisely one throughput ratio is known.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RatioPrecision {
+    pub coordinates: String,
+    pub baseline: String,
+    pub contender: String,
+    /// Half of the 95 % interval on which the verdict rests, as a share of the ratio; `None` if there is no interval.
+    pub half_width_found: Option<f64>,
+    /// Whether further blocks may change anything: wrong data refuses the verdict for good, and where hardly any block
+    /// could be paired, the next will not be either.
+    pub in_reach: bool,
+}
+
+/// What a run does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    AnotherBlock,
+    Stop(Ended),
+}
+
+/// `None` if the study wishes for no precision.
+pub fn attained(plan: &Plan, comparisons: &[Comparison]) -> Option<Attained> {
+    let wish = plan.precision?;
+    Some(Attained { wish, blocks: plan.blocks, ratios: comparisons.iter().map(of_comparison).collect() })
+}
+
+/// What follows from a run whose planned trials have all ended; `None` if nothing does.
+pub fn next(run: &Run) -> Option<(Attained, Next)> {
+    let attained = attained(&run.plan, &compare::all(run)).filter(|attained| attained.wish.ended.is_none())?;
+    let next = decide(&attained, spent_ms(run));
+    Some((attained, next))
+}
+
+fn of_comparison(comparison: &Comparison) -> RatioPrecision {
+    let half_width_found = comparison.throughput.as_ref().and_then(half_width);
+    RatioPrecision {
+        coordinates: comparison.coordinates.clone(),
+        baseline: comparison.baseline.clone(),
+        contender: comparison.contender.clone(),
+        half_width_found,
+        in_reach: half_width_found.is_some() && comparison.verdict != Verdict::WrongData,
+    }
+}
+
+/// Half of the interval, as a share of the ratio in its middle.
+fn half_width(ratio: &Ratio) -> Option<f64> {
+    ratio.estimate.bounds.known().map(|(low, high)| (high / low).sqrt() - 1.0)
+}
+
+impl RatioPrecision {
+    pub fn is_within(&self, half_width: f64) -> bool {
+        self.half_width_found.is_some_and(|found| found <= half_width)
+    }
+}
+
+impl Attained {
+    /// The ratios that are not as precise as wished.
+    pub fn lacking(&self) -> impl Iterator<Item = &RatioPrecision> {
+        self.ratios.iter().filter(|ratio| !ratio.is_within(self.wish.half_width) || !ratio.in_reach)
+    }
+}
+
+/// `spent_ms` is what all trials took together.
+fn decide(attained: &Attained, spent_ms: u64) -> Next {
+    let (wish, blocks) = (attained.wish, attained.blocks);
+    let each_ms = spent_ms / u64::from(blocks.max(1));
+    let is_late = |limit_ms: u64| spent_ms.saturating_add(each_ms) > limit_ms;
+    if attained.lacking().next().is_none() {
+        Next::Stop(Ended::Reached)
+    } else if !attained.lacking().any(|ratio| ratio.in_reach) {
+        Next::Stop(Ended::OutOfReach)
+    } else if blocks >= wish.max_blocks {
+        Next::Stop(Ended::MaxBlocks)
+    } else if wish.time_limit_ms.is_some_and(is_late) {
+        Next::Stop(Ended::TimeLimit)
+    } else {
+        Next::AnotherBlock
+    }
+}
+
+fn spent_ms(run: &Run) -> u64 {
+    run.trials.iter().flat_map(|trial| &trial.record.phases).map(|phase| phase.length_ms).sum()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! On which cores and memory nodes of the host a machine's vCPUs run, as far as the record tells.
+//!
+//! Two hardware threads of one core are not two cores, and memory of another node is further away: a machine of twice the
+//! vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
+
+use record::facts::{Fact, Facts};
+use record::trial::MachineFacts;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Decided by every platform: the host's CPUs that a machine is held to ("0,1").
+const HOST_CPUS: &str = "host CPUs";
+
+/// The host's processors, as its fingerprint describes them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Topology {
+    cores: Option<usize>,
+    threads: Option<usize>,
+    nodes: Option<usize>,
+    /// The CPUs of each core, and of each node; empty if the record does not list them.
+    cpus_of_cores: Vec<BTreeSet<usize>>,
+    cpus_of_nodes: Vec<BTreeSet<usize>>,
+    /// Whether the host is itself a virtual machine, whose cores are what its hypervisor says.
+    pub is_guest: bool,
+}
+
+/// What a machine's vCPUs run on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Place {
+    /// How many cores they share; unknown of hosts with several threads for each core where the record lists no CPUs.
+    pub cores: Option<usize>,
+    /// How many memory nodes these are spread over.
+    pub nodes: Option<usize>,
+}
+
+impl Place {
+    /// Whether some vCPUs are second threads of a core, or have no thread of their own.
+    pub fn shares_cores(&self, vcpus: u32) -> Option<bool> {
+        self.cores.map(|cores| vcpus as usize > cores)
+    }
+}
+
+impl Topology {
+    pub fn of(host: &Facts) -> Self {
+        let known = |name: &str| match host.get(name) {
+            Some(Fact::Known(text)) => Some(text.as_str()),
+            _ => None,
+        };
+        let number = |name: &str| known(name).and_then(|text| text.parse().ok());
+        Self {
+            cores: number("cpu.cores"),
+            threads: number("cpu.threads"),
+            nodes: number("memory.numa_nodes"),
+            cpus_of_cores: known("cpu.core_cpus").map(groups).unwrap_or_default(),
+            cpus_of_nodes: known("memory.node_cpus").map(groups).unwrap_or_default(),
+            is_guest: known("virtualization.guest") == Some("yes"),
+        }
+    }
+
+    /// Where a machine of so many vCPUs ran; `machine` is unknown if it never started.
+    pub fn place(&self, vcpus: u32, machine: Option<&MachineFacts>) -> Place {
+        let cpus = machine.and_then(|machine| machine.decided.get(HOST_CPUS)).and_then(|fact| match fact {
+            Fact::Known(list) => cpus_in(list),
+            Fact::Unavailable(_) => None,
+        });
+        Place { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
+    }
+
+    fn cores_of(&self, vcpus: u32, cpus: Option<&BTreeSet<usize>>) -> Option<usize> {
+        if let Some(cpus) = cpus {
+            if !self.cpus_of_cores.is_empty() {
+                return Some(touched(&self.cpus_of_cores, cpus));
+            }
+            if self.cores.is_some() && self.cores == self.threads {
+                return Some(cpus.len());
+            }
+        }
+        // More vCPUs than the host has cores share them, wherever they run.
+        self.cores.filter(|cores| vcpus as usize > *cores || self.threads == Some(*cores))
+    }
+
+    fn nodes_of(&self, cpus: Option<&BTreeSet<usize>>) -> Option<usize> {
+        match cpus {
+            _ if self.nodes == Some(1) => Some(1),
+            Some(cpus) if !self.cpus_of_nodes.is_empty() => Some(touched(&self.cpus_of_nodes, cpus)),
+            _ => None,
+        }
+    }
+}
+
+/// How many of the groups have at least one of the CPUs.
+fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
+    groups.iter().filter(|group| !group.is_disjoint(cpus)).count()
+}
+
+/// Lists of CPUs set apart by semicolons: "0,2; 1,3".
+fn groups(text: &str) -> Vec<BTreeSet<usize>> {
+    text.split(';').map(cpus_in).collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+/// The CPUs of a list of the kernel's form, "0-3,8".
+fn cpus_in(text: &str) -> Option<BTreeSet<usize>> {
+    let mut cpus = BTreeSet::new();
+    for part in text.trim().split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (usize, usize) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        cpus.extend(first..=last);
+    }
+    Some(cpus)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(known: &[(&str, &str)]) -> Facts {
+        known.iter().map(|(name, text)| ((*name).to_owned(), Fact::known(*text))).collect()
+    }
+
+    fn held_to(cpus: &str) -> MachineFacts {
+        MachineFacts { decided: facts(&[(HOST_CPUS, cpus)]), ..MachineFacts::default() }
+    }
+
+    /// Two sockets of two cores with two threads each, numbered as Linux does: first threads first.
+    fn server() -> Topology {
+        Topology::of(&facts(&[
+            ("cpu.cores", "4"),
+            ("cpu.threads", "8"),
+            ("cpu.core_cpus", "0,4; 1,5; 2,6; 3,7"),
+            ("memory.numa_nodes", "2"),
+            ("memory.node_cpus", "0-1,4-5; 2-3,6-7"),
+        ]))
+    }
+
+    #[test]
+    fn cores_and_nodes_are_counted_from_the_cpus() {
+        let place = |vcpus: u32, cpus: &str| {
+            let place = server().place(vcpus, Some(&held_to(cpus)));
+            (place.cores, place.nodes, place.shares_cores(vcpus))
+        };
+        assert_eq!(place(2, "0,1"), (Some(2), Some(1), Some(false)));
+        assert_eq!(place(2, "0,4"), (Some(1), Some(1), Some(true)), "two threads of one core");
+        assert_eq!(place(4, "0,1,2,3"), (Some(4), Some(2), Some(false)));
+        assert_eq!(place(8, "0-7"), (Some(4), Some(2), Some(true)));
+    }
+
+    #[test]
+    fn without_lists_only_what_follows_from_numbers_is_said() {
+        let host = Topology::of(&facts(&[("cpu.cores", "4"), ("cpu.threads", "8"), ("memory.numa_nodes", "2")]));
+        let place = |vcpus: u32| host.place(vcpus, Some(&held_to("0,1")));
+        assert_eq!(place(2), Place::default(), "they may be two threads of one core");
+        assert_eq!(place(6).shares_cores(6), Some(true), "there are only four cores");
+        let plain = Topology::of(&facts(&[("cpu.cores", "2"), ("cpu.threads", "2"), ("memory.numa_nodes", "1")]));
+        assert_eq!(plain.place(2, Some(&held_to("0,1"))), Place { cores: Some(2), nodes: Some(1) });
+        assert_eq!(plain.place(4, None).shares_cores(4), Some(true));
+        assert_eq!(Topology::of(&Facts::new()).place(2, None), Place::default());
+    }
+
+    #[test]
+    fn unreadable_lists_are_none() {
+        assert_eq!(cpus_in("0-3,8"), Some(BTreeSet::from([0, 1, 2, 3, 8])));
+        assert_eq!(cpus_in("all"), None);
+        assert!(groups("0,1; what").is_empty());
+    }
+}

@@ -1,0 +1,176 @@
+//! Two runs with known ratios, and what keeps them from being compared.
+
+use super::*;
+use crate::warnings::Severity;
+use record::check::Verdict;
+use record::facts::Fact;
+use record::synthetic;
+use serde_json::json;
+
+/// A made-up run whose native trials counted so many new orders; the guest's are left as they are.
+fn counted(native: &[u64]) -> Run {
+    let mut run = synthetic::run(u32::try_from(native.len()).unwrap());
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 0) {
+        let totals = &mut trial.record.driver.as_mut().unwrap().kinds[0];
+        (totals.committed, totals.rolled_back) = (native[trial.record.block as usize - 1], 0);
+    }
+    run
+}
+
+const OLD: [u64; 5] = [5282, 5210, 5341, 5190, 5305];
+
+fn throughput_of(two: &TwoRuns) -> &Figure {
+    &two.cells[0].figures[0]
+}
+
+/// The interval is the one of `SciPy`, as in `welch.rs`: 0.938 to 0.976.
+#[test]
+fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
+    let (old, new) = (counted(&OLD), counted(&[5020, 5105, 4960, 5068]));
+    let with = |threshold: Option<f64>| compare(&old, &new, threshold).unwrap();
+    let figure = throughput_of(&with(None)).clone();
+    assert!((figure.ratio.point - 0.956_824_192).abs() < 1e-9, "{figure:?}");
+    let (low, high) = figure.ratio.bounds.known().unwrap();
+    assert!((low - 0.938_005_475).abs() < 1e-8 && (high - 0.976_020_460).abs() < 1e-8, "{figure:?}");
+    assert_eq!((figure.change, figure.regression), (Change::Slower, Regression::NotAsked));
+    let regression = |threshold: f64| throughput_of(&with(Some(threshold))).regression;
+    assert_eq!(regression(0.02), Regression::Found, "even 0.976 is less than 0.98");
+    assert_eq!(regression(0.03), Regression::NotShown, "0.97 lies within");
+    assert_eq!(regression(0.07), Regression::RuledOut, "0.938 is more than 0.93");
+    assert_eq!(
+        (with(Some(0.02)).gate(), with(Some(0.07)).gate(), with(None).gate()),
+        (Gate::Regressed, Gate::Open, Gate::Open)
+    );
+}
+
+#[test]
+fn the_other_way_round_it_is_faster() {
+    let (old, new) = (counted(&[5020, 5105, 4960, 5068]), counted(&OLD));
+    let two = compare(&old, &new, Some(0.01)).unwrap();
+    let figure = throughput_of(&two);
+    assert_eq!((figure.change, figure.regression), (Change::Faster, Regression::RuledOut));
+}
+
+#[test]
+fn response_times_are_slower_above_one() {
+    let old = synthetic::run(5);
+    let mut new = old.clone();
+    for trial in &mut new.trials {
+        let parts = trial.measured.iter_mut().flat_map(|measured| &mut measured.intervals);
+        for (value_us, _) in parts.flat_map(|interval| &mut interval.kinds).flat_map(|part| &mut part.counts) {
+            *value_us *= 2;
+        }
+    }
+    let two = compare(&old, &new, Some(0.5)).unwrap();
+    assert_eq!(two.cells.len(), 2);
+    let found: Vec<(Change, Regression)> =
+        two.cells[1].figures.iter().map(|figure| (figure.change, figure.regression)).collect();
+    assert_eq!(found[0], (Change::NoDifferenceSeen, Regression::RuledOut), "nothing less was done");
+    assert_eq!(found[1..3], [(Change::Slower, Regression::Found); 2]);
+    assert!(
+        matches!(&two.cells[1].figures[3].what, What::Response { kind, quantile } if kind == "new-order" && *quantile > 0.98)
+    );
+    assert!((two.cells[1].figures[1].ratio.point - 2.0).abs() < 1e-9);
+}
+
+#[test]
+fn a_run_against_itself_has_no_warning_and_no_difference() {
+    let run = synthetic::run(5);
+    let two = compare(&run, &run, Some(0.05)).unwrap();
+    assert_eq!(two.warnings, []);
+    assert!(two.cells.iter().flat_map(|cell| &cell.figures).all(|figure| figure.change == Change::NoDifferenceSeen));
+    assert!((throughput_of(&two).ratio.point - 1.0).abs() < 1e-12);
+    assert_eq!((two.gate(), two.only_old.len(), two.only_new.len()), (Gate::Open, 0, 0));
+}
+
+#[test]
+fn runs_that_ask_for_different_things_are_refused() {
+    let old = synthetic::run(3);
+    let refused = |change: &dyn Fn(&mut Run)| {
+        let mut new = old.clone();
+        change(&mut new);
+        compare(&old, &new, None).unwrap_err()
+    };
+    let set = |run: &mut Run, table: &str, key: &str, value: serde_json::Value| {
+        for cell in &mut run.plan.cells {
+            cell.settings[table].as_object_mut().unwrap().insert(key.to_owned(), value.clone());
+        }
+    };
+    let workload = refused(&|run| set(run, "workload", "warehouses", json!(4)));
+    assert_eq!(workload, ["native: workload.warehouses was 2 and is 4", "kvm: workload.warehouses was 2 and is 4"]);
+    let load = refused(&|run| set(run, "load", "clients", json!(16)));
+    assert_eq!(load[0], "native: load.clients was 4 and is 16");
+    let data = refused(&|run| {
+        for finding in run.trials.iter_mut().flat_map(|trial| &mut trial.findings) {
+            if finding.checksum_of() == Some("stock") {
+                finding.verdict = Verdict::Holds { seen: Some("7 rows, checksum 00".to_owned()) };
+            }
+        }
+    });
+    assert!(data[0].starts_with("native: the loaded table stock had 200000 rows, checksum"), "{data:?}");
+    let cells = refused(&|run| run.plan.cells.iter_mut().for_each(|cell| cell.contender.push('x')));
+    assert_eq!(cells, ["they have no cell in common: native, kvm before, nativex, kvmx now"]);
+}
+
+#[test]
+fn what_else_differs_is_told_loudly() {
+    let old = synthetic::run(3);
+    let mut new = old.clone();
+    new.plan.seed = 9;
+    new.host.insert("kernel.release".to_owned(), Fact::known("6.12.1"));
+    new.host.insert("system.uptime_s".to_owned(), Fact::known("77"));
+    for cell in &mut new.plan.cells {
+        cell.settings["engine"].as_object_mut().unwrap().insert("profile".to_owned(), json!("durable"));
+        cell.settings["load"].as_object_mut().unwrap().insert("pace".to_owned(), json!("new key"));
+    }
+    for trial in new.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let server = trial.record.server.as_mut().unwrap();
+        "3.99".clone_into(&mut server.version);
+        trial.record.driver.as_mut().unwrap().work.statements *= 2;
+        trial.record.machine.as_mut().unwrap().inside.insert("kernel.release".to_owned(), Fact::known("6.1.9-cloud"));
+    }
+    let two = compare(&old, &new, None).unwrap();
+    let texts: Vec<&str> = two.warnings.iter().map(|warning| warning.text.as_str()).collect();
+    let expected = [
+        "the hosts differ: kernel.release was 6.1.0-25-amd64 and is 6.12.1",
+        "the seeds differ: it was 20261121 and is 9, so clients did not ask for the same",
+        "the study's settings of native, kvm differ: engine.profile was \"sized\" and is \"durable\"; load.pace was not there \
+         and is \"new key\"",
+        "the machines of kvm differ: kernel.release inside was 6.1.0-25-cloud-amd64 and is 6.1.9-cloud",
+        "the database servers of kvm differ: version was 3.51.1 and is 3.99",
+        "the statements of kvm differ: statements per transaction: 26.00 on the old run, 52.00 on the new run",
+    ];
+    assert_eq!(texts, expected);
+    assert!(two.warnings.iter().all(|warning| warning.severity == Severity::Serious));
+}
+
+#[test]
+fn what_cannot_be_told_does_not_pass_the_gate() {
+    let (old, mut new) = (synthetic::run(3), synthetic::run(2));
+    let two = compare(&old, &new, Some(0.03)).unwrap();
+    assert_eq!(throughput_of(&two).change, Change::TooFewTrials);
+    assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::Unknown, Gate::Untold));
+    new = old.clone();
+    new.plan.cells.pop();
+    let two = compare(&old, &new, Some(0.9)).unwrap();
+    assert_eq!((two.only_old.as_slice(), two.gate()), (["kvm".to_owned()].as_slice(), Gate::Untold));
+    assert_eq!(compare(&new, &old, Some(0.9)).unwrap().only_new, ["kvm"]);
+    assert_eq!(compare(&new, &old, Some(0.9)).unwrap().gate(), Gate::Open, "what is new cannot have become slower");
+    new = old.clone();
+    new.trials.clear();
+    let two = compare(&old, &new, Some(0.9)).unwrap();
+    assert!(two.cells[0].figures.is_empty());
+    assert_eq!(two.gate(), Gate::Untold);
+}
+
+#[test]
+fn wrong_data_has_no_verdict() {
+    let old = synthetic::run(5);
+    let mut new = old.clone();
+    new.trials[0].findings[0].verdict = Verdict::Violated { seen: "12.50 short".to_owned() };
+    let two = compare(&old, &new, Some(0.03)).unwrap();
+    let wrong = two.cells.iter().find(|cell| cell.new_wrong_data).unwrap();
+    assert!(wrong.figures.iter().all(|figure| figure.change == Change::WrongData));
+    assert_eq!((wrong.new_trials, two.gate()), (4, Gate::WrongData));
+    assert_eq!(compare(&new, &old, Some(0.03)).unwrap().gate(), Gate::Untold);
+}

@@ -1,0 +1,24 @@
+//! The figures of five published studies, and that the analysis makes of them what the studies did.
+//!
+//! Each study ran each of its trials once, so there is no interval to be had from any of them, and the analysis must say
+//! that as well. Where a study gives ratios only, its smallest configuration counts 100,000.
+
+mod many_machines;
+mod records;
+mod scale_up;
+mod storage_load;
+
+use analysis::compare::Ratio;
+
+#[track_caller]
+fn close(found: f64, published: f64, within: f64) {
+    assert!((found - published).abs() <= within, "found {found}, published {published}");
+}
+
+/// A ratio as published, of single trials.
+#[track_caller]
+fn ratio(found: Option<&Ratio>, published: f64, within: f64) {
+    let found = found.expect("both sides were measured");
+    close(found.estimate.point, published, within);
+    assert_eq!(found.estimate.bounds.known(), None, "one trial says nothing about its uncertainty");
+}

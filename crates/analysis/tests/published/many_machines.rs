@@ -1,0 +1,63 @@
+//! Several machines side by side on one host.
+
+use crate::close;
+use crate::records::{Figure, run};
+use analysis::consolidation;
+use analysis::scaling::{self, Resource};
+
+/// *Virtualization Performance Insights from TPC-VMS*, 2013, figure 2: throughput of each machine, over that of the native
+/// system, with one machine of 16 vCPUs and with three of 6.
+mod prototype_2013 {
+    pub const ONE_MACHINE: f64 = 0.84;
+    pub const THREE_MACHINES: [f64; 3] = [0.23, 0.36, 0.24];
+}
+
+#[test]
+fn three_machines_have_a_minimum_of_0_23_and_a_sum_of_0_83() {
+    let shares = consolidation::of(&prototype_2013::THREE_MACHINES).unwrap();
+    close(shares.minimum, 0.23, 1e-12);
+    close(shares.sum, 0.83, 1e-12);
+    close(shares.minimum_of_all, 0.69, 1e-12);
+    close(shares.largest_over_smallest, 0.36 / 0.23, 1e-12);
+    // Together nearly what one large machine does; by the slowest a sixth less.
+    close(shares.sum / prototype_2013::ONE_MACHINE, 0.988, 0.0005);
+    close(shares.minimum_of_all / prototype_2013::ONE_MACHINE, 0.821, 0.0005);
+}
+
+#[test]
+fn one_machine_does_0_84_of_native() {
+    let run = run(&[Figure::of("native", 100_000).baseline(), Figure::of("guest", 84_000)]);
+    crate::ratio(analysis::compare::all(&run)[0].throughput.as_ref(), prototype_2013::ONE_MACHINE, 1e-9);
+}
+
+/// *Our First Virtualization Benchmark: OLTP Linux on ESX 3.5 Update 2*, 2008. It gives the setting and no throughput in
+/// words: 8 to 32 threads in steps of 8, with 50,000 transactions each, on two to six machines of four vCPUs.
+mod sysbench_2008 {
+    pub const THREADS: [u64; 4] = [8, 16, 24, 32];
+    pub const TRANSACTIONS: u64 = 50_000;
+    /// MB of the tables, and of the cache that they lie in.
+    pub const DATA_AND_CACHE: (u64, u64) = (258, 950);
+}
+
+/// So all that can be asked is whether steps of threads are seen as what they are: one curve over clients, with as many
+/// sizes as a law needs, and, with equal counts, no growth at all.
+#[test]
+fn steps_of_threads_are_a_curve_over_clients() {
+    let step = |threads| Figure::of("guest", sysbench_2008::TRANSACTIONS).with("load.clients", threads);
+    let curves = scaling::all(&run(&sysbench_2008::THREADS.map(step)));
+    let [curve] = &curves[..] else { panic!("one curve") };
+    assert_eq!((curve.resource, curve.points.len(), curve.remarks.len()), (Resource::Clients, 4, 0));
+    crate::ratio(curve.points[3].growth.as_ref(), 1.0, 1e-12);
+    crate::ratio(curve.points[3].efficiency.as_ref(), 0.25, 1e-12);
+}
+
+#[test]
+fn the_tables_fit_the_cache() {
+    let mut run = run(&[Figure::of("guest", sysbench_2008::TRANSACTIONS)]);
+    let looks = run.trials[0].looks.as_mut().unwrap();
+    let record::looks::Reading::Known(counts) = &mut looks.start.database else { panic!("made up as known") };
+    let (data, cache) = sysbench_2008::DATA_AND_CACHE;
+    (counts.data_bytes, counts.cache_bytes) = (Some(data * 1_000_000), Some(cache * 1_000_000));
+    let sizes = analysis::activity::all(&run)[0].sizes;
+    close(sizes.data_bytes.unwrap() as f64 / sizes.cache_bytes.unwrap() as f64, 0.272, 0.0005);
+}

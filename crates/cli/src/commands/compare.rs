@@ -1,0 +1,39 @@
+//! `bakeoff compare`: two runs of the same study, cell by cell, with an exit code for regressions.
+
+use crate::arguments::CompareOptions;
+use crate::display::print;
+use crate::exit::{Ended, Exit};
+use analysis::two_runs::{self, Gate, TwoRuns};
+use anyhow::{Context, Result};
+use record::folder::RunFolder;
+use record::run::Run;
+use std::path::Path;
+
+pub fn compare(options: &CompareOptions) -> Result<Exit> {
+    let (old, new) = (open(&options.old)?, open(&options.new)?);
+    let two = two_runs::compare(&old, &new, options.threshold).map_err(|refusals| {
+        let reasons: Vec<String> = refusals.iter().map(|reason| format!("\n  {reason}")).collect();
+        let (old, new) = (options.old.display(), options.new.display());
+        Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
+    })?;
+    if options.json {
+        print(&format!("{}\n", serde_json::to_string_pretty(&two)?));
+    } else {
+        print(&report::two_runs::text(&two));
+    }
+    Ok(exit(&two))
+}
+
+fn open(path: &Path) -> Result<Run> {
+    RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
+    Run::open(path).with_context(|| format!("reading {}", path.display()))
+}
+
+fn exit(two: &TwoRuns) -> Exit {
+    match two.gate() {
+        Gate::Open => Exit::Done,
+        Gate::Regressed => Exit::Regressed,
+        Gate::Untold => Exit::Untold,
+        Gate::WrongData => Exit::DataWrong,
+    }
+}

@@ -1,0 +1,34 @@
+//! What follows the planned blocks of a run whose study wishes for a precision: the record is read, `analysis` decides.
+
+use analysis::stopping::{self, Attained, Next};
+use record::folder::{RecordError, RunFolder};
+use record::plan::Plan;
+use record::precision::Precision;
+use record::run::Run;
+use trial::conductor::NextPlan;
+
+/// The plan with another block, or with the reason why there is none; nothing if nothing is to be decided.
+pub fn what_follows(folder: &RunFolder) -> Result<Option<NextPlan>, RecordError> {
+    // Reading a long record takes a second that studies without a wish need not wait.
+    if folder.plan()?.precision.is_none_or(|wish| wish.ended.is_some()) {
+        return Ok(None);
+    }
+    let run = Run::open(folder.path())?;
+    Ok(stopping::next(&run).map(|(attained, next)| match next {
+        Next::AnotherBlock => another_block(&run.plan, &attained),
+        Next::Stop(ended) => {
+            let wish = Precision { ended: Some(ended), ..attained.wish };
+            let plan = Plan { precision: Some(wish), ..run.plan };
+            NextPlan { plan, expected_ms: 0, why: report::precision::sentence(&Attained { wish, ..attained }) }
+        }
+    }))
+}
+
+fn another_block(plan: &Plan, attained: &Attained) -> NextPlan {
+    let grown = study::grown(plan, plan.blocks + 1);
+    let mut added = grown.clone();
+    added.trials.retain(|trial| trial.block == grown.blocks);
+    let estimate = study::estimate(&added);
+    let expected_ms = estimate.total_ms - estimate.preparing_ms;
+    NextPlan { plan: grown, expected_ms, why: report::precision::shortfall(attained) }
+}

@@ -1,0 +1,147 @@
+//! Runs that add blocks until they are precise enough, and runs that compare a contender with itself.
+
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use record::event::Event;
+use record::folder::read_events;
+use record::precision::Ended;
+use record::run::Run;
+use rustix::process::{Pid, Signal, kill_process};
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
+
+/// As short as trials can be, and without waiting for a disk that others may use.
+fn short(more: &str, blocks: &str) -> String {
+    let study = study("sqlite", "512MiB", more).replace("measure = \"3s\"", "measure = \"1s\"");
+    let study = study.replace("kind = \"sqlite\"", "kind = \"sqlite\"\nprofile = \"relaxed\"");
+    study.replace("warmup = \"1s\"", "warmup = \"0s\"").replace("blocks = 2", blocks)
+}
+
+/// Begins a run and kills it as soon as it has said certain words.
+fn killed_at(place: &Place, arguments: &[&str], words: &str) {
+    let mut child = place.command(arguments).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
+    let mut lines = BufReader::new(child.stderr.take().expect("its standard error")).lines().map_while(Result::ok);
+    assert!(lines.any(|line| line.contains(words)), "it never said {words:?}");
+    kill_process(Pid::from_child(&child), Signal::KILL).expect("killing it");
+    child.wait().expect("its end");
+}
+
+/// When each trial was started: a repeated one would show a later time.
+fn started(run: &Run) -> BTreeMap<u32, String> {
+    run.trials.iter().map(|trial| (trial.record.id, trial.record.started.clone())).collect()
+}
+
+fn events(place: &Place) -> Vec<Event> {
+    let events = read_events(&place.run_folder().join("events.jsonl")).expect("readable events");
+    events.into_iter().map(|stamped| stamped.event).collect()
+}
+
+/// Nobody knows anything to within a thousandth after eleven blocks of a second each.
+#[test]
+fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_between() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short(OTHER, "precision = \"0.1%\"\nmax_blocks = 11"));
+    killed_at(&place, &["run", "study.toml"], "block 11 is added: other against native is known to within ±");
+    let before = place.record();
+    assert_eq!((before.plan.blocks, before.trials.len()), (11, 20));
+    assert_eq!(before.plan.precision.and_then(|wish| wish.ended), None);
+    let output = place.bakeoff(&["run", "study.toml", "--resume"]);
+    let told = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let sentence = "Precision not reached after 11 blocks (10 planned, 1 added), the greatest number allowed: other against \
+                    native is known to within ±";
+    assert_eq!(told.matches(sentence).count(), 2, "once when it is decided, once below the answer: {told}");
+    let run = place.record();
+    assert_eq!((run.plan.blocks, run.trials.len()), (11, 22));
+    assert_eq!(run.plan.precision.and_then(|wish| wish.ended), Some(Ended::MaxBlocks));
+    let (earlier, later) = (started(&before), started(&run));
+    assert!(earlier.iter().all(|(id, started)| later[id] == *started), "a trial was repeated");
+    let is_told = |wanted: fn(&Event) -> bool| events(&place).iter().filter(|event| wanted(event)).count();
+    assert_eq!(is_told(|event| matches!(event, Event::BlockAdded { block: 11, trials: 2, .. })), 1);
+    assert_eq!(is_told(|event| matches!(event, Event::PrecisionEnded { blocks: 11, .. })), 1);
+    let again = place.bakeoff(&["run", "study.toml", "--resume"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert_eq!(started(&place.record()), later, "what was decided stays decided");
+}
+
+#[test]
+fn an_aa_study_of_one_contender_says_how_precise_it_is_and_then_serves_as_a_pilot() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short("", "precision = \"50%\"\nmax_blocks = 10"));
+    let refused = place.bakeoff(&["run", "study.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains(":4: precision: found 1 contender"), "{}", text(&refused.stderr));
+    let plan = text(&place.bakeoff(&["plan", "study.toml", "--aa"]).stdout);
+    assert!(plan.contains("A/A study") && plan.contains("cell 1: native (again)"), "{plan}");
+    assert!(plan.contains("known to within ±50 %; at most 10 blocks"), "{plan}");
+
+    killed_at(&place, &["run", "study.toml", "--aa"], "trial 3/20");
+    let without = place.bakeoff(&["run", "study.toml", &format!("--resume={}", place.run_folder().display())]);
+    assert_eq!(without.status.code(), Some(2), "{}", text(&without.stderr));
+    let only = place.bakeoff(&["run", "study.toml", "--aa", "--resume", "--only", "native", "--only", "block=10"]);
+    assert_eq!(only.status.code(), Some(0), "{}", text(&only.stderr));
+    let of_last = place.record().trials.iter().filter(|trial| trial.record.block == 10).count();
+    assert_eq!(of_last, 2, "both of the contender");
+
+    let output = place.bakeoff(&["run", "study.toml", "--aa", "--resume"]);
+    let told = text(&output.stderr).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("This is an A/A study: each contender is compared with itself"), "{told}");
+    let run = place.record();
+    assert_eq!(run.trials.len(), 20);
+    // A host that others use may be too restless even for this.
+    let sentence = match run.plan.precision.and_then(|wish| wish.ended) {
+        Some(Ended::Reached) => {
+            "Precision reached after 10 blocks (as planned): the throughput ratio is known to within ±"
+        }
+        Some(Ended::MaxBlocks) => "Precision not reached after 10 blocks (as planned), the greatest number allowed: ",
+        other => panic!("{other:?}: {told}"),
+    };
+    assert!(told.contains(sentence), "{told}");
+    let html = std::fs::read_to_string(place.run_folder().join("report.html")).unwrap();
+    assert!(
+        html.contains("<h1>A/A study: does each contender equal itself? Asked of: What does the platform cost?</h1>")
+    );
+    serves_as_a_pilot(&place);
+}
+
+fn serves_as_a_pilot(place: &Place) {
+    let pilot = place.run_folder().display().to_string();
+    let plan = |more: &[&str]| place.bakeoff(&[&["plan", "study.toml", "--aa", "--pilot", &pilot], more].concat());
+    let told = text(&plan(&[]).stdout);
+    assert!(told.contains("native (again) against native: in its 10 blocks the log ratio spreads by "), "{told}");
+    assert!(told.contains("10 blocks will know the ratio to within ±"), "{told}");
+    assert!(told.contains("±50 % needs "), "the study's own wish: {told}");
+    assert!(text(&plan(&["--precision", "0.5%"]).stdout).contains("±0.5 % needs "));
+    let json: serde_json::Value = serde_json::from_slice(&plan(&["--json"]).stdout).unwrap();
+    assert_eq!(json["outlook"]["comparisons"][0]["pilot_blocks"], 10);
+    assert!(json["outlook"]["block_ms"].as_u64().unwrap() > 2_000);
+    let refused = |output: std::process::Output, expected: &str| {
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{told}");
+        assert!(told.contains(expected), "{told}");
+    };
+    refused(plan(&["--precision", "200%"]), "--precision: found \"200%\"; expected a share such as \"5%\"");
+    refused(place.bakeoff(&["plan", "study.toml", "--aa", "--pilot", "nowhere"]), "--pilot nowhere: ");
+    let other = Place::new(&short(OTHER, "blocks = 3"));
+    refused(other.bakeoff(&["plan", "study.toml", "--pilot", &pilot]), "it has no other to learn from; it has native");
+    let larger = Place::new(&short("", "blocks = 3").replace("clients = 2", "clients = 3"));
+    let told = "it is of another study: for native, load.clients differ from the plan's";
+    refused(larger.bakeoff(&["plan", "study.toml", "--aa", "--pilot", &pilot]), told);
+    for block in 5..=10 {
+        for trial in [2 * block - 1, 2 * block] {
+            std::fs::remove_file(place.run_folder().join(format!("trials/{trial:04}/trial.json"))).unwrap();
+        }
+    }
+    refused(
+        plan(&[]),
+        "only 4 of its blocks have sound trials of both native (again) and native; at least 5 are needed",
+    );
+}

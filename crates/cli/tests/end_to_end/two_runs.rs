@@ -1,0 +1,119 @@
+//! Two runs of the same study: compared, refused, and found to be slower.
+
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+
+/// The only run in a folder of runs.
+fn only_run(runs: &Path) -> PathBuf {
+    let mut entries = std::fs::read_dir(runs).expect("a folder of runs").flatten();
+    let first = entries.next().expect("a run").path();
+    assert!(entries.next().is_none(), "more than one run");
+    first
+}
+
+/// Carries the place's study out and keeps the run under a name.
+fn run(place: &Place, name: &str) -> PathBuf {
+    let output = place.bakeoff(&["run", "study.toml", "--runs", name]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    only_run(&place.folder.path().join(name))
+}
+
+/// A copy of a run that may be changed.
+fn copy(run: &Path, to: &Path) -> PathBuf {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(run).unwrap().flatten() {
+        let target = to.join(entry.file_name());
+        if entry.path().is_dir() {
+            copy(&entry.path(), &target);
+        } else {
+            std::fs::copy(entry.path(), target).unwrap();
+        }
+    }
+    to.to_owned()
+}
+
+fn change_json(path: &Path, change: impl FnOnce(&mut Value)) {
+    let mut value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    change(&mut value);
+    std::fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
+}
+
+fn compared(place: &Place, old: &Path, new: &Path, more: &[&str]) -> Output {
+    place.bakeoff(&[&["compare", old.to_str().unwrap(), new.to_str().unwrap()], more].concat())
+}
+
+fn ended_with(output: &Output, code: i32, expected: &[&str]) {
+    let told = text(&output.stdout) + &text(&output.stderr);
+    assert_eq!(output.status.code(), Some(code), "{told}");
+    for part in expected {
+        assert!(told.contains(part), "{part:?} is not in:\n{told}");
+    }
+}
+
+#[test]
+fn two_runs_are_compared_refused_and_found_slower() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 3"));
+    let (old, new) = (run(&place, "old"), run(&place, "new"));
+    host_was_read(&new);
+    // Between two runs of seconds on a host that others use anything but ten times as slow is possible.
+    let alike = compared(&place, &old, &new, &["--threshold", "90%"]);
+    ended_with(&alike, 0, &["\nnative\n", "old, 3 trials", "NOPM", "new-order p99, ms", "slower by more than 90 %"]);
+    let json = compared(&place, &old, &new, &["--json"]);
+    let json: Value = serde_json::from_slice(&json.stdout).unwrap();
+    assert_eq!(json["cells"][0]["figures"].as_array().map(Vec::len), Some(4), "{json}");
+    assert!(json["cells"][0]["figures"][0]["ratio"]["low"].is_number(), "{json}");
+
+    let slow = copy(&new, &place.folder.path().join("slow"));
+    for trial in ["0001", "0002", "0003"] {
+        change_json(&slow.join("trials").join(trial).join("trial.json"), |record| {
+            let kind = &mut record["driver"]["kinds"][0]["committed"];
+            *kind = (kind.as_u64().unwrap() / 50).into();
+        });
+    }
+    ended_with(&compared(&place, &old, &slow, &["--threshold", "50%"]), 7, &["slower: REGRESSION", "REGRESSION: "]);
+    ended_with(&compared(&place, &old, &slow, &[]), 0, &["slower", "No threshold was given"]);
+
+    std::fs::remove_file(slow.join("trials/0001/trial.json")).unwrap();
+    std::fs::remove_file(slow.join("trials/0002/trial.json")).unwrap();
+    ended_with(&compared(&place, &new, &slow, &["--threshold", "50%"]), 8, &["too few trials", "NOT TOLD"]);
+
+    let other = copy(&new, &place.folder.path().join("other"));
+    change_json(&other.join("plan.json"), |plan| plan["cells"][0]["settings"]["workload"]["warehouses"] = 7.into());
+    let refused = compared(&place, &old, &other, &["--threshold", "3%"]);
+    ended_with(&refused, 2, &["are not compared", "native: workload.warehouses was 1 and is 7"]);
+    assert!(refused.stdout.is_empty());
+}
+
+/// The host at both ends of each window, and what was made of it.
+fn host_was_read(run: &Path) {
+    for trial in record::run::Run::open(run).unwrap().trials {
+        let driver = trial.record.driver.expect("driver facts");
+        assert!(
+            driver.paused_ms.is_some_and(|paused_ms| paused_ms < 300),
+            "these clients work back to back: {driver:?}"
+        );
+        let state = trial.record.host_state.expect("the host was read");
+        assert!(state.span_ns() > (driver.measured_ms - 1_000) * 1_000_000, "{state:?}");
+        let ours = |reading: &record::host_state::HostReading| reading.processes.known().expect("processes").ours_ticks;
+        assert!(ours(&state.end) > ours(&state.start), "the load takes CPU time: {state:?}");
+    }
+    let analysis: Value = serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
+    let consistency = &analysis["consistency"];
+    assert_eq!(consistency["littles_law"].as_array().map(Vec::len), Some(3), "{consistency}");
+    assert!(consistency["loaded_data"][0]["tables"].as_u64().is_some_and(|tables| tables >= 9), "{consistency}");
+    assert_eq!(consistency["host"]["trials"].as_array().map(Vec::len), Some(3), "{consistency}");
+}
+
+#[test]
+fn what_is_no_run_and_no_threshold_is_refused() {
+    let place = Place::new("");
+    let here = place.folder.path().to_owned();
+    ended_with(&compared(&place, &here, &here, &[]), 2, &["name a run folder"]);
+    ended_with(&compared(&place, &here, &here, &["--threshold", "3"]), 2, &["as in 3%"]);
+}

@@ -1,0 +1,95 @@
+//! What the host was doing around one measured window: read at its beginning and at its end, as far as it can be read.
+//!
+//! `host.json` says once what a host is. This says, trial by trial, what may change in between and makes one trial slower
+//! than another: clocks, other load, stolen time, a shortage of memory. Counters are kept as they were read; shares are
+//! made of them right of the record.
+
+use crate::ladder::CpuTime;
+use crate::looks::Reading;
+use serde::{Deserialize, Serialize};
+
+/// Two readings, at the ends of the measured window.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostState {
+    pub start: HostReading,
+    pub end: HostReading,
+}
+
+/// One reading of the host.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostReading {
+    /// The host's monotonic clock.
+    pub at_ns: u64,
+    /// What chooses the frequency of the CPUs.
+    pub governor: Reading<String>,
+    pub turbo: Reading<String>,
+    /// What the kernel does about weaknesses of the processor.
+    pub mitigations: Reading<String>,
+    /// Mean over the CPUs at this moment.
+    pub frequency_khz: Reading<u64>,
+    /// Of all CPUs of the host since boot.
+    pub cpu: Reading<CpuTime>,
+    pub processes: Reading<ProcessTimes>,
+    pub memory: Reading<HostMemory>,
+    pub stalls: Reading<Stalls>,
+}
+
+/// CPU time of the processes that there are, in the kernel's ticks, with that of their children that have ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProcessTimes {
+    /// Ours: `bakeoff` and everything that it started, machines included.
+    pub ours_ticks: u64,
+    /// Everybody else's.
+    pub others_ticks: u64,
+    /// The kernel's own threads, which work for both.
+    pub kernel_ticks: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct HostMemory {
+    pub available_bytes: u64,
+    /// Pages read back from swap and written to it, since boot.
+    pub swapped_in_pages: u64,
+    pub swapped_out_pages: u64,
+}
+
+/// Time in which at least one task could not go on for want of something, since boot (the kernel's pressure figures).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stalls {
+    pub cpu_us: u64,
+    pub memory_us: u64,
+    pub io_us: u64,
+}
+
+impl HostState {
+    /// Nanoseconds between the readings.
+    pub fn span_ns(&self) -> u64 {
+        self.end.at_ns.saturating_sub(self.start.at_ns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reading_is_read_back_as_it_was_written() {
+        let unread = || "this kernel does not say".to_owned();
+        let reading = |at_ns| HostReading {
+            at_ns,
+            governor: Reading::Unavailable(unread()),
+            turbo: Reading::Known("on".to_owned()),
+            mitigations: Reading::Known("none".to_owned()),
+            frequency_khz: Reading::Known(2_596_122),
+            cpu: Reading::Known(CpuTime { busy_ticks: 1, idle_ticks: 2, ..CpuTime::default() }),
+            processes: Reading::Known(ProcessTimes { ours_ticks: 3, ..ProcessTimes::default() }),
+            memory: Reading::Known(HostMemory { available_bytes: 4, ..HostMemory::default() }),
+            stalls: Reading::Unavailable(unread()),
+        };
+        let state = HostState { start: reading(1_000), end: reading(5_000) };
+        let text = serde_json::to_string(&state).unwrap();
+        assert!(text.contains(r#""governor":{"unavailable":"this kernel does not say"}"#), "{text}");
+        let again: HostState = serde_json::from_str(&text).unwrap();
+        assert_eq!((again.span_ns(), &again), (4_000, &state));
+    }
+}

@@ -1,0 +1,118 @@
+//! Whether all sides did the same on a host that stayed the same: data, Little's law, storage work, and the host by trial.
+//!
+//! What does not hold stands as a warning above the answer; here are the readings behind that.
+
+use super::heading;
+use crate::document::{Block, Cell, Column, Table};
+use crate::format;
+use analysis::consistency::host::{HostDuringRun, HostDuringTrial};
+use analysis::consistency::loaded_data::LoadedData;
+use analysis::consistency::storage_work::{DEVICE_TOLERANCE, REDO_TOLERANCE, StorageReading, StorageWork};
+use analysis::consistency::{Consistency, littles_law::Accounted};
+use analysis::summary::Analysis;
+
+const KILOBYTE: f64 = 1e3;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let Consistency { littles_law, storage_work, loaded_data, host } = &analysis.consistency;
+    let mut blocks = vec![heading("Consistency of the comparison")];
+    blocks.push(Block::List(vec![data_in_words(loaded_data), law_in_words(littles_law)]));
+    blocks.extend(storage_work.iter().map(|work| Block::Table(storage(work))));
+    if !storage_work.is_empty() {
+        blocks.push(Block::Note(storage_in_words(storage_work)));
+    }
+    blocks.extend(host_blocks(host));
+    blocks
+}
+
+fn data_in_words(loaded: &[LoadedData]) -> String {
+    let tables = loaded.iter().map(|data| data.tables).max().unwrap_or(0);
+    match (tables, loaded.iter().all(|data| data.differing.is_empty())) {
+        (0, _) => "Checksums of the loaded data are not in the record, so nothing is known of whether all began with the same.".to_owned(),
+        (_, true) => format!("All contenders began with the same data: the checksums of {tables} tables are equal."),
+        (_, false) => "The contenders did not begin with the same data; a warning above says in what they differ.".to_owned(),
+    }
+}
+
+fn law_in_words(accounted: &[Accounted]) -> String {
+    let (all, broken) = (accounted.len(), accounted.iter().filter(|one| !one.holds).count());
+    match (all, broken) {
+        (0, _) => "No trial counts, so Little's law could not be asked about any.".to_owned(),
+        (_, 0) => format!(
+            "Little's law holds in all {all} trials that count: response times and pauses account for everybody who was under way."
+        ),
+        _ => format!("Little's law does not hold in {broken} of {all} trials that count; a warning names them."),
+    }
+}
+
+fn storage(work: &StorageWork) -> Table {
+    let titles = ["reads", "read, kB", "writes", "written, kB", "redo, kB"];
+    let columns = std::iter::once(Column::text("contender")).chain(titles.map(Column::number)).collect();
+    let number = |value: Option<f64>, unit: f64| match value {
+        Some(value) => Cell::new(format::decimal(value / unit, 2)),
+        None => Cell::none(),
+    };
+    let row = |reading: &StorageReading| {
+        vec![
+            Cell::new(&reading.contender),
+            number(reading.reads, 1.0),
+            number(reading.read_bytes, KILOBYTE),
+            number(reading.writes, 1.0),
+            number(reading.written_bytes, KILOBYTE),
+            number(reading.redo_bytes, KILOBYTE),
+        ]
+    };
+    let place = if work.coordinates.is_empty() { String::new() } else { format!(", {}", work.coordinates) };
+    let caption = format!("Storage work per transaction{place}");
+    Table { caption, columns, rows: work.contenders.iter().map(row).collect() }
+}
+
+fn storage_in_words(work: &[StorageWork]) -> String {
+    let (device, redo) = (DEVICE_TOLERANCE * 100.0, REDO_TOLERANCE * 100.0);
+    let tolerated = format!("{device:.0} % of the device's figures and {redo:.0} % of redo");
+    let readings = "Plain readings of the machine's device and the database between the two looks within the window";
+    if work.iter().all(|work| work.contenders.len() < 2) {
+        format!("{readings}.")
+    } else if work.iter().all(|work| work.unequal.is_empty()) {
+        format!("{readings}; equal within the tolerated {tolerated}.")
+    } else {
+        format!("{readings}; more than the tolerated {tolerated} apart, see the warning above.")
+    }
+}
+
+fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
+    if host.trials.is_empty() {
+        let unknown = "What the host did during the trials is not in the record: it was not asked for then, or nothing was driven.";
+        return vec![Block::Paragraph(unknown.to_owned())];
+    }
+    let mut blocks = vec![Block::Table(host_table(&host.trials))];
+    let mut note = "Plain readings of the host at both ends of each measured window. Busy, stolen (by a hypervisor below) and others \
+                    (processes that are not ours) are shares of the time of all its CPUs."
+        .to_owned();
+    for reason in &host.unavailable {
+        note = format!("{note} Of the host, {reason}.");
+    }
+    blocks.push(Block::Note(note));
+    vec![Block::Fold { title: "The host during each trial".to_owned(), blocks }]
+}
+
+fn host_table(trials: &[HostDuringTrial]) -> Table {
+    let titles =
+        ["MHz", "busy, %", "stolen, %", "others, %", "waiting for memory, %", "pages swapped", "memory available"];
+    let columns = [Column::number("trial"), Column::text("contender")].into_iter().chain(titles.map(Column::number));
+    let percent = |share: Option<f64>| share.map(|share| format::decimal(share * 100.0, 1));
+    let row = |trial: &HostDuringTrial| {
+        let figures = [
+            trial.frequency_mhz.map(|mhz| format::decimal(mhz, 0)),
+            percent(trial.busy),
+            percent(trial.stolen),
+            percent(trial.others),
+            percent(trial.memory_stalled),
+            trial.swapped_pages.map(format::count),
+            trial.available_bytes.map(format::bytes),
+        ];
+        let figures = figures.map(|figure| figure.map_or_else(Cell::none, Cell::new));
+        [Cell::new(trial.trial.to_string()), Cell::new(&trial.contender)].into_iter().chain(figures).collect()
+    };
+    Table { caption: String::new(), columns: columns.collect(), rows: trials.iter().map(row).collect() }
+}

@@ -1,0 +1,39 @@
+//! What a reader must know of how the run was designed before judging its answer: contenders that are compared with
+//! themselves, and blocks that were added until intervals were narrow. Most runs have neither.
+
+use crate::document::Block;
+use crate::precision;
+use analysis::compare::Verdict;
+use analysis::summary::Analysis;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    sentences(analysis).into_iter().map(Block::Paragraph).collect()
+}
+
+/// A paragraph each; the terminal prints the same ones.
+pub fn sentences(analysis: &Analysis) -> Vec<String> {
+    let precision = analysis.precision.as_ref().map(precision::sentence);
+    against_itself(analysis).into_iter().chain(precision).collect()
+}
+
+fn against_itself(analysis: &Analysis) -> Option<String> {
+    let all = analysis.comparisons.len();
+    let alarms = analysis.comparisons.iter().filter(|comparison| is_difference(comparison.verdict)).count();
+    let comparisons = if all == 1 { "comparison" } else { "comparisons" };
+    let seen = match alarms {
+        0 => format!("None was seen in {all} {comparisons}."),
+        _ => format!("Yet {alarms} of {all} {comparisons} saw one: a false alarm."),
+    };
+    analysis.aa.then(|| {
+        format!(
+            "This is an A/A study: each contender is compared with itself, so there is no difference to be seen. {seen} With \
+             95 % intervals about 1 comparison in 20 raises a false alarm. If repeated A/A runs raise more, something here \
+             varies in a way that the intervals do not cover, and differences of that size between real contenders mean \
+             nothing."
+        )
+    })
+}
+
+pub fn is_difference(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Slower | Verdict::Faster)
+}

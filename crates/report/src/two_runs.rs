@@ -1,0 +1,178 @@
+//! Two runs of a study side by side, as text for a terminal or the log of a continuous integration.
+
+use crate::document::{Cell, Column, Table};
+use crate::sections::comparison::estimate;
+use crate::terminal::{table, wrapped};
+use crate::{format, terminal};
+use analysis::two_runs::{CellPair, Change, Figure, Gate, Regression, Side, TwoRuns, What};
+use analysis::warnings::Severity;
+use std::fmt::Write as _;
+
+/// Plain text without colours; it ends with a line break. Every warning is told, before any number.
+pub fn text(two: &TwoRuns) -> String {
+    let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
+    for warning in &two.warnings {
+        let word = if warning.severity == Severity::Serious { "WARNING: " } else { "caution: " };
+        text.push_str(&wrapped(&format!("{word}{}", terminal::first_line(&warning.text)), "  "));
+    }
+    for cell in &two.cells {
+        let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
+        let _ = writeln!(text, "\n{}{place}", cell.contender);
+        text.push_str(&of_cell(cell));
+    }
+    text.push('\n');
+    for (which, cells) in [("old", &two.only_old), ("new", &two.only_new)] {
+        if !cells.is_empty() {
+            text.push_str(&wrapped(&format!("only in the {which} run: {}", cells.join("; ")), "  "));
+        }
+    }
+    text.push_str(&wrapped(
+        "new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired: intervals are 95 %, \
+         by Student's t on logarithms for each run and by Welch's for the ratio.",
+        "",
+    ));
+    text.push_str(&wrapped(&conclusion(two), ""));
+    text
+}
+
+fn side(side: &Side) -> String {
+    let Side { folder, study, seed, blocks } = side;
+    let plural = if *blocks == 1 { "" } else { "s" };
+    format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")
+}
+
+fn of_cell(cell: &CellPair) -> String {
+    let mut text = String::new();
+    for (which, wrong) in [("old", cell.old_wrong_data), ("new", cell.new_wrong_data)] {
+        if wrong {
+            let _ = writeln!(text, "WRONG DATA in the {which} run: no verdict");
+        }
+    }
+    if cell.figures.is_empty() {
+        let (old, new) = (cell.old_trials, cell.new_trials);
+        let _ = writeln!(text, "nothing to compare: {old} trials of the old run and {new} of the new one count");
+        return text;
+    }
+    let trials = |count: u32| if count == 1 { "1 trial".to_owned() } else { format!("{count} trials") };
+    let columns = vec![
+        Column::text(""),
+        Column::number(format!("old, {}", trials(cell.old_trials))),
+        Column::number(format!("new, {}", trials(cell.new_trials))),
+        Column::number("new/old"),
+        Column::number("verdict"),
+    ];
+    let rows = cell.figures.iter().map(|figure| row(cell, figure)).collect();
+    text + &table(&Table { caption: String::new(), columns, rows })
+}
+
+fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
+    let (name, number): (String, fn(f64) -> String) = match &figure.what {
+        What::Throughput => (cell.metric.name.clone(), format::quantity),
+        What::Response { kind, quantile } => {
+            (format!("{kind} {}, ms", format::percentile(*quantile)), format::milliseconds)
+        }
+    };
+    vec![
+        Cell::new(name),
+        estimate(Some(&figure.old), number),
+        estimate(Some(&figure.new), number),
+        estimate(Some(&figure.ratio), format::ratio),
+        Cell::new(verdict(figure)),
+    ]
+}
+
+fn verdict(figure: &Figure) -> String {
+    let change = match figure.change {
+        Change::Slower => "slower",
+        Change::Faster => "faster",
+        Change::NoDifferenceSeen => "no difference seen",
+        Change::TooFewTrials => "too few trials",
+        Change::WrongData => "wrong data",
+    };
+    match figure.regression {
+        Regression::Found => format!("{change}: REGRESSION"),
+        // A threshold within the interval: worth a second look, with more blocks.
+        Regression::NotShown => format!("{change}, regression not ruled out"),
+        Regression::NotAsked | Regression::RuledOut | Regression::Unknown => change.to_owned(),
+    }
+}
+
+fn conclusion(two: &TwoRuns) -> String {
+    let Some(threshold) = two.threshold else {
+        return match two.gate() {
+            Gate::WrongData => "The new run left wrong data behind.".to_owned(),
+            Gate::Open | Gate::Regressed | Gate::Untold => {
+                "No threshold was given, so no regression was looked for.".to_owned()
+            }
+        };
+    };
+    let figures = || two.cells.iter().flat_map(|cell| &cell.figures);
+    let count = |wanted: Regression| figures().filter(|figure| figure.regression == wanted).count();
+    let (found, open, all) = (count(Regression::Found), count(Regression::NotShown), figures().count());
+    let percent = percent(threshold);
+    match two.gate() {
+        Gate::WrongData => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
+        Gate::Regressed => format!("REGRESSION: {found} of {all} figures became slower by more than {percent} %."),
+        Gate::Untold => format!(
+            "NOT TOLD: no figure is shown to be slower by more than {percent} %, but not everything could be looked at (see above)."
+        ),
+        Gate::Open if open == 0 => format!("No figure became slower by more than {percent} %."),
+        Gate::Open => format!(
+            "No figure is shown to be slower by more than {percent} %; for {open} of {all} it is not ruled out either. More blocks would tell."
+        ),
+    }
+}
+
+/// A share in per cent without idle zeros: "3", "0.5".
+fn percent(share: f64) -> String {
+    ((share * 100_000.0).round() / 1_000.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use analysis::two_runs::compare;
+    use record::synthetic;
+
+    #[test]
+    fn everything_is_told_and_warnings_come_first() {
+        let old = synthetic::run(5);
+        let mut new = synthetic::run(4);
+        new.plan.seed = 3;
+        new.plan.cells.truncate(1);
+        for trial in &mut new.trials {
+            trial.record.driver.as_mut().unwrap().kinds[0].committed /= 2;
+        }
+        let two = compare(&old, &new, Some(0.03)).unwrap();
+        insta::assert_snapshot!(text(&two), @r#"
+        old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
+        new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
+        WARNING: the seeds differ: it was 20261121 and is 3, so clients did not ask for the same
+
+        native
+                                    old, 5 trials           new, 4 trials                 new/old                                       verdict
+        ─────────────────  ──────────────────────  ──────────────────────  ──────────────────────  ────────────────────────────────────────────
+        NOPM               5,239 (5,122 to 5,360)  2,655 (2,577 to 2,735)  0.507 (0.492 to 0.522)                            slower: REGRESSION
+        new-order p50, ms     2.52 (2.49 to 2.55)     2.52 (2.48 to 2.55)  0.999 (0.985 to 1.012)                            no difference seen
+        new-order p95, ms     5.31 (5.23 to 5.40)     5.31 (5.19 to 5.44)  1.000 (0.978 to 1.023)                            no difference seen
+        new-order p99, ms     7.52 (7.24 to 7.81)     7.47 (7.12 to 7.84)  0.993 (0.946 to 1.042)  no difference seen, regression not ruled out
+
+        only in the old run: kvm
+        new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired:
+        intervals are 95 %, by Student's t on logarithms for each run and by Welch's for the ratio.
+        REGRESSION: 1 of 4 figures became slower by more than 3 %.
+        "#);
+    }
+
+    #[test]
+    fn what_cannot_be_compared_says_so() {
+        let mut old = synthetic::run(3);
+        old.trials.clear();
+        let told = text(&compare(&old, &synthetic::run(3), Some(0.03)).unwrap());
+        assert!(told.contains("nothing to compare: 0 trials of the old run and 3 of the new one count"), "{told}");
+        assert!(told.contains("NOT TOLD: no figure is shown to be slower by more than 3 %"), "{told}");
+        let same = synthetic::run(5);
+        let told = text(&compare(&same, &same, None).unwrap());
+        assert!(told.ends_with("No threshold was given, so no regression was looked for.\n"), "{told}");
+    }
+}

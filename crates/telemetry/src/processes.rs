@@ -1,0 +1,112 @@
+//! CPU time of all processes, told apart into ours, others' and the kernel's.
+//!
+//! A process counts with its children that have ended and were waited for, so what ends between two readings is not
+//! lost: it moves into its parent.
+
+use crate::tree::Tree;
+use record::host_state::ProcessTimes;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Places in what follows the name in `/proc/PID/stat`.
+const PARENT: usize = 1;
+const FLAGS: usize = 6;
+const TIMES: std::ops::Range<usize> = 11..15;
+/// Flag of a thread of the kernel.
+const KERNEL_THREAD: u64 = 0x0020_0000;
+
+struct Process {
+    parent: u32,
+    is_kernel: bool,
+    ticks: u64,
+}
+
+/// Adds up the times of all processes that can be seen; `us` and everything below it is ours.
+pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
+    let ids = tree.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
+    // One that has ended since the folder was read is counted with its parent.
+    let stats = ids.filter_map(|id| Some((id, tree.text(&format!("/proc/{id}/stat")).ok()?)));
+    let processes: BTreeMap<u32, Process> = stats.filter_map(|(id, stat)| Some((id, process(&stat)?))).collect();
+    if !processes.contains_key(&us) {
+        return Err("/proc does not show our own process".to_owned());
+    }
+    Ok(added_up(&processes, us))
+}
+
+/// The name may hold spaces and brackets, so what counts begins behind the last one.
+fn process(stat: &str) -> Option<Process> {
+    let (_, rest) = stat.rsplit_once(')')?;
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
+    let ticks = TIMES.map(number).sum::<Option<u64>>()?;
+    let is_kernel = number(FLAGS)? & KERNEL_THREAD != 0;
+    Some(Process { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
+}
+
+fn added_up(processes: &BTreeMap<u32, Process>, us: u32) -> ProcessTimes {
+    let ours = below(processes, us);
+    let mut times = ProcessTimes::default();
+    for (id, process) in processes {
+        let sum = match (ours.contains(id), process.is_kernel) {
+            (true, _) => &mut times.ours_ticks,
+            (false, true) => &mut times.kernel_ticks,
+            (false, false) => &mut times.others_ticks,
+        };
+        *sum += process.ticks;
+    }
+    times
+}
+
+/// A process with its children, theirs, and so on.
+fn below(processes: &BTreeMap<u32, Process>, us: u32) -> BTreeSet<u32> {
+    let mut family = BTreeSet::from([us]);
+    let mut to_visit = vec![us];
+    while let Some(parent) = to_visit.pop() {
+        let children = processes.iter().filter(|(_, process)| process.parent == parent).map(|(id, _)| *id);
+        to_visit.extend(children.filter(|child| family.insert(*child)));
+    }
+    family
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    /// As recorded, but for the times.
+    fn stat(id: u32, name: &str, parent: u32, flags: u64, times: [u64; 4]) -> String {
+        let [user, system, childrens_user, childrens_system] = times;
+        format!(
+            "{id} ({name}) S {parent} 1 1 0 -1 {flags} 9388 405974 0 105 {user} {system} {childrens_user} {childrens_system} \
+             20 0 1 0 2512429 5259264 928 18446744073709551615"
+        )
+    }
+
+    #[test]
+    fn ours_is_what_we_started_and_what_that_started() {
+        let stats = [
+            stat(1, "init", 0, 4_194_560, [1, 0, 0, 0]),
+            stat(2, "kthreadd", 0, KERNEL_THREAD, [2, 0, 0, 0]),
+            stat(7, "kworker/0:1", 2, KERNEL_THREAD | 64, [0, 30, 0, 0]),
+            stat(20, "bakeoff", 1, 4_194_560, [100, 20, 3, 4]),
+            stat(21, "qemu (a) b", 20, 4_194_560, [1_000, 0, 0, 0]),
+            stat(22, "worker", 21, 4_194_560, [5, 0, 0, 0]),
+            stat(30, "cc1", 1, 4_194_560, [400, 50, 0, 6]),
+        ];
+        let processes = [1, 2, 7, 20, 21, 22, 30].into_iter().zip(stats.iter().map(|stat| process(stat).unwrap()));
+        let times = added_up(&processes.collect(), 20);
+        assert_eq!(times, ProcessTimes { ours_ticks: 127 + 1_000 + 5, others_ticks: 1 + 456, kernel_ticks: 32 });
+    }
+
+    #[test]
+    fn a_line_that_is_cut_off_is_no_process() {
+        assert!(process("1 (init) S 0 1 1").is_none());
+        assert!(process("").is_none());
+    }
+
+    #[test]
+    fn this_system_shows_us() {
+        let tree = Tree::new(Path::new("/"));
+        assert!(process_times(&tree, std::process::id()).is_ok());
+        assert!(process_times(&Tree::new(Path::new("/nonexistent")), 1).unwrap_err().contains("our own"));
+    }
+}
