@@ -136,5 +136,5 @@ fn a_server_that_is_killed_ends_the_driving(mut database: Database) {
     let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| drop(server.take()));
     assert!(matches!(ended, Err(DriveError::Gone { .. })), "{ended:?}");
     let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| ());
-    assert!(matches!(ended, Err(DriveError::Connect { of: 5, .. })), "{ended:?}");
+    assert!(matches!(ended, Err(DriveError::Connect { of: 6, .. })), "{ended:?}");
 }
