@@ -16,6 +16,9 @@ const BOTTOM: f64 = HEIGHT - 40.0;
 const LABELS_APART: f64 = 14.0;
 const POINT_RADIUS: f64 = 4.0;
 
+/// Paper above the highest point, at most, as a multiple of its height.
+const MOST_HEADROOM: f64 = 1.6;
+
 /// Half the length of the strokes that end an interval.
 const WHISKER: f64 = 4.0;
 
@@ -37,7 +40,9 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let first = curves.first()?;
     let points = || curves.iter().flat_map(|curve| &curve.points);
     let largest = points().map(|point| point.size).max().map(f64::from)?;
-    let highest = points().filter_map(upper_end).fold(0.0, f64::max);
+    // An interval that says little must not press all points to the floor; its bar then runs out of the paper.
+    let highest_point = points().filter_map(middle).fold(0.0, f64::max);
+    let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_HEADROOM * highest_point);
     if highest <= 0.0 {
         return None;
     }

@@ -170,7 +170,11 @@ fn small(value: f64) -> String {
 
 /// κ is a small number of which the power of ten matters.
 fn scientific(value: f64) -> String {
-    if value < 1e-12 { "0".to_owned() } else { format!("{value:.2e}") }
+    match value {
+        ..1e-12 => "0".to_owned(),
+        0.1.. => format::ratio(value),
+        _ => format!("{value:.2e}"),
+    }
 }
 
 fn note() -> String {
