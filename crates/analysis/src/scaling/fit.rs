@@ -31,6 +31,9 @@ pub struct Fit {
 /// Coefficients of N / throughput: of 1, N − 1 and N(N − 1).
 type Coefficients = [f64; 3];
 
+/// Amdahl's law goes through any two points, and says nothing then.
+const FEWEST_SIZES: usize = 3;
+
 /// Steps until the coefficients settle; a handful is usual.
 const MOST_STEPS: usize = 60;
 
@@ -48,15 +51,10 @@ impl Shape {
         }
     }
 
-    /// Below this many sizes there is nothing left over to see whether the curve fits.
-    pub fn fewest_sizes(self) -> usize {
-        self.terms()
-    }
-
-    /// The curve through points of size and throughput, all positive. `None` if there are fewer sizes than terms.
+    /// The curve through points of size and throughput, all positive. `None` if there are fewer than three sizes.
     pub fn fit(self, points: &[(f64, f64)]) -> Option<Fit> {
         let usable = points.iter().all(|(size, rate)| *size > 0.0 && *rate > 0.0 && rate.is_finite());
-        if points.len() < self.fewest_sizes() || !usable {
+        if points.len() < FEWEST_SIZES || !usable {
             return None;
         }
         // First as if errors were shares of the fitted curve: then the law is linear, and that is close already.
@@ -241,10 +239,11 @@ mod tests {
     }
 
     #[test]
-    fn fewer_sizes_than_terms_or_a_zero_give_nothing() {
+    fn two_sizes_or_a_zero_give_nothing() {
         assert_eq!(Shape::Universal.fit(&[(1.0, 1.0), (2.0, 1.9)]), None);
-        assert!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9)]).is_some());
-        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 0.0)]), None);
+        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9)]), None);
+        assert!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9), (4.0, 3.6)]).is_some());
+        assert_eq!(Shape::Amdahl.fit(&[(1.0, 1.0), (2.0, 1.9), (4.0, 0.0)]), None);
     }
 
     proptest! {
