@@ -7,14 +7,16 @@
 use crate::estimate::Bounds;
 use crate::student::t_975;
 
-/// Enough to estimate a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
+/// As many as a window is cut into at least, if its batches are not to be too short. Between 10 and 30 are enough to estimate
+/// a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
 const BATCHES: usize = 20;
+const FEWEST_BATCHES: usize = 10;
 
 /// Batches of one second would be the seconds themselves.
 const SHORTEST_BATCH_S: usize = 2;
 
 /// The shortest series that says something about its mean.
-pub const SHORTEST_S: usize = BATCHES * SHORTEST_BATCH_S;
+pub const SHORTEST_S: usize = FEWEST_BATCHES * SHORTEST_BATCH_S;
 
 /// Neighbouring batches more alike than this are not of a series whose mean can be known from so few.
 const MOST_ALIKE: f64 = 0.6;
@@ -28,12 +30,12 @@ pub struct Batches {
 }
 
 impl Batches {
-    /// [`BATCHES`] batches of the last seconds; `None` if there are too few. Seconds that fill no batch are left out at the
-    /// beginning, where what is left of warming up would be.
+    /// `None` of too few seconds. Those that fill no batch are left out at the beginning, where what is left of warming up
+    /// would be.
     pub fn of(seconds: &[f64]) -> Option<Self> {
-        let length = seconds.len() / BATCHES;
-        let first = seconds.len() - length * BATCHES;
-        (length >= SHORTEST_BATCH_S).then(|| Self { means: means(&seconds[first..], length), length })
+        let length = (seconds.len() / BATCHES).max(SHORTEST_BATCH_S);
+        let means = means(&seconds[seconds.len() % length..], length);
+        (means.len() >= FEWEST_BATCHES).then_some(Self { means, length })
     }
 }
 
@@ -49,14 +51,15 @@ pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
         let why = format!("the window has {} s of the at least {SHORTEST_S} s needed", seconds.len());
         return Bounds::Unknown { why };
     };
-    let mean = batches.means.iter().sum::<f64>() / BATCHES as f64;
+    let count = batches.means.len();
+    let mean = batches.means.iter().sum::<f64>() / count as f64;
     let residuals: Vec<f64> = batches.means.iter().map(|batch| batch - mean).collect();
     let alike = correlation_of_neighbours(&residuals, 0);
     if alike > MOST_ALIKE {
         let why = format!("seconds depend on each other for longer than {} s", batches.length);
         return Bounds::Unknown { why };
     }
-    let independent = independent(BATCHES, alike);
+    let independent = independent(count, alike);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let half = t_975(degrees(independent - 1.0)) * (squares / (independent - 1.0) / independent).sqrt();
     Bounds::Known { low: (value - half).max(0.0), high: value + half }
@@ -95,14 +98,16 @@ mod tests {
     use proptest::prelude::*;
     use record::synthetic::Chance;
 
-    /// `numpy.arange(1, 44)[3:].reshape(20, 2).mean(1)` begins with 4.5, 6.5 and ends with 42.5.
+    /// `numpy.arange(1, 44)[1:].reshape(21, 2).mean(1)` begins with 2.5, 4.5 and ends with 42.5.
     #[test]
     fn batches_are_of_equal_length_and_end_with_the_series() {
         let seconds: Vec<f64> = (1..44).map(f64::from).collect();
         let batches = Batches::of(&seconds).unwrap();
-        assert_eq!((batches.length, batches.means.len()), (2, 20));
-        assert_eq!((batches.means[0], batches.means[1], batches.means[19]), (4.5, 6.5, 42.5));
-        assert_eq!(Batches::of(&seconds[..39]), None);
+        assert_eq!((batches.length, batches.means.len()), (2, 21));
+        assert_eq!((batches.means[0], batches.means[1], batches.means[20]), (2.5, 4.5, 42.5));
+        let cut =
+            |seconds: usize| Batches::of(&vec![1.0; seconds]).map(|batches| (batches.means.len(), batches.length));
+        assert_eq!([19, 20, 59, 60, 119].map(cut), [None, Some((10, 2)), Some((29, 2)), Some((20, 3)), Some((23, 5))]);
     }
 
     /// Worked by hand: of -2, -1, 0, 1, 2 the neighbours' products are 2, 0, 0, 2, and the squares 10 together. That is 0.4,
@@ -127,8 +132,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_known_has_a_reason() {
-        let Bounds::Unknown { why } = bounds(5.0, &[5.0; 24]) else { panic!("too short") };
-        assert_eq!(why, "the window has 24 s of the at least 40 s needed");
+        let Bounds::Unknown { why } = bounds(5.0, &[5.0; 16]) else { panic!("too short") };
+        assert_eq!(why, "the window has 16 s of the at least 20 s needed");
         let rising: Vec<f64> = (0..100).map(f64::from).collect();
         let Bounds::Unknown { why } = bounds(50.0, &rising) else { panic!("not independent") };
         assert_eq!(why, "seconds depend on each other for longer than 5 s");

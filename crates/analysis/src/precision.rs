@@ -14,10 +14,10 @@ pub const POWER: f64 = 0.80;
 const MOST_BLOCKS: u32 = 1_000_000;
 
 /// Steps of Simpson's rule over the spread of an estimated standard deviation; twice as many change no digit shown.
-const STEPS: usize = 400;
+const STEPS: usize = 200;
 
-/// Halvings of a range; each gains a binary digit.
-const HALVINGS: usize = 60;
+/// Halvings of a range; each gains a binary digit, and nine decimal ones are more than the table of t has.
+const HALVINGS: usize = 30;
 
 /// The fewest blocks whose 95 % t interval of the ratio is no wider than ± `half_width`, if their log ratios keep the
 /// standard deviation `spread`. Both are on the scale of natural logarithms: 0.01 is ±1 %. `None` where either makes no

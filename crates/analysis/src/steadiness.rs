@@ -269,7 +269,8 @@ fn verdict_of_cell(trials: &[&TrialSteadiness], drift: Option<&Estimate>, unsett
         _ => false,
     });
     let together = if agree { first.verdict.clone() } else { judge(drift) };
-    let mostly_unsettled = unsettled >= FEWEST_TRIALS && 2 * unsettled > trials.len();
+    // One steady trial in five seems not to settle; more than two thirds of three or more hardly ever do.
+    let mostly_unsettled = unsettled >= FEWEST_TRIALS && 3 * unsettled > 2 * trials.len();
     if together != Steadiness::Drifting && mostly_unsettled { Steadiness::Unsettled } else { together }
 }
 

@@ -18,6 +18,8 @@ pub mod plan;
 pub mod precision;
 pub mod run;
 #[cfg(feature = "synthetic")]
+pub mod simulated;
+#[cfg(feature = "synthetic")]
 pub mod synthetic;
 pub mod trial;
 

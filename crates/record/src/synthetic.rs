@@ -218,7 +218,7 @@ fn length_ms(phase: Phase) -> u64 {
 fn series(speed: f64, chance: &mut Chance) -> Measured {
     let intervals = (0..WARMUP_S + MEASURED_S).map(|second| {
         // Caches fill during the first seconds.
-        let warm = 1.0 - 0.5 * (-(second as f64) / 3.0).exp();
+        let warm = 1.0 - 0.5 * (-(second as f64) / 1.5).exp();
         let pace = speed * warm * (1.0 + 0.03 * chance.normal());
         let kinds = (0_u16..).zip(KINDS).flat_map(|(kind, shape)| second_of(kind, shape, pace, chance));
         Interval { start_ms: second * 1000, length_ms: 1000, measured: second >= WARMUP_S, kinds: kinds.collect() }

@@ -152,10 +152,10 @@ mod tests {
         native
                                     old, 5 trials           new, 4 trials                 new/old                                       verdict
         ─────────────────  ──────────────────────  ──────────────────────  ──────────────────────  ────────────────────────────────────────────
-        NOPM               5,239 (5,122 to 5,360)  2,655 (2,577 to 2,735)  0.507 (0.492 to 0.522)                            slower: REGRESSION
-        new-order p50, ms     2.52 (2.49 to 2.55)     2.52 (2.48 to 2.55)  0.999 (0.985 to 1.012)                            no difference seen
-        new-order p95, ms     5.31 (5.23 to 5.40)     5.31 (5.19 to 5.44)  1.000 (0.978 to 1.023)                            no difference seen
-        new-order p99, ms     7.52 (7.24 to 7.81)     7.47 (7.12 to 7.84)  0.993 (0.946 to 1.042)  no difference seen, regression not ruled out
+        NOPM               5,249 (5,114 to 5,387)  2,665 (2,583 to 2,748)  0.508 (0.492 to 0.524)                            slower: REGRESSION
+        new-order p50, ms     2.53 (2.50 to 2.57)     2.53 (2.49 to 2.56)  0.997 (0.983 to 1.012)                            no difference seen
+        new-order p95, ms     5.37 (5.22 to 5.51)     5.37 (5.17 to 5.59)  1.002 (0.964 to 1.041)  no difference seen, regression not ruled out
+        new-order p99, ms     7.54 (7.25 to 7.84)     7.47 (7.16 to 7.80)  0.991 (0.946 to 1.037)  no difference seen, regression not ruled out
 
         only in the old run: kvm
         new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired:

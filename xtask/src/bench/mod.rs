@@ -10,6 +10,7 @@ mod load;
 mod postgres;
 mod ratio;
 mod rows;
+mod statistics;
 mod table;
 
 use anyhow::{Context, ensure};
@@ -52,15 +53,22 @@ pub enum Race {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
+    Statistics {
+        /// Of equal contenders, for each number of blocks
+        #[arg(long, default_value_t = 2_000)]
+        studies: u32,
+    },
 }
 
 pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
-    let ground = Ground::prepare(root)?;
+    let ground = || Ground::prepare(root);
     match race {
-        Race::Load { warehouses, writers, rounds } => load::race(&ground, *warehouses, (*writers).max(1), *rounds),
-        Race::Boot { rounds } => boot::race(&ground, *rounds),
-        Race::Rows { warehouses, rounds } => rows::race(&ground, *warehouses, *rounds),
-        Race::Driver { rounds, seconds, only } => driver::race(&ground, *rounds, *seconds, only),
+        Race::Load { warehouses, writers, rounds } => load::race(&ground()?, *warehouses, (*writers).max(1), *rounds),
+        Race::Boot { rounds } => boot::race(&ground()?, *rounds),
+        Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
+        Race::Driver { rounds, seconds, only } => driver::race(&ground()?, *rounds, *seconds, only),
+        Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Comparisons against published ratios and independently computed intervals.
 
 use super::*;
-use record::synthetic;
+use record::{simulated, synthetic};
 
 /// A run whose windows counted exactly these, baseline first, one pair for each block.
 fn counted(pairs: &[(u64, u64)]) -> Run {
@@ -168,4 +168,14 @@ fn trials_of_one_block_give_one_ratio() {
     assert_eq!(found.blocks.len(), 3);
     assert!((found.blocks[0].ratio - (0.85_f64 * 0.87).sqrt()).abs() < 1e-12, "{found:?}");
     assert!(found.bootstrap.known().is_some());
+}
+
+/// A small part of `cargo xtask bench statistics`: intervals of 400 simulated studies hold the truth as often as promised,
+/// to within the chance of so few.
+#[test]
+fn intervals_of_simulated_studies_hold_the_truth() {
+    let study = simulated::Study { blocks: 5, ratio: 0.97, warmup_s: 0, measured_s: 20, noise: simulated::REALISTIC };
+    let holds = |seed: u64| ratio_of(&simulated::run(&study, seed)).estimate.bounds.contain(0.97) == Some(true);
+    let covering = (0..400).filter(|seed| holds(*seed)).count();
+    assert!((365..=395).contains(&covering), "{covering} of 400");
 }

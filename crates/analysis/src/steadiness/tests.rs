@@ -74,10 +74,10 @@ fn a_level_course_is_steady_and_a_falling_one_is_not() {
 
 #[test]
 fn a_short_window_is_too_short_to_tell() {
-    let found = of(&[1000.0; 32], 8);
-    let why = "the window has 24 s of the at least 40 s needed".to_owned();
+    let found = of(&[1000.0; 24], 8);
+    let why = "the window has 16 s of the at least 20 s needed".to_owned();
     assert_eq!(found.verdict, Steadiness::TooShortToTell { why });
-    let why = "driving took 32 s of the at least 50 s needed".to_owned();
+    let why = "driving took 24 s of the at least 50 s needed".to_owned();
     assert_eq!(found.settled, Settled::TooShortToTell { why });
 }
 

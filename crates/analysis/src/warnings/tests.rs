@@ -73,7 +73,7 @@ fn a_contender_that_is_fast_and_slow_in_turns_is_told() {
     totals.committed *= 2;
     let cautions = texts(&run, Severity::Caution);
     let told =
-        |text: &&String| text.starts_with("native was 1.9 times as fast in its fastest trial as in its slowest: ");
+        |text: &&String| text.starts_with("native was 2.0 times as fast in its fastest trial as in its slowest: ");
     assert_eq!(cautions.iter().filter(told).count(), 1, "{cautions:?}");
     assert!(!cautions.iter().any(|text| text.starts_with("kvm was")), "{cautions:?}");
 }

@@ -1,0 +1,209 @@
+//! Records of studies whose truth is known, with the noise that real ones have, for asking how often an analysis is right.
+//!
+//! Two contenders and one kind of transaction. Throughput is what is simulated: its latencies are the same in every second,
+//! and neither machine nor database is told of. Drawn from a seed, so that it is the same everywhere.
+
+use crate::FORMAT;
+use crate::intervals::{Interval, KindInterval, Measured, Span};
+use crate::plan::{Cell, Plan, PlannedTrial};
+use crate::run::{Run, StoredTrial};
+use crate::synthetic::Chance;
+use crate::trial::{DriverFacts, KindTotals, Metric, Outcome, TrialRecord, Work};
+use serde_json::Map;
+
+const KIND: &str = "transfer";
+const CONTENDERS: [&str; 2] = ["one", "other"];
+
+/// So many that rounding to whole transactions is far below any noise.
+const PER_SECOND: f64 = 5_000.0;
+
+/// Shares of all transactions, in per mille, and what each took.
+const RESPONSES_US: [(f64, u64); 4] = [(0.500, 400), (0.450, 900), (0.045, 2_400), (0.005, 9_000)];
+
+/// What makes one run of the same thing differ from the next. Shares are standard deviations of logarithms.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Noise {
+    /// Of each trial by itself: placement of memory, layout on disk, whatever is drawn anew at each start.
+    pub run_to_run: f64,
+    /// By how much the host has wandered from one trial to the next, for good: warmth, neighbours, a filling disk.
+    pub wandering: f64,
+    /// Of single seconds.
+    pub seconds: f64,
+    /// How much of a second's deviation is left in the next.
+    pub alike: f64,
+    /// How often something else stalls the machine, for how long on average, and what it leaves of the throughput.
+    pub bursts_per_minute: f64,
+    pub burst_s: f64,
+    pub left_in_burst: f64,
+}
+
+/// A host that wanders and is disturbed now and then. In windows of two minutes, trials of the same thing differ by about
+/// one per cent: 0.8 % of their own, 0.5 % from their seconds, the rest from bursts and wandering.
+pub const REALISTIC: Noise = Noise {
+    run_to_run: 0.008,
+    wandering: 0.003,
+    seconds: 0.03,
+    alike: 0.6,
+    bursts_per_minute: 0.2,
+    burst_s: 2.0,
+    left_in_burst: 0.5,
+};
+
+/// What is to be simulated.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Study {
+    pub blocks: u32,
+    /// True throughput of the second contender over that of the first, the baseline.
+    pub ratio: f64,
+    pub warmup_s: u64,
+    pub measured_s: u64,
+    pub noise: Noise,
+}
+
+/// One study as it might have been recorded.
+pub fn run(study: &Study, seed: u64) -> Run {
+    let mut chance = Chance::new(seed);
+    let plan = plan(study, seed, &mut chance);
+    let mut wandered = 0.0;
+    let mut trials = Vec::with_capacity(plan.trials.len());
+    for planned in &plan.trials {
+        wandered += study.noise.wandering * chance.normal();
+        let own = study.noise.run_to_run * chance.normal();
+        let true_ratio = if planned.cell == 0 { 1.0 } else { study.ratio };
+        trials.push(trial(study, planned, true_ratio * (wandered + own).exp(), &mut chance));
+    }
+    Run { plan, host: crate::facts::Facts::default(), trials, dir: "runs/simulated".into() }
+}
+
+fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
+    let cell = |(id, contender): (u32, &str)| Cell {
+        id,
+        contender: contender.to_owned(),
+        baseline: id == 0,
+        scenario: None,
+        sweep: Map::new(),
+        settings: Map::new(),
+    };
+    let mut trials = Vec::new();
+    for block in 1..=study.blocks {
+        let first = u32::from(chance.uniform() < 0.5);
+        for cell in [first, 1 - first] {
+            let id = u32::try_from(trials.len()).unwrap_or(u32::MAX).saturating_add(1);
+            trials.push(PlannedTrial { id, block, cell, seed: u64::from(block) });
+        }
+    }
+    Plan {
+        format: FORMAT,
+        question: "Does the analysis find the truth?".to_owned(),
+        study: "simulated".to_owned(),
+        seed,
+        blocks: study.blocks,
+        aa: false,
+        precision: None,
+        cells: (0..).zip(CONTENDERS).map(cell).collect(),
+        trials,
+        workloads: Vec::new(),
+    }
+}
+
+fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance) -> StoredTrial {
+    let measured = series(study, speed, chance);
+    let window = measured.intervals.iter().filter(|interval| interval.measured);
+    let committed = window.map(|interval| interval.kinds[0].count()).sum();
+    let driver = DriverFacts {
+        placement: "inside".to_owned(),
+        warmup_ms: study.warmup_s * 1000,
+        measured_ms: study.measured_s * 1000,
+        clients: 8,
+        sessions: 8,
+        shards: 1,
+        metric: Metric {
+            name: "TPS".to_owned(),
+            unit: "transactions per second".to_owned(),
+            per_ms: 1000,
+            counted: vec![KIND.to_owned()],
+        },
+        kinds: vec![KindTotals { kind: KIND.to_owned(), committed, ..KindTotals::default() }],
+        work: Work {
+            transactions: committed,
+            statements: committed,
+            rows_returned: committed,
+            rows_changed: committed,
+        },
+        ..DriverFacts::default()
+    };
+    let record = TrialRecord {
+        format: FORMAT,
+        id: planned.id,
+        block: planned.block,
+        cell: planned.cell,
+        contender: CONTENDERS[planned.cell as usize].to_owned(),
+        seed: planned.seed,
+        outcome: Outcome::Completed,
+        started: "2026-11-21T12:00:00Z".to_owned(),
+        phases: Vec::new(),
+        machine: None,
+        server: None,
+        driver: Some(driver),
+        host_state: None,
+        warnings: Vec::new(),
+    };
+    StoredTrial { record, measured: Some(measured), findings: Vec::new(), looks: None }
+}
+
+/// Seconds that depend on the one before, and now and then a burst.
+fn series(study: &Study, speed: f64, chance: &mut Chance) -> Measured {
+    let noise = &study.noise;
+    let fresh = noise.seconds * (1.0 - noise.alike * noise.alike).sqrt();
+    let mut deviation = noise.seconds * chance.normal();
+    let mut in_burst = false;
+    let mut intervals = Vec::new();
+    for second in 0..study.warmup_s + study.measured_s {
+        deviation = noise.alike * deviation + fresh * chance.normal();
+        let ends = in_burst && chance.uniform() < 1.0 / noise.burst_s;
+        let begins = chance.uniform() < noise.bursts_per_minute / 60.0;
+        in_burst = (in_burst && !ends) || begins;
+        let left = if in_burst { noise.left_in_burst } else { 1.0 };
+        intervals.push(Interval {
+            start_ms: second * 1000,
+            length_ms: 1000,
+            measured: second >= study.warmup_s,
+            kinds: kinds(PER_SECOND * speed * left * deviation.exp()),
+        });
+    }
+    Measured { kinds: vec![KIND.to_owned()], intervals }
+}
+
+fn kinds(per_second: f64) -> Vec<KindInterval> {
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Some thousands.
+    let count = |share: f64| (per_second * share).round() as u32;
+    let counts: Vec<(u64, u32)> = RESPONSES_US.iter().map(|&(share, value_us)| (value_us, count(share))).collect();
+    let of = |span| KindInterval { kind: 0, span, counts: counts.clone() };
+    vec![of(Span::Response), of(Span::Service)]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const STUDY: Study = Study { blocks: 200, ratio: 0.97, warmup_s: 0, measured_s: 60, noise: REALISTIC };
+
+    #[test]
+    fn a_simulated_study_has_the_ratio_that_was_asked_for() {
+        let run = run(&STUDY, 1);
+        let log_of = |cell: u32| {
+            let own = run.trials.iter().filter(|trial| trial.record.cell == cell);
+            let counted = own.filter_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.kinds[0].committed);
+            counted.map(|committed| (committed as f64).ln()).sum::<f64>() / 200.0
+        };
+        let ratio = (log_of(1) - log_of(0)).exp();
+        assert!((ratio - 0.97).abs() < 0.006, "{ratio}");
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_study() {
+        let short = Study { blocks: 3, ..STUDY };
+        assert_eq!(run(&short, 5), run(&short, 5));
+        assert!(run(&short, 5) != run(&short, 6));
+    }
+}
