@@ -10,7 +10,7 @@
 //! ```text
 //!   calling thread                       one thread for each shard
 //!   ──────────────                       ─────────────────────────────────────────────────────────────
-//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client, one for what is deferred
+//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client; one for deferred work
 //!     │  ◀──────────── ready ────────────┘                     (in process: one session for everything)
 //!     │ ── one start for all ──────────▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
 //!     │                                     ▲                      │                                  │

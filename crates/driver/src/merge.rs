@@ -184,6 +184,7 @@ fn extra(shards: &[ShardReport]) -> Map<String, Value> {
     }
     let total = |field: fn(&ShardReport) -> u64| shards.iter().map(field).sum::<u64>();
     let mut extra = Map::new();
+    extra.insert("on_one_cpu_each".to_owned(), json!(shards.iter().all(|shard| shard.on_one_cpu)));
     extra.insert("in_process".to_owned(), json!(shards.iter().any(|shard| shard.in_process)));
     extra.insert("sessions_lost".to_owned(), json!(total(|shard| shard.lost)));
     extra.insert("sessions_reopened".to_owned(), json!(total(|shard| shard.reopened)));

@@ -87,6 +87,8 @@ pub struct ShardReport {
     pub reopened: u64,
     /// Transactions that were dropped because they did not end in time.
     pub unfinished: u32,
+    /// Whether its thread was kept on one CPU.
+    pub on_one_cpu: bool,
     pub in_process: bool,
     /// When the shard stopped beginning transactions.
     pub closed_at: Nanos,
@@ -374,6 +376,7 @@ where
             lost: self.losses.lost.get(),
             reopened: self.losses.reopened.get(),
             unfinished: self.in_progress.get(),
+            on_one_cpu: false,
             in_process: self.in_process,
             queue: meters.queue,
             closed_at: self.closing_since.get().unwrap_or(self.window.start),

@@ -59,6 +59,7 @@ fn report(window: Window, mut lives: Vec<Life>) -> ShardReport {
         lost: 0,
         reopened: 0,
         unfinished: 0,
+        on_one_cpu: false,
         in_process: false,
         queue: QueueCounts::default(),
         closed_at: window.end(),
