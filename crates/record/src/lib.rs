@@ -21,6 +21,7 @@ pub mod run;
 pub mod simulated;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
+pub mod telemetry;
 pub mod trial;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.
