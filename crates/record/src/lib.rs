@@ -22,6 +22,7 @@ pub mod simulated;
 #[cfg(feature = "synthetic")]
 pub mod synthetic;
 pub mod telemetry;
+pub mod telemetry_files;
 pub mod trial;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.

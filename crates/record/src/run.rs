@@ -6,6 +6,8 @@ use crate::folder::{RecordError, RunFolder, TrialFolder, failing, read_json};
 use crate::intervals::Measured;
 use crate::looks::{Looks, StoredCounters};
 use crate::plan::Plan;
+use crate::telemetry::Series;
+use crate::telemetry_files;
 use crate::trial::TrialRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -30,6 +32,8 @@ pub struct StoredTrial {
     pub findings: Vec<Finding>,
     /// What was counted within the measured window; absent from old records and from windows too short for it.
     pub looks: Option<Looks>,
+    /// What host and machine counted over time; none from old records.
+    pub telemetry: Vec<Series>,
 }
 
 impl Run {
@@ -61,5 +65,6 @@ fn read_trial(path: &Path) -> Result<StoredTrial, RecordError> {
     let findings = if findings.exists() { read_json(&findings)? } else { Vec::new() };
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json::<StoredCounters>(&counters)?.window } else { None };
-    Ok(StoredTrial { record, measured, findings, looks })
+    let telemetry = telemetry_files::read(path)?;
+    Ok(StoredTrial { record, measured, findings, looks, telemetry })
 }

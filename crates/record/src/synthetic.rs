@@ -203,7 +203,8 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         host_state: Some(host_state(planned)),
         warnings: Vec::new(),
     };
-    StoredTrial { record, measured: Some(measured), findings: findings(&mut chance), looks: Some(looks(speed)) }
+    let (findings, looks) = (findings(&mut chance), Some(looks(speed)));
+    StoredTrial { record, measured: Some(measured), findings, looks, telemetry: Vec::new() }
 }
 
 fn length_ms(phase: Phase) -> u64 {

@@ -30,7 +30,7 @@ pub enum Behaviour {
 /// One counter.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Column {
-    /// Dotted and stable, the probe first: `cpu.steal`, `disk.vda.writes`, `vcpu.0.wait`.
+    /// Dotted and stable, the probe first: `cpu.steal`, `disk.data.writes`, `vcpu.0.wait`.
     pub name: String,
     /// In which its whole numbers count: "ns", "bytes", "ticks", or empty for things that happened.
     pub unit: String,
@@ -41,6 +41,9 @@ pub struct Column {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     pub name: String,
+    /// From where it reads: files, or a program that is asked.
+    #[serde(default)]
+    pub source: String,
     /// Names of its columns.
     pub columns: Reading<Vec<String>>,
 }
