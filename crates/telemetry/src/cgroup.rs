@@ -23,21 +23,30 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
-struct Groups {
+pub struct Groups {
     mounts: Vec<Mount>,
-    /// Lines of `/proc/self/cgroup`: controllers, path.
+    /// Lines of `/proc/PID/cgroup`: controllers, path.
     ours: Vec<(String, PathBuf)>,
 }
 
 impl Groups {
     fn read(tree: &Tree) -> Result<Self, String> {
+        Self::of(tree, "self")
+    }
+
+    /// The groups that a process is in, as this process sees them.
+    pub fn of_process(tree: &Tree, process: u32) -> Result<Self, String> {
+        Self::of(tree, &process.to_string())
+    }
+
+    fn of(tree: &Tree, process: &str) -> Result<Self, String> {
         let mounts = mounts::parse(&tree.text("/proc/self/mountinfo")?);
         let mounts: Vec<Mount> =
             mounts.into_iter().filter(|mount| matches!(mount.file_system.as_str(), "cgroup" | "cgroup2")).collect();
         if mounts.is_empty() {
             return Err("no control group file system is mounted".to_owned());
         }
-        Ok(Self { mounts, ours: parse_ours(&tree.text("/proc/self/cgroup")?) })
+        Ok(Self { mounts, ours: parse_ours(&tree.text(&format!("/proc/{process}/cgroup"))?) })
     }
 
     fn has(&self, file_system: &str) -> bool {
@@ -80,6 +89,12 @@ impl Groups {
         let inner = mount.point.join(below);
         let folders = inner.ancestors().take_while(|folder| folder.starts_with(&mount.point));
         Some((version, folders.map(Path::to_path_buf).collect()))
+    }
+
+    /// Where the CPU time of the group and of those above it is controlled, innermost first.
+    pub fn cpu_folders(&self) -> Result<Vec<PathBuf>, String> {
+        let (_, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
+        Ok(folders)
     }
 
     fn memory_max(&self, tree: &Tree) -> Reading {

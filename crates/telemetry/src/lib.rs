@@ -1,4 +1,9 @@
-//! What a system is, as seen from inside it: processor, hypervisor, memory, kernel, limits and storage.
+//! What a system is, as seen from inside it, and what it counts while a trial runs.
+//!
+//! [`fingerprint`] and its neighbours say what a system is: processor, hypervisor, memory, kernel, limits and storage.
+//! [`Sampler`] opens probes of everything that the kernel counts, of the system and of the [`Targets`] in it, and reads
+//! them all as one sample; [`Sampling`] does so once a second in a thread of its own. [`qmp`] makes counters of what QEMU
+//! answers.
 //!
 //! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side. It
 //! reads `/proc`, `/sys` and `/etc/os-release` and starts no program, because a guest may hold nothing but our binary.
@@ -6,26 +11,40 @@
 //! and are tested on recorded trees. Sampling over time is not done here: what a device has counted is read when asked for.
 
 mod cgroup;
+mod counter;
 mod cpu;
 mod cpu_time;
 mod device;
+mod files;
 mod host_state;
 mod hypervisor;
+mod kept;
 mod kernel;
 mod memory;
 mod mounts;
+mod probes;
 mod processes;
+pub mod qmp;
+mod sampler;
+mod sampling;
 mod storage;
+mod targets;
 mod tree;
 
 use record::facts::{Fact, Facts};
+use record::telemetry::{Probe, Side};
+use std::collections::BTreeSet;
 use std::path::Path;
 use tree::{Reading, Tree};
 
+pub use counter::Counter;
 pub use cpu_time::cpu_time;
 pub use device::device_counts;
 pub use host_state::host_state;
+pub use sampler::{Asked, Sampler};
+pub use sampling::{Grid, Sampling};
 pub use storage::storage;
+pub use targets::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget};
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.
 ///
@@ -48,6 +67,28 @@ pub fn describe(path: &Path) -> Facts {
     let mut facts = fingerprint(root);
     facts.extend(storage(root, path));
     facts
+}
+
+/// Every probe of the system we run on, tried on what lies under `path` and on our own process: available or not, and why.
+/// What only a running guest's QEMU can tell is not among them.
+pub fn probes_here(path: &Path) -> Vec<Probe> {
+    let process = std::process::id();
+    let own = |label: &str| ProcessTarget { label: label.to_owned(), process };
+    let targets = Targets {
+        cpus: None,
+        disks: vec![DiskTarget { label: "here".to_owned(), place: Place::Under(path.to_owned()) }],
+        interfaces: Interfaces::AllButLoopback,
+        threads: vec![ThreadTarget { label: "thread".to_owned(), process, thread: process }],
+        families: vec![FamilyTarget {
+            label: "family".to_owned(),
+            process,
+            without_threads: BTreeSet::new(),
+            with_switches: true,
+        }],
+        pages: vec![own("own")],
+        groups: vec![own("own")],
+    };
+    Sampler::open(Side::Host, Path::new("/"), &targets, Vec::new()).probes().to_vec()
 }
 
 /// Stable dotted names with what was read under each.

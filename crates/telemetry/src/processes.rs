@@ -14,6 +14,11 @@ const TIMES: std::ops::Range<usize> = 11..15;
 /// Flag of a thread of the kernel.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
+/// The parent of a process, as long as there is one.
+pub fn parent_of(tree: &Tree, id: u32) -> Option<u32> {
+    process(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
+}
+
 struct Process {
     parent: u32,
     is_kernel: bool,

@@ -1,13 +1,14 @@
 //! A system's files below a root folder, read with a bound, and the reason when one cannot be read.
 
-use std::io::{ErrorKind, Read};
+use std::fs::File;
+use std::io::{Error, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
 /// What was read, or why it was not, in words that follow "unavailable, because".
 pub type Reading = Result<String, String>;
 
 /// Longer than any file read here; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
-const LONGEST_FILE: u64 = 8 << 20;
+pub const LONGEST_FILE: u64 = 8 << 20;
 
 pub struct Tree {
     root: PathBuf,
@@ -26,14 +27,14 @@ impl Tree {
     /// The text of a file, given by its absolute path in the system described.
     pub fn text(&self, path: &str) -> Reading {
         let mut bytes = Vec::new();
-        std::fs::File::open(self.locate(Path::new(path)))
-            .and_then(|file| file.take(LONGEST_FILE).read_to_end(&mut bytes))
-            .map_err(|error| match error.kind() {
-                ErrorKind::NotFound => format!("{path} does not exist"),
-                ErrorKind::PermissionDenied => format!("{path} may not be read by this user"),
-                _ => format!("{path} cannot be read: {error}"),
-            })?;
+        let read = self.open(path)?.take(LONGEST_FILE).read_to_end(&mut bytes);
+        read.map_err(|error| why_unread(path, &error))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
+    }
+
+    /// The file itself, for who reads it more than once.
+    pub fn open(&self, path: &str) -> Result<File, String> {
+        File::open(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))
     }
 
     /// The text of a file that holds one value, without the line's end.
@@ -72,6 +73,14 @@ impl Tree {
     fn locate(&self, path: &Path) -> PathBuf {
         let below: PathBuf = path.components().filter(|part| !matches!(part, Component::RootDir)).collect();
         self.root.join(below)
+    }
+}
+
+fn why_unread(path: &str, error: &Error) -> String {
+    match error.kind() {
+        ErrorKind::NotFound => format!("{path} does not exist"),
+        ErrorKind::PermissionDenied => format!("{path} may not be read by this user"),
+        _ => format!("{path} cannot be read: {error}"),
     }
 }
 

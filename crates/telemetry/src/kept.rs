@@ -1,0 +1,108 @@
+//! The samples of a series, in bounded memory.
+//!
+//! When there is no more room, every other sample is dropped, and from then on only every other moment is sampled. Counts
+//! lose nothing by that but how finely they are seen. Marked samples, those at the ends of windows, are never dropped.
+
+use record::telemetry::Sample;
+
+/// Values kept at most: 64 MiB of them, which is an hour of a thousand columns.
+const MOST_VALUES: usize = 4 << 20;
+/// However many columns there are, so many samples are kept.
+const FEWEST_SAMPLES: usize = 64;
+
+pub struct Kept {
+    samples: Vec<Entry>,
+    most: usize,
+    /// Of so many moments on the grid one is sampled.
+    stride: u64,
+}
+
+struct Entry {
+    sample: Sample,
+    /// Which moment on the grid, or nothing for a marked one.
+    moment: Option<u64>,
+}
+
+impl Kept {
+    pub fn for_columns(columns: usize) -> Self {
+        Self::of((MOST_VALUES / columns.max(1)).max(FEWEST_SAMPLES))
+    }
+
+    fn of(most: usize) -> Self {
+        Self { samples: Vec::new(), most, stride: 1 }
+    }
+
+    /// Whether a moment on the grid is to be sampled.
+    pub fn wants(&self, moment: u64) -> bool {
+        moment.is_multiple_of(self.stride)
+    }
+
+    /// Keeps the sample of a moment on the grid.
+    pub fn keep(&mut self, moment: u64, sample: Sample) {
+        self.make_room();
+        // Making room may have made the grid coarser.
+        if self.wants(moment) {
+            self.samples.push(Entry { sample, moment: Some(moment) });
+        }
+    }
+
+    /// Keeps a sample that must not be dropped. Who marks without end drops the oldest marks.
+    pub fn mark(&mut self, sample: Sample) {
+        self.make_room();
+        self.samples.push(Entry { sample, moment: None });
+    }
+
+    fn make_room(&mut self) {
+        if self.samples.len() < self.most {
+            return;
+        }
+        self.stride = self.stride.saturating_mul(2);
+        let stride = self.stride;
+        self.samples.retain(|entry| entry.moment.is_none_or(|moment| moment.is_multiple_of(stride)));
+        // All are marks, or all that were left fall on the coarser grid.
+        let too_many = (self.samples.len() + 1).saturating_sub(self.most);
+        self.samples.drain(..too_many);
+    }
+
+    pub fn into_samples(self) -> Vec<Sample> {
+        self.samples.into_iter().map(|entry| entry.sample).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_ns: u64) -> Sample {
+        Sample { at_ns, took_ns: 1, values: Vec::new() }
+    }
+
+    fn moments(kept: Kept) -> Vec<u64> {
+        kept.into_samples().iter().map(|sample| sample.at_ns).collect()
+    }
+
+    #[test]
+    fn a_full_series_becomes_coarser_and_keeps_its_marks() {
+        let mut kept = Kept::of(8);
+        kept.mark(sample(1_000));
+        for moment in 0..20 {
+            if kept.wants(moment) {
+                kept.keep(moment, sample(moment));
+            }
+        }
+        assert_eq!(moments(kept), [1_000, 0, 4, 8, 12, 16]);
+    }
+
+    #[test]
+    fn memory_is_bounded_whatever_comes() {
+        let mut kept = Kept::of(4);
+        for moment in 0..10_000 {
+            kept.keep(moment, sample(moment));
+            kept.mark(sample(moment));
+            assert!(kept.samples.len() <= 4, "{moment}");
+        }
+        assert_eq!(moments(kept).last(), Some(&9_999));
+        assert_eq!(Kept::for_columns(0).most, MOST_VALUES);
+        assert_eq!(Kept::for_columns(usize::MAX).most, FEWEST_SAMPLES);
+    }
+}

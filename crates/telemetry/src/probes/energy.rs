@@ -1,0 +1,114 @@
+//! Energy used, as the processor estimates it, by package and part (`powercap`).
+//!
+//! These counters run over after minutes at full load. The sampler follows them, so what it gives only grows; it would
+//! miss a whole round if it did not look for that long.
+
+use super::Opening;
+use crate::counter::{Counter, part};
+use crate::files::Files;
+use crate::tree::Tree;
+
+const ZONES: &str = "/sys/class/powercap";
+
+pub fn opening(tree: &Tree) -> Opening {
+    let mut zones = zones(tree);
+    let remedy = "a host (not a guest) with a processor that tells it, and root, whom alone recent kernels let read it";
+    Opening::new("energy", format!("{ZONES}/*/energy_uj"), remedy, move |files| {
+        if zones.is_empty() {
+            return Err(format!("{ZONES} has no zone that counts energy"));
+        }
+        zones.iter_mut().map(|zone| zone.read(files)).collect()
+    })
+}
+
+/// One part of the system whose energy is counted.
+struct Zone {
+    name: String,
+    path: String,
+    /// The counter's largest value; the next is zero.
+    largest: u64,
+    running: Running,
+}
+
+impl Zone {
+    fn read(&mut self, files: &mut Files) -> Result<Counter, String> {
+        let used = self.running.with(files.number(&self.path)?, self.largest);
+        Ok(Counter::counts(format!("energy.{}", self.name), "uj", used))
+    }
+}
+
+/// Every zone that counts, named by itself and the zone it is in: `package-0`, `package-0_dram`.
+fn zones(tree: &Tree) -> Vec<Zone> {
+    let value = |zone: &str, file: &str| tree.value(&format!("{ZONES}/{zone}/{file}")).ok();
+    let name = |zone: &str| {
+        let own = value(zone, "name")?;
+        let outer = zone.rsplit_once(':').and_then(|(outer, _)| value(outer, "name"));
+        Some(part(&outer.map_or(own.clone(), |outer| format!("{outer}_{own}"))))
+    };
+    let zone = |zone: String| {
+        let largest = value(&zone, "max_energy_range_uj")?.parse().ok()?;
+        let path = format!("{ZONES}/{zone}/energy_uj");
+        Some(Zone { name: name(&zone)?, path, largest, running: Running::default() })
+    };
+    // Some platforms count the same packages a second time by another way; theirs is the name with "mmio" in it.
+    let counted = tree.names(ZONES).into_iter().filter(|zone| !zone.contains("mmio"));
+    counted.filter_map(zone).collect()
+}
+
+/// A counter that runs over, made one that does not.
+#[derive(Default)]
+struct Running {
+    last: Option<u64>,
+    total: u64,
+}
+
+impl Running {
+    fn with(&mut self, now: u64, largest: u64) -> u64 {
+        let step = match self.last {
+            None => now,
+            Some(last) if now >= last => now - last,
+            Some(last) => (largest - last.min(largest)) + now + 1,
+        };
+        self.last = Some(now);
+        self.total += step;
+        self.total
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_counter_that_ran_over_goes_on() {
+        let mut running = Running::default();
+        assert_eq!(running.with(90, 99), 90);
+        assert_eq!(running.with(95, 99), 95);
+        assert_eq!(running.with(4, 99), 104);
+        assert_eq!(running.with(4, 99), 104);
+    }
+
+    #[test]
+    fn zones_are_named_with_the_package_they_are_in() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |zone: &str, name: &str, text: &str| {
+            let folder = root.path().join("sys/class/powercap").join(zone);
+            std::fs::create_dir_all(&folder).and_then(|()| std::fs::write(folder.join(name), text)).unwrap();
+        };
+        for (zone, name, energy) in [
+            ("intel-rapl:0", "package-0\n", "5000\n"),
+            ("intel-rapl:0:0", "dram\n", "70\n"),
+            ("intel-rapl-mmio:0", "package-0\n", "5001\n"),
+        ] {
+            file(zone, "name", name);
+            file(zone, "energy_uj", energy);
+            file(zone, "max_energy_range_uj", "262143328850\n");
+        }
+        file("intel-rapl", "enabled", "1\n");
+        let mut opening = opening(&Tree::new(root.path()));
+        let found = (opening.read)(&mut Files::new(root.path())).unwrap();
+        let expected =
+            [Counter::counts("energy.package-0", "uj", 5_000), Counter::counts("energy.package-0_dram", "uj", 70)];
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,88 @@
+//! The probes: one file for each thing that is counted, with parsers that are pure functions of the kernel's texts.
+//!
+//! A probe is a name, where it reads, and a function that reads all of its counters anew. What it finds when it is opened
+//! becomes its columns; if it finds nothing it is unavailable, with the reason and with what would make it available.
+
+mod cgroup;
+mod cpu;
+mod disk;
+mod energy;
+mod families;
+mod faults;
+mod fields;
+mod frequency;
+mod huge_pages;
+mod interrupts;
+mod memory;
+mod network;
+mod numa;
+mod pages;
+mod perf;
+mod pressure;
+mod run_queue;
+mod softirqs;
+mod switches;
+mod threads;
+mod throttling;
+
+use crate::counter::Counter;
+use crate::files::Files;
+use crate::targets::Targets;
+use crate::tree::Tree;
+
+/// Everything that a probe counts, read anew.
+pub type Counters = Result<Vec<Counter>, String>;
+
+/// How a probe reads.
+pub type Read = Box<dyn FnMut(&mut Files) -> Counters + Send>;
+
+/// A probe that has not been read yet.
+pub struct Opening {
+    pub name: String,
+    /// The files or the program that it reads.
+    pub source: String,
+    pub read: Read,
+    /// What would make it available where it is not.
+    pub remedy: &'static str,
+    /// Whether reading takes long enough to be seen, so that it is done at the window's ends only.
+    pub is_costly: bool,
+}
+
+impl Opening {
+    fn new(
+        name: impl Into<String>,
+        source: impl Into<String>,
+        remedy: &'static str,
+        read: impl FnMut(&mut Files) -> Counters + Send + 'static,
+    ) -> Self {
+        Self { name: name.into(), source: source.into(), read: Box::new(read), remedy, is_costly: false }
+    }
+}
+
+/// All probes of the kernel's files, those of the targets included.
+pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
+    let mut all = vec![
+        cpu::opening(targets.cpus.as_ref()),
+        interrupts::opening(targets.cpus.as_ref()),
+        softirqs::opening(targets.cpus.as_ref()),
+        switches::opening(),
+        run_queue::opening(targets.cpus.as_ref()),
+        memory::opening(),
+        huge_pages::opening(),
+        faults::opening(),
+        pressure::opening(),
+        network::opening(&targets.interfaces),
+        numa::opening(tree),
+        frequency::opening(tree),
+        frequency::governor(tree),
+        throttling::opening(tree),
+        energy::opening(tree),
+        perf::opening(),
+    ];
+    all.extend(targets.disks.iter().map(|disk| disk::opening(tree, disk)));
+    all.extend(targets.threads.iter().map(threads::opening));
+    all.extend(targets.families.iter().map(families::opening));
+    all.extend(targets.pages.iter().map(pages::opening));
+    all.extend(targets.groups.iter().map(|group| cgroup::opening(tree, group)));
+    all
+}

@@ -1,0 +1,58 @@
+//! Time in which tasks could not go on for want of a CPU, memory, storage or because of interrupts (`/proc/pressure`).
+//!
+//! *Some* is time in which at least one task waited, *all* in which no task ran that was not waiting.
+
+use super::Opening;
+use crate::counter::Counter;
+
+const FOLDER: &str = "/proc/pressure";
+/// Interrupts are counted since Linux 6.1, by kernels that account their time.
+const KINDS: [&str; 4] = ["cpu", "io", "memory", "irq"];
+
+pub fn opening() -> Opening {
+    let remedy = "a kernel since 4.20 built with CONFIG_PSI has it, some only when booted with psi=1";
+    Opening::new("pressure", FOLDER, remedy, |files| {
+        let mut counters = totals("cpu", &files.text(&format!("{FOLDER}/cpu"))?);
+        for kind in &KINDS[1..] {
+            let text = files.text(&format!("{FOLDER}/{kind}"));
+            counters.extend(text.iter().flat_map(|text| totals(kind, text)));
+        }
+        Ok(counters)
+    })
+}
+
+fn totals(kind: &str, text: &str) -> Vec<Counter> {
+    let lines = text.lines().filter_map(|line| {
+        let (who, rest) = line.split_once(' ')?;
+        let who = match who {
+            "some" => "some",
+            "full" => "all",
+            _ => return None,
+        };
+        let total = rest.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())?;
+        Some(Counter::counts(format!("pressure.{kind}.{who}"), "us", total))
+    });
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn totals_of_some_and_all() {
+        // As recorded on Linux 6.18.
+        let text = "some avg10=0.32 avg60=3.21 avg300=2.12 total=887911226\nfull avg10=0.00 avg60=0.40 avg300=0.28 total=251776853\n";
+        let expected = [
+            Counter::counts("pressure.io.some", "us", 887_911_226),
+            Counter::counts("pressure.io.all", "us", 251_776_853),
+        ];
+        assert_eq!(totals("io", text), expected);
+    }
+
+    #[test]
+    fn kernels_before_5_13_have_no_full_line_for_the_cpu_and_interrupts_no_other() {
+        assert_eq!(totals("cpu", "some avg10=0.00 avg60=0.00 avg300=0.00 total=5\n").len(), 1);
+        assert_eq!(totals("irq", "full avg10=0.00 avg60=0.00 avg300=0.00 total=6\n")[0].name, "pressure.irq.all");
+    }
+}

@@ -1,0 +1,11 @@
+//! What QEMU says about a guest, in answers of its protocol: what KVM, block devices and threads have counted.
+//!
+//! Pure functions of the answers' JSON. Whoever holds the connection asks, and hands a [`crate::Asked`] to the sampler.
+
+mod blocks;
+mod stats;
+mod threads;
+
+pub use blocks::block_counters;
+pub use stats::{Schemas, StatsError};
+pub use threads::{balloon_counter, io_threads};

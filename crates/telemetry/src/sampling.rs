@@ -1,0 +1,215 @@
+//! A thread that samples on a grid of moments until it is told to stop, and says what that cost.
+//!
+//! Samples stay in memory; nothing is written or sent meanwhile. A moment that passes while a sample is taken is left out.
+
+use crate::kept::Kept;
+use crate::sampler::Sampler;
+use record::telemetry::Series;
+use rustix::time::{ClockId, Timespec, clock_gettime};
+use std::io;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The moments at which samples are taken, by this side's monotonic clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Grid {
+    /// Any of the moments; sides whose grids come from one origin look at the same time.
+    pub origin_ns: u64,
+    pub step_ns: u64,
+}
+
+impl Grid {
+    /// Once a second.
+    pub fn of_seconds(origin_ns: u64) -> Self {
+        Self { origin_ns, step_ns: 1_000_000_000 }
+    }
+
+    /// Number and time of the first moment after `now_ns`.
+    fn next(self, now_ns: u64) -> (u64, u64) {
+        let step_ns = self.step_ns.max(1);
+        let first = self.origin_ns % step_ns;
+        let number = if now_ns < first { 0 } else { (now_ns - first) / step_ns + 1 };
+        (number, first.saturating_add(number.saturating_mul(step_ns)))
+    }
+}
+
+/// Samples are being taken.
+pub struct Sampling {
+    told: Arc<Told>,
+    /// What there is if the thread should have died; without samples.
+    opened: Series,
+    thread: Option<JoinHandle<Series>>,
+}
+
+/// What the thread is told.
+#[derive(Default)]
+struct Told {
+    orders: Mutex<Orders>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Orders {
+    mark: bool,
+    stop: bool,
+}
+
+impl Sampling {
+    /// Begins; the first sample is taken at the grid's next moment.
+    pub fn start(sampler: Sampler, grid: Grid) -> io::Result<Self> {
+        let told = Arc::new(Told::default());
+        let opened = sampler.series(Vec::new());
+        let heard = Arc::clone(&told);
+        let thread =
+            std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || run(sampler, grid, &heard))?;
+        Ok(Self { told, opened, thread: Some(thread) })
+    }
+
+    /// Has a sample taken now, off the grid and with what is costly: at both ends of a window. Does not wait for it.
+    pub fn mark(&self) {
+        self.told.orders().mark = true;
+        self.told.changed.notify_one();
+    }
+
+    /// Ends and gives what was sampled. A mark that was asked for before is taken first.
+    pub fn stop(mut self) -> Series {
+        self.tell_to_stop();
+        let ended = self.thread.take().map(JoinHandle::join);
+        ended.and_then(Result::ok).unwrap_or_else(|| self.opened.clone())
+    }
+
+    fn tell_to_stop(&self) {
+        self.told.orders().stop = true;
+        self.told.changed.notify_one();
+    }
+}
+
+impl Drop for Sampling {
+    fn drop(&mut self) {
+        self.tell_to_stop();
+        if let Some(thread) = self.thread.take() {
+            // What it sampled is of no interest to whoever drops it.
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Told {
+    fn orders(&self) -> MutexGuard<'_, Orders> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `at_ns`, or an order, and takes the order.
+    fn wait_until(&self, at_ns: u64) -> Order {
+        let mut orders = self.orders();
+        loop {
+            if std::mem::take(&mut orders.mark) {
+                return Order::Mark;
+            }
+            if orders.stop {
+                return Order::Stop;
+            }
+            let left_ns = at_ns.saturating_sub(clock_ns(ClockId::Monotonic));
+            if left_ns == 0 {
+                return Order::Sample;
+            }
+            let waited = self.changed.wait_timeout(orders, Duration::from_nanos(left_ns));
+            orders = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+enum Order {
+    Sample,
+    Mark,
+    Stop,
+}
+
+fn run(mut sampler: Sampler, grid: Grid, told: &Told) -> Series {
+    let mut kept = Kept::for_columns(sampler.columns().len());
+    loop {
+        let (moment, at_ns) = grid.next(clock_ns(ClockId::Monotonic));
+        match told.wait_until(at_ns) {
+            Order::Sample if kept.wants(moment) => kept.keep(moment, sampler.sample(clock_ns(ClockId::Monotonic))),
+            Order::Sample => {}
+            Order::Mark => kept.mark(sampler.sample_all(clock_ns(ClockId::Monotonic))),
+            Order::Stop => break,
+        }
+    }
+    let cost_ns = Some(clock_ns(ClockId::ThreadCPUTime));
+    Series { cost_ns, ..sampler.series(kept.into_samples()) }
+}
+
+fn clock_ns(clock: ClockId) -> u64 {
+    let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
+    // Both clocks count up from zero: neither part is ever negative.
+    tv_sec.unsigned_abs() * 1_000_000_000 + tv_nsec.unsigned_abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::counter::Counter;
+    use crate::sampler::Asked;
+    use crate::targets::Targets;
+    use record::telemetry::Side;
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    const LIMIT: Duration = Duration::from_secs(20);
+
+    /// A sampler that tells of each reading, and the number it is at.
+    fn telling() -> (Sampler, mpsc::Receiver<u64>) {
+        let (tell, told) = mpsc::channel();
+        let mut count = 0;
+        let ask = move || {
+            count += 1;
+            let _ = tell.send(count);
+            Ok(vec![Counter::counts("test.readings", "", count)])
+        };
+        let asked = Asked { name: "test".to_owned(), source: "a test".to_owned(), ask: Box::new(ask) };
+        let sampler = Sampler::open(Side::Machine, Path::new("/nonexistent"), &Targets::default(), vec![asked]);
+        (sampler, told)
+    }
+
+    #[test]
+    fn the_next_moment_is_always_ahead() {
+        let grid = Grid { origin_ns: 2_300, step_ns: 1_000 };
+        assert_eq!(grid.next(0), (0, 300));
+        assert_eq!(grid.next(299), (0, 300));
+        assert_eq!(grid.next(300), (1, 1_300));
+        assert_eq!(grid.next(5_000), (5, 5_300));
+        assert_eq!(Grid { origin_ns: 0, step_ns: 0 }.next(7).1, 8);
+    }
+
+    #[test]
+    fn samples_lie_on_the_grid_and_their_cost_is_known() {
+        let (sampler, told) = telling();
+        let grid = Grid { origin_ns: 0, step_ns: 5_000_000 };
+        let sampling = Sampling::start(sampler, grid).unwrap();
+        // The first was when it was opened.
+        for expected in 1..=4 {
+            assert_eq!(told.recv_timeout(LIMIT), Ok(expected));
+        }
+        let series = sampling.stop();
+        assert!(series.samples.len() >= 3, "{series:?}");
+        assert_eq!((series.side, series.samples[0].values.as_slice()), (Side::Machine, [Some(2)].as_slice()));
+        let moments: Vec<u64> = series.samples.iter().map(|sample| sample.at_ns / grid.step_ns).collect();
+        assert!(moments.is_sorted_by(|one, next| one < next), "{moments:?}");
+        assert!(series.cost_ns.is_some_and(|cost| cost > 0));
+    }
+
+    #[test]
+    fn it_ends_at_once_and_a_mark_is_not_lost() {
+        let (sampler, told) = telling();
+        // The next moment is hours away.
+        let far = Grid { origin_ns: clock_ns(ClockId::Monotonic) - 1_000_000, step_ns: u64::MAX / 4 };
+        let sampling = Sampling::start(sampler, far).unwrap();
+        sampling.mark();
+        let series = sampling.stop();
+        assert_eq!(series.samples.len(), 1);
+        assert_eq!(told.try_iter().collect::<Vec<_>>(), [1, 2]);
+        drop(Sampling::start(telling().0, far).unwrap());
+    }
+}

@@ -1,0 +1,76 @@
+//! Of what a sampler takes samples beside the system as a whole: CPUs, disks, threads, processes, groups.
+//!
+//! Labels become the first part of the columns' names, so those who read the record find `vcpu.0` or `disk.data` on every
+//! host, whatever its devices and threads are called.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// What to look at. Whoever starts machines and servers knows their threads; nothing is searched for by name.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Targets {
+    /// CPUs that a shape uses, told apart from the whole system's; none if they are the whole system's.
+    pub cpus: Option<BTreeSet<u32>>,
+    pub disks: Vec<DiskTarget>,
+    pub interfaces: Interfaces,
+    pub threads: Vec<ThreadTarget>,
+    pub families: Vec<FamilyTarget>,
+    /// Processes whose mapped pages are counted, which is costly: see [`crate::Sampler::sample_all`].
+    pub pages: Vec<ProcessTarget>,
+    /// Processes whose control groups are asked how often they were held back.
+    pub groups: Vec<ProcessTarget>,
+}
+
+/// A block device, as `disk.LABEL`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DiskTarget {
+    pub label: String,
+    pub place: Place,
+}
+
+/// How a block device is found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Place {
+    /// What carries the file system that this path is on.
+    Under(PathBuf),
+    /// By its name in `/sys/block`.
+    Device(String),
+}
+
+/// Which network interfaces are counted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Interfaces {
+    /// All that there are when the sampler is opened, but for `lo`.
+    #[default]
+    AllButLoopback,
+    Named(Vec<String>),
+}
+
+/// One thread, as `LABEL`: `vcpu.0`, `io.disk`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ThreadTarget {
+    pub label: String,
+    pub process: u32,
+    pub thread: u32,
+}
+
+/// A process with everything below it, as `LABEL`: `server`, `emulator`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FamilyTarget {
+    pub label: String,
+    pub process: u32,
+    /// Threads that are not counted here, because they have columns of their own.
+    pub without_threads: BTreeSet<u32>,
+    /// Whether migrations and switches are read too, which doubles the cost: for a few dozen threads, not for hundreds.
+    pub with_switches: bool,
+}
+
+/// One process, by the label of what is counted of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProcessTarget {
+    pub label: String,
+    pub process: u32,
+}
