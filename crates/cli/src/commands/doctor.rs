@@ -9,7 +9,16 @@ use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, Probe};
 use record::facts::{Fact, Facts};
+use record::looks::Reading;
+use std::path::Path;
 use trial::site::Site;
+
+/// Probes that only a running guest's QEMU can answer, and what they need.
+const ASKED_OF_QEMU: [(&str, &str); 3] = [
+    ("kvm", "QEMU 7.1 or newer tells what KVM counts, if the guest runs with it"),
+    ("qemu_disk", "QEMU tells what its block devices do"),
+    ("balloon", "QEMU tells it of a guest that has a balloon"),
+];
 
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     let site = host::site()?;
@@ -20,14 +29,16 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     can.insert("accelerator tcg".to_owned(), qemu_version());
     say("probing whether KVM works, by booting a small guest with it …");
     can.insert("accelerator kvm".to_owned(), kvm(&site));
+    let counts = probes(&site.cache);
     let host = telemetry::describe(&site.cache);
     if options.json {
-        let found: Facts = can.clone().into_iter().chain(host).collect();
+        let found: Facts = can.into_iter().chain(counts).chain(host).collect();
         print(&format!("{}\n", serde_json::to_string_pretty(&found)?));
     } else {
         let what_it_is =
             format!("\nWhat it is, with the disk of {}:\n{}", site.cache.display(), lines(&host, Fact::to_string));
-        print(&format!("What this host can do:\n{}{what_it_is}", lines(&can, yes_or_no)));
+        let what_it_counts = format!("\nWhat can be counted while trials run:\n{}", lines(&counts, yes_or_no));
+        print(&format!("What this host can do:\n{}{what_it_counts}{what_it_is}", lines(&can, yes_or_no)));
     }
     let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
     Ok(if lacking { Exit::Host } else { Exit::Done })
@@ -45,6 +56,22 @@ fn yes_or_no(fact: &Fact) -> String {
         Fact::Known(how) => format!("yes, {how}"),
         Fact::Unavailable(why) => format!("no, because {why}"),
     }
+}
+
+/// Every probe: how many columns it has here, or why none and what would help.
+fn probes(path: &Path) -> Facts {
+    let told = telemetry::probes_here(path).into_iter().map(|probe| {
+        let fact = match &probe.columns {
+            Reading::Known(columns) => Fact::known(format!("{} columns from {}", columns.len(), probe.source)),
+            Reading::Unavailable(why) => Fact::unavailable(why),
+        };
+        (format!("probe {}", probe.name), fact)
+    });
+    let mut facts: Facts = told.collect();
+    for (name, needs) in ASKED_OF_QEMU {
+        facts.insert(format!("probe {name}"), Fact::unavailable(format!("no guest is running; {needs}")));
+    }
+    facts
 }
 
 fn told(tool: &Tool) -> Fact {
