@@ -5,8 +5,8 @@
 
 use record::telemetry::Sample;
 
-/// Values kept at most: 64 MiB of them, which is an hour of a thousand columns.
-const MOST_VALUES: usize = 4 << 20;
+/// Values kept at most: 16 MiB of them, which is half an hour of five hundred columns, and can be spared by a small guest.
+const MOST_VALUES: usize = 1 << 20;
 /// However many columns there are, so many samples are kept.
 const FEWEST_SAMPLES: usize = 64;
 

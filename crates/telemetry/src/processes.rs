@@ -42,7 +42,7 @@ fn process(stat: &str) -> Option<Process> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
-    let ticks = TIMES.map(number).sum::<Option<u64>>()?;
+    let ticks = TIMES.map(number).try_fold(0, |sum: u64, ticks| Some(sum.saturating_add(ticks?)))?;
     let is_kernel = number(FLAGS)? & KERNEL_THREAD != 0;
     Some(Process { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
 }

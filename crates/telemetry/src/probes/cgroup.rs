@@ -27,7 +27,7 @@ pub fn opening(tree: &Tree, target: &ProcessTarget) -> Opening {
 
 fn innermost(tree: &Tree, process: u32) -> Result<String, String> {
     let folders = Groups::of_process(tree, process)?.cpu_folders()?;
-    let stats = folders.into_iter().map(|folder| format!("{}/cpu.stat", folder.display()));
+    let stats = folders.into_iter().map(|folder| folder.join("cpu.stat").display().to_string());
     let counts = |path: &String| tree.text(path).is_ok_and(|text| fields::number(&text, "nr_throttled").is_some());
     stats.into_iter().find(counts).ok_or_else(|| format!("no group around process {process} counts it"))
 }

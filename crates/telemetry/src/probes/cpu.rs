@@ -3,7 +3,7 @@
 //! As the kernel counts, `user` has `guest` in it and `nice` has `guest_nice`; `steal` is time that a hypervisor below gave
 //! to somebody else while a CPU had work, and idle time is never stolen.
 
-use super::Opening;
+use super::{Opening, fields};
 use crate::counter::Counter;
 use std::collections::BTreeSet;
 
@@ -35,7 +35,7 @@ fn of_cpus(text: &str, cpus: &BTreeSet<u32>) -> Option<Vec<Counter>> {
     });
     let each: Vec<Vec<u64>> = lines.map(times).collect();
     let width = each.iter().map(Vec::len).min()?;
-    let sums: Vec<u64> = (0..width).map(|place| each.iter().map(|times| times[place]).sum()).collect();
+    let sums: Vec<u64> = (0..width).map(|place| fields::total(each.iter().map(|times| times[place]))).collect();
     Some(named("cpu.shape", &sums))
 }
 

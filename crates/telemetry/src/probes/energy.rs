@@ -67,10 +67,10 @@ impl Running {
         let step = match self.last {
             None => now,
             Some(last) if now >= last => now - last,
-            Some(last) => (largest - last.min(largest)) + now + 1,
+            Some(last) => largest.saturating_sub(last).saturating_add(now).saturating_add(1),
         };
         self.last = Some(now);
-        self.total += step;
+        self.total = self.total.saturating_add(step);
         self.total
     }
 }

@@ -141,7 +141,7 @@ impl Sums {
 }
 
 fn added(one: Values, other: Values) -> Values {
-    std::array::from_fn(|place| one[place] + other[place])
+    std::array::from_fn(|place| one[place].saturating_add(other[place]))
 }
 
 #[cfg(test)]

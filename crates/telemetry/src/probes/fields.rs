@@ -57,7 +57,12 @@ pub fn cpu_columns(heading: &str, cpus: Option<&BTreeSet<u32>>) -> Vec<bool> {
 /// The sum of a line's wanted columns. Lines may be shorter than the heading (`ERR`, `MIS`) and have words behind.
 pub fn sum(line: &str, wanted: &[bool]) -> u64 {
     let numbers = line.split_whitespace().map_while(|word| word.parse::<u64>().ok());
-    numbers.zip(wanted).filter(|(_, is_wanted)| **is_wanted).map(|(number, _)| number).sum()
+    total(numbers.zip(wanted).filter(|(_, is_wanted)| **is_wanted).map(|(number, _)| number))
+}
+
+/// A sum that a kernel's nonsense does not carry beyond its bounds.
+pub fn total(values: impl IntoIterator<Item = u64>) -> u64 {
+    values.into_iter().fold(0, u64::saturating_add)
 }
 
 #[cfg(test)]

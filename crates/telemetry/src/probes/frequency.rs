@@ -3,7 +3,7 @@
 //! A guest does not see it. What stands in `scaling_cur_freq` is measured over some milliseconds on some processors and
 //! what was asked for last on others.
 
-use super::Opening;
+use super::{Opening, fields};
 use crate::counter::{Counter, part};
 use crate::files::Files;
 use crate::tree::Tree;
@@ -52,7 +52,7 @@ fn read_all<T>(
 
 fn frequencies(khz: &[u64]) -> Vec<Counter> {
     let (Some(least), Some(most)) = (khz.iter().min(), khz.iter().max()) else { return Vec::new() };
-    let mean = khz.iter().sum::<u64>() / khz.len() as u64;
+    let mean = fields::total(khz.iter().copied()) / khz.len() as u64;
     let stands = |name: &str, value| Counter::stands(format!("frequency.{name}"), "khz", value);
     vec![stands("mean", mean), stands("least", *least), stands("most", *most)]
 }

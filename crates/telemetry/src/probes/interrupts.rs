@@ -67,7 +67,8 @@ fn by_kind(text: &str, cpus: Option<&BTreeSet<u32>>) -> BTreeMap<&'static str, u
     let wanted = fields::cpu_columns(lines.next().unwrap_or_default(), cpus);
     let mut kinds = BTreeMap::from([(DEVICE, 0), (OTHER, 0)]);
     for (name, rest) in lines.filter_map(|line| line.split_once(':')) {
-        *kinds.entry(kind(name.trim(), rest)).or_default() += fields::sum(rest, &wanted);
+        let count = kinds.entry(kind(name.trim(), rest)).or_default();
+        *count = fields::total([*count, fields::sum(rest, &wanted)]);
     }
     kinds
 }

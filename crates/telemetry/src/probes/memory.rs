@@ -21,7 +21,7 @@ const FIELDS: &[Field] = &[
     Field::stands("FileHugePages", "file_huge", "bytes"),
     Field::stands("HugePages_Total", "huge_pages", "pages"),
     Field::stands("HugePages_Free", "huge_pages_free", "pages"),
-    // What a guest has given back to its hypervisor; kernels before 6.14 do not say.
+    // What a guest has given back to its hypervisor; older kernels do not say.
     Field::stands("Balloon", "balloon", "bytes"),
 ];
 

@@ -44,7 +44,7 @@ fn counters(text: &str, prefix: &str, cpus: Option<&BTreeSet<u32>>) -> Counters 
         let [Some(run), Some(wait), Some(turns)] = picked else {
             return Err(format!("{SCHEDSTAT} has a line that is cut short: {line:?}"));
         };
-        sums = [sums[0] + run, sums[1] + wait, sums[2] + turns];
+        sums = [sums[0].saturating_add(run), sums[1].saturating_add(wait), sums[2].saturating_add(turns)];
         seen += 1;
     }
     if seen == 0 {
@@ -71,7 +71,7 @@ domain0 00000003 0 0 0 0
 cpu1 0 0 2000 400 700 350 90000000 1000000 410
 domain0 00000003 0 0 0 0
 ";
-    /// … and of Linux 6.14 (version 17), where domains got names.
+    /// … and of version 17, where domains got names.
     const VERSION_17: &str = "version 17\ntimestamp 1\ncpu0 0 0 0 0 0 0 7 8 9\ndomain0 MC 3 0 0\n";
 
     #[test]

@@ -1,6 +1,6 @@
 //! How often and how long the processor slowed itself down for heat (`thermal_throttle`); x86 of Intel's only.
 
-use super::{Counters, Opening};
+use super::{Counters, Opening, fields};
 use crate::counter::Counter;
 use crate::files::Files;
 use crate::tree::Tree;
@@ -30,11 +30,11 @@ fn counters(files: &mut Files, folders: &[String]) -> Counters {
     }
     let mut counters = Vec::new();
     for (file, name, unit) in FIELDS {
-        // Times are counted since Linux 5.6.
+        // Older kernels count no times.
         let each: Vec<u64> =
             folders.iter().filter_map(|folder| files.number(&format!("{folder}/{file}")).ok()).collect();
         if !each.is_empty() {
-            counters.push(Counter::counts(format!("throttling.{name}"), unit, each.iter().sum::<u64>()));
+            counters.push(Counter::counts(format!("throttling.{name}"), unit, fields::total(each)));
         }
     }
     Ok(counters)
