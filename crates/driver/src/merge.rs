@@ -40,6 +40,7 @@ pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardR
     let facts = DriverFacts {
         placement: String::new(),
         warmup_ms: window.warmup_s * SECOND_MS,
+        window_start_ns: Some(window.second_start(window.warmup_s).0),
         measured_ms: measured_s * SECOND_MS,
         clients: plan.pacing.clients(),
         pacing: Some(plan.pacing),

@@ -100,6 +100,10 @@ pub struct DriverFacts {
     /// "inside" or "outside".
     pub placement: String,
     pub warmup_ms: u64,
+    /// When the measured window began, by the clock of whoever drove: the machine's if inside, else the host's. Records of old
+    /// versions do not have it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub window_start_ns: Option<u64>,
     /// Length of the measured window as it really was.
     pub measured_ms: u64,
     /// Emulated clients or terminals; 0 if work arrived at a rate.
