@@ -14,6 +14,7 @@ pub mod compare;
 pub mod consistency;
 pub mod consolidation;
 pub mod cycle;
+pub mod counted;
 pub mod estimate;
 pub mod latency;
 pub mod machines;

@@ -1,0 +1,167 @@
+//! The worth of one column over one window: the difference of what counts, the mean of what stands.
+
+use super::window::SideWindow;
+use record::telemetry::Behaviour;
+
+/// Between samples around an end of the window that are further apart than this, and than a twentieth of the window, what
+/// happened on which side of the end is not known.
+const FURTHEST_APART_NS: u64 = 2_500_000_000;
+const FURTHEST_SHARE: u64 = 20;
+
+/// A sample this near to an end may stand for it where there is none beyond: clocks of two sides agree no better.
+const NEAR_NS: u64 = 100_000_000;
+
+/// What the samples `(at_ns, value)` of a column say of a window; nothing if they do not say it.
+pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
+    match behaviour {
+        Behaviour::Counts => difference(points, window),
+        Behaviour::Stands => mean(points, window),
+    }
+}
+
+/// By how much a count grew within the window. One that fell was reset or ran over, and says nothing.
+fn difference(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
+    let (first, second) = around(points, window.start_ns, window)?;
+    let (last_but_one, last) = around(points, window.end_ns, window)?;
+    let within = points.get(first..=last)?;
+    if !within.is_sorted_by_key(|&(_, value)| value) {
+        return None;
+    }
+    let at = |edge_ns: u64, one: usize, other: usize| between(points[first].1, points[one], points[other], edge_ns);
+    let (start_ns, end_ns) = (window.start_ns.max(points[first].0), window.end_ns.min(points[last].0));
+    let grown = at(end_ns, last_but_one, last) - at(start_ns, first, second);
+    let seen_ns = end_ns.checked_sub(start_ns).filter(|seen_ns| *seen_ns > 0)?;
+    // Longer than one only by what is nearer than is told apart.
+    Some(grown * (window.length_ns() as f64 / seen_ns as f64))
+}
+
+/// The places of the samples around an end: the last not after it and the first not before it.
+fn around(points: &[(u64, u64)], edge_ns: u64, window: &SideWindow) -> Option<(usize, usize)> {
+    let after = points.partition_point(|&(at_ns, _)| at_ns < edge_ns);
+    let is_near = |place: usize| points.get(place).is_some_and(|&(at_ns, _)| at_ns.abs_diff(edge_ns) <= NEAR_NS);
+    if after == points.len() {
+        let last = after.checked_sub(1)?;
+        return is_near(last).then_some((last, last));
+    }
+    if points[after].0 == edge_ns {
+        return Some((after, after));
+    }
+    let Some(before) = after.checked_sub(1) else { return is_near(after).then_some((after, after)) };
+    let furthest_ns = FURTHEST_APART_NS.max(window.length_ns() / FURTHEST_SHARE);
+    (points[after].0 - points[before].0 <= furthest_ns).then_some((before, after))
+}
+
+/// What stood there at a moment between two samples, above `base`, which is not above either.
+fn between(base: u64, (one_ns, one): (u64, u64), (other_ns, other): (u64, u64), at_ns: u64) -> f64 {
+    // Differences first: counters may be larger than what a float tells apart.
+    let (low, high) = ((one - base) as f64, (other - base) as f64);
+    let share = if other_ns > one_ns { (at_ns - one_ns) as f64 / (other_ns - one_ns) as f64 } else { 0.0 };
+    low + (high - low) * share
+}
+
+/// The mean over the time between the samples in the window, straight lines between them.
+fn mean(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
+    let is_in_or_near = |at_ns: u64| at_ns.abs_diff(at_ns.clamp(window.start_ns, window.end_ns)) <= NEAR_NS;
+    let within: Vec<(u64, u64)> = points.iter().copied().filter(|&(at_ns, _)| is_in_or_near(at_ns)).collect();
+    let (first, last) = (within.first()?, within.last()?);
+    let span_ns = (last.0 - first.0) as f64;
+    if span_ns == 0.0 {
+        return Some(first.1 as f64);
+    }
+    let area = |pair: &[(u64, u64)]| (pair[1].0 - pair[0].0) as f64 * (pair[0].1 as f64 + pair[1].1 as f64) / 2.0;
+    Some(within.windows(2).map(area).sum::<f64>() / span_ns)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use Behaviour::{Counts, Stands};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn window(start: f64, end: f64) -> SideWindow {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        let nanos = |seconds: f64| (seconds * 1e9) as u64;
+        SideWindow { start_ns: nanos(start), end_ns: nanos(end) }
+    }
+
+    fn each_second(values: &[u64]) -> Vec<(u64, u64)> {
+        (0..).map(|second| second * SECOND).zip(values.iter().copied()).collect()
+    }
+
+    fn close(found: Option<f64>, expected: f64) {
+        assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}, not {expected}");
+    }
+
+    /// `numpy.diff(numpy.interp([1.25, 4.5], [0, 1, 2, 3, 4, 5], [100, 110, 150, 150, 200, 300]))` is 130: from 120 to 250.
+    #[test]
+    fn a_count_is_differenced_between_the_samples_around_the_ends() {
+        let points = each_second(&[100, 110, 150, 150, 200, 300]);
+        close(worth(Counts, &points, &window(1.25, 4.5)), 130.0);
+        close(worth(Counts, &points, &window(1.0, 5.0)), 190.0);
+    }
+
+    #[test]
+    fn counts_larger_than_a_float_resolves_are_not_rounded() {
+        let high = u64::MAX - 1_000;
+        close(worth(Counts, &each_second(&[high, high + 3, high + 5]), &window(0.0, 2.0)), 5.0);
+    }
+
+    #[test]
+    fn a_reset_within_the_window_leaves_no_worth_and_one_outside_does() {
+        let points = each_second(&[900, 950, 3, 5, 9]);
+        assert_eq!(worth(Counts, &points, &window(0.5, 3.5)), None);
+        close(worth(Counts, &points, &window(2.0, 4.0)), 6.0);
+    }
+
+    #[test]
+    fn what_was_not_sampled_is_not_nothing() {
+        assert_eq!(worth(Counts, &[], &window(1.0, 2.0)), None);
+        assert_eq!(worth(Counts, &each_second(&[5, 6]), &window(0.5, 3.0)), None);
+        assert_eq!(worth(Stands, &each_second(&[5, 6]), &window(3.0, 4.0)), None);
+        // Three seconds without a sample around the end of a window of six.
+        let points = [(0, 0), (SECOND, 10), (2 * SECOND, 20), (5 * SECOND, 50), (8 * SECOND, 80)];
+        assert_eq!(worth(Counts, &points, &window(0.0, 6.0)), None);
+        close(worth(Counts, &points, &window(0.0, 5.0)), 50.0);
+    }
+
+    /// The last sample was taken 50 ms before the end: what it lacks is added at the same rate.
+    #[test]
+    fn a_sample_just_short_of_the_end_stands_for_it() {
+        let points = [(0, 0), (SECOND, 100), (1_950_000_000, 195)];
+        close(worth(Counts, &points, &window(0.0, 2.0)), 200.0);
+        assert_eq!(worth(Counts, &points, &window(0.0, 2.2)), None);
+    }
+
+    /// `numpy.trapezoid([4, 8, 8], [1, 2, 4]) / 3` is 22/3.
+    #[test]
+    fn what_stands_is_averaged_over_time() {
+        let points = [(0, 1_000), (SECOND, 4), (2 * SECOND, 8), (4 * SECOND, 8), (5 * SECOND, 1_000)];
+        close(worth(Stands, &points, &window(0.95, 4.05)), 22.0 / 3.0);
+        close(worth(Stands, &[(SECOND, 7)], &window(0.0, 2.0)), 7.0);
+    }
+
+    proptest! {
+        #[test]
+        fn two_halves_are_worth_the_whole(
+            steps in vec(0..1_000_u64, 6..20), start in 0.0..1.0_f64, middle in 2.0..3.0_f64, end in 3.5..5.0_f64,
+        ) {
+            let sums: Vec<u64> = steps.iter().scan(7, |sum, step| { *sum += step; Some(*sum) }).collect();
+            let points = each_second(&sums);
+            let of = |start, end| worth(Counts, &points, &window(start, end)).unwrap();
+            prop_assert!((of(start, middle) + of(middle, end) - of(start, end)).abs() < 1e-3);
+        }
+
+        #[test]
+        fn no_samples_make_it_panic_or_negative(points in vec((0..9 * SECOND, 0..100_u64), 0..12), start in 0.0..9.0_f64, length in 0.0..5.0_f64) {
+            let mut points = points;
+            points.sort_unstable();
+            for behaviour in [Counts, Stands] {
+                let worth = worth(behaviour, &points, &window(start, start + length));
+                prop_assert!(worth.is_none_or(|worth| worth >= 0.0 && worth.is_finite()), "{worth:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+//! What host and machine counted in each trial's measured window: one worth for each column of the telemetry.
+//!
+//! Counts are differenced over exactly the window, linearly between the samples around its ends; readings of the moment
+//! are averaged. What was not sampled, was reset or ran backwards has no worth, which is never the same as nothing. What
+//! the numbers of two contenders say together is in [`crate::explanation`].
+
+pub mod column;
+pub mod places;
+pub mod unit;
+pub mod window;
+
+use crate::cells;
+use crate::latency;
+use column::worth;
+use record::intervals::Span;
+use record::looks::{Looks, Reading};
+use record::run::{Run, StoredTrial};
+use record::telemetry::{Behaviour, Series, Side};
+use record::trial::KindTotals;
+use std::collections::BTreeMap;
+use unit::Unit;
+use window::SideWindow;
+
+const MICROS_PER_MILLI: f64 = 1e3;
+
+/// A sound trial with what was counted around its transactions.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountedTrial {
+    pub cell: u32,
+    pub block: u32,
+    /// Of all kinds: committed, or rolled back on purpose.
+    pub transactions: f64,
+    pub host: Result<SideCounts, String>,
+    pub machine: Result<SideCounts, String>,
+    /// Means over the window, of all kinds; none if nothing was timed.
+    pub response_ms: Option<f64>,
+    pub service_ms: Option<f64>,
+    pub database: DatabaseWaits,
+}
+
+/// One side's worths over the window.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SideCounts {
+    /// Length of the window by the side's own clock.
+    pub seconds: f64,
+    /// How many samples lie in the window.
+    pub samples: usize,
+    pub columns: BTreeMap<String, Counted>,
+    /// Probes that saw nothing, with the reason.
+    pub unavailable: BTreeMap<String, String>,
+}
+
+/// A column's worth over the window, in its unit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Counted {
+    pub unit: Unit,
+    pub behaviour: Behaviour,
+    pub worth: Option<f64>,
+}
+
+/// Waits that databases count themselves, by the two looks within the window.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DatabaseWaits {
+    /// For locks of rows, for each transaction.
+    pub lock_ms: Option<f64>,
+}
+
+/// Every sound trial that has telemetry, by its number.
+pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
+    let sound = run.trials.iter().filter(|trial| cells::is_sound(trial) && !trial.telemetry.is_empty());
+    sound.filter_map(|trial| Some((trial.record.id, of_trial(trial)?))).collect()
+}
+
+/// `None` if nothing was driven or nothing finished, for then there is no window or nothing to divide by.
+pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
+    let driver = trial.record.driver.as_ref()?;
+    let transactions = driver.kinds.iter().map(KindTotals::finished).sum::<u64>() as f64;
+    (transactions > 0.0).then(|| CountedTrial {
+        cell: trial.record.cell,
+        block: trial.record.block,
+        transactions,
+        host: of_side(trial, Side::Host),
+        machine: of_side(trial, Side::Machine).map(SideCounts::of_shape),
+        response_ms: mean_ms(trial, Span::Response),
+        service_ms: mean_ms(trial, Span::Service),
+        database: database_waits(trial, transactions),
+    })
+}
+
+impl CountedTrial {
+    pub fn side(&self, side: Side) -> Option<&SideCounts> {
+        match side {
+            Side::Host => self.host.as_ref().ok(),
+            Side::Machine => self.machine.as_ref().ok(),
+        }
+    }
+}
+
+fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+    let series = trial.telemetry.iter().find(|series| series.side == side);
+    let series = series.ok_or_else(|| format!("no samples were taken {}", name_of(side)))?;
+    let window = window::of_side(&trial.record, side)?;
+    Ok(counts(series, &window))
+}
+
+/// Where a side is, as an adverb.
+pub fn name_of(side: Side) -> &'static str {
+    match side {
+        Side::Host => "on the host",
+        Side::Machine => "inside the machine",
+    }
+}
+
+fn counts(series: &Series, window: &SideWindow) -> SideCounts {
+    let column = |(place, column): (usize, &record::telemetry::Column)| {
+        let points = series.samples.iter().filter_map(|sample| Some((sample.at_ns, (*sample.values.get(place)?)?)));
+        let points: Vec<(u64, u64)> = points.collect();
+        let worth = worth(column.behaviour, &points, window).map(|worth| worth * unit::factor(&column.unit));
+        (column.name.clone(), Counted { unit: Unit::named(&column.unit), behaviour: column.behaviour, worth })
+    };
+    let unavailable = series.probes.iter().filter_map(|probe| match &probe.columns {
+        Reading::Known(_) => None,
+        Reading::Unavailable(why) => Some((probe.name.clone(), why.clone())),
+    });
+    SideCounts {
+        seconds: window.seconds(),
+        samples: series.samples.iter().filter(|sample| window.holds(sample.at_ns)).count(),
+        columns: series.columns.iter().enumerate().map(column).collect(),
+        unavailable: unavailable.collect(),
+    }
+}
+
+/// Of all kinds together.
+fn mean_ms(trial: &StoredTrial, span: Span) -> Option<f64> {
+    let measured = trial.measured.as_ref()?;
+    let kinds =
+        (0..u16::try_from(measured.kinds.len()).ok()?).map(|kind| latency::measured_counts(measured, kind, span));
+    let (sum_us, count) = kinds.fold((0.0, 0.0), |(sum_us, count), counts| {
+        let own = counts.total() as f64;
+        (sum_us + counts.mean().unwrap_or(0.0) * own, count + own)
+    });
+    (count > 0.0).then(|| sum_us / count / MICROS_PER_MILLI)
+}
+
+/// By the name under which MariaDB counts it. PostgreSQL and SQLite do not add up their waits for locks.
+const LOCK_TIME_MS: &str = "innodb_row_lock_time";
+
+fn database_waits(trial: &StoredTrial, transactions: f64) -> DatabaseWaits {
+    let waited_ms = |looks: &Looks| {
+        let (start, end) = (looks.start.counters.get(LOCK_TIME_MS)?, looks.end.counters.get(LOCK_TIME_MS)?);
+        let window_ns = trial.record.driver.as_ref()?.measured_ms as f64 * 1e6;
+        // Between the looks lies a little less than the window.
+        (looks.span_ns() > 0).then_some(end.checked_sub(*start)? as f64 * window_ns / looks.span_ns() as f64)
+    };
+    DatabaseWaits { lock_ms: trial.looks.as_ref().and_then(waited_ms).map(|waited_ms| waited_ms / transactions) }
+}
+
+#[cfg(test)]
+mod tests;

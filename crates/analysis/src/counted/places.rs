@@ -1,0 +1,253 @@
+//! Where in the columns the things are that people ask for: disks, interfaces, vCPUs, and the shape's share of a system.
+
+use super::SideCounts;
+use super::unit::Unit;
+use record::telemetry::Behaviour;
+
+/// Between a probe's name and what it counts of the CPUs of the shape alone.
+const SHAPE: &str = ".shape.";
+
+/// The disk that holds the data goes by this label on every side.
+const DATA: &str = "data";
+
+/// What a disk did in the window, as one layer counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct DiskWork {
+    pub reads: f64,
+    pub writes: f64,
+    pub read_bytes: f64,
+    pub write_bytes: f64,
+    /// Added up over all requests.
+    pub read_ms: f64,
+    pub write_ms: f64,
+    pub flush_ms: f64,
+    /// With at least one request under way; QEMU does not count it.
+    pub busy_ms: Option<f64>,
+}
+
+/// Packets and bytes of all interfaces but loopback.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct NetworkWork {
+    pub received_packets: f64,
+    pub received_bytes: f64,
+    pub sent_packets: f64,
+    pub sent_bytes: f64,
+}
+
+/// One vCPU's thread on the host.
+#[derive(Debug, Clone, PartialEq)]
+pub struct VcpuTime {
+    pub name: String,
+    pub run_ms: f64,
+    /// Ready to run, without a CPU of the host.
+    pub wait_ms: f64,
+}
+
+impl SideCounts {
+    /// With what is counted of the shape's CPUs in the place of what is counted of the whole system. So a machine that is
+    /// part of a larger system is compared with one that is all of it.
+    #[must_use]
+    pub fn of_shape(mut self) -> Self {
+        let of_shape: Vec<String> = self.columns.keys().filter(|name| name.contains(SHAPE)).cloned().collect();
+        for name in &of_shape {
+            if let Some(counted) = self.columns.remove(name) {
+                self.columns.insert(name.replacen(SHAPE, ".", 1), counted);
+            }
+        }
+        // The kernel's own sum of interrupts is of all CPUs.
+        if of_shape.iter().any(|name| name.starts_with("interrupts.")) {
+            let kinds =
+                self.columns.iter().filter(|(name, _)| name.starts_with("interrupts.") && *name != "interrupts.total");
+            let sum = kinds.map(|(_, counted)| counted.worth).sum::<Option<f64>>();
+            let total = super::Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: sum };
+            self.columns.insert("interrupts.total".to_owned(), total);
+        }
+        self
+    }
+
+    /// What a column is worth over the window, times in milliseconds.
+    pub fn worth(&self, name: &str) -> Option<f64> {
+        self.columns.get(name)?.worth
+    }
+
+    pub fn per_second(&self, name: &str) -> Option<f64> {
+        Some(self.worth(name)? / self.seconds)
+    }
+
+    /// A time as a share of the window.
+    pub fn share(&self, name: &str) -> Option<f64> {
+        self.share_of_window(self.worth(name)?)
+    }
+
+    pub fn share_of_window(&self, millis: f64) -> Option<f64> {
+        (self.seconds > 0.0).then(|| millis / (self.seconds * 1e3))
+    }
+
+    /// The prefix of the columns of the disk that holds the data: the one of that label, or the only one.
+    fn disk_of_data(&self, layer: &str) -> Option<String> {
+        let opening = format!("{layer}.");
+        let mut labels: Vec<&str> =
+            self.columns.keys().filter_map(|name| name.strip_prefix(&opening)?.split('.').next()).collect();
+        labels.dedup();
+        let label = labels.iter().find(|label| **label == DATA).or(labels.first().filter(|_| labels.len() == 1))?;
+        Some(format!("{layer}.{label}"))
+    }
+
+    /// The disk of the data as the kernel of this side counts it.
+    pub fn disk(&self) -> Option<DiskWork> {
+        self.disk_at("disk")
+    }
+
+    /// The disk of the data as QEMU counts it, between the guest and the host.
+    pub fn qemu_disk(&self) -> Option<DiskWork> {
+        self.disk_at("qemu_disk")
+    }
+
+    fn disk_at(&self, layer: &str) -> Option<DiskWork> {
+        let prefix = self.disk_of_data(layer)?;
+        let of = |field: &str| self.worth(&format!("{prefix}.{field}"));
+        Some(DiskWork {
+            reads: of("reads")?,
+            writes: of("writes")?,
+            read_bytes: of("read_bytes")?,
+            write_bytes: of("write_bytes")?,
+            read_ms: of("read_time")?,
+            write_ms: of("write_time")?,
+            // Old kernels count no flushes.
+            flush_ms: of("flush_time").unwrap_or(0.0),
+            busy_ms: of("busy"),
+        })
+    }
+
+    pub fn network(&self) -> Option<NetworkWork> {
+        let sum = |field: &str| {
+            let is_one = |name: &str| name.starts_with("network.") && name.rsplit('.').next() == Some(field);
+            let own: Vec<Option<f64>> =
+                self.columns.iter().filter(|(name, _)| is_one(name)).map(|(_, counted)| counted.worth).collect();
+            if own.is_empty() { None } else { own.into_iter().sum() }
+        };
+        Some(NetworkWork {
+            received_packets: sum("received_packets")?,
+            received_bytes: sum("received_bytes")?,
+            sent_packets: sum("sent_packets")?,
+            sent_bytes: sum("sent_bytes")?,
+        })
+    }
+
+    /// The threads of all vCPUs, as far as both of their times are known.
+    pub fn vcpus(&self) -> Vec<VcpuTime> {
+        let waits = self.columns.keys().filter_map(|name| name.strip_prefix("vcpu.")?.strip_suffix(".wait"));
+        let of_vcpu = |number: &str| {
+            let time = |field: &str| self.worth(&format!("vcpu.{number}.{field}"));
+            Some(VcpuTime { name: number.to_owned(), run_ms: time("run")?, wait_ms: time("wait")? })
+        };
+        waits.filter_map(of_vcpu).collect()
+    }
+
+    /// Time of all CPUs by what they did: all of it, what was neither idle nor waiting, and what was stolen.
+    pub fn cpu(&self) -> Option<CpuWork> {
+        let of = |kind: &str| self.worth(&format!("cpu.{kind}"));
+        let [user, nice, system, idle] = [of("user")?, of("nice")?, of("system")?, of("idle")?];
+        let [iowait, irq, softirq, stolen_ms] =
+            ["iowait", "irq", "softirq", "steal"].map(|kind| of(kind).unwrap_or(0.0));
+        let busy_ms = user + nice + system + irq + softirq + stolen_ms;
+        Some(CpuWork { all_ms: busy_ms + idle + iowait, busy_ms, stolen_ms })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct CpuWork {
+    pub all_ms: f64,
+    pub busy_ms: f64,
+    /// Part of busy.
+    pub stolen_ms: f64,
+}
+
+impl DiskWork {
+    pub fn operations(&self) -> f64 {
+        self.reads + self.writes
+    }
+
+    pub fn bytes(&self) -> f64 {
+        self.read_bytes + self.write_bytes
+    }
+
+    pub fn waited_ms(&self) -> f64 {
+        self.read_ms + self.write_ms + self.flush_ms
+    }
+
+    /// Mean time of a read; none if there was none.
+    pub fn ms_of_a_read(&self) -> Option<f64> {
+        (self.reads > 0.0).then(|| self.read_ms / self.reads)
+    }
+
+    pub fn ms_of_a_write(&self) -> Option<f64> {
+        (self.writes > 0.0).then(|| self.write_ms / self.writes)
+    }
+
+    pub fn ms_of_an_operation(&self) -> Option<f64> {
+        (self.operations() > 0.0).then(|| (self.read_ms + self.write_ms) / self.operations())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Counted;
+    use super::*;
+
+    fn side(columns: &[(&str, f64)]) -> SideCounts {
+        let counted = |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth) };
+        let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth)));
+        SideCounts { seconds: 10.0, samples: 10, columns: columns.collect(), unavailable: [].into() }
+    }
+
+    #[test]
+    fn what_is_counted_of_the_shape_takes_the_place_of_the_whole() {
+        let side = side(&[
+            ("cpu.user", 900.0),
+            ("cpu.shape.user", 90.0),
+            ("interrupts.total", 5_000.0),
+            ("interrupts.timer", 4_000.0),
+            ("interrupts.shape.timer", 400.0),
+            ("interrupts.shape.device", 20.0),
+            ("switches.context", 7.0),
+        ]);
+        let side = side.of_shape();
+        let found =
+            ["cpu.user", "interrupts.timer", "interrupts.total", "switches.context"].map(|name| side.worth(name));
+        assert_eq!(found, [Some(90.0), Some(400.0), Some(420.0), Some(7.0)]);
+        assert!(!side.columns.keys().any(|name| name.contains("shape")));
+    }
+
+    #[test]
+    fn the_disk_of_the_data_is_the_one_called_so_or_the_only_one() {
+        let fields = ["reads", "writes", "read_bytes", "write_bytes", "read_time", "write_time"];
+        let disks = |labels: &[&str]| -> SideCounts {
+            let name = |label: &&str| fields.map(|field| format!("disk.{label}.{field}"));
+            let names: Vec<String> = labels.iter().flat_map(name).collect();
+            let columns: Vec<(&str, f64)> =
+                names.iter().map(|name| (name.as_str(), if name.contains("data") { 8.0 } else { 3.0 })).collect();
+            side(&columns)
+        };
+        assert_eq!(disks(&["boot", "data"]).disk().map(|disk| disk.operations()), Some(16.0));
+        assert_eq!(disks(&["sda"]).disk().and_then(|disk| disk.ms_of_a_write()), Some(1.0));
+        assert_eq!(disks(&["sda", "sdb"]).disk(), None);
+        assert_eq!(disks(&[]).disk(), None);
+    }
+
+    #[test]
+    fn interfaces_are_added_up_and_vcpus_are_not() {
+        let side = side(&[
+            ("network.eth0.received_packets", 1.0),
+            ("network.eth1.received_packets", 2.0),
+            ("network.eth0.received_bytes", 3.0),
+            ("network.eth0.sent_packets", 4.0),
+            ("network.eth0.sent_bytes", 5.0),
+            ("vcpu.0.run", 6.0),
+            ("vcpu.0.wait", 7.0),
+            ("vcpu.1.wait", 8.0),
+        ]);
+        assert_eq!(side.network().map(|network| network.received_packets), Some(3.0));
+        assert_eq!(side.vcpus(), [VcpuTime { name: "0".to_owned(), run_ms: 6.0, wait_ms: 7.0 }]);
+    }
+}

@@ -1,0 +1,111 @@
+//! Where a trial's measured window lies on the clock of each side.
+//!
+//! The driver says when it began by its own clock: the machine's if it drove inside, the host's if outside. On the other
+//! side it lies where the offset between the two clocks puts it, taken to change evenly between its readings before and
+//! after driving.
+
+use record::telemetry::Side;
+use record::trial::{ClockReading, DriverFacts, TrialRecord};
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+const NANOS_PER_SECOND: f64 = 1e9;
+
+/// Labels of the readings around the driving.
+const BEFORE: &str = "before driving";
+const AFTER: &str = "after driving";
+
+/// Beginning and end of a window on one side's clock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SideWindow {
+    pub start_ns: u64,
+    pub end_ns: u64,
+}
+
+impl SideWindow {
+    pub fn length_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns)
+    }
+
+    pub fn seconds(&self) -> f64 {
+        self.length_ns() as f64 / NANOS_PER_SECOND
+    }
+
+    pub fn holds(&self, at_ns: u64) -> bool {
+        (self.start_ns..=self.end_ns).contains(&at_ns)
+    }
+}
+
+/// The window on a side's clock, or why it is not known.
+pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, String> {
+    let driver = record.driver.as_ref().ok_or("nothing was driven")?;
+    let start_ns = driver.window_start_ns.ok_or("the record does not say when the window began")?;
+    if driver.measured_ms == 0 {
+        return Err("the window is empty".to_owned());
+    }
+    let own = SideWindow { start_ns, end_ns: start_ns + driver.measured_ms * NANOS_PER_MILLI };
+    let driven_on = if driver.placement == "outside" { Side::Host } else { Side::Machine };
+    if driven_on == side {
+        return Ok(own);
+    }
+    let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
+    let (at_start, at_end) = offsets(clock, driver).ok_or("the machine's clock was not compared with the host's")?;
+    let moved = |at_ns: u64, offset_ns: i64| {
+        // The offset is the machine's clock less the host's.
+        let offset_ns = if side == Side::Machine { offset_ns } else { -offset_ns };
+        at_ns.checked_add_signed(offset_ns).ok_or("the offset of the machine's clock cannot be right")
+    };
+    Ok(SideWindow { start_ns: moved(own.start_ns, at_start)?, end_ns: moved(own.end_ns, at_end)? })
+}
+
+/// The offset at the beginning and at the end of the window.
+fn offsets(clock: &[ClockReading], driver: &DriverFacts) -> Option<(i64, i64)> {
+    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
+    let last = clock.last()?.offset_ns;
+    let (before, after) = (at(BEFORE).unwrap_or(last), at(AFTER).unwrap_or(last));
+    let driven_ms = (driver.warmup_ms + driver.measured_ms) as f64;
+    let share = driver.warmup_ms as f64 / driven_ms.max(1.0);
+    #[allow(clippy::cast_possible_truncation)] // Between two numbers that fit.
+    let at_start = before + ((after - before) as f64 * share) as i64;
+    Some((at_start, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    fn record(placement: &str, before_ns: i64, after_ns: i64) -> TrialRecord {
+        let mut record = synthetic::run(1).trials.remove(0).record;
+        let driver = record.driver.as_mut().unwrap();
+        placement.clone_into(&mut driver.placement);
+        (driver.warmup_ms, driver.measured_ms, driver.window_start_ns) = (10_000, 30_000, Some(50_000_000_000));
+        let reading = |at: &str, offset_ns| ClockReading { at: at.to_owned(), offset_ns, round_trip_ns: 60_000 };
+        let clock = vec![reading("after boot", 77), reading(BEFORE, before_ns), reading(AFTER, after_ns)];
+        record.machine.as_mut().unwrap().clock = clock;
+        record
+    }
+
+    /// The machine's clock is 40 s behind and gains 4 ms while it is driven for 40 s: 1 ms until the window begins.
+    #[test]
+    fn the_other_side_sees_the_window_through_the_offset() {
+        let inside = record("inside", -40_000_000_000, -39_996_000_000);
+        let own = of_side(&inside, Side::Machine).unwrap();
+        assert_eq!(own, SideWindow { start_ns: 50_000_000_000, end_ns: 80_000_000_000 });
+        let hosts = of_side(&inside, Side::Host).unwrap();
+        assert_eq!(hosts, SideWindow { start_ns: 89_999_000_000, end_ns: 119_996_000_000 });
+        let outside = record("outside", -40_000_000_000, -40_000_000_000);
+        assert_eq!(of_side(&outside, Side::Host).unwrap(), own);
+        assert_eq!(of_side(&outside, Side::Machine).unwrap().start_ns, 10_000_000_000);
+    }
+
+    #[test]
+    fn what_is_not_known_has_a_reason() {
+        let mut old = record("inside", 0, 0);
+        old.driver.as_mut().unwrap().window_start_ns = None;
+        assert!(of_side(&old, Side::Machine).unwrap_err().contains("when the window began"));
+        let mut unread = record("inside", 0, 0);
+        unread.machine.as_mut().unwrap().clock.clear();
+        assert!(of_side(&unread, Side::Machine).is_ok());
+        assert!(of_side(&unread, Side::Host).unwrap_err().contains("compared with the host's"));
+    }
+}
