@@ -116,10 +116,10 @@ fn of_group(run: &Run, group: &Group<'_>) -> Vec<Comparison> {
 }
 
 /// The same block of both sides; neither is empty.
-struct Pair<'a> {
-    block: u32,
-    baseline: Vec<&'a StoredTrial>,
-    contender: Vec<&'a StoredTrial>,
+pub(crate) struct Pair<'a> {
+    pub block: u32,
+    pub baseline: Vec<&'a StoredTrial>,
+    pub contender: Vec<&'a StoredTrial>,
 }
 
 fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
@@ -162,7 +162,7 @@ fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
     cells.into_iter().filter(is_emulated).map(|cell| cell.contender.clone()).collect()
 }
 
-fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
+pub(crate) fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<Pair<'a>>, Vec<LeftOut>) {
     let (mut pairs, mut left_out) = (Vec::new(), Vec::new());
     for block in 1..=run.plan.blocks {
         match (usable(run, baseline, block), usable(run, contender, block)) {

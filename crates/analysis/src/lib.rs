@@ -16,6 +16,7 @@ pub mod consolidation;
 pub mod cycle;
 pub mod counted;
 pub mod estimate;
+pub mod explanation;
 pub mod latency;
 pub mod machines;
 pub mod nested;

@@ -10,6 +10,7 @@ use crate::consistency::{self, Consistency};
 use crate::estimate::CONFIDENCE;
 use crate::raggedness::{self, Raggedness};
 use crate::scaling::{self, Scaling};
+use crate::explanation::{self, Explanation};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::warnings::{self, Warning};
@@ -46,6 +47,9 @@ pub struct Analysis {
     /// Where a study varies a machine's vCPUs or the number of clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// Why contenders differ, as far as telemetry tells; empty without any.
+    #[serde(default)]
+    pub explanations: Vec<Explanation>,
 }
 
 /// What all intervals have in common.
@@ -98,6 +102,7 @@ pub fn analyse(run: &Run) -> Analysis {
         consistency,
         raggedness: raggedness::all(run),
         scaling: scaling::all(run),
+        explanations: explanation::all(run),
     }
 }
 

@@ -1,6 +1,8 @@
 //! A made-up run with realistic noise, for the tests of what reads records. It is drawn from a seed, so that it is the
 //! same everywhere; nothing in it was measured.
 
+pub mod telemetry;
+
 use crate::FORMAT;
 use crate::check::{Finding, Moment, Verdict};
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
@@ -12,6 +14,7 @@ use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::phase::Phase;
 use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
 use crate::run::{Run, StoredTrial};
+use crate::telemetry::Side;
 use crate::trial::{
     ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread,
     Testimony, TrialRecord, Work,
@@ -81,6 +84,7 @@ fn empty(trial: &mut StoredTrial, outcome: Outcome) {
     trial.record.server = None;
     trial.measured = None;
     trial.findings.clear();
+    trial.telemetry.clear();
 }
 
 fn plan(blocks: u32) -> Plan {
@@ -140,6 +144,26 @@ fn guest_platform() -> serde_json::Value {
 
 fn facts(known: &[(&str, &str)]) -> Facts {
     known.iter().map(|(name, value)| ((*name).to_owned(), Fact::known(*value))).collect()
+}
+
+/// Gives every trial of a cell these columns on one side, in the place of those of the same names.
+pub fn sampled(run: &mut Run, cell: u32, side: Side, sources: &[telemetry::Source]) {
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+        let mut chance = Chance(u64::from(trial.record.id));
+        let made = telemetry::series(side, sources, WARMUP_S + MEASURED_S + 1, &mut chance);
+        let Some(series) = trial.telemetry.iter_mut().find(|series| series.side == side) else { continue };
+        for (place, column) in made.columns.into_iter().enumerate() {
+            let known = series.columns.iter().position(|known| known.name == column.name);
+            let own = known.unwrap_or(series.columns.len());
+            if known.is_none() {
+                series.columns.push(column);
+                series.samples.iter_mut().for_each(|sample| sample.values.push(None));
+            }
+            for (sample, made) in series.samples.iter_mut().zip(&made.samples) {
+                sample.values[own] = made.values[place];
+            }
+        }
+    }
 }
 
 fn host() -> Facts {
@@ -203,8 +227,16 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         host_state: Some(host_state(planned)),
         warnings: Vec::new(),
     };
-    let (findings, looks) = (findings(&mut chance), Some(looks(speed)));
-    StoredTrial { record, measured: Some(measured), findings, looks, telemetry: Vec::new() }
+    let finished = record.driver.as_ref().map_or(0, |driver| driver.work.transactions);
+    let per_second = finished as f64 / MEASURED_S as f64;
+    let native = cell.contender == CONTENDERS[0];
+    StoredTrial {
+        record,
+        measured: Some(measured),
+        findings: findings(&mut chance),
+        looks: Some(looks(speed)),
+        telemetry: telemetry::of_trial(native, per_second, WARMUP_S + MEASURED_S + 1, &mut chance),
+    }
 }
 
 fn length_ms(phase: Phase) -> u64 {
@@ -276,6 +308,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     DriverFacts {
         placement: "inside".to_owned(),
         warmup_ms: WARMUP_S * 1000,
+        window_start_ns: Some(WARMUP_S * 1_000_000_000),
         measured_ms: MEASURED_S * 1000,
         clients: CLIENTS,
         pacing: Some(Pacing::Clients { clients: CLIENTS }),

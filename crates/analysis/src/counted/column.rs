@@ -1,5 +1,6 @@
 //! The worth of one column over one window: the difference of what counts, the mean of what stands.
 
+use super::Rate;
 use super::window::SideWindow;
 use record::telemetry::Behaviour;
 
@@ -10,6 +11,9 @@ const FURTHEST_SHARE: u64 = 20;
 
 /// A sample this near to an end may stand for it where there is none beyond: clocks of two sides agree no better.
 const NEAR_NS: u64 = 100_000_000;
+
+/// Of counts that grow by a few in a second, rates over less than this are mostly chance.
+const SHORTEST_NS: u64 = 500_000_000;
 
 /// What the samples `(at_ns, value)` of a column say of a window; nothing if they do not say it.
 pub fn worth(behaviour: Behaviour, points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
@@ -70,6 +74,26 @@ fn mean(points: &[(u64, u64)], window: &SideWindow) -> Option<f64> {
     }
     let area = |pair: &[(u64, u64)]| (pair[1].0 - pair[0].0) as f64 * (pair[0].1 as f64 + pair[1].1 as f64) / 2.0;
     Some(within.windows(2).map(area).sum::<f64>() / span_ns)
+}
+
+/// How much was counted for each second between one sample in the window and the next, times `factor`. Samples that
+/// follow one another closely say little and are passed over; so is a step down.
+pub fn rates(points: &[(u64, u64)], window: &SideWindow, factor: f64) -> Vec<Rate> {
+    let mut rates = Vec::new();
+    let mut within = points.iter().filter(|&&(at_ns, _)| window.holds(at_ns));
+    let Some(mut before) = within.next() else { return rates };
+    for point in within {
+        let length_ns = point.0 - before.0;
+        if length_ns < SHORTEST_NS {
+            continue;
+        }
+        if let Some(grown) = point.1.checked_sub(before.1) {
+            let at_s = ((before.0 - window.start_ns) as f64 + length_ns as f64 / 2.0) / 1e9;
+            rates.push(Rate { at_s, per_second: grown as f64 * factor * 1e9 / length_ns as f64 });
+        }
+        before = point;
+    }
+    rates
 }
 
 #[cfg(test)]
@@ -141,6 +165,22 @@ mod tests {
         let points = [(0, 1_000), (SECOND, 4), (2 * SECOND, 8), (4 * SECOND, 8), (5 * SECOND, 1_000)];
         close(worth(Stands, &points, &window(0.95, 4.05)), 22.0 / 3.0);
         close(worth(Stands, &[(SECOND, 7)], &window(0.0, 2.0)), 7.0);
+    }
+
+    #[test]
+    fn rates_are_between_neighbouring_samples_of_the_window() {
+        let points = [
+            (0, 0),
+            (SECOND, 10),
+            (1_100_000_000, 90),
+            (3 * SECOND, 50),
+            (4 * SECOND, 7),
+            (5 * SECOND, 27),
+            (9 * SECOND, 0),
+        ];
+        let found = rates(&points, &window(0.5, 6.0), 2.0);
+        let expected = [Rate { at_s: 1.5, per_second: 40.0 }, Rate { at_s: 4.0, per_second: 40.0 }];
+        assert_eq!(found, expected, "ten to fifty in two seconds, then a reset, then seven to twenty-seven in one");
     }
 
     proptest! {

@@ -11,12 +11,13 @@ pub mod window;
 
 use crate::cells;
 use crate::latency;
-use column::worth;
+use column::{rates, worth};
 use record::intervals::Span;
 use record::looks::{Looks, Reading};
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Series, Side};
 use record::trial::KindTotals;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use unit::Unit;
 use window::SideWindow;
@@ -56,6 +57,15 @@ pub struct Counted {
     pub unit: Unit,
     pub behaviour: Behaviour,
     pub worth: Option<f64>,
+    /// Of what counts: how much of it for each second, between one sample of the window and the next.
+    pub rates: Vec<Rate>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Rate {
+    /// The middle between the two samples, in seconds since the window began.
+    pub at_s: f64,
+    pub per_second: f64,
 }
 
 /// Waits that databases count themselves, by the two looks within the window.
@@ -115,8 +125,14 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
     let column = |(place, column): (usize, &record::telemetry::Column)| {
         let points = series.samples.iter().filter_map(|sample| Some((sample.at_ns, (*sample.values.get(place)?)?)));
         let points: Vec<(u64, u64)> = points.collect();
-        let worth = worth(column.behaviour, &points, window).map(|worth| worth * unit::factor(&column.unit));
-        (column.name.clone(), Counted { unit: Unit::named(&column.unit), behaviour: column.behaviour, worth })
+        let factor = unit::factor(&column.unit);
+        let counted = Counted {
+            unit: Unit::named(&column.unit),
+            behaviour: column.behaviour,
+            worth: worth(column.behaviour, &points, window).map(|worth| worth * factor),
+            rates: if column.behaviour == Behaviour::Counts { rates(&points, window, factor) } else { Vec::new() },
+        };
+        (column.name.clone(), counted)
     };
     let unavailable = series.probes.iter().filter_map(|probe| match &probe.columns {
         Reading::Known(_) => None,

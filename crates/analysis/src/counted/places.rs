@@ -59,7 +59,8 @@ impl SideCounts {
             let kinds =
                 self.columns.iter().filter(|(name, _)| name.starts_with("interrupts.") && *name != "interrupts.total");
             let sum = kinds.map(|(_, counted)| counted.worth).sum::<Option<f64>>();
-            let total = super::Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: sum };
+            let total =
+                super::Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: sum, rates: Vec::new() };
             self.columns.insert("interrupts.total".to_owned(), total);
         }
         self
@@ -84,13 +85,18 @@ impl SideCounts {
     }
 
     /// The prefix of the columns of the disk that holds the data: the one of that label, or the only one.
-    fn disk_of_data(&self, layer: &str) -> Option<String> {
+    fn prefix(&self, layer: &str) -> Option<String> {
         let opening = format!("{layer}.");
         let mut labels: Vec<&str> =
             self.columns.keys().filter_map(|name| name.strip_prefix(&opening)?.split('.').next()).collect();
         labels.dedup();
         let label = labels.iter().find(|label| **label == DATA).or(labels.first().filter(|_| labels.len() == 1))?;
         Some(format!("{layer}.{label}"))
+    }
+
+    /// What the names of the columns of the data's disk begin with, as the kernel of this side counts it.
+    pub fn disk_prefix(&self) -> Option<String> {
+        self.prefix("disk")
     }
 
     /// The disk of the data as the kernel of this side counts it.
@@ -104,7 +110,7 @@ impl SideCounts {
     }
 
     fn disk_at(&self, layer: &str) -> Option<DiskWork> {
-        let prefix = self.disk_of_data(layer)?;
+        let prefix = self.prefix(layer)?;
         let of = |field: &str| self.worth(&format!("{prefix}.{field}"));
         Some(DiskWork {
             reads: of("reads")?,
@@ -196,7 +202,8 @@ mod tests {
     use super::*;
 
     fn side(columns: &[(&str, f64)]) -> SideCounts {
-        let counted = |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth) };
+        let counted =
+            |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: Vec::new() };
         let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth)));
         SideCounts { seconds: 10.0, samples: 10, columns: columns.collect(), unavailable: [].into() }
     }

@@ -23,6 +23,7 @@ fn trial() -> StoredTrial {
         side: Side::Machine,
         probes: vec![Probe {
             name: "energy".to_owned(),
+            source: String::new(),
             columns: Reading::Unavailable("a guest does not see it".to_owned()),
         }],
         columns: vec![

@@ -1,0 +1,174 @@
+//! Every column of the telemetry for each transaction, of two contenders side by side, those first that differ most surely.
+//!
+//! Like is compared with like: what was counted inside with what was counted inside, the host with the host.
+
+use super::evidence::{Evidence, Pair, Who, nearest_end};
+use crate::counted::unit::Unit;
+use crate::counted::{Counted, CountedTrial};
+use crate::estimate::Estimate;
+use record::telemetry::{Behaviour, Side};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What happens more rarely on both sides is left out: so little cannot explain a response time.
+const FEWEST_PER_SECOND: f64 = 1.0;
+const FEWEST_BYTES_PER_SECOND: f64 = 1_024.0;
+/// A thousandth of the time of one CPU.
+const FEWEST_MILLIS_PER_SECOND: f64 = 1.0;
+
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CounterComparison {
+    /// Those that differ most surely first.
+    pub rows: Vec<CounterRow>,
+    /// Columns that only one of the two has.
+    pub one_sided: Vec<OneSided>,
+    /// How many columns of both are too small to matter.
+    pub negligible: usize,
+}
+
+/// One column of both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CounterRow {
+    pub side: Side,
+    pub name: String,
+    pub unit: Unit,
+    /// What counts is for each transaction; what stands is its mean over the window.
+    pub behaviour: Behaviour,
+    pub baseline: Estimate,
+    pub contender: Estimate,
+    /// Contender over baseline, paired by block; none if a block has nothing on one side.
+    pub ratio: Option<Estimate>,
+    /// Contender less baseline, paired by block.
+    pub difference: Estimate,
+    /// The rank: how much of the larger of the two is surely difference, by the end of the difference's interval that is
+    /// nearer to nothing; 0 if the interval holds nothing, none if there is no interval.
+    pub surely_apart: Option<f64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OneSided {
+    pub side: Side,
+    pub name: String,
+    /// The contender that has it.
+    pub on: String,
+}
+
+pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
+    let mut found = CounterComparison::default();
+    for side in [Side::Machine, Side::Host] {
+        let baseline = columns(evidence, side, Who::Baseline);
+        let contender = columns(evidence, side, Who::Contender);
+        if baseline.is_empty() || contender.is_empty() {
+            continue;
+        }
+        let names: BTreeSet<&String> = baseline.keys().chain(contender.keys()).collect();
+        for name in names {
+            match (baseline.get(name), contender.get(name)) {
+                (Some(column), Some(_)) => add_row(&mut found, evidence, side, name, column),
+                (one, _) => {
+                    let on = if one.is_some() { evidence.baseline } else { evidence.contender };
+                    found.one_sided.push(OneSided { side, name: name.clone(), on: on.to_owned() });
+                }
+            }
+        }
+    }
+    let rank = |row: &CounterRow| (row.surely_apart.unwrap_or(0.0), apart(row));
+    found.rows.sort_by(|one, other| {
+        let ((sure, point), (other_sure, other_point)) = (rank(one), rank(other));
+        other_sure.total_cmp(&sure).then(other_point.total_cmp(&point)).then_with(|| one.name.cmp(&other.name))
+    });
+    found
+}
+
+/// The columns that any trial of one has a worth of.
+fn columns<'a>(evidence: &Evidence<'a>, side: Side, who: Who) -> BTreeMap<String, &'a Counted> {
+    let counted =
+        evidence.trials(who).into_iter().filter_map(|trial| trial.side(side)).flat_map(|counts| &counts.columns);
+    counted.filter(|(_, column)| column.worth.is_some()).map(|(name, column)| (name.clone(), column)).collect()
+}
+
+fn add_row(found: &mut CounterComparison, evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) {
+    let each = |trial: &CountedTrial| {
+        let worth = trial.side(side)?.worth(name)?;
+        Some(if column.behaviour == Behaviour::Counts { worth / trial.transactions } else { worth })
+    };
+    let rate = |trial: &CountedTrial| trial.side(side)?.per_second(name);
+    let (Some(pair), Some(rates)) = (evidence.pair(&each), evidence.pair(&rate)) else { return };
+    if is_negligible(column, &pair, rates.baseline.point.max(rates.contender.point)) {
+        found.negligible += 1;
+        return;
+    }
+    let Pair { baseline, contender, ratio, difference } = pair;
+    let larger = baseline.point.max(contender.point);
+    let surely_apart =
+        difference.bounds.known().map(|_| nearest_end(&difference, 0.0).map_or(0.0, |end| end.abs() / larger));
+    let (name, unit, behaviour) = (name.to_owned(), column.unit.clone(), column.behaviour);
+    found.rows.push(CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart });
+}
+
+fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
+    let nothing_stands = pair.baseline.point.max(pair.contender.point) <= 0.0;
+    match (column.behaviour, &column.unit) {
+        (Behaviour::Stands, _) => nothing_stands,
+        (Behaviour::Counts, Unit::Things | Unit::Other(_)) => per_second < FEWEST_PER_SECOND,
+        (Behaviour::Counts, Unit::Bytes) => per_second < FEWEST_BYTES_PER_SECOND,
+        (Behaviour::Counts, Unit::Milliseconds) => per_second < FEWEST_MILLIS_PER_SECOND,
+    }
+}
+
+/// How much of the larger of the two is difference, sure or not.
+fn apart(row: &CounterRow) -> f64 {
+    row.difference.point.abs() / row.baseline.point.max(row.contender.point)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::PairedBlock;
+    use super::super::evidence::tests::trial;
+    use super::*;
+    use crate::counted::SideCounts;
+
+    fn with(columns: &[(&str, f64)]) -> CountedTrial {
+        let counted =
+            |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: Vec::new() };
+        let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth))).collect();
+        let machine = Ok(SideCounts { seconds: 10.0, samples: 10, columns, unavailable: [].into() });
+        CountedTrial { machine, host: Err("nobody looked".to_owned()), ..trial(100.0) }
+    }
+
+    fn compared(baseline: &[CountedTrial], contender: &[CountedTrial]) -> CounterComparison {
+        let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
+        let blocks = baseline.iter().zip(contender).map(block).collect();
+        compare(&Evidence { baseline: "native", contender: "kvm", blocks })
+    }
+
+    /// `a` doubles steadily; `b` triples in the mean, but by so different amounts that it may not differ at all; `c` hardly
+    /// differs, and surely; `d` happens on one side only.
+    #[test]
+    fn what_differs_most_surely_comes_first() {
+        let baseline = [0.0, 1.0, 2.0]
+            .map(|wobble| with(&[("a", 500.0 + wobble), ("b", 100.0), ("c", 800.0), ("d", 0.0), ("e", 3.0)]));
+        let contender = [(0.0, 40.0), (2.0, 800.0), (1.0, 60.0)].map(|(wobble, b)| {
+            with(&[("a", 1_000.0 + wobble), ("b", b), ("c", 820.0 + wobble), ("d", 50.0 + wobble), ("e", 4.0)])
+        });
+        let found = compared(&baseline, &contender);
+        let names: Vec<&str> = found.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["d", "a", "c", "b"]);
+        assert_eq!(found.negligible, 1, "e happens less than once a second");
+        let sure: Vec<f64> = found.rows.iter().map(|row| row.surely_apart.unwrap()).collect();
+        assert!(sure[0] > 0.9 && (0.45..0.5).contains(&sure[1]) && (0.0..0.03).contains(&sure[2]), "{sure:?}");
+        assert_eq!(sure[3].to_bits(), 0.0_f64.to_bits());
+        assert_eq!(found.rows[0].ratio, None);
+        let a = &found.rows[1];
+        assert!((a.baseline.point - 5.01).abs() < 1e-9 && (a.contender.point - 10.01).abs() < 1e-9, "{a:?}");
+        assert!((a.ratio.as_ref().unwrap().point - 2.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn columns_of_one_side_are_listed_and_not_compared() {
+        let found = compared(&[with(&[("a", 500.0)])], &[with(&[("a", 900.0), ("kvm.exits", 7.0)])]);
+        let expected = OneSided { side: Side::Machine, name: "kvm.exits".to_owned(), on: "kvm".to_owned() };
+        assert_eq!(found.one_sided, [expected]);
+        assert_eq!((found.rows.len(), found.rows[0].surely_apart), (1, None));
+    }
+}

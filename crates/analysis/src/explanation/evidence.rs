@@ -1,0 +1,171 @@
+//! What the counted trials of two contenders say of one quantity: each side's mean, their ratio and their difference, all
+//! over paired blocks and with Student's t interval.
+
+use crate::counted::CountedTrial;
+use crate::estimate::Estimate;
+use crate::student;
+
+/// Fewer samples than this within a window are too few to rest a sentence on.
+pub const FEWEST_SAMPLES: usize = 5;
+
+/// Which of the two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Who {
+    Baseline,
+    Contender,
+}
+
+pub const BOTH: [Who; 2] = [Who::Baseline, Who::Contender];
+
+/// The counted trials of two contenders, block by block.
+pub struct Evidence<'a> {
+    pub baseline: &'a str,
+    pub contender: &'a str,
+    pub blocks: Vec<PairedBlock<'a>>,
+}
+
+/// Trials of the same block; neither side is empty.
+pub struct PairedBlock<'a> {
+    pub baseline: Vec<&'a CountedTrial>,
+    pub contender: Vec<&'a CountedTrial>,
+}
+
+impl<'a> PairedBlock<'a> {
+    fn of(&self, who: Who) -> &[&'a CountedTrial] {
+        match who {
+            Who::Baseline => &self.baseline,
+            Who::Contender => &self.contender,
+        }
+    }
+
+    /// The mean over the trials of one; nothing unless all of them have it.
+    fn mean(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<f64> {
+        let trials = self.of(who);
+        let sum: Option<f64> = trials.iter().map(|trial| of(trial)).sum();
+        sum.map(|sum| sum / trials.len() as f64).filter(|mean| mean.is_finite())
+    }
+}
+
+/// What a quantity is worth on both.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Pair {
+    pub baseline: Estimate,
+    pub contender: Estimate,
+    /// Contender over baseline; none if one is not positive in any block.
+    pub ratio: Option<Estimate>,
+    /// Contender less baseline.
+    pub difference: Estimate,
+}
+
+impl<'a> Evidence<'a> {
+    pub fn trials(&self, who: Who) -> Vec<&'a CountedTrial> {
+        self.blocks.iter().flat_map(|block| block.of(who)).copied().collect()
+    }
+
+    pub fn name(&self, who: Who) -> &str {
+        match who {
+            Who::Baseline => self.baseline,
+            Who::Contender => self.contender,
+        }
+    }
+
+    /// The mean of one over the blocks that have it.
+    pub fn value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
+        let values: Vec<f64> = self.blocks.iter().filter_map(|block| block.mean(who, of)).collect();
+        mean(values)
+    }
+
+    /// Both, over the blocks in which both have it.
+    pub fn pair(&self, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Pair> {
+        let of_block =
+            |block: &PairedBlock<'_>| Some((block.mean(Who::Baseline, of)?, block.mean(Who::Contender, of)?));
+        let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
+        let ratios: Vec<f64> = pairs.iter().map(|(baseline, contender)| contender / baseline).collect();
+        Some(Pair {
+            baseline: mean(pairs.iter().map(|pair| pair.0).collect())?,
+            contender: mean(pairs.iter().map(|pair| pair.1).collect())?,
+            ratio: student::geometric_mean(&ratios),
+            difference: mean(pairs.iter().map(|(baseline, contender)| contender - baseline).collect())?,
+        })
+    }
+
+    /// Whether every trial of one has as many samples as a sentence needs.
+    pub fn has_samples(&self, who: Who, samples: impl Fn(&CountedTrial) -> Option<usize>) -> bool {
+        self.trials(who).into_iter().all(|trial| samples(trial).is_some_and(|samples| samples >= FEWEST_SAMPLES))
+    }
+}
+
+/// The mean over blocks as it is, with Student's t interval.
+pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
+    // Sorted, so that the order in which blocks happened to be listed cannot matter.
+    values.sort_unstable_by(f64::total_cmp);
+    let point = values.iter().sum::<f64>() / values.len() as f64;
+    let method = "mean over blocks; Student's t".to_owned();
+    let bounds = student::bounds_of_mean(&values);
+    (!values.is_empty()).then_some(Estimate { point, bounds, method })
+}
+
+/// The end of an interval that is nearer to `neutral`, if it leaves that out.
+pub fn nearest_end(estimate: &Estimate, neutral: f64) -> Option<f64> {
+    match estimate.bounds.known()? {
+        (low, _) if low > neutral => Some(low),
+        (_, high) if high < neutral => Some(high),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::counted::SideCounts;
+
+    pub fn trial(transactions: f64) -> CountedTrial {
+        CountedTrial {
+            cell: 0,
+            block: 1,
+            transactions,
+            host: Ok(SideCounts::default()),
+            machine: Ok(SideCounts::default()),
+            response_ms: None,
+            service_ms: None,
+            database: crate::counted::DatabaseWaits::default(),
+        }
+    }
+
+    fn evidence<'a>(baseline: &'a [CountedTrial], contender: &'a [CountedTrial]) -> Evidence<'a> {
+        let block = |(one, other)| PairedBlock { baseline: vec![one], contender: vec![other] };
+        let blocks = baseline.iter().zip(contender).map(block).collect();
+        Evidence { baseline: "native", contender: "kvm", blocks }
+    }
+
+    /// `d = [105, 95, 112, 98]`, `scipy.stats.t.interval(0.95, 3, numpy.mean(d), scipy.stats.sem(d))` (scipy 1.17.1) is
+    /// 90.4165 to 114.5835.
+    #[test]
+    fn a_difference_has_the_interval_scipy_finds() {
+        let baseline = [100.0, 110.0, 90.0, 105.0].map(trial);
+        let contender = [205.0, 205.0, 202.0, 203.0].map(trial);
+        let pair = evidence(&baseline, &contender).pair(&|trial| Some(trial.transactions)).unwrap();
+        let (low, high) = pair.difference.bounds.known().unwrap();
+        assert!((pair.difference.point - 102.5).abs() < 1e-12);
+        assert!((low - 90.4165).abs() < 1e-3 && (high - 114.5835).abs() < 1e-3, "{low} {high}");
+        assert_eq!(nearest_end(&pair.difference, 0.0), Some(low));
+        assert!(pair.ratio.unwrap().point > 1.9);
+    }
+
+    #[test]
+    fn a_zero_leaves_a_difference_but_no_ratio_and_what_is_missing_leaves_nothing() {
+        let (baseline, contender) = ([0.0, 0.0, 0.0].map(trial), [3.0, 4.0, 5.0].map(trial));
+        let found = evidence(&baseline, &contender);
+        let pair = found.pair(&|trial| Some(trial.transactions)).unwrap();
+        assert_eq!((pair.ratio, pair.difference.point.to_bits()), (None, 4.0_f64.to_bits()));
+        assert_eq!(found.pair(&|_| None), None);
+        assert_eq!(
+            found
+                .value(Who::Contender, &|trial| Some(1.0).filter(|_| trial.transactions > 3.5))
+                .unwrap()
+                .bounds
+                .known(),
+            None
+        );
+    }
+}

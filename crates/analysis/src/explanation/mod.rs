@@ -1,0 +1,132 @@
+//! Why two contenders differ, as far as what was counted tells: sentences, counters side by side, where the response time
+//! went, and the tables that studies print.
+//!
+//! Everything is over the blocks in which both contenders are sound and have telemetry. A sentence is said only by a rule
+//! whose condition holds ([`rules::RULES`]); where nothing can be said, it is said what was missing. That something differs
+//! together with the throughput does not make it the cause.
+
+pub mod counters;
+pub mod evidence;
+pub mod profile;
+pub mod response;
+pub mod rules;
+mod words;
+
+use crate::cells::{self, Group};
+use crate::compare;
+use crate::counted::unit::Unit;
+use crate::counted::{self, CountedTrial, Rate};
+use counters::CounterComparison;
+use evidence::{Evidence, PairedBlock};
+use profile::ProfileTable;
+use record::plan::Cell;
+use record::run::{Run, StoredTrial};
+use record::telemetry::{Behaviour, Side};
+use response::ResponseSplit;
+use rules::Sentence;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Counters whose course is kept for drawing.
+const DRAWN: usize = 4;
+
+/// One contender against the baseline, under the same scenario and swept values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    pub coordinates: String,
+    pub baseline: String,
+    pub contender: String,
+    /// How many blocks have telemetry of both.
+    pub blocks: usize,
+    pub sentences: Vec<Sentence>,
+    /// What could not be said, and what was not available: each a sentence.
+    pub not_available: Vec<String>,
+    pub profiles: Vec<ProfileTable>,
+    pub responses: Vec<ResponseSplit>,
+    pub counters: CounterComparison,
+    pub courses: Vec<Course>,
+}
+
+/// A counter of both over the window of the first block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    pub side: Side,
+    pub name: String,
+    pub unit: Unit,
+    pub baseline: Vec<Rate>,
+    pub contender: Vec<Rate>,
+}
+
+/// Of every comparison that has telemetry on both sides in at least one block.
+pub fn all(run: &Run) -> Vec<Explanation> {
+    let counted = counted::of_run(run);
+    if counted.is_empty() {
+        return Vec::new();
+    }
+    let groups = cells::groups(&run.plan);
+    groups.iter().flat_map(|group| of_group(run, group, &counted)).collect()
+}
+
+fn of_group(run: &Run, group: &Group<'_>, counted: &BTreeMap<u32, CountedTrial>) -> Vec<Explanation> {
+    let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
+    let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
+    others.filter_map(|cell| of_pair(run, &group.coordinates, [baseline, cell], counted)).collect()
+}
+
+fn of_pair(
+    run: &Run,
+    coordinates: &str,
+    [baseline, contender]: [&Cell; 2],
+    counted: &BTreeMap<u32, CountedTrial>,
+) -> Option<Explanation> {
+    let (pairs, _) = compare::pair(run, baseline, contender);
+    let of_trials = |trials: &[&StoredTrial]| -> Option<Vec<&CountedTrial>> {
+        trials.iter().map(|trial| counted.get(&trial.record.id)).collect()
+    };
+    let of_block = |pair: &compare::Pair<'_>| {
+        Some(PairedBlock { baseline: of_trials(&pair.baseline)?, contender: of_trials(&pair.contender)? })
+    };
+    let blocks: Vec<PairedBlock<'_>> = pairs.iter().filter_map(of_block).collect();
+    let evidence = Evidence { baseline: &baseline.contender, contender: &contender.contender, blocks };
+    (!evidence.blocks.is_empty()).then(|| explain(coordinates, &evidence))
+}
+
+/// What the evidence says.
+pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
+    let counters = counters::compare(evidence);
+    let (sentences, not_available) = rules::apply(evidence);
+    Explanation {
+        coordinates: coordinates.to_owned(),
+        baseline: evidence.baseline.to_owned(),
+        contender: evidence.contender.to_owned(),
+        blocks: evidence.blocks.len(),
+        sentences,
+        not_available,
+        profiles: profile::tables(evidence),
+        responses: response::splits(evidence),
+        courses: courses(evidence, &counters),
+        counters,
+    }
+}
+
+fn courses(evidence: &Evidence<'_>, counters: &CounterComparison) -> Vec<Course> {
+    let Some(block) = evidence.blocks.first() else { return Vec::new() };
+    let counts = counters.rows.iter().filter(|row| row.behaviour == Behaviour::Counts);
+    let of_row = |row: &counters::CounterRow| {
+        let rates = |trials: &[&CountedTrial]| {
+            let column = trials.first()?.side(row.side)?.columns.get(&row.name)?;
+            (!column.rates.is_empty()).then(|| column.rates.clone())
+        };
+        Some(Course {
+            side: row.side,
+            name: row.name.clone(),
+            unit: row.unit.clone(),
+            baseline: rates(&block.baseline)?,
+            contender: rates(&block.contender)?,
+        })
+    };
+    counts.filter_map(of_row).take(DRAWN).collect()
+}
+
+#[cfg(test)]
+mod tests;

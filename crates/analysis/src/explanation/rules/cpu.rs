@@ -1,0 +1,190 @@
+//! Rules on what CPUs did for a machine and what they did not: sharing, quotas, moves, frequency.
+
+use super::{SMALLEST_RATIO, Said};
+use crate::counted::places::VcpuTime;
+use crate::counted::{CountedTrial, SideCounts};
+use crate::estimate::Estimate;
+use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use crate::explanation::words::{estimate, number, percent, with_unit};
+use record::telemetry::Side;
+use std::collections::BTreeSet;
+
+const SHARED_OF_WANTED: f64 = 0.05;
+const SHARED_OF_WINDOW: f64 = 0.02;
+const STOLEN: f64 = 0.02;
+const APART: f64 = 0.05;
+const HELD_BACK: f64 = 0.01;
+const MIGRATIONS_PER_SECOND: f64 = 10.0;
+const KHZ_PER_GHZ: f64 = 1e6;
+
+fn host(trial: &CountedTrial) -> Option<&SideCounts> {
+    trial.side(Side::Host)
+}
+
+fn vcpus(trial: &CountedTrial) -> Vec<VcpuTime> {
+    host(trial).map(SideCounts::vcpus).unwrap_or_default()
+}
+
+fn vcpu(trial: &CountedTrial, name: &str) -> Option<VcpuTime> {
+    vcpus(trial).into_iter().find(|vcpu| vcpu.name == name)
+}
+
+/// Names of the vCPUs that any trial of one has, in their order.
+fn names(evidence: &Evidence<'_>, who: Who) -> Vec<String> {
+    let trials = evidence.trials(who).into_iter().flat_map(vcpus);
+    let names: BTreeSet<(usize, String)> = trials.map(|vcpu| (vcpu.name.len(), vcpu.name)).collect();
+    names.into_iter().map(|(_, name)| name).collect()
+}
+
+fn is_above(estimate: &Estimate, limit: f64) -> bool {
+    estimate.bounds.known().is_some_and(|(low, _)| low > limit)
+}
+
+/// Share of the window, over all vCPUs.
+fn waited_share(trial: &CountedTrial) -> Option<f64> {
+    let vcpus = vcpus(trial);
+    let waited_ms: f64 = vcpus.iter().map(|vcpu| vcpu.wait_ms).sum();
+    let share = host(trial)?.share_of_window(waited_ms)?;
+    (!vcpus.is_empty()).then(|| share / vcpus.len() as f64)
+}
+
+pub fn shared(evidence: &Evidence<'_>) -> Vec<Said> {
+    let said: Vec<Said> = BOTH.into_iter().filter_map(|who| shared_by(evidence, who)).collect();
+    let nobody = BOTH.into_iter().all(|who| names(evidence, who).is_empty());
+    if nobody {
+        let what = "whether vCPUs had to wait for a CPU of the host: the threads of no vCPU were sampled there";
+        return vec![Said::NotKnown(what.to_owned())];
+    }
+    said
+}
+
+fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+    let all = names(evidence, who);
+    let waits = |name: &String| {
+        let of_wanted = evidence.value(who, &|trial| {
+            let vcpu = vcpu(trial, name)?;
+            let wanted_ms = vcpu.run_ms + vcpu.wait_ms;
+            (wanted_ms > 0.0).then(|| vcpu.wait_ms / wanted_ms)
+        })?;
+        let of_window = evidence.value(who, &|trial| host(trial)?.share_of_window(vcpu(trial, name)?.wait_ms))?;
+        let is_so = is_above(&of_wanted, SHARED_OF_WANTED) && of_window.point > SHARED_OF_WINDOW;
+        is_so.then(|| (name.clone(), of_wanted, of_window))
+    };
+    let waiting: Vec<(String, Estimate, Estimate)> = all.iter().filter_map(waits).collect();
+    let worst = waiting.iter().max_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
+    let contender = evidence.name(who);
+    let of_wanted = with_unit(&worst.1, percent, "%");
+    let text = if waiting.len() == all.len() && all.len() > 1 {
+        let of_window = evidence.value(who, &waited_share)?;
+        format!(
+            "{contender}'s vCPUs waited {} of the window for a CPU of the host{}: they share it. vCPU {} waited longest, {of_wanted} of \
+             the time in which it wanted to run.",
+            with_unit(&of_window, percent, "%"),
+            of_the_other(evidence, who),
+            worst.0
+        )
+    } else {
+        format!(
+            "{contender}'s vCPU {} waited {} of the window for a CPU of the host{}: it shares it. That is {of_wanted} of the time in \
+             which it wanted to run.",
+            worst.0,
+            with_unit(&worst.2, percent, "%"),
+            of_the_other(evidence, who)
+        )
+    };
+    Some(Said::Sentence(text))
+}
+
+/// The same of the other contender, if it has vCPUs as well.
+fn of_the_other(evidence: &Evidence<'_>, who: Who) -> String {
+    let other = if who == Who::Baseline { Who::Contender } else { Who::Baseline };
+    let share = evidence.value(other, &waited_share);
+    share.map_or_else(String::new, |share| format!(" ({}: {} %)", evidence.name(other), percent(share.point)))
+}
+
+fn stolen_share(trial: &CountedTrial) -> Option<f64> {
+    let cpu = trial.side(Side::Machine)?.cpu()?;
+    Some(cpu.stolen_ms / cpu.all_ms)
+}
+
+pub fn stolen(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let share = evidence.value(who, &stolen_share).filter(|share| is_above(share, STOLEN))?;
+        let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
+        Some(Said::Sentence(format!("{name} saw {share} of the time of its CPUs stolen by others.")))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let difference = evidence.value(who, &|trial| Some(waited_share(trial)? - stolen_share(trial)?))?;
+        let (by_host, by_machine) = (evidence.value(who, &waited_share)?, evidence.value(who, &stolen_share)?);
+        let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
+        is_so.then(|| {
+            Said::Sentence(format!(
+                "Two sources disagree on how long {}'s vCPUs waited for a CPU: by the host's count of their threads {} of the window, by \
+                 the machine's own count of stolen time {}.",
+                evidence.name(who),
+                with_unit(&by_host, percent, "%"),
+                with_unit(&by_machine, percent, "%")
+            ))
+        })
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+/// The longest any group of either side was held back, as a share of the window.
+fn quota_share(trial: &CountedTrial) -> Option<f64> {
+    let sides = [Side::Host, Side::Machine].into_iter().filter_map(|side| trial.side(side));
+    let shares = sides.flat_map(|counts| {
+        let times =
+            counts.columns.keys().filter(|name| name.starts_with("cgroup.") && name.ends_with(".throttled_time"));
+        times.filter_map(|name| counts.share(name)).collect::<Vec<_>>()
+    });
+    shares.max_by(f64::total_cmp)
+}
+
+pub fn quota(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let share = evidence.value(who, &quota_share).filter(|share| is_above(share, HELD_BACK))?;
+        let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
+        Some(Said::Sentence(format!(
+            "{name} was held back for {share} of the window: its control group had used up its CPU time."
+        )))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+fn migrations(trial: &CountedTrial) -> Option<f64> {
+    let host = host(trial)?;
+    let is_one = |name: &&String| name.starts_with("vcpu.") && name.ends_with(".migrations");
+    let own: Vec<Option<f64>> = host.columns.keys().filter(is_one).map(|name| host.per_second(name)).collect();
+    if own.is_empty() { None } else { own.into_iter().sum() }
+}
+
+pub fn migrating(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let rate = evidence.value(who, &migrations).filter(|rate| is_above(rate, MIGRATIONS_PER_SECOND))?;
+        let (name, rate) = (evidence.name(who), estimate(&rate, number));
+        Some(Said::Sentence(format!("{name}'s vCPUs changed their CPU {rate} times a second.")))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+pub fn frequency(evidence: &Evidence<'_>) -> Vec<Said> {
+    let Some(pair) = evidence.pair(&|trial| host(trial)?.worth("frequency.mean")) else { return Vec::new() };
+    let Some(ratio) =
+        pair.ratio.filter(|ratio| nearest_end(ratio, 1.0).is_some_and(|end| end.max(1.0 / end) > SMALLEST_RATIO))
+    else {
+        return Vec::new();
+    };
+    vec![Said::Sentence(format!(
+        "The host's CPUs ran at {} GHz beside {} and at {} GHz beside {}: {} times as fast.",
+        number(pair.contender.point / KHZ_PER_GHZ),
+        evidence.contender,
+        number(pair.baseline.point / KHZ_PER_GHZ),
+        evidence.baseline,
+        estimate(&ratio, number)
+    ))]
+}

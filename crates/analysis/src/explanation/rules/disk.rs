@@ -1,0 +1,170 @@
+//! Rules on the disk of the data: how long an operation takes where, and whether something holds it back.
+
+use super::{SMALLEST_RATIO, Said};
+use crate::counted::places::DiskWork;
+use crate::counted::{CountedTrial, Rate, SideCounts};
+use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use crate::explanation::words::{estimate, interval, number, percent, with_unit};
+use crate::student;
+use record::telemetry::Side;
+
+/// A mean over fewer operations is chance.
+const FEWEST_OPERATIONS: f64 = 10.0;
+/// What a guest's path costs at the least that is worth a sentence.
+const SMALLEST_DIFFERENCE_MS: f64 = 0.01;
+const BUSY: f64 = 0.8;
+const STEADY: f64 = 0.1;
+/// An operation of the guest takes this many times as long as one of the host's device below, or longer.
+const LONGER: f64 = 2.0;
+/// Seconds from which a variation can be told.
+const FEWEST_RATES: usize = 5;
+
+type Mean = fn(&DiskWork) -> Option<f64>;
+
+/// Reads and writes: what they are called, how many there are, and how long one takes.
+const OPERATIONS: [(&str, Mean); 2] = [
+    ("read", |disk| disk.ms_of_a_read().filter(|_| disk.reads >= FEWEST_OPERATIONS)),
+    ("write", |disk| disk.ms_of_a_write().filter(|_| disk.writes >= FEWEST_OPERATIONS)),
+];
+
+fn inside(trial: &CountedTrial) -> Option<DiskWork> {
+    trial.side(Side::Machine)?.disk()
+}
+
+/// The host's device below that of a guest; of a machine that is no guest there is nothing between the two.
+fn below(trial: &CountedTrial) -> Option<DiskWork> {
+    let host = trial.side(Side::Host)?;
+    let is_guest = host.qemu_disk().is_some() || !host.vcpus().is_empty();
+    host.disk().filter(|_| is_guest)
+}
+
+pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
+    let mut said = Vec::new();
+    for who in BOTH {
+        for (operation, mean) in OPERATIONS {
+            let of_guest = |trial: &CountedTrial| mean(&inside(trial)?);
+            let of_host = |trial: &CountedTrial| mean(&below(trial)?);
+            let longer = evidence.value(who, &|trial| Some(of_guest(trial)? - of_host(trial)?));
+            let means = evidence.value(who, &of_guest).zip(evidence.value(who, &of_host));
+            let Some((longer, (guest, host))) = longer.zip(means) else { continue };
+            if nearest_end(&longer, 0.0).is_none_or(|end| end.abs() <= SMALLEST_DIFFERENCE_MS) {
+                continue;
+            }
+            let word = if longer.point > 0.0 { "longer" } else { "less" };
+            let positive = |value: f64| number(value.abs());
+            said.push(Said::Sentence(format!(
+                "A disk {operation} took {} {word}{} as {}'s guest sees it than as the host does: {} and {}.",
+                format_args!("{} ms", positive(longer.point)),
+                interval(&longer, positive),
+                evidence.name(who),
+                with_unit(&guest, number, "ms"),
+                with_unit(&host, number, "ms")
+            )));
+        }
+    }
+    said
+}
+
+pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of_operation = |(operation, mean): (&str, Mean)| {
+        let pair = evidence.pair(&|trial| mean(&inside(trial)?))?;
+        let ratio = pair.ratio?;
+        let end = nearest_end(&ratio, 1.0)?;
+        (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
+            Said::Sentence(format!(
+                "A disk {operation} took {} {} times as long as {}, each by its own count: {} ms against {} ms.",
+                evidence.contender,
+                estimate(&ratio, number),
+                evidence.baseline,
+                number(pair.contender.point),
+                number(pair.baseline.point)
+            ))
+        })
+    };
+    if evidence.pair(&|trial| Some(inside(trial)?.operations())).is_none() {
+        let what = "how long their disks took: the device of the data was not counted inside both machines";
+        return vec![Said::NotKnown(what.to_owned())];
+    }
+    OPERATIONS.into_iter().filter_map(of_operation).collect()
+}
+
+pub fn held_back(evidence: &Evidence<'_>) -> Vec<Said> {
+    BOTH.into_iter().filter_map(|who| held_back_of(evidence, who)).collect()
+}
+
+fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
+    let name = evidence.name(who);
+    let busy_inside = |trial: &CountedTrial| trial.side(Side::Machine)?.share_of_window(inside(trial)?.busy_ms?);
+    let busy = evidence.value(who, &busy_inside).filter(|busy| busy.point >= BUSY)?;
+    // What is busy and steady may simply be all that the device can do, unless the one below it is known to have time left.
+    let is_guest = evidence
+        .value(who, &|trial| trial.side(Side::Host).map(|host| host.vcpus().len() as f64))
+        .is_some_and(|many| many.point > 0.0);
+    let guest = evidence.value(who, &|trial| inside(trial)?.ms_of_an_operation())?;
+    let Some(host) = evidence.value(who, &|trial| below(trial)?.ms_of_an_operation()) else {
+        let what = format!(
+            "whether {name}'s disk, busy for {} % of the window, is held back: the host's device below was not counted",
+            percent(busy.point)
+        );
+        return is_guest.then_some(Said::NotKnown(what));
+    };
+    let longer = evidence
+        .value(who, &|trial| Some(inside(trial)?.ms_of_an_operation()? - below(trial)?.ms_of_an_operation()?))?;
+    let varies = evidence.value(who, &|trial| variation(trial.side(Side::Machine)?))?;
+    let is_so = nearest_end(&longer, 0.0).is_some_and(|end| end > 0.0)
+        && guest.point > LONGER * host.point
+        && varies.point <= STEADY;
+    let per_second =
+        evidence.value(who, &|trial| Some(inside(trial)?.operations() / trial.side(Side::Machine)?.seconds))?;
+    let busy_below = evidence.value(who, &|trial| trial.side(Side::Host)?.share_of_window(below(trial)?.busy_ms?));
+    let busy_below = busy_below.map_or_else(String::new, |busy| format!(" and was busy for {} %", percent(busy.point)));
+    is_so.then(|| {
+        Said::Sentence(format!(
+            "{name}'s disk is held back: the guest's device was busy for {} % of the window and did a steady {} operations a second \
+             (varying by {} %), {} each, while the host's device below took {}{busy_below}. So behaves a limit between the two.",
+            percent(busy.point),
+            number(per_second.point),
+            percent(varies.point),
+            with_unit(&guest, number, "ms"),
+            with_unit(&host, number, "ms")
+        ))
+    })
+}
+
+/// Standard deviation over mean of what the disk does each second: of its operations or its bytes, whichever is steadier.
+fn variation(machine: &SideCounts) -> Option<f64> {
+    let prefix = machine.disk_prefix()?;
+    let of = |fields: [&str; 2]| {
+        let rates = fields.map(|field| machine.columns.get(&format!("{prefix}.{field}")).map(|column| &column.rates));
+        let [Some(one), Some(other)] = rates else { return None };
+        coefficient(one, other)
+    };
+    let found = [of(["reads", "writes"]), of(["read_bytes", "write_bytes"])];
+    found.into_iter().flatten().min_by(f64::total_cmp)
+}
+
+/// Of the sums of two series taken from the same samples.
+fn coefficient(one: &[Rate], other: &[Rate]) -> Option<f64> {
+    if one.len() != other.len() || one.len() < FEWEST_RATES {
+        return None;
+    }
+    let sums: Vec<f64> = one.iter().zip(other).map(|(one, other)| one.per_second + other.per_second).collect();
+    let mean = sums.iter().sum::<f64>() / sums.len() as f64;
+    (mean > 0.0).then_some(student::spread(&sums)? / mean)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `x = [100, 102, 98, 101, 99]`, `numpy.std(x, ddof=1) / numpy.mean(x)` is 0.0158114.
+    #[test]
+    fn variation_is_over_the_sums() {
+        let rates =
+            |values: &[f64]| -> Vec<Rate> { values.iter().map(|&per_second| Rate { at_s: 0.0, per_second }).collect() };
+        let (one, other) = (rates(&[60.0, 70.0, 50.0, 1.0, 90.0]), rates(&[40.0, 32.0, 48.0, 100.0, 9.0]));
+        assert!((coefficient(&one, &other).unwrap() - 0.015_811_388).abs() < 1e-8);
+        assert_eq!(coefficient(&one[1..], &other[1..]), None);
+        assert_eq!(coefficient(&one, &other[1..]), None);
+    }
+}

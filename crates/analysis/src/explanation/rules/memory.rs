@@ -1,0 +1,53 @@
+//! Rules on waiting for memory and on pressure at large.
+
+use super::Said;
+use crate::counted::CountedTrial;
+use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use crate::explanation::words::{estimate, number, percent, with_unit};
+use record::telemetry::Side;
+
+const WAITED: f64 = 0.01;
+const PAGES_PER_SECOND: f64 = 1.0;
+const APART: f64 = 0.05;
+
+fn share(trial: &CountedTrial, name: &str) -> Option<f64> {
+    trial.side(Side::Machine)?.share(name)
+}
+
+pub fn pressure(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let waited = evidence.value(who, &|trial| share(trial, "pressure.memory.some"))?;
+        let is_so = waited.bounds.known().is_some_and(|(low, _)| low > WAITED);
+        let (name, waited) = (evidence.name(who), with_unit(&waited, percent, "%"));
+        is_so.then(|| Said::Sentence(format!("In {waited} of the window a task inside {name} waited for memory.")))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+fn swapped(trial: &CountedTrial) -> Option<f64> {
+    let machine = trial.side(Side::Machine)?;
+    Some(machine.per_second("faults.swapped_in")? + machine.per_second("faults.swapped_out")?)
+}
+
+pub fn swapping(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let pages = evidence.value(who, &swapped)?;
+        let is_so = pages.bounds.known().is_some_and(|(low, _)| low > PAGES_PER_SECOND);
+        let (name, pages) = (evidence.name(who), estimate(&pages, number));
+        is_so.then(|| Said::Sentence(format!("{name} swapped {pages} pages a second.")))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+pub fn storage_pressure(evidence: &Evidence<'_>) -> Vec<Said> {
+    let Some(pair) = evidence.pair(&|trial| share(trial, "pressure.io.some")) else { return Vec::new() };
+    let is_so = nearest_end(&pair.difference, 0.0).is_some_and(|end| end.abs() > APART);
+    let said = Said::Sentence(format!(
+        "A task inside {} waited for storage in {} of the window, inside {} in {}.",
+        evidence.contender,
+        with_unit(&pair.contender, percent, "%"),
+        evidence.baseline,
+        with_unit(&pair.baseline, percent, "%")
+    ));
+    if is_so { vec![said] } else { Vec::new() }
+}

@@ -1,0 +1,73 @@
+//! Rules on what each transaction cost: interrupts, switches, operations, packets, exits, waits for locks.
+
+use super::{SMALLEST_RATIO, Said};
+use crate::counted::{CountedTrial, SideCounts};
+use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
+use crate::explanation::words::{estimate, number, percent, with_unit};
+use record::telemetry::Side;
+
+const LOCKS_OF_RESPONSE: f64 = 0.01;
+
+/// What is told of each transaction, as the machine itself counts it.
+const COUNTED: [(&str, fn(&SideCounts) -> Option<f64>); 6] = [
+    ("interrupts", |machine| machine.worth("interrupts.total")),
+    ("context switches", |machine| machine.worth("switches.context")),
+    ("page faults", |machine| machine.worth("faults.all")),
+    ("disk operations", |machine| Some(machine.disk()?.operations())),
+    ("bytes read and written", |machine| Some(machine.disk()?.bytes())),
+    ("packets", |machine| machine.network().map(|network| network.received_packets + network.sent_packets)),
+];
+
+pub fn each(evidence: &Evidence<'_>) -> Vec<Said> {
+    COUNTED.into_iter().filter_map(|(what, of)| each_of(evidence, what, of)).collect()
+}
+
+fn each_of(evidence: &Evidence<'_>, what: &str, of: fn(&SideCounts) -> Option<f64>) -> Option<Said> {
+    let pair = evidence.pair(&|trial| Some(of(trial.side(Side::Machine)?)? / trial.transactions))?;
+    let ratio = pair.ratio?;
+    let end = nearest_end(&ratio, 1.0)?;
+    (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
+        Said::Sentence(format!(
+            "Each transaction cost {} {} times the {what} of {}: {} against {}.",
+            evidence.contender,
+            estimate(&ratio, number),
+            evidence.baseline,
+            number(pair.contender.point),
+            number(pair.baseline.point)
+        ))
+    })
+}
+
+pub fn exits(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let exits = evidence
+            .value(who, &|trial| Some(trial.side(Side::Host)?.worth("kvm.vcpu.exits")? / trial.transactions))?;
+        exits.bounds.known()?;
+        let (name, exits) = (evidence.name(who), estimate(&exits, number));
+        Some(Said::Sentence(format!(
+            "Each transaction made the hypervisor take over from {name}'s guest {exits} times."
+        )))
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
+
+fn lock_share(trial: &CountedTrial) -> Option<f64> {
+    Some(trial.database.lock_ms? / trial.response_ms.filter(|response_ms| *response_ms > 0.0)?)
+}
+
+pub fn locks(evidence: &Evidence<'_>) -> Vec<Said> {
+    let of = |who: Who| {
+        let share = evidence.value(who, &lock_share)?;
+        let waited = evidence.value(who, &|trial| trial.database.lock_ms)?;
+        let is_so = share.bounds.known().is_some_and(|(low, _)| low > LOCKS_OF_RESPONSE);
+        is_so.then(|| {
+            Said::Sentence(format!(
+                "Each transaction of {} waited {} for locks of rows, {} of its response.",
+                evidence.name(who),
+                with_unit(&waited, number, "ms"),
+                with_unit(&share, percent, "%")
+            ))
+        })
+    };
+    BOTH.into_iter().filter_map(of).collect()
+}
