@@ -134,6 +134,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::pressure::blocks(analysis));
     blocks.extend(sections::latencies::blocks(analysis));
     blocks.extend(sections::activity::blocks(analysis));
+    blocks.extend(sections::why::blocks(analysis));
     blocks.extend(sections::audits::blocks(analysis));
     blocks.extend(sections::consistency::blocks(analysis));
     blocks.extend(sections::what_ran::blocks(run));

@@ -32,7 +32,7 @@ type Figure = (&'static str, fn(&CountedTrial) -> Option<f64>);
 
 const LOAD: &[Figure] = &[
     ("transactions/s, of all kinds", |trial| Some(trial.transactions / machine(trial)?.seconds)),
-    ("disk operations/s", |trial| disk(trial, |disk| disk.operations())),
+    ("disk operations/s", |trial| disk(trial, DiskWork::operations)),
     ("disk MB/s", |trial| disk(trial, |disk| disk.bytes() / MEGA)),
     ("packets/s received", |trial| network(trial, |network| network.received_packets)),
     ("packets/s sent", |trial| network(trial, |network| network.sent_packets)),
@@ -43,13 +43,13 @@ const LOAD: &[Figure] = &[
 const SYSTEM: &[Figure] = &[
     ("interrupts/s", |trial| machine(trial)?.per_second("interrupts.total")),
     ("context switches/s", |trial| machine(trial)?.per_second("switches.context")),
-    ("disk operations/s", |trial| disk(trial, |disk| disk.operations())),
+    ("disk operations/s", |trial| disk(trial, DiskWork::operations)),
     ("CPUs busy, %", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.busy_ms / cpu.all_ms)),
     ("CPU time stolen, %", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.stolen_ms / cpu.all_ms)),
 ];
 
 const STORAGE: &[Figure] = &[
-    ("requests/s, read and written", |trial| disk(trial, |disk| disk.operations())),
+    ("requests/s, read and written", |trial| disk(trial, DiskWork::operations)),
     ("requests/s, read", |trial| disk(trial, |disk| disk.reads)),
     ("requests/s, written", |trial| disk(trial, |disk| disk.writes)),
     ("MB/s, read and written", |trial| disk(trial, |disk| disk.bytes() / MEGA)),

@@ -4,6 +4,7 @@ pub mod activity;
 pub mod audits;
 pub mod comparison;
 pub mod consistency;
+pub mod counters;
 pub mod databases;
 pub mod design;
 pub mod evenness;
@@ -13,11 +14,13 @@ pub mod opening;
 pub mod pictures;
 pub mod pressure;
 pub mod scaling;
+pub mod profiles;
 pub mod side_by_side;
 pub mod steadiness;
 pub mod terms;
 pub mod trials;
 pub mod what_ran;
+pub mod why;
 
 use crate::document::Block;
 

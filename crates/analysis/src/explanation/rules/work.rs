@@ -8,8 +8,11 @@ use record::telemetry::Side;
 
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
+/// What it is called, and where a machine has it.
+type Cost = (&'static str, fn(&SideCounts) -> Option<f64>);
+
 /// What is told of each transaction, as the machine itself counts it.
-const COUNTED: [(&str, fn(&SideCounts) -> Option<f64>); 6] = [
+const COUNTED: [Cost; 6] = [
     ("interrupts", |machine| machine.worth("interrupts.total")),
     ("context switches", |machine| machine.worth("switches.context")),
     ("page faults", |machine| machine.worth("faults.all")),

@@ -1,0 +1,67 @@
+//! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
+
+use super::comparison::{estimate, groups};
+use crate::document::{Block, Cell, Column, Table};
+use crate::format;
+use analysis::cells::CellResult;
+use analysis::explanation::Explanation;
+use analysis::explanation::profile::{ProfileRow, ProfileTable};
+use analysis::latency::BUCKETS_MS;
+use analysis::summary::Analysis;
+use record::intervals::Span;
+
+pub fn blocks(explanation: &Explanation) -> Vec<Block> {
+    let tables = explanation.profiles.iter().map(|profile| Block::Table(table(explanation, profile)));
+    let mut blocks: Vec<Block> = tables.collect();
+    if !blocks.is_empty() {
+        let note = "As each machine sees itself, over the measured window: means over blocks with Student's t intervals, and ratios paired by \
+                    block. A native machine sees the host's device and, where nothing tells its CPUs apart, all of the host.";
+        blocks.push(Block::Note(note.to_owned()));
+    }
+    blocks
+}
+
+fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
+    let columns = vec![
+        Column::text(""),
+        Column::number(format!("{} (baseline)", explanation.baseline)),
+        Column::number(&explanation.contender),
+        Column::number("ratio"),
+    ];
+    let row = |row: &ProfileRow| {
+        vec![
+            Cell::new(&row.name),
+            estimate(row.baseline.as_ref(), format::quantity),
+            estimate(row.contender.as_ref(), format::quantity),
+            estimate(row.ratio.as_ref(), format::ratio),
+        ]
+    };
+    Table { caption: profile.title.clone(), columns, rows: profile.rows.iter().map(row).collect() }
+}
+
+/// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
+pub fn waits(analysis: &Analysis) -> Option<Block> {
+    let rows: Vec<Vec<Cell>> = groups(analysis).into_iter().flatten().filter_map(wait_row).collect();
+    let ends = BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms))));
+    let columns = std::iter::once(Column::text("contender")).chain(ends).chain([Column::number("longer")]);
+    let caption = "Wait histogram: shares of all transactions by response time in ms, %; plain readings".to_owned();
+    let table = Table { caption, columns: columns.collect(), rows };
+    (!table.rows.is_empty())
+        .then_some(Block::Fold { title: "Wait histogram".to_owned(), blocks: vec![Block::Table(table)] })
+}
+
+fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
+    let mut counts = vec![0_u64; BUCKETS_MS.len() + 1];
+    for latency in cell.latency.iter().filter(|latency| latency.span == Span::Response) {
+        for (sum, count) in counts.iter_mut().zip(&latency.buckets) {
+            *sum += count;
+        }
+    }
+    let all: u64 = counts.iter().sum();
+    let share = |count: u64| {
+        if count == 0 { Cell::none() } else { Cell::new(format::decimal(count as f64 * 100.0 / all as f64, 2)) }
+    };
+    let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
+    let name = Cell::new(format!("{}{place}", cell.contender));
+    (all > 0).then(|| std::iter::once(name).chain(counts.into_iter().map(share)).collect())
+}
