@@ -197,4 +197,19 @@ mod tests {
         assert!((split.rest_ms.point - 4.0).abs() < 1e-9);
         assert_eq!(split.rest_ms.bounds.known().map(|(low, _)| low.round()), Some(4.0));
     }
+
+    /// Writes of the background: 15 ms of the disk for each transaction of 10 ms.
+    #[test]
+    fn a_rest_below_nothing_is_shown_as_it_is() {
+        let disk =
+            ["reads", "writes", "read_bytes", "write_bytes", "read_time"].map(|field| format!("disk.data.{field}"));
+        let mut columns: Vec<(&str, f64)> = disk.iter().map(|name| (name.as_str(), 0.0)).collect();
+        columns.push(("disk.data.write_time", 15_000.0));
+        let one = CountedTrial { response_ms: Some(10.0), machine: Ok(side(&columns)), ..trial(1_000.0) };
+        let block = PairedBlock { baseline: vec![&one], contender: vec![&one] };
+        let evidence = Evidence { baseline: "native", contender: "kvm", blocks: vec![block] };
+        let split = &splits(&evidence)[0];
+        assert!((split.rest_ms.point + 5.0).abs() < 1e-9, "{split:?}");
+        assert_eq!(split.rest_ms.bounds.known(), None);
+    }
 }

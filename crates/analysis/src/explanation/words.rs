@@ -22,11 +22,6 @@ pub fn percent(share: f64) -> String {
     if percent >= 10.0 { format!("{percent:.0}") } else { format!("{percent:.1}") }
 }
 
-/// `2.1 (1.9 to 2.3)`; a point alone where there is no interval.
-pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
-    format!("{}{}", number(estimate.point), interval(estimate, number))
-}
-
 /// `2.1 ms (1.9 to 2.3)`.
 pub fn with_unit(estimate: &Estimate, number: impl Fn(f64) -> String, unit: &str) -> String {
     format!("{} {unit}{}", number(estimate.point), interval(estimate, number))

@@ -115,7 +115,7 @@ fn inside(native: bool, each: f64) -> Vec<Source> {
         counts("network.eth0.sent_bytes", "bytes", 500.0),
         stands("memory.available", "bytes", 1.3e9),
     ];
-    sources.extend(disk("disk.data", "ms", each, if native { 0.14 } else { 0.46 }, Some(busy)));
+    sources.extend(disk("disk.data", "ms", each, if native { 0.14 } else { 0.30 }, Some(busy)));
     sources
 }
 
@@ -130,7 +130,7 @@ fn host(native: bool, each: f64) -> Vec<Source> {
     ];
     sources.extend(disk("disk.data", "ms", each, 0.14, Some(0.37)));
     if !native {
-        sources.extend(disk("qemu_disk.data", "ns", each, 0.29, None));
+        sources.extend(disk("qemu_disk.data", "ns", each, 0.21, None));
         for vcpu in 0..2 {
             sources.extend(self::vcpu(vcpu, 0.74, 0.012));
         }

@@ -1,6 +1,7 @@
 //! Latency percentiles of every kind of transaction and every contender.
 
 use super::comparison::{estimate, groups};
+use super::profiles::waits;
 use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
@@ -16,8 +17,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(table(cells, Span::Response, "Response time in ms, from due to done")));
         let service = Block::Table(table(cells, Span::Service, "Service time in ms, from sent to done"));
         blocks.push(Block::Fold { title: "Service times: without waiting".to_owned(), blocks: vec![service] });
-        let histogram = Block::Table(histogram(cells));
-        blocks.push(Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: vec![histogram] });
+        let histograms = vec![Block::Table(waits(cells)), Block::Table(histogram(cells))];
+        blocks.push(Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: histograms });
     }
     if blocks.is_empty() {
         return blocks;

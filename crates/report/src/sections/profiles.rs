@@ -1,13 +1,12 @@
 //! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
 
-use super::comparison::{estimate, groups};
+use super::comparison::estimate;
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
 use analysis::cells::CellResult;
 use analysis::explanation::Explanation;
 use analysis::explanation::profile::{ProfileRow, ProfileTable};
 use analysis::latency::BUCKETS_MS;
-use analysis::summary::Analysis;
 use record::intervals::Span;
 
 pub fn blocks(explanation: &Explanation) -> Vec<Block> {
@@ -40,14 +39,11 @@ fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
 }
 
 /// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
-pub fn waits(analysis: &Analysis) -> Option<Block> {
-    let rows: Vec<Vec<Cell>> = groups(analysis).into_iter().flatten().filter_map(wait_row).collect();
+pub fn waits(cells: &[&CellResult]) -> Table {
     let ends = BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms))));
     let columns = std::iter::once(Column::text("contender")).chain(ends).chain([Column::number("longer")]);
-    let caption = "Wait histogram: shares of all transactions by response time in ms, %; plain readings".to_owned();
-    let table = Table { caption, columns: columns.collect(), rows };
-    (!table.rows.is_empty())
-        .then_some(Block::Fold { title: "Wait histogram".to_owned(), blocks: vec![Block::Table(table)] })
+    let caption = "Shares of all transactions by response time in ms, %; plain readings".to_owned();
+    Table { caption, columns: columns.collect(), rows: cells.iter().filter_map(|cell| wait_row(cell)).collect() }
 }
 
 fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
@@ -61,7 +57,6 @@ fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
     let share = |count: u64| {
         if count == 0 { Cell::none() } else { Cell::new(format::decimal(count as f64 * 100.0 / all as f64, 2)) }
     };
-    let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
-    let name = Cell::new(format!("{}{place}", cell.contender));
+    let name = Cell::new(&cell.contender);
     (all > 0).then(|| std::iter::once(name).chain(counts.into_iter().map(share)).collect())
 }

@@ -21,7 +21,6 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.extend(place(&title(analysis, explanation)));
         blocks.extend(of_comparison(explanation));
     }
-    blocks.extend(profiles::waits(analysis));
     blocks
 }
 
@@ -112,7 +111,10 @@ fn reading(split: &ResponseSplit, name: &str) -> Cell {
 /// The readings that any contender has, in their order.
 fn names(splits: &[ResponseSplit]) -> Vec<(WaitKind, String)> {
     let mut names: Vec<(WaitKind, String)> = Vec::new();
-    let mut parts: Vec<&Part> = splits.iter().flat_map(|split| &split.parts).collect();
+    // Who has most of them has those of the other between its own.
+    let mut splits: Vec<&ResponseSplit> = splits.iter().collect();
+    splits.sort_by_key(|split| std::cmp::Reverse(split.parts.len()));
+    let mut parts: Vec<&Part> = splits.into_iter().flat_map(|split| &split.parts).collect();
     parts.sort_by_key(|part| order(part.kind));
     for part in parts {
         if !names.iter().any(|(_, name)| *name == part.name) {

@@ -5,7 +5,7 @@ use crate::counted::places::VcpuTime;
 use crate::counted::{CountedTrial, SideCounts};
 use crate::estimate::Estimate;
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{estimate, number, percent, with_unit};
+use crate::explanation::words::{number, percent, with_unit};
 use record::telemetry::Side;
 use std::collections::BTreeSet;
 
@@ -166,8 +166,8 @@ fn migrations(trial: &CountedTrial) -> Option<f64> {
 pub fn migrating(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let rate = evidence.value(who, &migrations).filter(|rate| is_above(rate, MIGRATIONS_PER_SECOND))?;
-        let (name, rate) = (evidence.name(who), estimate(&rate, number));
-        Some(Said::Sentence(format!("{name}'s vCPUs changed their CPU {rate} times a second.")))
+        let (name, rate) = (evidence.name(who), with_unit(&rate, number, "times"));
+        Some(Said::Sentence(format!("{name}'s vCPUs changed their CPU {rate} a second.")))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -180,11 +180,11 @@ pub fn frequency(evidence: &Evidence<'_>) -> Vec<Said> {
         return Vec::new();
     };
     vec![Said::Sentence(format!(
-        "The host's CPUs ran at {} GHz beside {} and at {} GHz beside {}: {} times as fast.",
+        "The host's CPUs ran at {} GHz beside {} and at {} GHz beside {}: {} as fast.",
         number(pair.contender.point / KHZ_PER_GHZ),
         evidence.contender,
         number(pair.baseline.point / KHZ_PER_GHZ),
         evidence.baseline,
-        estimate(&ratio, number)
+        with_unit(&ratio, number, "times")
     ))]
 }

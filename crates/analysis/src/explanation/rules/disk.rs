@@ -4,7 +4,7 @@ use super::{SMALLEST_RATIO, Said};
 use crate::counted::places::DiskWork;
 use crate::counted::{CountedTrial, Rate, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{estimate, interval, number, percent, with_unit};
+use crate::explanation::words::{interval, number, percent, with_unit};
 use crate::student;
 use record::telemetry::Side;
 
@@ -72,9 +72,9 @@ pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
         let end = nearest_end(&ratio, 1.0)?;
         (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
             Said::Sentence(format!(
-                "A disk {operation} took {} {} times as long as {}, each by its own count: {} ms against {} ms.",
+                "A disk {operation} took {} {} as long as {}, each by its own count: {} ms against {} ms.",
                 evidence.contender,
-                estimate(&ratio, number),
+                with_unit(&ratio, number, "times"),
                 evidence.baseline,
                 number(pair.contender.point),
                 number(pair.baseline.point)

@@ -3,7 +3,7 @@
 use super::Said;
 use crate::counted::CountedTrial;
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{estimate, number, percent, with_unit};
+use crate::explanation::words::{number, percent, with_unit};
 use record::telemetry::Side;
 
 const WAITED: f64 = 0.01;
@@ -33,8 +33,8 @@ pub fn swapping(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let pages = evidence.value(who, &swapped)?;
         let is_so = pages.bounds.known().is_some_and(|(low, _)| low > PAGES_PER_SECOND);
-        let (name, pages) = (evidence.name(who), estimate(&pages, number));
-        is_so.then(|| Said::Sentence(format!("{name} swapped {pages} pages a second.")))
+        let (name, pages) = (evidence.name(who), with_unit(&pages, number, "pages"));
+        is_so.then(|| Said::Sentence(format!("{name} swapped {pages} a second.")))
     };
     BOTH.into_iter().filter_map(of).collect()
 }

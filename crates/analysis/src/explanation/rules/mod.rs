@@ -90,7 +90,7 @@ pub const RULES: [Rule; 15] = [
     },
     Rule {
         name: "work per transaction",
-        condition: "the whole interval of the ratio is more than 5 % from 1",
+        condition: "of one of the two at least one in ten transactions, and the whole interval of the ratio is more than 5 % from 1",
         says: work::each,
     },
     Rule {

@@ -3,9 +3,11 @@
 use super::{SMALLEST_RATIO, Said};
 use crate::counted::{CountedTrial, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{estimate, number, percent, with_unit};
+use crate::explanation::words::{number, percent, with_unit};
 use record::telemetry::Side;
 
+/// What happens in fewer transactions than one in ten is no cost of each.
+const FEWEST_EACH: f64 = 0.1;
 const LOCKS_OF_RESPONSE: f64 = 0.01;
 
 /// What it is called, and where a machine has it.
@@ -29,11 +31,12 @@ fn each_of(evidence: &Evidence<'_>, what: &str, of: fn(&SideCounts) -> Option<f6
     let pair = evidence.pair(&|trial| Some(of(trial.side(Side::Machine)?)? / trial.transactions))?;
     let ratio = pair.ratio?;
     let end = nearest_end(&ratio, 1.0)?;
-    (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
+    let is_worth_telling = pair.baseline.point.max(pair.contender.point) >= FEWEST_EACH;
+    (is_worth_telling && end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
         Said::Sentence(format!(
-            "Each transaction cost {} {} times the {what} of {}: {} against {}.",
+            "Each transaction cost {} {} the {what} of {}: {} against {}.",
             evidence.contender,
-            estimate(&ratio, number),
+            with_unit(&ratio, number, "times"),
             evidence.baseline,
             number(pair.contender.point),
             number(pair.baseline.point)
@@ -46,10 +49,8 @@ pub fn exits(evidence: &Evidence<'_>) -> Vec<Said> {
         let exits = evidence
             .value(who, &|trial| Some(trial.side(Side::Host)?.worth("kvm.vcpu.exits")? / trial.transactions))?;
         exits.bounds.known()?;
-        let (name, exits) = (evidence.name(who), estimate(&exits, number));
-        Some(Said::Sentence(format!(
-            "Each transaction made the hypervisor take over from {name}'s guest {exits} times."
-        )))
+        let (name, exits) = (evidence.name(who), with_unit(&exits, number, "times"));
+        Some(Said::Sentence(format!("Each transaction made the hypervisor take over from {name}'s guest {exits}.")))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
