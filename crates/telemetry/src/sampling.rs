@@ -3,8 +3,9 @@
 //! Samples stay in memory; nothing is written or sent meanwhile. A moment that passes while a sample is taken is left out.
 
 use crate::kept::Kept;
+use crate::latest::{Latest, Showing};
 use crate::sampler::Sampler;
-use record::telemetry::Series;
+use record::telemetry::{Sample, Series};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -58,11 +59,17 @@ struct Orders {
 impl Sampling {
     /// Begins; the first sample is taken at the grid's next moment.
     pub fn start(sampler: Sampler, grid: Grid) -> io::Result<Self> {
+        Self::start_shown(sampler, grid, None)
+    }
+
+    /// Begins as [`Self::start`] does, and shows the last sample in a place that can be looked at from outside.
+    pub fn start_shown(sampler: Sampler, grid: Grid, latest: Option<Arc<Latest>>) -> io::Result<Self> {
         let told = Arc::new(Told::default());
         let opened = sampler.series(Vec::new());
         let heard = Arc::clone(&told);
-        let thread =
-            std::thread::Builder::new().name("telemetry".to_owned()).spawn(move || run(sampler, grid, &heard))?;
+        let showing = latest.map(|latest| latest.showing(&opened));
+        let body = move || run(sampler, grid, &heard, showing.as_ref());
+        let thread = std::thread::Builder::new().name("telemetry".to_owned()).spawn(body)?;
         Ok(Self { told, opened, thread: Some(thread) })
     }
 
@@ -126,14 +133,22 @@ enum Order {
     Stop,
 }
 
-fn run(mut sampler: Sampler, grid: Grid, told: &Told) -> Series {
+fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>) -> Series {
     let mut kept = Kept::for_columns(sampler.columns().len());
+    let shown = |sample: Sample| {
+        if let Some(showing) = showing {
+            showing.show(&sample);
+        }
+        sample
+    };
     loop {
         let (moment, at_ns) = grid.next(clock_ns(ClockId::Monotonic));
         match told.wait_until(at_ns) {
-            Order::Sample if kept.wants(moment) => kept.keep(moment, sampler.sample(clock_ns(ClockId::Monotonic))),
+            Order::Sample if kept.wants(moment) => {
+                kept.keep(moment, shown(sampler.sample(clock_ns(ClockId::Monotonic))));
+            }
             Order::Sample => {}
-            Order::Mark => kept.mark(sampler.sample_all(clock_ns(ClockId::Monotonic))),
+            Order::Mark => kept.mark(shown(sampler.sample_all(clock_ns(ClockId::Monotonic)))),
             Order::Stop => break,
         }
     }
@@ -211,5 +226,22 @@ mod tests {
         assert_eq!(series.samples.len(), 1);
         assert_eq!(told.try_iter().collect::<Vec<_>>(), [1, 2]);
         drop(Sampling::start(telling().0, far).unwrap());
+    }
+
+    #[test]
+    fn the_last_sample_is_seen_from_outside_while_there_are_any() {
+        let latest = Arc::new(Latest::default());
+        let seen = || latest.glance().map(|glance| (glance.columns[0].name.clone(), glance.sample.values.clone()));
+        assert_eq!(seen(), None);
+        let (sampler, told) = telling();
+        let grid = Grid { origin_ns: 0, step_ns: 2_000_000 };
+        let sampling = Sampling::start_shown(sampler, grid, Some(Arc::clone(&latest))).unwrap();
+        // Told while the fourth is taken, so that the third is there to be seen.
+        while told.recv_timeout(LIMIT).unwrap() < 4 {}
+        let (name, values) = seen().unwrap();
+        assert_eq!(name, "test.readings");
+        assert!(values[0].is_some_and(|count| count >= 3), "{values:?}");
+        sampling.stop();
+        assert_eq!(seen(), None, "nobody samples any more");
     }
 }
