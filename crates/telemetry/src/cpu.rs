@@ -6,6 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CPUINFO: &str = "/proc/cpuinfo";
 const CPUS: &str = "/sys/devices/system/cpu";
+/// More than any kernel is built for; a list that names a higher number is no list of CPUs or nodes.
+const MOST_CPUS: u32 = 1 << 16;
 
 /// Flags that change what a database or a hypervisor can do; the others only lengthen a report.
 const FLAGS_OF_INTEREST: &[&str] = &[
@@ -129,15 +131,23 @@ fn flags_of_interest(flags: &str) -> String {
 
 /// How many numbers a list of the kernel's form ("0-3,8") names.
 pub fn count_list(list: &str) -> Result<usize, String> {
+    listed(list).map(|numbers| numbers.len())
+}
+
+/// The numbers that a list of that form names.
+pub fn listed(list: &str) -> Result<BTreeSet<u32>, String> {
     let unreadable = || format!("the list {list:?} is not of the form \"0-3,8\"");
-    let mut count = 0;
+    let mut numbers = BTreeSet::new();
     for part in list.trim().split(',') {
         let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let from: usize = from.trim().parse().map_err(|_| unreadable())?;
-        let to: usize = to.trim().parse().map_err(|_| unreadable())?;
-        count += to.checked_sub(from).ok_or_else(unreadable)? + 1;
+        let from: u32 = from.trim().parse().map_err(|_| unreadable())?;
+        let to: u32 = to.trim().parse().map_err(|_| unreadable())?;
+        if from > to || to >= MOST_CPUS {
+            return Err(unreadable());
+        }
+        numbers.extend(from..=to);
     }
-    Ok(count)
+    Ok(numbers)
 }
 
 /// The CPUs this process may use, which can be fewer than are online.
@@ -249,6 +259,8 @@ mod tests {
         assert_eq!(count_list("0-3,8\n"), Ok(5));
         assert!(count_list("3-0").is_err());
         assert!(count_list("").is_err());
+        assert_eq!(listed("2,0-1,1"), Ok([0, 1, 2].into()));
+        assert!(listed("0-4294967295").is_err());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Load, operating system and I/O as published studies print them: figures for each second, and their ratio.
 //!
-//! All are as the machine itself sees them: a guest its own disk, a native machine the host's.
+//! All are as the machine itself sees them, but where a row says otherwise: a guest its own disk, a native machine the host's.
 
 use super::evidence::Evidence;
 use crate::counted::places::{DiskWork, NetworkWork};
@@ -48,6 +48,26 @@ const SYSTEM: &[Figure] = &[
     ("CPU time stolen, %", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.stolen_ms / cpu.all_ms)),
 ];
 
+/// Misses for each 1,000 instructions.
+const TLB: &[Figure] = &[
+    ("data, inside", |trial| misses(machine(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])),
+    ("instructions, inside", |trial| misses(machine(trial)?, ["perf.itlb_load_misses", "perf.instructions"])),
+    ("data, on the shape's CPUs of the host", |trial| {
+        misses(host(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])
+    }),
+    ("instructions, on the shape's CPUs of the host", |trial| {
+        misses(host(trial)?, ["perf.itlb_load_misses", "perf.instructions"])
+    }),
+    ("data, vCPUs running the guest", |trial| {
+        misses(host(trial)?, ["perf.vcpus.dtlb_load_misses.guest", "perf.vcpus.instructions.guest"])
+    }),
+    ("instructions, vCPUs running the guest", |trial| {
+        misses(host(trial)?, ["perf.vcpus.itlb_load_misses.guest", "perf.vcpus.instructions.guest"])
+    }),
+];
+
+const PER_INSTRUCTIONS: f64 = 1_000.0;
+
 const STORAGE: &[Figure] = &[
     ("requests/s, read and written", |trial| disk(trial, DiskWork::operations)),
     ("requests/s, read", |trial| disk(trial, |disk| disk.reads)),
@@ -63,6 +83,16 @@ fn machine(trial: &CountedTrial) -> Option<&SideCounts> {
     trial.side(Side::Machine)
 }
 
+fn host(trial: &CountedTrial) -> Option<&SideCounts> {
+    trial.side(Side::Host)
+}
+
+/// None where either is not counted.
+fn misses(side: &SideCounts, [misses, instructions]: [&str; 2]) -> Option<f64> {
+    let instructions = side.worth(instructions).filter(|count| *count > 0.0)?;
+    Some(side.worth(misses)? * PER_INSTRUCTIONS / instructions)
+}
+
 fn disk(trial: &CountedTrial, of: fn(&DiskWork) -> f64) -> Option<f64> {
     let machine = machine(trial)?;
     Some(of(&machine.disk()?) / machine.seconds)
@@ -75,7 +105,12 @@ fn network(trial: &CountedTrial, of: fn(&NetworkWork) -> f64) -> Option<f64> {
 
 /// The tables that have anything in them.
 pub fn tables(evidence: &Evidence<'_>) -> Vec<ProfileTable> {
-    let tables = [("Load profile", LOAD), ("Operating system", SYSTEM), ("I/O profile", STORAGE)];
+    let tables = [
+        ("Load profile", LOAD),
+        ("Operating system", SYSTEM),
+        ("I/O profile", STORAGE),
+        ("TLB misses for each 1,000 instructions", TLB),
+    ];
     let made = tables.map(|(title, figures)| ProfileTable {
         title: title.to_owned(),
         rows: figures.iter().filter_map(|figure| row(evidence, figure)).collect(),
@@ -89,4 +124,62 @@ fn row(evidence: &Evidence<'_>, (name, of): &Figure) -> Option<ProfileRow> {
     let ratio = evidence.pair(of).and_then(|pair| pair.ratio);
     let any = baseline.is_some() || contender.is_some();
     any.then(|| ProfileRow { name: (*name).to_owned(), baseline, contender, ratio })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::evidence::PairedBlock;
+    use super::super::evidence::tests::trial;
+    use super::*;
+    use crate::counted::Counted;
+    use crate::counted::unit::Unit;
+    use record::telemetry::Behaviour;
+
+    fn counted(columns: &[(&str, f64)]) -> SideCounts {
+        let column =
+            |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: vec![] };
+        let columns = columns.iter().map(|(name, worth)| ((*name).to_owned(), column(*worth))).collect();
+        SideCounts { seconds: 10.0, columns, ..SideCounts::default() }
+    }
+
+    /// Native 3.6 and in a guest 4.2, as a published study has them.
+    #[test]
+    fn misses_are_told_for_each_thousand_instructions_where_both_are_counted() {
+        let native = CountedTrial {
+            host: Ok(counted(&[("perf.instructions", 5e9), ("perf.dtlb_load_misses", 18e6)])),
+            ..trial(100.0)
+        };
+        let guest = [
+            ("perf.instructions", 4e9),
+            ("perf.dtlb_load_misses", 16.8e6),
+            ("perf.vcpus.instructions.guest", 2e9),
+            ("perf.vcpus.itlb_load_misses.guest", 1e6),
+            ("perf.vcpus.dtlb_load_misses.host", 1e6),
+        ];
+        let guest = CountedTrial { host: Ok(counted(&guest)), ..trial(90.0) };
+        let block = PairedBlock { baseline: vec![&native], contender: vec![&guest] };
+        let evidence = Evidence { baseline: "native", contender: "kvm", blocks: vec![block] };
+        let tables = tables(&evidence);
+        let table = tables.iter().find(|table| table.title.starts_with("TLB")).unwrap();
+        let point =
+            |estimate: &Option<Estimate>| estimate.as_ref().map(|estimate| (estimate.point * 1e6).round() / 1e6);
+        let rows: Vec<_> =
+            table.rows.iter().map(|row| (row.name.as_str(), point(&row.baseline), point(&row.contender))).collect();
+        let expected = [
+            ("data, on the shape's CPUs of the host", Some(3.6), Some(4.2)),
+            ("instructions, vCPUs running the guest", None, Some(0.5)),
+        ];
+        assert_eq!(rows, expected);
+        assert_eq!(point(&table.rows[0].ratio), Some(1.166_667));
+    }
+
+    #[test]
+    fn without_instructions_nothing_is_said_of_misses() {
+        assert_eq!(
+            misses(&counted(&[("perf.dtlb_load_misses", 5.0)]), ["perf.dtlb_load_misses", "perf.instructions"]),
+            None
+        );
+        let none = counted(&[("perf.dtlb_load_misses", 5.0), ("perf.instructions", 0.0)]);
+        assert_eq!(misses(&none, ["perf.dtlb_load_misses", "perf.instructions"]), None);
+    }
 }

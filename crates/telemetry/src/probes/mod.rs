@@ -77,8 +77,8 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
         frequency::governor(tree),
         throttling::opening(tree),
         energy::opening(tree),
-        perf::opening(),
     ];
+    all.extend(perf::openings(tree, targets));
     all.extend(targets.disks.iter().map(|disk| disk::opening(tree, disk)));
     all.extend(targets.threads.iter().map(threads::opening));
     all.extend(targets.families.iter().map(families::opening));

@@ -1,0 +1,125 @@
+//! Counters of the processor by the kernel's perf events: instructions, cycles, misses of the TLB, loads from memory nodes.
+//!
+//! They are counted in two ways. `perf` counts everything that runs on the shape's CPUs, from either side, so that a native
+//! machine and a guest can be compared. `perf.vcpus` counts the threads of a guest's vCPUs from the host, apart for the time
+//! in which they ran the guest and that in which the host worked for them. Each event is a probe of its own, because one
+//! processor offers some and another others. What makes of a count with gaps an estimate is in `estimated`.
+
+mod estimated;
+mod events;
+mod refusal;
+
+use super::{Counters, Opening};
+use crate::counter::Counter;
+use crate::cpu;
+use crate::targets::Targets;
+use crate::tree::Tree;
+use events::{Counting, Event, Mode, OF_CPUS, OF_VCPUS, Whose};
+use refusal::Needs;
+
+const DEVICES: &str = "/sys/bus/event_source/devices";
+const ONLINE: &str = "/sys/devices/system/cpu/online";
+/// Names under which processors' counters are registered; hybrid ones have one for each kind of core.
+const NAMES: [&str; 4] = ["cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"];
+/// Each event of each CPU or thread is an open file, of which a process usually may have 1,024.
+const MOST_FILES: usize = 512;
+const REMEDY: &str = "a host shows them, a guest if it was given virtual ones (QEMU's -cpu host,pmu=on)";
+/// The labels of the threads of vCPUs begin so.
+const VCPU: &str = "vcpu.";
+
+/// One event, counted in one or more modes.
+type Modes = Vec<(Mode, Counting)>;
+
+/// One probe for each event, or a single one that says why there is none.
+pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
+    if let Err(why) = processor(tree) {
+        return vec![unavailable("perf", why, REMEDY)];
+    }
+    let mut room = MOST_FILES;
+    let mut found = match cpus(tree, targets) {
+        Ok(cpus) => family("perf", OF_CPUS, &[Mode::All], &cpus, Needs::AllOfCpus, &mut room),
+        Err(why) => vec![unavailable("perf", why, "")],
+    };
+    let vcpus = targets.threads.iter().filter(|target| target.label.starts_with(VCPU));
+    let vcpus: Vec<Whose> = vcpus.map(|target| Whose::Thread(target.thread)).collect();
+    if !vcpus.is_empty() {
+        found.extend(family("perf.vcpus", OF_VCPUS, &[Mode::Guest, Mode::Host], &vcpus, Needs::OwnThreads, &mut room));
+    }
+    found
+}
+
+/// The name of the device that counts, or why there is none to ask.
+fn processor(tree: &Tree) -> Result<String, String> {
+    let found = tree.names(DEVICES).into_iter().find(|name| NAMES.contains(&name.as_str()));
+    let found = found.ok_or_else(|| format!("{DEVICES} shows no counters of the processor"))?;
+    if tree.is_live() { Ok(found) } else { Err("only files of that system are here, not its processor".to_owned()) }
+}
+
+fn cpus(tree: &Tree, targets: &Targets) -> Result<Vec<Whose>, String> {
+    let cpus = match &targets.cpus {
+        Some(cpus) => cpus.clone(),
+        None => cpu::listed(&tree.value(ONLINE)?)?,
+    };
+    Ok(cpus.into_iter().map(Whose::Cpu).collect())
+}
+
+/// All events of one kind of counting. If none can be had, and all for one reason, it is told once.
+fn family(
+    prefix: &str,
+    events: &[Event],
+    modes: &[Mode],
+    whose: &[Whose],
+    needs: Needs,
+    room: &mut usize,
+) -> Vec<Opening> {
+    let mut opened: Vec<(String, Result<Modes, String>)> = Vec::new();
+    for event in events {
+        let counting = within(room, modes.len() * whose.len()).and_then(|()| open(event, modes, whose, needs));
+        opened.push((format!("{prefix}.{}", event.name), counting));
+    }
+    let mut reasons: Vec<&String> = opened.iter().filter_map(|(_, counting)| counting.as_ref().err()).collect();
+    let all_are_refused = reasons.len() == opened.len();
+    reasons.dedup();
+    if let ([why], true) = (reasons.as_slice(), all_are_refused) {
+        return vec![unavailable(prefix, (*why).clone(), "")];
+    }
+    let opening = |(name, counting)| match counting {
+        Ok(counting) => reading(name, counting),
+        Err(why) => unavailable(name, why, ""),
+    };
+    opened.into_iter().map(opening).collect()
+}
+
+/// Takes that many files from what is left of those allowed.
+fn within(room: &mut usize, files: usize) -> Result<(), String> {
+    *room = room.checked_sub(files).ok_or_else(|| {
+        format!("it would take {files} open files more, and all events together may have {MOST_FILES}; fewer CPUs help")
+    })?;
+    Ok(())
+}
+
+fn open(event: &Event, modes: &[Mode], whose: &[Whose], needs: Needs) -> Result<Modes, String> {
+    let counting = modes.iter().map(|mode| Ok((*mode, Counting::open(event, whose, *mode)?)));
+    counting.collect::<std::io::Result<_>>().map_err(|error| refusal::why(&error, needs, refusal::paranoid()))
+}
+
+fn unavailable(name: impl Into<String>, why: String, remedy: &'static str) -> Opening {
+    Opening::new(name, "perf_event_open", remedy, move |_| Err(why.clone()))
+}
+
+fn reading(name: String, mut counting: Modes) -> Opening {
+    Opening::new(name.clone(), "perf_event_open", "", move |_| {
+        let read = counting.iter_mut().map(|(mode, counting)| columns(&format!("{name}{}", mode.suffix()), counting));
+        Ok(read.collect::<Result<Vec<_>, _>>()?.concat())
+    })
+}
+
+fn columns(name: &str, counting: &mut Counting) -> Counters {
+    let found = counting.read().map_err(|error| format!("the kernel does not tell {name} any more: {error}"))?;
+    let count = found.estimate.map(|count| Counter::counts(name, "", count));
+    let counted = Counter::stands(format!("{name}.counted"), "permille", found.counted_permille);
+    Ok(count.into_iter().chain([counted]).collect())
+}
+
+#[cfg(test)]
+mod tests;
