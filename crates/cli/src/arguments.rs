@@ -1,7 +1,9 @@
 //! The command line.
 
 use crate::exit::Exit;
+use crate::metrics::address;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Where runs are kept unless told otherwise.
@@ -58,6 +60,9 @@ pub struct RunOptions {
     /// Folder that run folders are made in
     #[arg(long, value_name = "FOLDER", default_value = RUNS)]
     pub runs: PathBuf,
+    /// Serve metrics of the run as OpenMetrics text while it goes on; host:port, :port or port [default: 127.0.0.1:9464]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = address::DEFAULT, value_parser = address::parse)]
+    pub metrics: Option<SocketAddr>,
 }
 
 #[derive(Debug, Args)]

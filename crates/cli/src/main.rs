@@ -4,11 +4,13 @@
 //! standard error, data to standard output.
 
 mod arguments;
+mod audience;
 mod commands;
 mod display;
 mod exit;
 mod growth;
 mod host;
+mod metrics;
 mod tools;
 
 use crate::arguments::{Arguments, Command};

@@ -1,10 +1,12 @@
 //! `bakeoff run`: measure, then analyse and report.
 
 use crate::arguments::{RUNS, RunOptions};
+use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
-use crate::display::{Live, say};
+use crate::display::say;
 use crate::exit::{Ended, Exit};
+use crate::metrics::Intent;
 use crate::{growth, host, tools};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
@@ -15,6 +17,7 @@ use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
+use telemetry::Latest;
 use trial::conductor::RunOrder;
 use trial::interrupts::Interrupts;
 use trial::site::Site;
@@ -28,15 +31,20 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let chosen = chosen(&plan, &options.only)?;
     tools::require_for(&chosen)?;
     let site = host::site()?;
-    let estimate = study::estimate(&chosen);
-    let mut live = Live::new(chosen.trials.len(), Duration::from_millis(estimate.total_ms), &counted_unit(&plan));
-    let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| live.show(event));
+    let expected = Duration::from_millis(study::estimate(&chosen).total_ms);
+    let trials = chosen.trials.len() as u64;
+    let intent = Intent { study: plan.study.clone(), counts: counted_unit(&plan), trials, expected };
+    // Where the conductor shows the host's last sample, if anybody looks.
+    let latest = options.metrics.map(|_| Arc::new(Latest::default()));
+    let mut audience = Audience::gather(intent, options.metrics.zip(latest.clone()))?;
+    let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     let resumed = begun.is_some();
     let folder = match begun {
         Some(folder) => folder,
         None => begin(options, &study, &site)?,
     };
+    audience.keep_in(folder.path());
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
     let order = RunOrder {
@@ -51,8 +59,8 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     // A part of the blocks says nothing about precision.
     let is_whole = options.only.is_empty();
     let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder) } else { Ok(None) };
-    let tallied = trial::conductor::run(&order, what_follows, &mut |event| live.show(event));
-    live.finish();
+    let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
+    audience.finish();
     // Errors that end a run are the host's: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
         let again = resume_command(options);

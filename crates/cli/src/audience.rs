@@ -1,0 +1,55 @@
+//! Who is told of a run while it goes on: the person in front of it and, if asked for, whoever scrapes its metrics.
+
+use crate::display::{Live, say};
+use crate::exit::Ended;
+use crate::metrics::{Intent, Metrics, address};
+use anyhow::{Context, Result};
+use record::event::Event;
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::Arc;
+use telemetry::Latest;
+
+pub struct Audience {
+    live: Live,
+    metrics: Option<Metrics>,
+}
+
+impl Audience {
+    /// `metrics` is where they are to be served, and where the host's last sample is found.
+    pub fn gather(intent: Intent, metrics: Option<(SocketAddr, Arc<Latest>)>) -> Result<Self> {
+        let trials = usize::try_from(intent.trials).unwrap_or(usize::MAX);
+        let (expected, counts) = (intent.expected, intent.counts.clone());
+        let metrics = metrics.map(|(address, latest)| serve(address, intent, latest)).transpose()?;
+        Ok(Self { live: Live::new(trials, expected, &counts), metrics })
+    }
+
+    /// Once the run has a folder.
+    pub fn keep_in(&self, folder: &Path) {
+        if let Some(metrics) = &self.metrics {
+            metrics.keep_in(folder);
+        }
+    }
+
+    pub fn hear(&mut self, event: &Event) {
+        // Who reads of an event on the screen finds it in the metrics.
+        if let Some(metrics) = &self.metrics {
+            metrics.take(event);
+        }
+        self.live.show(event);
+    }
+
+    pub fn finish(&self) {
+        self.live.finish();
+    }
+}
+
+fn serve(asked: SocketAddr, intent: Intent, latest: Arc<Latest>) -> Result<Metrics> {
+    let listener = address::listen(asked).map_err(|error| Ended::bad_input(format!("--metrics: {error}")))?;
+    let metrics = Metrics::serve(listener, intent, latest).context("serving metrics")?;
+    say(&format!("metrics at {}", metrics.url()));
+    if !address::is_loopback(asked) {
+        say("warning: whoever reaches that address can read them; there is neither a password nor encryption");
+    }
+    Ok(metrics)
+}

@@ -1,0 +1,249 @@
+//! Columns of telemetry as metrics: what each is called, in which base unit, and what of its name is a label.
+//!
+//! A metric is named after its column, so that who knows the record finds it: `disk.data.read_time` is
+//! `bakeoff_telemetry_disk_read_time_seconds_total{of="data"}`. Nothing is computed but the change of unit.
+
+use super::exposition::{Family, Kind, Labels, Sample, Value};
+use record::telemetry::{Behaviour, Column};
+use std::borrow::Cow;
+use std::collections::HashMap;
+use telemetry::Glance;
+
+const PREFIX: &str = "bakeoff_telemetry_";
+
+/// Probes of several alike things: what follows their names is which of them.
+const OF_SEVERAL: [&str; 8] = ["cgroup", "disk", "io", "network", "numa_allocation", "pages", "qemu_disk", "vcpu"];
+/// Probes whose columns are called by nothing but which of several they are.
+const OF_SEVERAL_ONLY: [&str; 2] = ["energy", "governor"];
+/// Of a counter that is a list of ranges, the last part of the name is the number of the range.
+const WITH_RANGES: &str = "kvm";
+
+/// The kernel tells CPU times to programs in hundredths of a second, whatever its own clock ticks at.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// All columns that have a value, those of one name together.
+pub fn families(glance: &Glance, side: &'static str) -> Vec<Family> {
+    let mut families: Vec<Family> = Vec::new();
+    let mut places: HashMap<Cow<'static, str>, usize> = HashMap::new();
+    for (column, value) in glance.columns.iter().zip(&glance.sample.values) {
+        let Some(value) = value else { continue };
+        let (family, sample) = metric(column, *value, side);
+        let place = *places.entry(family.name.clone()).or_insert(families.len());
+        match families.get_mut(place) {
+            None => families.push(Family { samples: vec![sample], ..family }),
+            Some(known) if is_new_in(known, &family, &sample) => known.samples.push(sample),
+            // Two columns that differ only in what a metric's name cannot hold: the text must stay valid.
+            Some(_) => {}
+        }
+    }
+    families
+}
+
+fn is_new_in(known: &Family, family: &Family, sample: &Sample) -> bool {
+    let is_alike = known.kind == family.kind && known.unit == family.unit;
+    is_alike && known.samples.iter().all(|other| other.labels != sample.labels)
+}
+
+/// A family without its samples, and the one of this column.
+fn metric(column: &Column, value: u64, side: &'static str) -> (Family, Sample) {
+    let (words, which) = parted(&column.name);
+    let (unit, scale) = in_base_unit(&column.unit);
+    let kind = match column.behaviour {
+        Behaviour::Counts => Kind::Counter,
+        Behaviour::Stands => Kind::Gauge,
+    };
+    let mut labels: Labels = vec![("side", side.to_owned())];
+    labels.extend(which);
+    let family = Family {
+        name: name(&words, &unit, kind).into(),
+        kind,
+        help: help(column, &unit, labels.get(1)).into(),
+        unit,
+        samples: Vec::new(),
+    };
+    (family, Sample { labels, value: scale.applied_to(value) })
+}
+
+/// The words of a metric's name, and the label for what was cut out of the column's.
+fn parted(column: &str) -> (String, Option<(&'static str, String)>) {
+    let parts: Vec<&str> = column.split('.').collect();
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    match parts.as_slice() {
+        [probe, which, field @ ..] if OF_SEVERAL.contains(probe) && !field.is_empty() => {
+            (format!("{probe}_{}", field.join("_")), Some(("of", (*which).to_owned())))
+        }
+        [probe, which] if OF_SEVERAL_ONLY.contains(probe) => ((*probe).to_owned(), Some(("of", (*which).to_owned()))),
+        [probe, counter @ .., range] if *probe == WITH_RANGES && counter.len() == 2 && is_number(range) => {
+            (format!("{probe}_{}", counter.join("_")), Some(("range", (*range).to_owned())))
+        }
+        _ => (parts.join("_"), None),
+    }
+}
+
+/// `_total` is put behind counters by their kind and never stands twice.
+fn name(words: &str, unit: &str, kind: Kind) -> String {
+    let words = if kind == Kind::Counter { words.strip_suffix(kind.suffix()).unwrap_or(words) } else { words };
+    let words = plain(words);
+    let is_there = unit.is_empty() || words == unit || words.ends_with(&format!("_{unit}"));
+    if is_there { format!("{PREFIX}{words}") } else { format!("{PREFIX}{words}_{unit}") }
+}
+
+fn plain(text: &str) -> String {
+    text.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '_' }).collect()
+}
+
+/// The same words for all samples of a family.
+fn help(column: &Column, base_unit: &str, which: Option<&(&'static str, String)>) -> String {
+    let Column { name, unit, .. } = column;
+    let name = which.map_or(name.clone(), |(label, value)| {
+        let (before, after) = name.split_once(&format!(".{value}")).unwrap_or((name, ""));
+        format!("{before}.<{label}>{after}")
+    });
+    let kept_in = if unit == base_unit { String::new() } else { format!(", where it is in {unit}") };
+    format!("Column {name} of the record{kept_in}.")
+}
+
+/// How a whole number of a column's unit becomes one of the base unit.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Scale {
+    One,
+    /// Dividing rounds once, multiplying with a fraction twice.
+    Divided(f64),
+    Times(f64),
+}
+
+impl Scale {
+    fn applied_to(self, value: u64) -> Value {
+        match self {
+            Self::One => Value::Whole(value),
+            Self::Divided(by) => Value::Real(value as f64 / by),
+            Self::Times(by) => Value::Real(value as f64 * by),
+        }
+    }
+}
+
+fn in_base_unit(unit: &str) -> (Cow<'static, str>, Scale) {
+    match unit {
+        "" => ("".into(), Scale::One),
+        "bytes" => ("bytes".into(), Scale::One),
+        "s" => ("seconds".into(), Scale::One),
+        "ms" => ("seconds".into(), Scale::Divided(1e3)),
+        "us" => ("seconds".into(), Scale::Divided(1e6)),
+        "ns" => ("seconds".into(), Scale::Divided(1e9)),
+        "ticks" => ("seconds".into(), Scale::Divided(TICKS_PER_SECOND)),
+        "uj" => ("joules".into(), Scale::Divided(1e6)),
+        "khz" => ("hertz".into(), Scale::Times(1e3)),
+        other => scaled(other).unwrap_or_else(|| (plain(other).into(), Scale::One)),
+    }
+}
+
+/// "2^10 bytes", as units are told that have no usual word.
+fn scaled(unit: &str) -> Option<(Cow<'static, str>, Scale)> {
+    let (base, rest) = unit.split_once('^')?;
+    let (exponent, unit) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (base, exponent): (f64, i32) = (base.parse().ok()?, exponent.parse().ok()?);
+    let scale = if exponent < 0 { Scale::Divided(base.powi(-exponent)) } else { Scale::Times(base.powi(exponent)) };
+    Some((plain(unit).into(), scale))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::exposition::text;
+    use super::*;
+    use Behaviour::{Counts, Stands};
+    use record::telemetry::Sample as Samples;
+
+    fn shown(columns: &[(&str, &str, Behaviour, Option<u64>)]) -> String {
+        let column = |&(name, unit, behaviour, _): &(&str, &str, Behaviour, Option<u64>)| Column {
+            name: name.to_owned(),
+            unit: unit.to_owned(),
+            behaviour,
+        };
+        let values = columns.iter().map(|(_, _, _, value)| *value).collect();
+        let sample = Samples { at_ns: 1, took_ns: 1, values };
+        text(&families(&Glance { columns: columns.iter().map(column).collect(), sample }, "host"))
+    }
+
+    #[test]
+    fn a_metric_is_called_as_its_column_with_what_varies_as_a_label() {
+        let text = shown(&[
+            ("interrupts.total", "", Counts, Some(57_747_151)),
+            ("disk.data.reads", "", Counts, Some(1_500)),
+            ("disk.log.reads", "", Counts, Some(0)),
+            ("switches.running", "tasks", Stands, Some(3)),
+            ("memory.huge_pages", "pages", Stands, Some(4)),
+            ("memory.total", "bytes", Stands, Some(25_276_502_016)),
+            ("network.eth0.sent_bytes", "bytes", Counts, Some(77)),
+            ("pressure.cpu.some", "us", Counts, None),
+            ("governor.powersave", "cpus", Stands, Some(8)),
+            ("kvm.vcpu.halt_wait_hist.07", "", Counts, Some(9)),
+        ]);
+        insta::assert_snapshot!(text, @r#"
+        # TYPE bakeoff_telemetry_interrupts counter
+        # HELP bakeoff_telemetry_interrupts Column interrupts.total of the record.
+        bakeoff_telemetry_interrupts_total{side="host"} 57747151
+        # TYPE bakeoff_telemetry_disk_reads counter
+        # HELP bakeoff_telemetry_disk_reads Column disk.<of>.reads of the record.
+        bakeoff_telemetry_disk_reads_total{side="host",of="data"} 1500
+        bakeoff_telemetry_disk_reads_total{side="host",of="log"} 0
+        # TYPE bakeoff_telemetry_switches_running_tasks gauge
+        # UNIT bakeoff_telemetry_switches_running_tasks tasks
+        # HELP bakeoff_telemetry_switches_running_tasks Column switches.running of the record.
+        bakeoff_telemetry_switches_running_tasks{side="host"} 3
+        # TYPE bakeoff_telemetry_memory_huge_pages gauge
+        # UNIT bakeoff_telemetry_memory_huge_pages pages
+        # HELP bakeoff_telemetry_memory_huge_pages Column memory.huge_pages of the record.
+        bakeoff_telemetry_memory_huge_pages{side="host"} 4
+        # TYPE bakeoff_telemetry_memory_total_bytes gauge
+        # UNIT bakeoff_telemetry_memory_total_bytes bytes
+        # HELP bakeoff_telemetry_memory_total_bytes Column memory.total of the record.
+        bakeoff_telemetry_memory_total_bytes{side="host"} 25276502016
+        # TYPE bakeoff_telemetry_network_sent_bytes counter
+        # UNIT bakeoff_telemetry_network_sent_bytes bytes
+        # HELP bakeoff_telemetry_network_sent_bytes Column network.<of>.sent_bytes of the record.
+        bakeoff_telemetry_network_sent_bytes_total{side="host",of="eth0"} 77
+        # TYPE bakeoff_telemetry_governor_cpus gauge
+        # UNIT bakeoff_telemetry_governor_cpus cpus
+        # HELP bakeoff_telemetry_governor_cpus Column governor.<of> of the record.
+        bakeoff_telemetry_governor_cpus{side="host",of="powersave"} 8
+        # TYPE bakeoff_telemetry_kvm_vcpu_halt_wait_hist counter
+        # HELP bakeoff_telemetry_kvm_vcpu_halt_wait_hist Column kvm.vcpu.halt_wait_hist.<range> of the record.
+        bakeoff_telemetry_kvm_vcpu_halt_wait_hist_total{side="host",range="07"} 9
+        # EOF
+        "#);
+    }
+
+    #[test]
+    fn whatever_a_column_is_kept_in_its_metric_is_in_the_base_unit() {
+        let text = shown(&[
+            ("cpu.user", "ticks", Counts, Some(2_023_957)),
+            ("a.ms", "ms", Counts, Some(1_500)),
+            ("a.us", "us", Counts, Some(1_500)),
+            ("vcpu.0.wait", "ns", Counts, Some(1_000_000_001)),
+            ("frequency.mean", "khz", Stands, Some(2_400_001)),
+            ("energy.package-0_dram", "uj", Counts, Some(1_500_000)),
+            ("kvm.vm.stack", "2^10 bytes", Stands, Some(3)),
+            ("kvm.vm.nap", "10^-4 seconds", Counts, Some(5)),
+        ]);
+        let samples: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        insta::assert_snapshot!(samples.join("\n"), @r#"
+        bakeoff_telemetry_cpu_user_seconds_total{side="host"} 20239.57
+        bakeoff_telemetry_a_ms_seconds_total{side="host"} 1.5
+        bakeoff_telemetry_a_us_seconds_total{side="host"} 0.0015
+        bakeoff_telemetry_vcpu_wait_seconds_total{side="host",of="0"} 1.000000001
+        bakeoff_telemetry_frequency_mean_hertz{side="host"} 2400001000
+        bakeoff_telemetry_energy_joules_total{side="host",of="package-0_dram"} 1.5
+        bakeoff_telemetry_kvm_vm_stack_bytes{side="host"} 3072
+        bakeoff_telemetry_kvm_vm_nap_seconds_total{side="host"} 0.0005
+        "#);
+    }
+
+    #[test]
+    fn odd_names_leave_the_text_valid() {
+        let twice = [("a.b-c", "", Counts, Some(1)), ("a.b_c", "", Counts, Some(2))];
+        assert_eq!(shown(&twice).matches("bakeoff_telemetry_a_b_c_total").count(), 1);
+        let other_kind = [("a", "", Counts, Some(1)), ("a", "", Stands, Some(2))];
+        assert_eq!(shown(&other_kind).lines().filter(|line| line.starts_with("# TYPE")).count(), 1);
+        assert!(shown(&[("vcpu.0", "odd unit", Stands, Some(1))]).contains("_vcpu_0_odd_unit{"));
+    }
+}

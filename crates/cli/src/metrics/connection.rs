@@ -1,0 +1,105 @@
+//! One connection that never waits: it reads a request, writes its answer, and hears the other side out.
+
+use super::request::{Method, Received, received, refusal};
+use rustix::event::PollFlags;
+use std::io::{ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::time::{Duration, Instant};
+
+/// From being accepted to the end, however slowly somebody reads or writes.
+const LIMIT: Duration = Duration::from_secs(10);
+/// What is read at once.
+const CHUNK_BYTES: usize = 2 * 1024;
+/// How much of what follows a request is heard: a connection closed before takes the answer with it.
+const MOST_UNHEARD_BYTES: usize = 1024 * 1024;
+
+pub struct Connection {
+    pub stream: TcpStream,
+    pub deadline: Instant,
+    state: State,
+}
+
+enum State {
+    Reading(Vec<u8>),
+    Writing { answer: Vec<u8>, written: usize },
+    HearingOut { bytes: usize },
+}
+
+/// Whether a connection is needed any longer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Then {
+    Waits,
+    Ends,
+}
+
+impl Connection {
+    pub fn new(stream: TcpStream, now: Instant) -> std::io::Result<Self> {
+        stream.set_nonblocking(true)?;
+        Ok(Self { stream, deadline: now + LIMIT, state: State::Reading(Vec::new()) })
+    }
+
+    /// What it waits for.
+    pub fn interest(&self) -> PollFlags {
+        match self.state {
+            State::Reading(_) | State::HearingOut { .. } => PollFlags::IN,
+            State::Writing { .. } => PollFlags::OUT,
+        }
+    }
+
+    /// Goes on as far as it comes without waiting.
+    pub fn go_on(&mut self, answer: &dyn Fn(Method) -> Vec<u8>) -> Then {
+        loop {
+            let step = match &mut self.state {
+                State::Reading(bytes) => read(&mut self.stream, bytes, answer),
+                State::Writing { answer, written } => write(&mut self.stream, answer, written),
+                State::HearingOut { bytes } => hear_out(&mut self.stream, bytes),
+            };
+            match step {
+                Ok(Some(state)) => self.state = state,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Then::Waits,
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                // In order, or because the other side has gone and nobody is left to tell.
+                Ok(None) | Err(_) => return Then::Ends,
+            }
+        }
+    }
+}
+
+/// What follows, or nothing at the end.
+type Step = std::io::Result<Option<State>>;
+
+fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, answer: &dyn Fn(Method) -> Vec<u8>) -> Step {
+    loop {
+        let mut chunk = [0; CHUNK_BYTES];
+        let length = stream.read(&mut chunk)?;
+        if length == 0 {
+            return Ok(None);
+        }
+        bytes.extend_from_slice(&chunk[..length]);
+        let answer = match received(bytes) {
+            Received::Part => continue,
+            Received::Asked(method) => answer(method),
+            Received::Refused(why) => refusal(why),
+        };
+        return Ok(Some(State::Writing { answer, written: 0 }));
+    }
+}
+
+fn write(stream: &mut TcpStream, answer: &[u8], written: &mut usize) -> Step {
+    while *written < answer.len() {
+        *written += stream.write(&answer[*written..])?;
+    }
+    stream.shutdown(Shutdown::Write)?;
+    Ok(Some(State::HearingOut { bytes: 0 }))
+}
+
+fn hear_out(stream: &mut TcpStream, bytes: &mut usize) -> Step {
+    let mut chunk = [0; CHUNK_BYTES];
+    while *bytes <= MOST_UNHEARD_BYTES {
+        match stream.read(&mut chunk)? {
+            0 => return Ok(None),
+            length => *bytes += length,
+        }
+    }
+    Ok(None)
+}

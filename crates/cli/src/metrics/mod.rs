@@ -1,0 +1,72 @@
+//! Metrics of a run while it goes on, as OpenMetrics text over HTTP: `bakeoff run --metrics`.
+//!
+//! What is told are the run's events and, while a trial drives, the last sample of the host's telemetry. A guest's samples
+//! stay in the guest until its trial ends, because fetching them would be traffic in the measured window; so they are not
+//! here. Nothing is written out while nobody asks, and nothing of the record depends on any of this.
+
+pub mod address;
+mod columns;
+mod connection;
+mod course;
+mod exposition;
+mod request;
+mod server;
+
+pub use course::Intent;
+
+use course::Course;
+use exposition::{CONTENT_TYPE, Family};
+use record::event::Event;
+use server::Server;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+use telemetry::{Glance, Latest};
+
+/// The side of the samples that can be looked at live.
+const SIDE: &str = "host";
+
+/// Metrics that are being served, until this is dropped.
+pub struct Metrics {
+    course: Arc<Mutex<Course>>,
+    address: SocketAddr,
+    _server: Server,
+}
+
+impl Metrics {
+    /// Begins to serve. `latest` is where the host's last sample is found.
+    pub fn serve(listener: TcpListener, intent: Intent, latest: Arc<Latest>) -> std::io::Result<Self> {
+        let address = listener.local_addr()?;
+        let course = Arc::new(Mutex::new(Course::new(intent, Instant::now())));
+        let told = Arc::clone(&course);
+        let server = Server::start(listener, move |method| {
+            let families = held(&told).families(Instant::now());
+            request::answer(method, CONTENT_TYPE, &text(families, latest.glance().as_deref()))
+        })?;
+        Ok(Self { course, address, _server: server })
+    }
+
+    /// As a person or a scraper asks for it.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.address, request::PATH)
+    }
+
+    /// Once the run has a folder.
+    pub fn keep_in(&self, folder: &Path) {
+        held(&self.course).keep_in(folder.display().to_string());
+    }
+
+    pub fn take(&self, event: &Event) {
+        held(&self.course).take(event, Instant::now());
+    }
+}
+
+fn text(mut families: Vec<Family>, glance: Option<&Glance>) -> String {
+    families.extend(glance.into_iter().flat_map(|glance| columns::families(glance, SIDE)));
+    exposition::text(&families)
+}
+
+fn held(course: &Mutex<Course>) -> MutexGuard<'_, Course> {
+    course.lock().unwrap_or_else(PoisonError::into_inner)
+}

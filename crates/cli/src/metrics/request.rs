@@ -1,0 +1,158 @@
+//! One request of HTTP and its answer, as bytes: GET and HEAD of one path, and a reason for everything else.
+//!
+//! Pure. Every answer ends the connection, so nothing after the head of a request is looked at.
+
+/// The only path there is.
+pub const PATH: &str = "/metrics";
+/// No scraper's head comes near it.
+const MOST_HEAD_BYTES: usize = 8 * 1024;
+const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// What was received so far.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Received {
+    /// The head goes on.
+    Part,
+    Asked(Method),
+    Refused(Refusal),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    Get,
+    /// The same without the text.
+    Head,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    NotUnderstood,
+    NoSuchPath,
+    NotThisMethod,
+    TooLong,
+}
+
+pub fn received(bytes: &[u8]) -> Received {
+    let end = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD);
+    match end {
+        Some(end) if end <= MOST_HEAD_BYTES => match asked(&bytes[..end]) {
+            Ok(method) => Received::Asked(method),
+            Err(refusal) => Received::Refused(refusal),
+        },
+        None if bytes.len() <= MOST_HEAD_BYTES => Received::Part,
+        _ => Received::Refused(Refusal::TooLong),
+    }
+}
+
+fn asked(head: &[u8]) -> Result<Method, Refusal> {
+    let head = std::str::from_utf8(head).map_err(|_| Refusal::NotUnderstood)?;
+    let mut lines = head.split("\r\n");
+    let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
+    let [method, target, version] = first.as_slice() else { return Err(Refusal::NotUnderstood) };
+    let fields: Option<Vec<(&str, &str)>> = lines.map(|line| line.split_once(':').filter(is_field)).collect();
+    let fields = fields.ok_or(Refusal::NotUnderstood)?;
+    let has_host = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
+    let is_version = *version == "HTTP/1.0" || (*version == "HTTP/1.1" && has_host);
+    if !is_version || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+        return Err(Refusal::NotUnderstood);
+    }
+    if target.split('?').next() != Some(PATH) {
+        return Err(Refusal::NoSuchPath);
+    }
+    match *method {
+        "GET" => Ok(Method::Get),
+        "HEAD" => Ok(Method::Head),
+        _ => Err(Refusal::NotThisMethod),
+    }
+}
+
+/// Names of fields end right at the colon, so that no two readers see different ones.
+fn is_field(field: &(&str, &str)) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte);
+    !field.0.is_empty() && field.0.bytes().all(is_plain)
+}
+
+/// The answer to who asked for the text.
+pub fn answer(method: Method, content_type: &str, text: &str) -> Vec<u8> {
+    let shown = if method == Method::Get { text } else { "" };
+    response("200 OK", content_type, "", text.len(), shown)
+}
+
+pub fn refusal(refusal: Refusal) -> Vec<u8> {
+    let (status, fields, why) = match refusal {
+        Refusal::NotUnderstood => ("400 Bad Request", "", "this is no request of HTTP 1\n"),
+        Refusal::NoSuchPath => ("404 Not Found", "", "there is /metrics and nothing else\n"),
+        Refusal::NotThisMethod => ("405 Method Not Allowed", "Allow: GET, HEAD\r\n", "this can only be read\n"),
+        Refusal::TooLong => ("431 Request Header Fields Too Large", "", "the request is too long\n"),
+    };
+    response(status, "text/plain; charset=utf-8", fields, why.len(), why)
+}
+
+fn response(status: &str, content_type: &str, fields: &str, length: usize, text: &str) -> Vec<u8> {
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\n{fields}Connection: close\r\n\r\n"
+    );
+    [head.as_bytes(), text.as_bytes()].concat()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Received {
+        received(text.as_bytes())
+    }
+
+    #[test]
+    fn a_text_is_asked_for_by_get_and_head() {
+        let prometheus = "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1:9464\r\nUser-Agent: Prometheus/2.42.0\r\nAccept: \
+                          application/openmetrics-text;version=1.0.0,*/*;q=0.1\r\nAccept-Encoding: gzip\r\n\r\n";
+        assert_eq!(of(prometheus), Received::Asked(Method::Get));
+        assert_eq!(of("HEAD /metrics?x=%20 HTTP/1.0\r\n\r\n"), Received::Asked(Method::Head));
+        for cut in 0..prometheus.len() {
+            assert_eq!(of(&prometheus[..cut]), Received::Part, "{cut}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_refused_for_its_reason() {
+        use Refusal::{NoSuchPath, NotThisMethod, NotUnderstood};
+        for (head, refusal) in [
+            ("GET / HTTP/1.0", NoSuchPath),
+            ("POST /elsewhere HTTP/1.0", NoSuchPath),
+            ("GET /metrics/ HTTP/1.0", NoSuchPath),
+            ("GET http://127.0.0.1/metrics HTTP/1.0", NoSuchPath),
+            ("POST /metrics HTTP/1.0", NotThisMethod),
+            ("OPTIONS /metrics HTTP/1.0", NotThisMethod),
+            ("get /metrics HTTP/1.0", NotUnderstood),
+            ("GET /metrics HTTP/1.1", NotUnderstood),
+            ("GET /metrics HTTP/2.0", NotUnderstood),
+            ("GET /metrics", NotUnderstood),
+            ("GET  /metrics HTTP/1.0", NotUnderstood),
+            ("GET /metrics HTTP/1.0\r\nno field", NotUnderstood),
+            ("GET /metrics HTTP/1.0\r\nfolded : x", NotUnderstood),
+            ("GET /metrics HTTP/1.0\r\n: x", NotUnderstood),
+            ("", NotUnderstood),
+        ] {
+            assert_eq!(of(&format!("{head}\r\n\r\n")), Received::Refused(refusal), "{head}");
+        }
+        assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n"), Received::Refused(NotUnderstood));
+    }
+
+    #[test]
+    fn a_head_without_end_is_too_long_at_some_point() {
+        let long = "GET /metrics HTTP/1.0\r\nx: ".to_owned() + &"y".repeat(MOST_HEAD_BYTES);
+        assert_eq!(of(&long), Received::Refused(Refusal::TooLong));
+        assert_eq!(of(&format!("{long}\r\n\r\n")), Received::Refused(Refusal::TooLong));
+    }
+
+    #[test]
+    fn answers_say_how_long_they_are_and_that_they_are_the_last() {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        let expected = "HTTP/1.1 200 OK\r\nContent-Type: a/b\r\nContent-Length: 3\r\nConnection: close\r\n\r\n";
+        assert_eq!(text(answer(Method::Get, "a/b", "xyz")), format!("{expected}xyz"));
+        assert_eq!(text(answer(Method::Head, "a/b", "xyz")), expected);
+        let told = text(refusal(Refusal::NotThisMethod));
+        assert!(told.starts_with("HTTP/1.1 405 ") && told.contains("\r\nAllow: GET, HEAD\r\n"), "{told}");
+    }
+}

@@ -1,0 +1,241 @@
+//! A server of one text over HTTP: one thread, a few connections, nothing that waits for any single one of them.
+//!
+//! It is our own because so little is needed: read-only, one path, no keeping alive, no compression, no TLS. Crates of HTTP
+//! servers bring a pool of threads or an executor, and their own ideas of limits; here each limit is a constant with its
+//! reason. The text is made when somebody asks for it, and while nobody does the thread sleeps in the kernel.
+
+use super::connection::{Connection, Then};
+use super::request::Method;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use std::collections::VecDeque;
+use std::io;
+use std::net::TcpListener;
+use std::os::unix::net::UnixStream;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Who comes when there are so many makes the oldest go: a flood can hold nobody up for long.
+const MOST_CONNECTIONS: usize = 16;
+/// Without room for another descriptor, connections are left in the kernel's queue for so long.
+const REST: Duration = Duration::from_secs(1);
+
+/// Serves until it is dropped.
+pub struct Server {
+    /// Closing it wakes the thread and ends it.
+    alive: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Server {
+    /// `answer` makes the whole answer to a request.
+    pub fn start(listener: TcpListener, answer: impl Fn(Method) -> Vec<u8> + Send + 'static) -> io::Result<Self> {
+        listener.set_nonblocking(true)?;
+        let (alive, ended) = UnixStream::pair()?;
+        let serving = Serving { listener, ended, connections: VecDeque::new(), deaf_until: None };
+        let body = move || serving.serve(&answer);
+        let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(body)?;
+        Ok(Self { alive: Some(alive), thread: Some(thread) })
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        drop(self.alive.take());
+        if let Some(thread) = self.thread.take() {
+            // If it died it serves no longer either.
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Serving {
+    listener: TcpListener,
+    ended: UnixStream,
+    /// The oldest first.
+    connections: VecDeque<Connection>,
+    /// Nobody is accepted before.
+    deaf_until: Option<Instant>,
+}
+
+/// What there is to do; connections by their places.
+struct Ready {
+    ended: bool,
+    knocks: bool,
+    connections: Vec<bool>,
+}
+
+impl Serving {
+    fn serve(mut self, answer: &dyn Fn(Method) -> Vec<u8>) {
+        loop {
+            let ready = match self.wait() {
+                Ok(ready) => ready,
+                Err(Errno::INTR) => continue,
+                // The kernel lacks memory for a handful of descriptors. The run matters more than who looks on.
+                Err(_) => return,
+            };
+            if ready.ended {
+                return;
+            }
+            let now = Instant::now();
+            let mut is_ready = ready.connections.into_iter();
+            self.connections.retain_mut(|connection| {
+                let then = if is_ready.next() == Some(true) { connection.go_on(answer) } else { Then::Waits };
+                then == Then::Waits && connection.deadline > now
+            });
+            if ready.knocks {
+                self.accept(now, answer);
+            }
+        }
+    }
+
+    fn wait(&mut self) -> Result<Ready, Errno> {
+        let now = Instant::now();
+        self.deaf_until = self.deaf_until.filter(|until| *until > now);
+        let knocks = if self.deaf_until.is_some() { PollFlags::empty() } else { PollFlags::IN };
+        let mut waited_for = vec![PollFd::new(&self.ended, PollFlags::IN), PollFd::new(&self.listener, knocks)];
+        let each = self.connections.iter();
+        waited_for.extend(each.map(|connection| PollFd::new(&connection.stream, connection.interest())));
+        let deadlines = self.connections.iter().map(|connection| connection.deadline).chain(self.deaf_until);
+        let left = deadlines.min().map(|deadline| rounded_up(deadline.saturating_duration_since(now)));
+        poll(&mut waited_for, left.as_ref())?;
+        let mut is_ready = waited_for.iter().map(|one| !one.revents().is_empty());
+        let ended = is_ready.next() == Some(true);
+        let knocks = is_ready.next() == Some(true);
+        Ok(Ready { ended, knocks, connections: is_ready.collect() })
+    }
+
+    /// Accepts all who wait, and lets each begin: most have sent their request by now.
+    fn accept(&mut self, now: Instant, answer: &dyn Fn(Method) -> Vec<u8>) {
+        loop {
+            let stream = match self.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return,
+                Err(error) if is_of_one_connection(&error) => continue,
+                Err(_) => {
+                    self.deaf_until = Some(now + REST);
+                    return;
+                }
+            };
+            let Ok(mut connection) = Connection::new(stream, now) else { continue };
+            if connection.go_on(answer) == Then::Ends {
+                continue;
+            }
+            if self.connections.len() == MOST_CONNECTIONS {
+                self.connections.pop_front();
+            }
+            self.connections.push_back(connection);
+        }
+    }
+}
+
+/// Somebody went away again before being accepted.
+fn is_of_one_connection(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+}
+
+/// Never earlier than asked, so that a deadline has passed when the wait for it ends.
+fn rounded_up(left: Duration) -> Timespec {
+    let left = left + Duration::from_millis(1);
+    // Of ten seconds at most.
+    Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::request;
+    use super::*;
+    use std::io::{Read, Write};
+    use std::net::{Shutdown, SocketAddr, TcpStream};
+
+    const LIMIT: Duration = Duration::from_secs(20);
+    const REQUEST: &[u8] = b"GET /metrics HTTP/1.0\r\n\r\n";
+
+    fn serve(text: String) -> (Server, SocketAddr) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        (Server::start(listener, move |method| request::answer(method, "text/plain", &text)).unwrap(), address)
+    }
+
+    fn connect(address: SocketAddr) -> TcpStream {
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(LIMIT)).unwrap();
+        stream
+    }
+
+    fn answer(mut stream: &TcpStream) -> String {
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        text
+    }
+
+    /// From the other side, with or without what was sent being read.
+    fn is_closed(mut stream: &TcpStream) -> bool {
+        match stream.read(&mut [0; 1]) {
+            Ok(length) => length == 0,
+            Err(error) => error.kind() == io::ErrorKind::ConnectionReset,
+        }
+    }
+
+    fn ask(address: SocketAddr, request: &[u8]) -> String {
+        let mut stream = connect(address);
+        stream.write_all(request).unwrap();
+        answer(&stream)
+    }
+
+    #[test]
+    fn a_text_is_served_byte_by_byte_and_larger_than_any_buffer() {
+        let large = "x".repeat(8 * 1024 * 1024);
+        let (_server, address) = serve(large.clone());
+        let mut slow = connect(address);
+        slow.set_nodelay(true).unwrap();
+        for byte in REQUEST {
+            slow.write_all(&[*byte]).unwrap();
+        }
+        assert!(answer(&slow).ends_with(&format!("\r\n\r\n{large}")));
+    }
+
+    #[test]
+    fn the_silent_and_the_half_asking_hold_nobody_up() {
+        let (_server, address) = serve("served".to_owned());
+        let silent: Vec<TcpStream> = (0..3).map(|_| connect(address)).collect();
+        for mut half in &silent {
+            half.write_all(&REQUEST[..5]).unwrap();
+        }
+        assert!(ask(address, REQUEST).ends_with("served"));
+        let more: Vec<TcpStream> = (0..3 * MOST_CONNECTIONS).map(|_| connect(address)).collect();
+        assert!(ask(address, REQUEST).ends_with("served"));
+        // The oldest had to go, unanswered.
+        assert!(is_closed(&silent[0]));
+        drop(more);
+    }
+
+    #[test]
+    fn who_sends_more_than_is_read_still_gets_the_answer() {
+        let (_server, address) = serve(String::new());
+        let post = [b"POST /metrics HTTP/1.0\r\n\r\n".as_slice(), &vec![b'x'; 200_000]].concat();
+        assert!(ask(address, &post).starts_with("HTTP/1.1 405 "));
+        assert!(ask(address, &vec![b'x'; 20_000]).starts_with("HTTP/1.1 431 "));
+    }
+
+    #[test]
+    fn who_only_stops_writing_is_answered_and_who_says_nothing_is_let_go() {
+        let (_server, address) = serve("served".to_owned());
+        let mut stream = connect(address);
+        stream.write_all(REQUEST).unwrap();
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert!(answer(&stream).ends_with("served"));
+        let stream = connect(address);
+        stream.shutdown(Shutdown::Write).unwrap();
+        assert_eq!(answer(&stream), "");
+    }
+
+    #[test]
+    fn the_port_is_closed_once_it_is_dropped() {
+        let (server, address) = serve(String::new());
+        let open = connect(address);
+        drop(server);
+        assert!(TcpStream::connect(address).is_err());
+        assert!(is_closed(&open));
+    }
+}
