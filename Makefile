@@ -17,7 +17,7 @@ quickstart: packages build
 	$(bakeoff) run studies/quickstart.toml
 
 build: rust
-	cargo build --release --package bakeoff
+	BAKEOFF_REVISION="$$(git describe --always --dirty 2>/dev/null)" cargo build --release --package bakeoff
 
 test: test-packages rust
 	cargo test --workspace

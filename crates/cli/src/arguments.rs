@@ -11,7 +11,7 @@ pub const RUNS: &str = "runs";
 
 /// Answers, with evidence, what a platform costs a database.
 #[derive(Debug, Parser)]
-#[command(name = "bakeoff", version, after_help = Exit::table(), max_term_width = 110)]
+#[command(name = "bakeoff", version = crate::origin::version(), after_help = Exit::table(), max_term_width = 110)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,

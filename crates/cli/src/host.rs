@@ -1,6 +1,7 @@
 //! This host, as a place for runs: folders, CPUs, memory.
 
 use crate::exit::Ended;
+use crate::origin;
 use anyhow::{Context, Result};
 use std::path::PathBuf;
 use trial::site::Site;
@@ -35,5 +36,6 @@ pub fn site() -> Result<Site> {
     let scratch = cache.join("scratch");
     std::fs::create_dir_all(&scratch).with_context(|| format!("making {}", scratch.display()))?;
     let agent = std::env::current_exe().context("finding this program's own file, the agent of every machine")?;
-    Ok(Site { cache, scratch, agent, cpus: cpus()?, memory_bytes: memory_bytes() })
+    let made_by = origin::made_by();
+    Ok(Site { cache, scratch, agent, cpus: cpus()?, memory_bytes: memory_bytes(), made_by })
 }

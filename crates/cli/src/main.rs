@@ -11,6 +11,7 @@ mod exit;
 mod growth;
 mod host;
 mod metrics;
+mod origin;
 mod tools;
 
 use crate::arguments::{Arguments, Command};

@@ -141,6 +141,7 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         seed: planned.seed,
         outcome: Outcome::Completed,
         started: "2026-11-21T12:00:00Z".to_owned(),
+        made_by: None,
         phases: Vec::new(),
         machine: None,
         server: None,

@@ -218,6 +218,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         seed: planned.seed,
         outcome: Outcome::Completed,
         started: format!("2026-11-21T12:{:02}:00Z", planned.id),
+        made_by: Some("bakeoff 0.1.0 (619ca8b)".to_owned()),
         phases: Phase::OF_A_TRIAL
             .map(|phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) })
             .to_vec(),

@@ -18,6 +18,9 @@ pub struct TrialRecord {
     pub outcome: Outcome,
     /// RFC 3339, UTC.
     pub started: String,
+    /// The build of bakeoff that ran it: name, version and, if it is known, revision. Absent from old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub made_by: Option<String>,
     /// Wall-clock length of each phase in milliseconds, in order.
     pub phases: Vec<PhaseSpan>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -92,6 +92,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
         seed: attempt.planned.seed,
         outcome: Outcome::Completed,
         started,
+        made_by: Some(attempt.site.made_by.clone()),
         phases: Vec::new(),
         machine: None,
         server: None,

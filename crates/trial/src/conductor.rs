@@ -286,6 +286,7 @@ impl Run<'_> {
                 Outcome::Failed { phase: Phase::Load.to_string(), why: why.to_owned() }
             },
             started: now_text(),
+            made_by: Some(self.order.site.made_by.clone()),
             phases: Vec::new(),
             machine: None,
             server: None,

@@ -13,4 +13,6 @@ pub struct Site {
     /// Host CPUs that machines may use.
     pub cpus: Vec<usize>,
     pub memory_bytes: u64,
+    /// Name, version and revision of this build, for the record.
+    pub made_by: String,
 }

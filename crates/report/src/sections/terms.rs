@@ -3,6 +3,7 @@
 use super::heading;
 use crate::document::{Block, Cell, Column, Table};
 use analysis::summary::Analysis;
+use analysis::warnings;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
@@ -19,12 +20,33 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     found.push(Block::List(method(analysis)));
     found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words())] });
     found.push(Block::Note(format!(
-        "Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
+        "{}Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
          trial.json, findings.json, counters.json and intervals.hlog. The same files always give the same report.",
+        measured_by(run),
         env!("CARGO_PKG_VERSION"),
         run.plan.format
     )));
     found
+}
+
+/// Which builds ran the trials, each with its trials if there are several; nothing of old records.
+fn measured_by(run: &Run) -> String {
+    let mut builds: Vec<(&str, Vec<u32>)> = Vec::new();
+    for record in run.trials.iter().map(|trial| &trial.record) {
+        let Some(build) = record.made_by.as_deref() else { continue };
+        match builds.iter_mut().find(|(known, _)| *known == build) {
+            Some((_, trials)) => trials.push(record.id),
+            None => builds.push((build, vec![record.id])),
+        }
+    }
+    match builds.as_slice() {
+        [] => String::new(),
+        [(build, _)] => format!("Measured by {build}. "),
+        several => {
+            let with_trials = several.iter().map(|(build, trials)| format!("{build} ({})", warnings::list(trials)));
+            format!("Measured by {}. ", with_trials.collect::<Vec<_>>().join(" and "))
+        }
+    }
 }
 
 /// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
