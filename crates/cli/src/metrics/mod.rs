@@ -8,6 +8,8 @@ pub mod address;
 mod columns;
 mod connection;
 mod course;
+#[cfg(test)]
+mod dashboard;
 mod exposition;
 mod request;
 mod server;
