@@ -8,5 +8,6 @@ pub mod guest;
 pub mod loading;
 pub mod looks;
 pub mod protocol;
+mod sampling;
 pub mod service;
 pub mod tables;

@@ -1,8 +1,8 @@
 //! What is said between the conductor and an agent.
 //!
-//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`] and
-//! [`Reply::Looks`], and then by exactly one final reply. Only [`Request::StopDriving`] may be sent while another request is being answered; it has no
-//! answer of its own.
+//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`] and
+//! [`Reply::Samples`], and then by exactly one final reply. Only [`Request::StopDriving`] may be sent while another request
+//! is being answered; it has no answer of its own.
 
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, ServerReport, ServerShape};
@@ -10,6 +10,7 @@ use record::check::{Finding, Moment};
 use record::facts::Facts;
 use record::intervals::Interval;
 use record::looks::{Look, Looks};
+use record::telemetry::{Sample, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -56,6 +57,12 @@ pub enum Request {
     Counters,
     /// What database and device have counted at this moment.
     Look,
+    /// From now on everything that the machine counts is sampled, at whole seconds from this moment of its clock. The samples
+    /// stay in the machine.
+    StartSampling {
+        origin_ns: u64,
+    },
+    StopSampling,
     Drive {
         workload: Chosen,
         plan: DrivePlan,
@@ -85,6 +92,8 @@ pub enum Reply {
     Look(Box<Look>),
     /// The measured series comes before it, in [`Reply::Interval`]s.
     Driven(Box<Driven>),
+    /// What was sampled, without the samples: those come before it, in [`Reply::Samples`].
+    Sampled(Box<Series>),
     ServerLog(String),
     Done,
     Failed(Failure),
@@ -98,6 +107,7 @@ pub enum Reply {
     Interval(Interval),
     /// What was seen within the window of a drive, before its [`Reply::Driven`].
     Looks(Box<Looks>),
+    Samples(Vec<Sample>),
 }
 
 /// A table's checksum as the definition gives it and as the database has it.

@@ -3,6 +3,7 @@
 use crate::loading;
 use crate::looks::{Watch, look};
 use crate::protocol::{Chosen, Failure, Reply, Request};
+use crate::sampling;
 use driver::plan::{DrivePlan, Seen, StopFlag};
 use engines::server::{Endpoint, Server, ServerPlace};
 use machines::frame::{Greeting, read_frame, write_frame};
@@ -10,6 +11,7 @@ use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use telemetry::Sampling;
 use workloads::catalog::AnyWorkload;
 
 /// Requests that may wait while one is answered; the conductor sends one at a time.
@@ -29,7 +31,7 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write, place: Pla
     write_frame(&mut write, &Greeting::ours())?;
     let stop = Arc::new(StopFlag::default());
     let requests = listen(read, Arc::clone(&stop));
-    let mut service = Service { place, server: None, stop };
+    let mut service = Service { place, server: None, sampling: None, stop };
     while let Ok(request) = requests.recv() {
         let last = request == Request::Shutdown;
         let reply = service.answer(request, &mut |reply| write_frame(&mut write, &reply))?;
@@ -61,6 +63,7 @@ fn listen(mut read: impl Read + Send + 'static, stop: Arc<StopFlag>) -> Receiver
 struct Service {
     place: Place,
     server: Option<Box<dyn Server>>,
+    sampling: Option<Sampling>,
     stop: Arc<StopFlag>,
 }
 
@@ -127,6 +130,15 @@ impl Service {
             Request::Look => {
                 let data = self.place.data.clone();
                 Reply::Look(Box::new(look(self.running()?.as_mut(), &data)))
+            }
+            Request::StartSampling { origin_ns } => {
+                let process = self.running()?.process();
+                self.sampling = Some(sampling::start(&self.place.data, process, origin_ns)?);
+                Reply::Done
+            }
+            Request::StopSampling => {
+                let sampling = self.sampling.take().ok_or("nothing is being sampled in this machine")?;
+                sampling::hand_over(sampling, tell)
             }
             Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
             Request::ServerLog => Reply::ServerLog(self.server_log()),

@@ -49,6 +49,10 @@ impl Process {
         }
     }
 
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     pub fn log_tail(&self) -> String {
         tail::of_file(&self.log)
     }

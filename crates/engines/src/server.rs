@@ -111,6 +111,8 @@ pub trait Server {
     fn report(&self) -> &ServerReport;
     /// Whether it is still there; `Err` carries the end of its log.
     fn alive(&mut self) -> Result<(), ServerError>;
+    /// The process that holds the database, with everything below it: our own for an engine that runs in it.
+    fn process(&self) -> u32;
     fn counters(&mut self) -> Result<Counters, ServerError>;
     /// The same counters in the words that all engines share; what an engine does not count is absent.
     fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts;

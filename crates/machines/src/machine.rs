@@ -2,12 +2,19 @@
 
 use crate::link::AgentLink;
 use std::time::Duration;
+use telemetry::{Asked, Targets};
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
 ///
 /// Every platform says `processor` and `data cached twice`, in the words of the record's facts of these names, because
 /// contenders are compared by them.
 pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
+
+/// A running machine's threads, processes and devices on the host, and what its hypervisor tells when asked.
+pub struct Watched {
+    pub targets: Targets,
+    pub asked: Vec<Asked>,
+}
 
 /// A machine that was started. Dropping it ends everything it consists of.
 pub trait Machine: Send {
@@ -19,6 +26,8 @@ pub trait Machine: Send {
     fn address(&self) -> Option<std::net::SocketAddr>;
     /// The folder that is the data disk, as seen inside.
     fn data(&self) -> &str;
+    /// What of it can be watched from the host while it runs.
+    fn watched(&mut self) -> Watched;
     /// The end of what it printed (a guest's console, a process's standard error).
     fn console_tail(&self) -> String;
     /// Asks it to end and waits; kills it at the limit. The agent was told to shut down before.

@@ -179,6 +179,12 @@ pub const LOAD: &[Key] = &[
         meaning: "how often a transaction that the database gave up is tried again with the same inputs",
     },
     Key {
+        name: "telemetry",
+        holds: Holds::Boolean,
+        default: Some("true"),
+        meaning: "whether what host and machine count is sampled once a second while the load runs",
+    },
+    Key {
         name: "peak",
         holds: Holds::Table(PEAK),
         default: Some(""),

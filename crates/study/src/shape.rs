@@ -51,6 +51,8 @@ pub struct Load {
     pub measure_ms: Span,
     pub shards: u32,
     pub retries: u32,
+    /// Whether what host and machine count is sampled meanwhile.
+    pub telemetry: bool,
 }
 
 /// How much work is offered to the database.
@@ -93,6 +95,7 @@ struct LoadTable {
     measure_ms: Span,
     shards: u32,
     retries: u32,
+    telemetry: bool,
 }
 
 #[derive(Debug, Deserialize)]
@@ -141,8 +144,8 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
         let expected = "clients, terminals or arrivals with sessions".to_owned();
         return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);
     };
-    let LoadTable { placement, warmup_ms, measure_ms, shards, retries, .. } = table;
-    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries })
+    let LoadTable { placement, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
+    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries, telemetry })
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {

@@ -46,7 +46,7 @@ pub use latest::{Glance, Latest};
 pub use sampler::{Asked, Sampler};
 pub use sampling::{Grid, Sampling};
 pub use storage::storage;
-pub use targets::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget};
+pub use targets::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget, own_cpus};
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.
 ///

@@ -3,14 +3,15 @@
 //! Labels become the first part of the columns' names, so those who read the record find `vcpu.0` or `disk.data` on every
 //! host, whatever its devices and threads are called.
 
+use rustix::thread::{CpuSet, sched_getaffinity};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// What to look at. Whoever starts machines and servers knows their threads; nothing is searched for by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Targets {
-    /// CPUs that a shape uses, told apart from the whole system's; none if they are the whole system's.
+    /// CPUs that a shape uses, which are told apart from the whole system's unless they are all of them.
     pub cpus: Option<BTreeSet<u32>>,
     pub disks: Vec<DiskTarget>,
     pub interfaces: Interfaces,
@@ -35,8 +36,20 @@ pub struct DiskTarget {
 pub enum Place {
     /// What carries the file system that this path is on.
     Under(PathBuf),
-    /// By its name in `/sys/block`.
+    /// By its name in `/sys/class/block`.
     Device(String),
+}
+
+impl Place {
+    /// The device that this path names, or the one that carries the file there.
+    pub fn of(path: &Path, is_device: bool) -> Self {
+        if !is_device {
+            return Self::Under(path.to_owned());
+        }
+        // Devices have many names, of which most are links.
+        let device = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        Self::Device(device.file_name().unwrap_or_default().to_string_lossy().into_owned())
+    }
 }
 
 /// Which network interfaces are counted.
@@ -73,4 +86,11 @@ pub struct FamilyTarget {
 pub struct ProcessTarget {
     pub label: String,
     pub process: u32,
+}
+
+/// The CPUs that this thread may use, as far as the kernel tells.
+pub fn own_cpus() -> Option<BTreeSet<u32>> {
+    let allowed = sched_getaffinity(None).ok()?;
+    let cpus = (0..CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu));
+    Some(cpus.filter_map(|cpu| u32::try_from(cpu).ok()).collect())
 }

@@ -175,10 +175,12 @@ impl Running<'_> {
         };
         let counters = self.counters(machine)?;
         self.read_clock(machine, "before driving")?;
+        let sampling = self.start_sampling(machine)?;
         self.enter(Phase::WarmUp);
         let mut driven = self.drive(machine, server, cell.drive_plan(pacing, self.attempt.planned.seed))?;
         let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
         driven.facts.ladder = climb.map(|climb| climb.ladder);
+        self.record_sampling(machine, sampling)?;
         self.read_clock(machine, "after driving")?;
         let counted = self.counters(machine)?;
         self.record_driving(&driven, &counters, &counted)?;
@@ -315,9 +317,25 @@ impl Running<'_> {
         Ok(())
     }
 
-    fn ask(&mut self, machine: &mut dyn Machine, request: &Request, silence: Duration) -> Result<Reply, AttemptError> {
+    pub(crate) fn ask(
+        &mut self,
+        machine: &mut dyn Machine,
+        request: &Request,
+        silence: Duration,
+    ) -> Result<Reply, AttemptError> {
+        self.ask_aside(machine, request, silence, &mut |_| {})
+    }
+
+    /// The same where something comes before the final reply.
+    pub(crate) fn ask_aside(
+        &mut self,
+        machine: &mut dyn Machine,
+        request: &Request,
+        silence: Duration,
+        aside: &mut dyn FnMut(Reply),
+    ) -> Result<Reply, AttemptError> {
         let interrupts = self.attempt.interrupts;
-        Ok(Conversation { link: machine.link(), interrupts }.ask(request, silence, &mut |_| {})?)
+        Ok(Conversation { link: machine.link(), interrupts }.ask(request, silence, aside)?)
     }
 
     /// The server's log is worth having, but a trial does not fail for want of it.

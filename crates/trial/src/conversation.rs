@@ -45,7 +45,13 @@ impl Conversation<'_> {
         let mut heard = Instant::now();
         loop {
             match self.link.receive(LOOK_UP) {
-                Ok(reply @ (Reply::Tick(_) | Reply::Progress { .. } | Reply::Interval(_) | Reply::Looks(_))) => {
+                Ok(
+                    reply @ (Reply::Tick(_)
+                    | Reply::Progress { .. }
+                    | Reply::Interval(_)
+                    | Reply::Looks(_)
+                    | Reply::Samples(_)),
+                ) => {
                     heard = Instant::now();
                     aside(reply);
                 }

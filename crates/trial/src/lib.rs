@@ -14,5 +14,6 @@ mod driving;
 mod host_watch;
 pub mod interrupts;
 pub mod preparation;
+mod sampling;
 pub mod site;
 pub mod validity;

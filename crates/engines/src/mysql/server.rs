@@ -150,6 +150,10 @@ impl Server for MariadbServer {
         }
     }
 
+    fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     fn counters(&mut self) -> Result<Counters, ServerError> {
         self.alive()?;
         let question = |admin: &mut MysqlAdmin| pairs(admin, include_str!("sql/counters.sql"));

@@ -122,6 +122,10 @@ impl Server for PostgresServer {
         }
     }
 
+    fn process(&self) -> u32 {
+        self.process.id()
+    }
+
     fn counters(&mut self) -> Result<Counters, ServerError> {
         self.alive()?;
         Ok(self.counting.ask(|| open_admin(&self.remote), counters::read)?)

@@ -113,6 +113,10 @@ impl Server for SqliteServer {
         Ok(readable.map_err(|error| session_error(&error))?)
     }
 
+    fn process(&self) -> u32 {
+        std::process::id()
+    }
+
     fn counters(&mut self) -> Result<Counters, ServerError> {
         let pages = |name| {
             let count = self.connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));

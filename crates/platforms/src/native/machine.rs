@@ -8,7 +8,7 @@ use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
 use machines::cgroup::Cgroup;
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError};
+use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::process::Process;
 use machines::tail;
 use serde_json::{Map, Value};
@@ -18,6 +18,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
+use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
 
 const RELEASE_POLL: Duration = Duration::from_millis(10);
 
@@ -30,6 +31,7 @@ pub struct NativeMachine {
     decided: Decided,
     address: Option<SocketAddr>,
     stderr: PathBuf,
+    watch: Targets,
     /// A block device that must be free again before anybody else may write to it.
     device: Option<PathBuf>,
     name: String,
@@ -53,7 +55,8 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
     };
     let started = start_as_allowed(&mut command, order, &mut decided)?;
-    let cpus = affinity::of_thread(started.process.identity().pid);
+    let started_id = started.process.identity().pid;
+    let cpus = affinity::of_thread(started_id);
     decided.insert("host CPUs".to_owned(), cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
     Ok(Box::new(NativeMachine {
         link: Some(started.link),
@@ -67,8 +70,28 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
             DataDisk::Device(path) => Some(path.clone()),
             DataDisk::Image(_) | DataDisk::Folder(_) => None,
         },
+        watch: watch(order, started_id),
         name: order.name.clone(),
     }))
+}
+
+/// All that runs in the machine as one, and the host's device below its data.
+fn watch(order: &MachineOrder, process: u32) -> Targets {
+    let label = || "machine".to_owned();
+    let place = match &order.data {
+        DataDisk::Folder(path) | DataDisk::Image(path) => Place::of(path, false),
+        DataDisk::Device(path) => Place::of(path, true),
+    };
+    Targets {
+        cpus: Some(order.cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
+        disks: vec![DiskTarget { label: "data".to_owned(), place }],
+        interfaces: Interfaces::AllButLoopback,
+        threads: Vec::new(),
+        families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],
+        // Of the processes in it none is the machine.
+        pages: Vec::new(),
+        groups: vec![ProcessTarget { label: label(), process }],
+    }
 }
 
 /// Tries what is wanted first and then what is allowed here; `decided` says what it came to.
@@ -210,6 +233,10 @@ impl Machine for NativeMachine {
 
     fn data(&self) -> &str {
         DATA_FOLDER
+    }
+
+    fn watched(&mut self) -> Watched {
+        Watched { targets: self.watch.clone(), asked: Vec::new() }
     }
 
     fn console_tail(&self) -> String {

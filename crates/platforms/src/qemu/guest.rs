@@ -20,7 +20,6 @@ const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 pub struct Guest {
     pub link: AgentLink,
-    pub qmp: Qmp,
     pub command_line: Vec<String>,
     process: Process,
     /// Our end of the agent's stream, kept to hang up.
@@ -36,8 +35,8 @@ struct Logs {
 }
 
 impl Guest {
-    /// Starts QEMU in `folder` and waits until the agent inside greets.
-    pub fn boot(order: &CommandOrder, folder: &Path, limit: Duration) -> Result<Self, MachineError> {
+    /// Starts QEMU in `folder` and waits until the agent inside greets. With it comes QEMU's own connection.
+    pub fn boot(order: &CommandOrder, folder: &Path, limit: Duration) -> Result<(Self, Qmp), MachineError> {
         let what = format!("the guest {}", order.name);
         let logs = Logs { what, console: order.console.clone(), stderr: folder.join(format!("{}.stderr", order.name)) };
         let command_line = command_line(order);
@@ -61,7 +60,7 @@ impl Guest {
         let writer = agent.try_clone().map_err(io("sharing a socket"))?;
         let mut link = AgentLink::new(reader, writer);
         match link.greeting(limit) {
-            Ok(_) => Ok(Self { link, qmp, command_line, process, agent, logs }),
+            Ok(_) => Ok((Self { link, command_line, process, agent, logs }, qmp)),
             Err(LinkError::TooSlow(_)) => {
                 Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.tail() })
             }

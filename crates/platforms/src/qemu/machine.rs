@@ -3,7 +3,9 @@
 use super::accelerator::{self, Choice, Probe};
 use super::command::{Accelerator, CommandOrder, DATA_NODE, Disk, drivers};
 use super::guest::Guest;
+use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
+use super::watch;
 use crate::affinity;
 use crate::order::MachineOrder;
 use images::data::DataDisk;
@@ -11,10 +13,11 @@ use images::initramfs::InitramfsError;
 use images::kernel::KernelError;
 use machines::boot::{DATA_FOLDER, GuestAddress};
 use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError};
+use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 /// A guest on real CPUs boots in a second or two.
@@ -26,6 +29,10 @@ const FREE_HUGE_PAGES: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hu
 
 pub struct QemuMachine {
     guest: Guest,
+    /// Shared with those who ask once a second while load is driven.
+    qmp: Arc<Mutex<Qmp>>,
+    data: Option<Disk>,
+    cpus: Vec<usize>,
     decided: Decided,
     address: Option<SocketAddr>,
 }
@@ -40,10 +47,11 @@ pub fn start(table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn
         Accelerator::Kvm => KVM_BOOT_LIMIT,
         Accelerator::Tcg => TCG_BOOT_LIMIT,
     };
-    let mut guest = Guest::boot(&command, &order.scratch, limit)?;
-    let decided = decide(&mut guest, &command, &choice)?;
-    let address = address(&mut guest, &command)?;
-    Ok(Box::new(QemuMachine { guest, decided, address }))
+    let (guest, mut qmp) = Guest::boot(&command, &order.scratch, limit)?;
+    let decided = decide(guest.pid(), &mut qmp, &command, &choice)?;
+    let address = address(&mut qmp, &command)?;
+    let (data, cpus) = (command.data, command.cpus);
+    Ok(Box::new(QemuMachine { guest, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, address }))
 }
 
 /// The initramfs with these drivers; a kernel without one of them is a reason to skip, and says so.
@@ -128,35 +136,32 @@ fn command_order(
 }
 
 /// What became of each thing asked for, read back from QEMU and the host where they tell.
-fn decide(guest: &mut Guest, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
+fn decide(process: u32, qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
     let control = |error| failing("asking QEMU", error);
     let disk = order.settings.disk;
     let mut decided = Decided::new();
     let mut say = |what: &str, answer| decided.insert(what.to_owned(), answer);
-    say("qemu", Ok(guest.qmp.version().to_owned()));
-    let kvm = guest.qmp.execute("query-kvm", json!({})).map_err(control)?;
+    say("qemu", Ok(qmp.version().to_owned()));
+    let kvm = qmp.execute("query-kvm", json!({})).map_err(control)?;
     let is_kvm = kvm["enabled"] == true;
     let is_as_chosen = is_kvm == (order.accelerator == Accelerator::Kvm);
     let accelerator = order.accelerator.name().to_owned();
     say("accelerator", if is_as_chosen { Ok(accelerator) } else { Err(format!("QEMU answers {kvm}")) });
     say("processor", Ok(format!("{}, {}", if is_kvm { "virtual" } else { "emulated" }, choice.why)));
     say("cpu", Ok(order.cpu.clone()));
-    let memory = guest.qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
+    let memory = qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
     let bytes = memory["base-memory"].as_u64().unwrap_or(0);
     let pages = if order.settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
     say("memory", Ok(format!("{bytes} bytes in {pages}")));
-    let nodes = guest.qmp.execute("query-named-block-nodes", json!({ "flat": true })).map_err(control)?;
+    let nodes = qmp.execute("query-named-block-nodes", json!({ "flat": true })).map_err(control)?;
     say("disk cache", cache_read_back(&nodes, disk.cache));
     let thread = if disk.iothread { "on a thread of its own" } else { "on QEMU's main thread" };
     say("disk", Ok(format!("{}, aio {}, {thread}", disk.adapter.name(), disk.aio.name())));
     say("data", Ok(data_words(order)));
     let twice = if disk.cache.is_direct() { "no" } else { "yes" };
     say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
-    say(
-        "host CPUs",
-        affinity::of_thread(guest.pid()).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()),
-    );
-    let pinning = if order.settings.pin { pin(guest, &order.cpus)? } else { Ok("none, as asked".to_owned()) };
+    say("host CPUs", affinity::of_thread(process).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
+    let pinning = if order.settings.pin { pin(qmp, &order.cpus)? } else { Ok("none, as asked".to_owned()) };
     say("vcpu pinning", pinning);
     Ok(decided)
 }
@@ -181,8 +186,8 @@ fn cache_read_back(nodes: &Value, cache: super::settings::Cache) -> Result<Strin
 }
 
 /// Each vCPU's thread on the host CPU of its number.
-fn pin(guest: &mut Guest, cpus: &[usize]) -> Result<Result<String, String>, MachineError> {
-    let threads = guest.qmp.vcpu_threads().map_err(|error| failing("asking QEMU", error))?;
+fn pin(qmp: &mut Qmp, cpus: &[usize]) -> Result<Result<String, String>, MachineError> {
+    let threads = qmp.vcpu_threads().map_err(|error| failing("asking QEMU", error))?;
     let mut pinned = Vec::new();
     for thread in threads {
         let Some(cpu) = cpus.get(thread.vcpu) else {
@@ -199,13 +204,12 @@ fn pin(guest: &mut Guest, cpus: &[usize]) -> Result<Result<String, String>, Mach
     Ok(Ok(pinned.join(", ")))
 }
 
-fn address(guest: &mut Guest, order: &CommandOrder) -> Result<Option<SocketAddr>, MachineError> {
+fn address(qmp: &mut Qmp, order: &CommandOrder) -> Result<Option<SocketAddr>, MachineError> {
     let Some(port) = order.port else { return Ok(None) };
     let direct = |address: GuestAddress| SocketAddr::new(IpAddr::V4(address.address), port);
     match order.settings.network {
         Network::User => {
-            let host_port =
-                guest.qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
+            let host_port = qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
             Ok(Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), host_port)))
         }
         Network::Tap => Ok(super::command::boot_words(order).network.map(direct)),
@@ -232,6 +236,10 @@ impl Machine for QemuMachine {
 
     fn data(&self) -> &str {
         DATA_FOLDER
+    }
+
+    fn watched(&mut self) -> Watched {
+        watch::of(self.guest.pid(), &self.qmp, self.data.as_ref(), &self.cpus)
     }
 
     fn console_tail(&self) -> String {

@@ -6,3 +6,4 @@ pub mod guest;
 pub mod machine;
 pub mod qmp;
 pub mod settings;
+mod watch;

@@ -37,6 +37,9 @@ pub struct VcpuThread {
 pub struct Qmp {
     stream: UnixStream,
     unread: Vec<u8>,
+    /// How many commands were sent. Each carries its number and so does its answer, so one that comes too late is not taken
+    /// for that of the next command.
+    sent: u64,
     events: VecDeque<Value>,
     version: String,
 }
@@ -44,8 +47,8 @@ pub struct Qmp {
 impl Qmp {
     /// Waits for QEMU's greeting and ends the negotiation of capabilities, of which none is needed.
     pub fn negotiate(stream: UnixStream) -> Result<Self, QmpError> {
-        let mut qmp = Self { stream, unread: Vec::new(), events: VecDeque::new(), version: String::new() };
-        let greeting = qmp.message("a greeting", Instant::now() + ANSWER_LIMIT)?;
+        let mut qmp = Self { stream, unread: Vec::new(), sent: 0, events: VecDeque::new(), version: String::new() };
+        let greeting = qmp.message("a greeting", &Deadline::after(ANSWER_LIMIT))?;
         let version = &greeting["QMP"]["version"]["qemu"];
         let [major, minor, micro] = ["major", "minor", "micro"].map(|part| version[part].as_u64());
         let (Some(major), Some(minor), Some(micro)) = (major, minor, micro) else {
@@ -67,29 +70,40 @@ impl Qmp {
 
     /// Sends a command and waits for its answer. Events that come meanwhile are kept.
     pub fn execute(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
-        let mut request = Map::from_iter([("execute".to_owned(), Value::from(command))]);
+        self.execute_within(ANSWER_LIMIT, command, arguments)
+    }
+
+    /// The same for who cannot wait for long. Afterwards others can be asked, whether or not there was an answer.
+    pub fn execute_within(&mut self, limit: Duration, command: &str, arguments: Value) -> Result<Value, QmpError> {
+        self.sent += 1;
+        let number = Value::from(self.sent);
+        let mut request =
+            Map::from_iter([("execute".to_owned(), Value::from(command)), ("id".to_owned(), number.clone())]);
         if arguments.as_object().is_some_and(|table| !table.is_empty()) {
             request.insert("arguments".to_owned(), arguments);
         }
-        let deadline = Instant::now() + ANSWER_LIMIT;
+        let deadline = Deadline::after(limit);
+        // A command is far smaller than what a socket takes in without being read.
         self.stream.set_write_timeout(Some(ANSWER_LIMIT))?;
         self.stream.write_all(format!("{}\n", Value::Object(request)).as_bytes())?;
         loop {
-            let mut message = self.message(command, deadline)?;
+            let mut message = self.message(command, &deadline)?;
+            if message.get("event").is_some() {
+                self.events.push_back(message);
+                if self.events.len() > KEPT_EVENTS {
+                    self.events.pop_front();
+                }
+                continue;
+            }
+            if message["id"] != number && message["id"].as_u64().is_some() {
+                continue;
+            }
             if let Some(answer) = message.get_mut("return") {
                 return Ok(answer.take());
             }
-            if let Some(error) = message.get("error") {
-                let why = error["desc"].as_str().unwrap_or("no reason given").to_owned();
-                return Err(QmpError::Refused { asked: command.to_owned(), why });
-            }
-            if message.get("event").is_none() {
-                return Err(QmpError::Unexpected(message.to_string()));
-            }
-            self.events.push_back(message);
-            if self.events.len() > KEPT_EVENTS {
-                self.events.pop_front();
-            }
+            let Some(error) = message.get("error") else { return Err(QmpError::Unexpected(message.to_string())) };
+            let why = error["desc"].as_str().unwrap_or("no reason given").to_owned();
+            return Err(QmpError::Refused { asked: command.to_owned(), why });
         }
     }
 
@@ -112,7 +126,7 @@ impl Qmp {
     }
 
     /// The next whole line.
-    fn message(&mut self, asked: &str, deadline: Instant) -> Result<Value, QmpError> {
+    fn message(&mut self, asked: &str, deadline: &Deadline) -> Result<Value, QmpError> {
         loop {
             if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
                 let line: Vec<u8> = self.unread.drain(..=end).collect();
@@ -126,9 +140,9 @@ impl Qmp {
         }
     }
 
-    fn read_more(&mut self, asked: &str, deadline: Instant) -> Result<(), QmpError> {
-        let too_slow = || QmpError::TooSlow { asked: asked.to_owned(), limit: ANSWER_LIMIT };
-        let left = deadline.saturating_duration_since(Instant::now());
+    fn read_more(&mut self, asked: &str, deadline: &Deadline) -> Result<(), QmpError> {
+        let too_slow = || QmpError::TooSlow { asked: asked.to_owned(), limit: deadline.limit };
+        let left = deadline.at.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err(too_slow());
         }
@@ -145,6 +159,18 @@ impl Qmp {
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => Err(QmpError::Closed),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// Until when an answer is waited for, and how long that is in all.
+struct Deadline {
+    at: Instant,
+    limit: Duration,
+}
+
+impl Deadline {
+    fn after(limit: Duration) -> Self {
+        Self { at: Instant::now() + limit, limit }
     }
 }
 
@@ -165,6 +191,7 @@ mod tests {
     use serde_json::json;
     use std::io::Write;
     use std::os::unix::net::UnixStream;
+    use std::time::Duration;
 
     const GREETING: &str =
         r#"{"QMP": {"version": {"qemu": {"micro": 22, "minor": 2, "major": 7}}, "capabilities": []}}"#;
@@ -202,5 +229,19 @@ mod tests {
         assert_eq!(refused.to_string(), "QEMU refused stop: not now");
         drop(writer.join().unwrap());
         assert!(matches!(qmp.execute("stop", json!({})), Err(QmpError::Closed | QmpError::Broken(_))));
+    }
+
+    /// The answer to what was not waited for comes before the answer to what is.
+    #[test]
+    fn an_answer_that_comes_too_late_is_passed_over() {
+        let (ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(format!("{GREETING}\n{}\n", json!({ "return": {}, "id": 1 })).as_bytes()).unwrap();
+        let mut qmp = Qmp::negotiate(ours).unwrap();
+        let slow = qmp.execute_within(Duration::from_millis(10), "query-blockstats", json!({})).unwrap_err();
+        assert_eq!(slow.to_string(), "QEMU did not answer query-blockstats within 10ms");
+        let late = json!({ "return": "late", "id": 2 });
+        let own = json!({ "return": "own", "id": 3 });
+        theirs.write_all(format!("{late}\n{}\n{own}\n", json!({ "event": "RESUME" })).as_bytes()).unwrap();
+        assert_eq!(qmp.execute("query-status", json!({})).unwrap(), "own");
     }
 }

@@ -5,6 +5,7 @@
 
 use super::{Opening, fields};
 use crate::counter::Counter;
+use crate::tree::Tree;
 use std::collections::BTreeSet;
 
 const STAT: &str = "/proc/stat";
@@ -21,6 +22,13 @@ pub fn opening(cpus: Option<&BTreeSet<u32>>) -> Opening {
         }
         Ok(counters)
     })
+}
+
+/// Whether the system has no CPU online but these.
+pub fn are_all(tree: &Tree, cpus: &BTreeSet<u32>) -> bool {
+    let text = tree.text(STAT).unwrap_or_default();
+    let mut online = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' ')?.0.parse().ok());
+    online.all(|cpu| cpus.contains(&cpu))
 }
 
 fn of_system(text: &str) -> Option<Vec<Counter>> {

@@ -1,4 +1,4 @@
-//! One block device: operations, bytes, time, and what is under way (`/sys/block/…/stat`).
+//! One block device: operations, bytes, time, and what is under way (`/sys/class/block/…/stat`).
 //!
 //! The counters are of everybody who uses the device. A flush that carries no data counts as a write too, of no bytes, so
 //! writes of data are at most `writes` and about `writes` less `flushes`.
@@ -39,7 +39,7 @@ pub fn opening(tree: &Tree, target: &DiskTarget) -> Opening {
     let name = format!("disk.{}", target.label);
     let stat = match &target.place {
         Place::Under(path) => under(tree, path),
-        Place::Device(device) => Ok(format!("/sys/block/{device}/stat")),
+        Place::Device(device) => Ok(format!("/sys/class/block/{device}/stat")),
     };
     let source = stat.clone().unwrap_or_else(|_| "/sys/block".to_owned());
     let prefix = name.clone();

@@ -61,12 +61,14 @@ impl Opening {
 
 /// All probes of the kernel's files, those of the targets included.
 pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
+    // What is the whole system's is counted once.
+    let shape = targets.cpus.as_ref().filter(|cpus| !cpu::are_all(tree, cpus));
     let mut all = vec![
-        cpu::opening(targets.cpus.as_ref()),
-        interrupts::opening(targets.cpus.as_ref()),
-        softirqs::opening(targets.cpus.as_ref()),
+        cpu::opening(shape),
+        interrupts::opening(shape),
+        softirqs::opening(shape),
         switches::opening(),
-        run_queue::opening(targets.cpus.as_ref()),
+        run_queue::opening(shape),
         memory::opening(),
         huge_pages::opening(),
         faults::opening(),

@@ -1,0 +1,40 @@
+//! Sampling what the machine counts while load is driven, from inside. The samples stay here until they are asked for.
+
+use crate::protocol::Reply;
+use record::telemetry::Side;
+use std::io;
+use std::path::Path;
+use telemetry::{DiskTarget, FamilyTarget, Grid, Interfaces, Place, ProcessTarget, Sampler, Sampling, Targets};
+
+/// Samples of one message: so many that there are few messages, so few that none is near the limit of a frame.
+const SAMPLES_A_MESSAGE: usize = 64;
+
+/// Begins to sample the system as a whole, the disk of `data` and the server, which is `process`.
+pub fn start(data: &Path, process: u32, origin_ns: u64) -> io::Result<Sampling> {
+    let label = || "server".to_owned();
+    let targets = Targets {
+        cpus: telemetry::own_cpus(),
+        disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Under(data.to_owned()) }],
+        interfaces: Interfaces::AllButLoopback,
+        threads: Vec::new(),
+        // A server may have hundreds of processes.
+        families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],
+        pages: vec![ProcessTarget { label: label(), process }],
+        groups: vec![ProcessTarget { label: label(), process }],
+    };
+    let sampler = Sampler::open(Side::Machine, Path::new("/"), &targets, Vec::new());
+    let sampling = Sampling::start(sampler, Grid::of_seconds(origin_ns))?;
+    sampling.mark();
+    Ok(sampling)
+}
+
+/// Ends it and tells what was sampled.
+pub fn hand_over(sampling: Sampling, tell: &mut dyn FnMut(Reply)) -> Reply {
+    sampling.mark();
+    let mut series = sampling.stop();
+    let samples = std::mem::take(&mut series.samples);
+    for part in samples.chunks(SAMPLES_A_MESSAGE) {
+        tell(Reply::Samples(part.to_vec()));
+    }
+    Reply::Sampled(Box::new(series))
+}

@@ -1,0 +1,103 @@
+//! What the host can watch of a running QEMU: its threads by what they do, the data's disk, and what QEMU itself counts.
+//!
+//! Threads are known by number from QEMU's answers, never by name. Whoever samples has a second for everything, so QEMU
+//! gets less than that for an answer; a sample without one stays empty. What cannot be watched is there as a probe that
+//! says why.
+
+use super::command::Disk;
+use super::qmp::{Qmp, QmpError};
+use machines::machine::Watched;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use telemetry::qmp::{Schemas, balloon_counter, block_counters, io_threads};
+use telemetry::{Asked, Counter, DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget};
+
+/// QEMU answers these at once unless it hangs, and then there will be more samples without it.
+const ANSWER_LIMIT: Duration = Duration::from_millis(200);
+
+type Shared = Arc<Mutex<Qmp>>;
+
+/// Everything of the QEMU that is `process`, whose machine has this data disk and may use these CPUs.
+pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Watched {
+    let mut asked = vec![blocks(qmp), kvm(qmp), balloon(qmp)];
+    let mut threads = Vec::new();
+    let named = |label: String, thread: u32| ThreadTarget { label, process, thread };
+    match lock(qmp).vcpu_threads() {
+        Ok(vcpus) => threads.extend(vcpus.iter().map(|vcpu| named(format!("vcpu.{}", vcpu.vcpu), vcpu.thread))),
+        Err(why) => asked.push(not_known("vcpu", &why)),
+    }
+    match ask(qmp, "query-iothreads", json!({})).map(|answer| io_threads(&answer)) {
+        Ok(Some(found)) => threads.extend(found.into_iter().map(|(name, thread)| named(format!("io.{name}"), thread))),
+        Ok(None) => asked.push(not_known("io", &"QEMU's I/O threads are not given in the documented form")),
+        Err(why) => asked.push(not_known("io", &why)),
+    }
+    let without_threads: BTreeSet<u32> = threads.iter().map(|thread| thread.thread).collect();
+    let emulator = FamilyTarget { label: "emulator".to_owned(), process, without_threads, with_switches: true };
+    let whole = |label: &str| ProcessTarget { label: label.to_owned(), process };
+    let targets = Targets {
+        cpus: Some(cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
+        disks: data.map(disk).into_iter().collect(),
+        interfaces: Interfaces::AllButLoopback,
+        threads,
+        families: vec![emulator],
+        pages: vec![whole("machine")],
+        groups: vec![whole("machine")],
+    };
+    Watched { targets, asked }
+}
+
+fn disk(data: &Disk) -> DiskTarget {
+    DiskTarget { label: "data".to_owned(), place: Place::of(&data.path, data.is_device) }
+}
+
+fn lock(qmp: &Shared) -> std::sync::MutexGuard<'_, Qmp> {
+    qmp.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn ask(qmp: &Shared, command: &str, arguments: Value) -> Result<Value, QmpError> {
+    lock(qmp).execute_within(ANSWER_LIMIT, command, arguments)
+}
+
+/// A probe of which nothing will be seen.
+fn not_known(name: &str, why: &dyn std::fmt::Display) -> Asked {
+    let why = why.to_string();
+    Asked { name: name.to_owned(), source: "QEMU".to_owned(), ask: Box::new(move || Err(why.clone())) }
+}
+
+fn asking(name: &str, command: &str, ask: impl FnMut() -> Result<Vec<Counter>, String> + Send + 'static) -> Asked {
+    Asked { name: name.to_owned(), source: format!("QEMU's {command}"), ask: Box::new(ask) }
+}
+
+fn blocks(qmp: &Shared) -> Asked {
+    let (command, qmp) = ("query-blockstats", Arc::clone(qmp));
+    asking("qemu_disk", command, move || {
+        let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
+        block_counters(&answer)
+    })
+}
+
+fn kvm(qmp: &Shared) -> Asked {
+    let (command, qmp) = ("query-stats", Arc::clone(qmp));
+    let schemas = ask(&qmp, "query-stats-schemas", json!({})).map_err(|error| error.to_string());
+    let schemas = schemas.and_then(|answer| Schemas::parse(&answer).map_err(|error| error.to_string()));
+    asking("kvm", command, move || {
+        let schemas = schemas.as_ref().map_err(Clone::clone)?;
+        let mut counters = Vec::new();
+        for target in schemas.targets() {
+            let answer = ask(&qmp, command, json!({ "target": target })).map_err(|error| error.to_string())?;
+            counters.extend(schemas.counters(target, &answer).map_err(|error| error.to_string())?);
+        }
+        Ok(counters)
+    })
+}
+
+fn balloon(qmp: &Shared) -> Asked {
+    let (command, qmp) = ("query-balloon", Arc::clone(qmp));
+    asking("balloon", command, move || {
+        let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
+        let counter = balloon_counter(&answer).ok_or_else(|| format!("QEMU answers {answer}"))?;
+        Ok(vec![counter])
+    })
+}

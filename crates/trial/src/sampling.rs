@@ -1,0 +1,86 @@
+//! What host and machine count while load is driven: begun on both sides before, fetched and written down afterwards.
+//!
+//! Both sides look at the same moments, whole seconds from one origin. The machine keeps its samples until driving is over,
+//! so none of them is on its way while anything is measured. What cannot be sampled costs its figures, not the trial.
+
+use crate::attempt::{AttemptError, Running};
+use crate::conversation::{AskError, mismatch};
+use agent::protocol::{Reply, Request};
+use machines::clock::monotonic_ns;
+use machines::machine::{Machine, Watched};
+use record::telemetry::{Series, Side};
+use std::path::Path;
+use std::time::Duration;
+use telemetry::{Grid, Sampler, Sampling};
+
+/// Opening every probe takes a moment on an emulated CPU; so does handing over the samples of an hour.
+const SAMPLING_LIMIT: Duration = Duration::from_mins(2);
+
+impl Running<'_> {
+    /// Begins on both sides, if the study asks for it.
+    pub(crate) fn start_sampling(&mut self, machine: &mut dyn Machine) -> Result<Option<Sampling>, AttemptError> {
+        if !self.attempt.cell.load.telemetry {
+            return Ok(None);
+        }
+        let origin_ns = monotonic_ns();
+        let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
+        let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
+        let request = Request::StartSampling { origin_ns: origin_ns.saturating_add_signed(offset_ns) };
+        match self.ask(machine, &request, SAMPLING_LIMIT) {
+            Ok(_) => {}
+            Err(AttemptError::Ask(AskError::Refused(failure))) => self.not_sampled("in the machine", &failure.why),
+            Err(error) => return Err(error),
+        }
+        let Watched { targets, asked } = machine.watched();
+        let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);
+        match Sampling::start(sampler, Grid::of_seconds(origin_ns)) {
+            Ok(sampling) => {
+                sampling.mark();
+                Ok(Some(sampling))
+            }
+            Err(error) => {
+                self.not_sampled("on the host", &error.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Ends it on both sides and writes down what was seen.
+    pub(crate) fn record_sampling(
+        &mut self,
+        machine: &mut dyn Machine,
+        on_host: Option<Sampling>,
+    ) -> Result<(), AttemptError> {
+        if !self.attempt.cell.load.telemetry {
+            return Ok(());
+        }
+        let mut series = Vec::new();
+        if let Some(sampling) = on_host {
+            sampling.mark();
+            series.push(sampling.stop());
+        }
+        series.extend(self.samples_of_machine(machine)?);
+        record::telemetry_files::write(&self.attempt.folder, &series)?;
+        Ok(())
+    }
+
+    fn samples_of_machine(&mut self, machine: &mut dyn Machine) -> Result<Option<Series>, AttemptError> {
+        let mut samples = Vec::new();
+        let reply = self.ask_aside(machine, &Request::StopSampling, SAMPLING_LIMIT, &mut |aside| {
+            if let Reply::Samples(part) = aside {
+                samples.extend(part);
+            }
+        });
+        match reply {
+            Ok(Reply::Sampled(series)) => Ok(Some(Series { samples, ..*series })),
+            Ok(other) => Err(mismatch("stop of sampling", &other).into()),
+            // Told when it did not begin.
+            Err(AttemptError::Ask(AskError::Refused(_))) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    fn not_sampled(&mut self, place: &str, why: &str) {
+        self.record.warnings.push(format!("nothing was sampled {place}, because {why}"));
+    }
+}
