@@ -6,14 +6,19 @@
 
 use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
 use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, GuestAddress, ROOT_LABEL};
+use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
 
 pub const PROGRAM: &str = "qemu-system-x86_64";
 /// The address that QEMU's own network stack expects of its guest.
 pub const USER_NETWORK_GUEST: GuestAddress =
     GuestAddress { address: std::net::Ipv4Addr::new(10, 0, 2, 15), prefix: 24 };
-/// The block node below the data disk, by which QEMU is asked what became of its cache settings.
+/// The block node that the guest's data disk is attached to.
 pub const DATA_NODE: &str = "data";
+/// The one that opened the file or device, where there is another above it.
+const FILE_NODE: &str = "data-file";
+/// The object that holds back what goes through the node between the two.
+pub const LIMIT: &str = "limit";
 /// Standard input and output of QEMU, which are sockets.
 const AGENT_DESCRIPTOR: u32 = 0;
 const QMP_DESCRIPTOR: u32 = 1;
@@ -166,18 +171,36 @@ fn root_disk(words: &mut Words, path: &Path) {
     words.add(&["-blockdev", &node, "-device", "virtio-blk-pci,drive=root"]);
 }
 
+/// The block node by which QEMU is asked what became of the cache settings.
+pub fn file_node(settings: DiskSettings) -> &'static str {
+    if settings.is_limited() { FILE_NODE } else { DATA_NODE }
+}
+
 fn data_disk(words: &mut Words, disk: &Disk, settings: DiskSettings) {
-    let DiskSettings { adapter, cache, aio, iothread } = settings;
+    let DiskSettings { adapter, cache, aio, iothread, .. } = settings;
     let driver = if disk.is_device { "host_device" } else { "file" };
     let (direct, no_flush) = (on_off(cache.is_direct()), on_off(cache.ignores_flushes()));
     words.add(&[
         "-blockdev",
         &format!(
-            "driver={driver},node-name={DATA_NODE},filename={},cache.direct={direct},cache.no-flush={no_flush},aio={}",
+            "driver={driver},node-name={},filename={},cache.direct={direct},cache.no-flush={no_flush},aio={}",
+            file_node(settings),
             escaped_path(&disk.path),
             aio.name()
         ),
     ]);
+    if settings.is_limited() {
+        let mut limits = Map::new();
+        if let Some(operations) = settings.operations_limit_per_s {
+            limits.insert("iops-total".to_owned(), json!(operations));
+        }
+        if let Some(bytes) = settings.bandwidth_limit_bytes {
+            limits.insert("bps-total".to_owned(), json!(bytes.0));
+        }
+        words.add(&["-object", &json!({ "qom-type": "throttle-group", "id": LIMIT, "limits": limits }).to_string()]);
+        let node = format!("driver=throttle,node-name={DATA_NODE},throttle-group={LIMIT},file={FILE_NODE}");
+        words.add(&["-blockdev", &node]);
+    }
     let drive = format!("drive={DATA_NODE},write-cache={}", on_off(cache.has_write_cache()));
     let mut thread = "";
     if iothread {
@@ -306,6 +329,12 @@ mod tests {
         };
         let mut device = base.clone();
         device.data = Some(Disk { path: "/dev/sdb".into(), is_device: true });
+        let disk = DiskSettings {
+            operations_limit_per_s: Some(500),
+            bandwidth_limit_bytes: Some(settings::Bytes(16 << 20)),
+            ..base.settings.disk
+        };
+        let limited = order(Accelerator::Kvm, QemuSettings { disk, ..QemuSettings::default() });
         let cases = [
             ("tcg", order(Accelerator::Tcg, QemuSettings::default())),
             (
@@ -315,6 +344,7 @@ mod tests {
             ("network tap", order(Accelerator::Kvm, tap)),
             ("huge pages", order(Accelerator::Kvm, QemuSettings { huge_pages: true, ..QemuSettings::default() })),
             ("block device", device),
+            ("limited disk", limited),
             ("no root, no data, no port", CommandOrder { root: None, data: None, port: None, ..base.clone() }),
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));
@@ -328,7 +358,7 @@ mod tests {
         for adapter in [Adapter::VirtioBlk, Adapter::VirtioScsi, Adapter::Nvme, Adapter::Pvscsi, Adapter::Ahci] {
             for cache in [Cache::None, Cache::Writeback, Cache::Writethrough, Cache::Directsync, Cache::Unsafe] {
                 for aio in [Aio::Threads, Aio::Native, Aio::IoUring] {
-                    let disk = DiskSettings { adapter, cache, aio, iothread: false };
+                    let disk = DiskSettings { adapter, cache, aio, ..base.settings.disk };
                     let case = order(Accelerator::Tcg, QemuSettings { disk, ..QemuSettings::default() });
                     let name = format!("# {}, {}, {}", adapter.name(), cache.name(), aio.name());
                     told.push(format!("{name}\n{}\n", difference(&base, &case)));

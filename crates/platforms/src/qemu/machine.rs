@@ -1,7 +1,7 @@
 //! From an order to a running virtual machine, and what was made of each thing asked for.
 
 use super::accelerator::{self, Choice, Probe};
-use super::command::{Accelerator, CommandOrder, DATA_NODE, Disk, drivers};
+use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
 use super::guest::Guest;
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
@@ -154,9 +154,13 @@ fn decide(process: u32, qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) ->
     let pages = if order.settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
     say("memory", Ok(format!("{bytes} bytes in {pages}")));
     let nodes = qmp.execute("query-named-block-nodes", json!({ "flat": true })).map_err(control)?;
-    say("disk cache", cache_read_back(&nodes, disk.cache));
+    say("disk cache", cache_read_back(&nodes, file_node(disk), disk.cache));
     let thread = if disk.iothread { "on a thread of its own" } else { "on QEMU's main thread" };
     say("disk", Ok(format!("{}, aio {}, {thread}", disk.adapter.name(), disk.aio.name())));
+    if disk.is_limited() {
+        let asked = json!({ "path": format!("/objects/{LIMIT}"), "property": "limits" });
+        say("disk limit", Ok(limit_words(&qmp.execute("qom-get", asked).map_err(control)?)));
+    }
     say("data", Ok(data_words(order)));
     let twice = if disk.cache.is_direct() { "no" } else { "yes" };
     say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
@@ -173,9 +177,19 @@ fn data_words(order: &CommandOrder) -> String {
     }
 }
 
+/// The limits that are set, as QEMU has them.
+fn limit_words(limits: &Value) -> String {
+    let known = [("iops-total", "operations/s"), ("bps-total", "bytes/s")];
+    let set = known.iter().filter_map(|(name, unit)| {
+        let limit = limits[name].as_u64().filter(|limit| *limit > 0)?;
+        Some(format!("{limit} {unit}"))
+    });
+    set.collect::<Vec<_>>().join(", ")
+}
+
 /// Compares what QEMU opened with what was asked for.
-fn cache_read_back(nodes: &Value, cache: super::settings::Cache) -> Result<String, String> {
-    let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| node["node-name"] == DATA_NODE));
+fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> Result<String, String> {
+    let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| node["node-name"] == name));
     let Some(node) = node else { return Err("QEMU has no such disk".to_owned()) };
     let (direct, no_flush) = (&node["cache"]["direct"], &node["cache"]["no-flush"]);
     if *direct == cache.is_direct() && *no_flush == cache.ignores_flushes() {

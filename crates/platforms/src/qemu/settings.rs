@@ -83,6 +83,19 @@ const DISK_KEYS: &[Key] = &[
         default: Some("false"),
         meaning: "disk I/O on a thread of its own (virtio-blk and virtio-scsi only)",
     },
+    Key {
+        name: "operations_limit",
+        holds: Holds::Integer { min: 1, max: 1_000_000_000 },
+        default: Some(""),
+        meaning: "how many reads and writes QEMU lets the guest do in a second, as clouds limit their disks; no limit unless \
+                  given",
+    },
+    Key {
+        name: "bandwidth_limit",
+        holds: Holds::Size { min: 4 << 10, max: 1 << 40 },
+        default: Some(""),
+        meaning: "how much QEMU lets the guest read and write in a second; no limit unless given",
+    },
 ];
 
 /// A guest needs this much to unpack its initramfs, which holds our whole binary.
@@ -106,13 +119,12 @@ pub struct QemuSettings {
 impl Default for QemuSettings {
     /// What [`KEYS`] say when a study says nothing.
     fn default() -> Self {
-        let disk = DiskSettings { adapter: Adapter::VirtioBlk, cache: Cache::None, aio: Aio::Threads, iothread: false };
         Self {
             accelerator: WantedAccelerator::Auto,
             cpu: "auto".to_owned(),
             pin: true,
             huge_pages: false,
-            disk,
+            disk: DiskSettings::DEFAULT,
             network: Network::User,
             tap: None,
             guest_address: None,
@@ -135,6 +147,26 @@ pub struct DiskSettings {
     pub cache: Cache,
     pub aio: Aio,
     pub iothread: bool,
+    #[serde(default, rename = "operations_limit")]
+    pub operations_limit_per_s: Option<u64>,
+    #[serde(default, rename = "bandwidth_limit")]
+    pub bandwidth_limit_bytes: Option<Bytes>,
+}
+
+impl DiskSettings {
+    /// What [`KEYS`] say when a study says nothing.
+    const DEFAULT: Self = Self {
+        adapter: Adapter::VirtioBlk,
+        cache: Cache::None,
+        aio: Aio::Threads,
+        iothread: false,
+        operations_limit_per_s: None,
+        bandwidth_limit_bytes: None,
+    };
+
+    pub fn is_limited(&self) -> bool {
+        self.operations_limit_per_s.is_some() || self.bandwidth_limit_bytes.is_some()
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -253,7 +285,7 @@ pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
     let mut refuse = |path: &str, found: String, expected: &str| {
         problems.push(Problem { path: path.to_owned(), found, expected: expected.to_owned(), nearest: None });
     };
-    let DiskSettings { adapter, cache, aio, iothread } = settings.disk;
+    let DiskSettings { adapter, cache, aio, iothread, .. } = settings.disk;
     if aio == Aio::Native && !cache.is_direct() {
         let found = format!("found \"native\" with cache = \"{}\"", cache.name());
         refuse("disk.aio", found, "\"threads\" or \"io_uring\", or a cache of \"none\" or \"directsync\"");

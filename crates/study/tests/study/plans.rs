@@ -75,7 +75,8 @@ fn a_plan_holds_every_decided_value() {
           "warmup": 3000,
           "measure": 10000,
           "shards": 0,
-          "retries": 10
+          "retries": 10,
+          "telemetry": true
         }
       }
     }

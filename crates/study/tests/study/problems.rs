@@ -173,7 +173,7 @@ fn there_is_one_baseline() {
 #[test]
 fn a_contender_overrides_parts_of_a_cell_only() {
     assert_snapshot!(problems(&plus("blocks = 3\n")), @"x.toml:28: contender.blocks: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load");
-    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, peak; did you mean "clients"? (contender vm)"#);
+    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, peak; did you mean "clients"? (contender vm)"#);
     assert_snapshot!(problems(&plus("set = 5\n")), @"x.toml:28: contender.set: found 5; expected a table of dotted keys with values");
     assert_snapshot!(problems(&plus("set = { \"load.clients\" = 3 }\nload = { clients = 5 }\n")), @"x.toml:29: contender.load.clients: set twice; expected each key once; it is set in line 28 already");
 }
@@ -257,7 +257,7 @@ fn what_makes_work_due_is_said_once_and_within_reason() {
     x.toml:18: load.peak.max_client: unknown key; expected one of max_clients, error_limit, p99_limit; did you mean "max_clients"?
     x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
     "#);
-    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, peak; did you mean "clients"?"#);
+    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, peak; did you mean "clients"?"#);
 }
 
 #[test]
