@@ -10,13 +10,13 @@ use serde_json::Value;
 const ALLOWED: &[(&str, &[&str])] = &[
     ("settings", &[]),
     ("record", &[]),
-    ("machines", &["settings"]),
+    ("telemetry", &["record"]),
+    ("machines", &["settings", "telemetry"]),
     ("images", &["machines", "settings"]),
-    ("platforms", &["images", "machines", "settings"]),
+    ("platforms", &["images", "machines", "settings", "telemetry"]),
     ("engines", &["machines", "record", "settings"]),
     ("workloads", &["engines", "record", "settings"]),
     ("driver", &["engines", "record", "settings", "workloads"]),
-    ("telemetry", &["machines", "record"]),
     ("agent", &["driver", "engines", "machines", "record", "settings", "telemetry", "workloads"]),
     ("study", &["driver", "engines", "images", "machines", "platforms", "record", "settings", "workloads"]),
     (
