@@ -29,6 +29,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Compare two runs of the same study, cell by cell; finds regressions
     Compare(CompareOptions),
+    /// Write a run's telemetry as one table for other tools
+    Export(ExportOptions),
     /// List platforms, engines, workloads and their keys
     List(ListOptions),
     /// Load, run, check or clean a workload on a server that already exists
@@ -100,6 +102,15 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExportOptions {
+    /// Run folder
+    pub run: PathBuf,
+    /// File for the table, as CSV with one value a line; - is standard output
+    #[arg(long, value_name = "FILE", default_value = "-")]
+    pub csv: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -188,6 +188,16 @@ impl TrialFolder {
         write_atomically(&path, &to_json(&path, value)?)
     }
 
+    /// What a complete trial did and found.
+    pub fn record(&self) -> Result<TrialRecord, RecordError> {
+        let path = self.path.join("trial.json");
+        let record: TrialRecord = read_json(&path)?;
+        if record.format > crate::FORMAT {
+            return Err(RecordError::Newer { path, found: record.format, newest: crate::FORMAT });
+        }
+        Ok(record)
+    }
+
     /// Writes `trial.json`, which makes the trial complete.
     pub fn complete(&self, record: &TrialRecord) -> Result<(), RecordError> {
         self.write_json("trial.json", record)
@@ -291,6 +301,9 @@ mod tests {
         assert!(!trial.is_complete());
         trial.complete(&record).unwrap();
         assert!(trial.is_complete());
+        assert_eq!(trial.record().unwrap(), record);
+        trial.complete(&TrialRecord { format: crate::FORMAT + 1, ..record }).unwrap();
+        assert!(matches!(trial.record(), Err(RecordError::Newer { .. })));
     }
 
     #[test]

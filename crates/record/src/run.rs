@@ -42,18 +42,14 @@ impl Run {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
         let complete = plan.trials.iter().map(|trial| folder.trial(trial.id)).filter(TrialFolder::is_complete);
-        let mut trials = complete.map(|trial| read_trial(trial.path())).collect::<Result<Vec<_>, _>>()?;
+        let mut trials = complete.map(|trial| read_trial(&trial)).collect::<Result<Vec<_>, _>>()?;
         trials.sort_by_key(|trial| trial.record.id);
         Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })
     }
 }
 
-fn read_trial(path: &Path) -> Result<StoredTrial, RecordError> {
-    let record: TrialRecord = read_json(&path.join("trial.json"))?;
-    if record.format > crate::FORMAT {
-        let path = path.join("trial.json");
-        return Err(RecordError::Newer { path, found: record.format, newest: crate::FORMAT });
-    }
+fn read_trial(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
+    let (record, path) = (trial.record()?, trial.path());
     let log = path.join("intervals.hlog");
     let measured = if log.exists() {
         let bytes = fs::read(&log).map_err(failing("reading", &log))?;

@@ -4,6 +4,7 @@
 mod bad_input;
 mod drive;
 mod dying;
+mod export;
 mod interrupted;
 mod lacking;
 mod metrics;
