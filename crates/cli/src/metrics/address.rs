@@ -21,12 +21,15 @@ pub enum AddressError {
     Other { address: SocketAddr, source: std::io::Error },
 }
 
-/// Reads `host:port`, `:port`, `port` or `host`. What is left out is this host's own address or the usual port.
+/// Reads `host:port`, `:port`, `port`, `host` or nothing. What is left out is this host's own address or the usual port.
 pub fn parse(text: &str) -> Result<SocketAddr, String> {
     let loopback = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let host = |host: &str| if host == "localhost" { Some(loopback) } else { host.parse().ok() };
     if let Ok(address) = text.parse() {
         return Ok(address);
+    }
+    if text.is_empty() {
+        return Ok(SocketAddr::new(loopback, PORT));
     }
     if let Ok(port) = text.strip_prefix(':').unwrap_or(text).parse() {
         return Ok(SocketAddr::new(loopback, port));
@@ -45,7 +48,8 @@ pub fn parse(text: &str) -> Result<SocketAddr, String> {
 
 fn wrong(text: &str, why: &str) -> String {
     let is_file = text.contains('/') || text.contains(".toml");
-    let hint = if is_file { "; a study comes before it, or write --metrics= with nothing behind" } else { "" };
+    let hint =
+        if is_file { "; a study comes before --metrics, or behind --metrics= with nothing at its end" } else { "" };
     format!("{why}; write host:port, :port or port, as in {DEFAULT}, :9464 or [::1]:9464{hint}")
 }
 
@@ -71,6 +75,7 @@ mod tests {
     fn what_is_left_out_is_this_host_and_the_usual_port() {
         for (text, expected) in [
             (DEFAULT, "127.0.0.1:9464"),
+            ("", "127.0.0.1:9464"),
             ("9100", "127.0.0.1:9100"),
             (":9100", "127.0.0.1:9100"),
             ("0", "127.0.0.1:0"),
@@ -89,15 +94,14 @@ mod tests {
     #[test]
     fn what_is_no_address_is_told_the_nearest_right_thing() {
         for (text, part) in [
-            ("", "neither a port nor an address"),
             ("65536", "neither a port"),
             ("-1", "neither a port"),
             ("db.example:9464", "\"db.example\" is no address of digits"),
             ("127.0.0.1:http", "\"http\" is no port from 0 to 65535"),
             ("127.0.0.1:", "\"\" is no port"),
             ("fe80::2x:1", "is no address of digits"),
-            ("studies/quickstart.toml", "a study comes before it"),
-            ("quickstart.toml", "a study comes before it"),
+            ("studies/quickstart.toml", "a study comes before --metrics"),
+            ("quickstart.toml", "a study comes before --metrics"),
             ("http://127.0.0.1:9464", "is no address of digits"),
             ("http://127.0.0.1:9464/metrics", "is no port"),
         ] {

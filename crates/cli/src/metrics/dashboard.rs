@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telemetry::{DiskTarget, Glance, Interfaces, Place, Sampler, Targets, ThreadTarget};
+use telemetry::{DiskTarget, FamilyTarget, Glance, Interfaces, Place, Sampler, Targets, ThreadTarget};
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/bakeoff.json");
 
@@ -55,8 +55,10 @@ full avg10=0.00 avg60=0.00 avg300=0.00 total=3
 Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed
   eth0: 1000 10 0 0 0 0 0 0 2000 20 0 0 0 0 0 0
-==> /sys/block/vda/stat
+==> /sys/class/block/vda/stat
 7268411 398862 402728958 6406040 16165212 1720358 1077363112 8644060 3 1087528 15453147 1655742 54 902564288 189387 345 213
+==> /proc/77/stat
+77 (qemu) S 1 77 77 0 -1 0 0 0 0 0 250 30 0 0 20 0 9 0 0 0 0 0
 ==> /proc/77/task/78/schedstat
 5000000000 40000000 99
 ==> /proc/77/task/78/stat
@@ -76,9 +78,16 @@ fn unpack(tree: &str) -> tempfile::TempDir {
 }
 
 fn glance(root: &Path) -> Glance {
+    let family = |label: &str| FamilyTarget {
+        label: label.to_owned(),
+        process: 77,
+        without_threads: BTreeSet::new(),
+        with_switches: false,
+    };
     let targets = Targets {
         disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Device("vda".to_owned()) }],
         interfaces: Interfaces::AllButLoopback,
+        families: ["emulator", "machine"].map(family).into(),
         threads: vec![ThreadTarget { label: "vcpu.0".to_owned(), process: 77, thread: 78 }],
         ..Targets::default()
     };
