@@ -19,7 +19,10 @@ pub fn facts(tree: &Tree) -> Readings {
         ("cgroup.mode", groups.as_ref().map(Groups::mode).map_err(Clone::clone)),
         ("cgroup.path", limit(|groups, _| groups.path())),
         ("cgroup.memory_max_bytes", limit(Groups::memory_max)),
+        ("cgroup.memory_high_bytes", limit(Groups::memory_high)),
         ("cgroup.cpus_max", limit(Groups::cpus_max)),
+        ("cgroup.cpu_weight", limit(Groups::cpu_weight)),
+        ("cgroup.io_max", limit(Groups::io_max)),
     ]
 }
 
@@ -106,6 +109,49 @@ impl Groups {
         let limits = folders.iter().filter_map(|folder| tree.value(&format!("{}/{file}", folder.display())).ok());
         let tightest = limits.filter_map(|limit| memory_limit(&limit)).min();
         Ok(tightest.map_or(UNLIMITED.to_owned(), |bytes| bytes.to_string()))
+    }
+
+    /// From which amount on the group is slowed down instead of stopped; version 1 has no such limit.
+    fn memory_high(&self, tree: &Tree) -> Reading {
+        let (version, folders) = self.folders("memory").ok_or("no memory controller is mounted")?;
+        if version == Version::One {
+            return Ok(UNLIMITED.to_owned());
+        }
+        let limits = folders.iter().filter_map(|folder| tree.value(&format!("{}/memory.high", folder.display())).ok());
+        let tightest = limits.filter_map(|limit| memory_limit(&limit)).min();
+        Ok(tightest.map_or(UNLIMITED.to_owned(), |bytes| bytes.to_string()))
+    }
+
+    /// The group's share where CPUs are contended, against its neighbours'. 100 is usual, in version 1 1,024.
+    fn cpu_weight(&self, tree: &Tree) -> Reading {
+        let (version, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
+        let file = match version {
+            Version::One => "cpu.shares",
+            Version::Two => "cpu.weight",
+        };
+        // The root has none.
+        let own = folders.iter().find_map(|folder| tree.value(&format!("{}/{file}", folder.display())).ok());
+        own.ok_or_else(|| format!("no group around this process has {file}"))
+    }
+
+    /// Limits of operations and bytes, as the kernel writes them with the device's number, of all groups around us.
+    fn io_max(&self, tree: &Tree) -> Reading {
+        // In version 2 its name is another, but all controllers are in one hierarchy there.
+        let (version, folders) = self.folders("blkio").ok_or("no controller of storage is mounted")?;
+        let files: &[&str] = match version {
+            Version::One => &["read_bps", "write_bps", "read_iops", "write_iops"],
+            Version::Two => &["io.max"],
+        };
+        let mut found = Vec::new();
+        for (folder, file) in folders.iter().flat_map(|folder| files.iter().map(move |file| (folder, file))) {
+            let (path, prefix) = match version {
+                Version::One => (format!("{}/blkio.throttle.{file}_device", folder.display()), format!("{file} ")),
+                Version::Two => (format!("{}/{file}", folder.display()), String::new()),
+            };
+            let text = tree.text(&path).unwrap_or_default();
+            found.extend(text.lines().map(|line| format!("{prefix}{line}")));
+        }
+        Ok(if found.is_empty() { UNLIMITED.to_owned() } else { found.join("; ") })
     }
 
     fn cpus_max(&self, tree: &Tree) -> Reading {

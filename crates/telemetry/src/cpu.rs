@@ -5,7 +5,7 @@ use crate::tree::{Reading, Tree};
 use std::collections::{BTreeMap, BTreeSet};
 
 const CPUINFO: &str = "/proc/cpuinfo";
-const CPUS: &str = "/sys/devices/system/cpu";
+pub const CPUS: &str = "/sys/devices/system/cpu";
 /// More than any kernel is built for; a list that names a higher number is no list of CPUs or nodes.
 const MOST_CPUS: u32 = 1 << 16;
 
@@ -63,6 +63,7 @@ pub fn facts(tree: &Tree) -> Readings {
         ("cpu.cores", counted(cores)),
         ("cpu.sockets", counted(sockets)),
         ("cpu.core_cpus", listed),
+        ("cpu.last_cache", last_cache(tree)),
         ("cpu.online", online.clone().and_then(|list| count_list(&list).map(|count| count.to_string()))),
         ("cpu.online_list", online),
         ("cpu.allowed_list", allowed(tree)),
@@ -159,13 +160,27 @@ fn allowed(tree: &Tree) -> Reading {
 
 /// The distinct governors of all CPUs; one word on a system set up for measuring.
 pub fn governors(tree: &Tree) -> Reading {
-    let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
-    let governors: BTreeSet<String> =
-        cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_governor")).ok()).collect();
+    let governors = distinct(tree, "cpufreq/scaling_governor");
     if governors.is_empty() {
         return Err("the kernel offers no frequency scaling here".to_owned());
     }
-    Ok(governors.into_iter().collect::<Vec<_>>().join(" and "))
+    Ok(governors.join(" and "))
+}
+
+/// What a file in the folder of each CPU says, each text once.
+pub fn distinct(tree: &Tree, file: &str) -> Vec<String> {
+    let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
+    let values: BTreeSet<String> = cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/{file}")).ok()).collect();
+    values.into_iter().collect()
+}
+
+/// The largest cache of the first CPU and who shares it: "32768K, shared by CPUs 0-15".
+fn last_cache(tree: &Tree) -> Reading {
+    let folder = format!("{CPUS}/cpu0/cache");
+    let last = tree.names(&folder).into_iter().rfind(|name| name.starts_with("index"));
+    let cache = last.map(|name| format!("{folder}/{name}")).ok_or_else(|| format!("{folder} shows none"))?;
+    let (size, sharing) = (tree.value(&format!("{cache}/size"))?, tree.value(&format!("{cache}/shared_cpu_list"))?);
+    Ok(format!("{size}, shared by CPUs {sharing}"))
 }
 
 fn is_cpu(name: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Whether this system is itself a guest, of what, and how that is known; and whether it could host guests.
 
 use crate::Readings;
+use crate::kvm::Offered;
 use crate::tree::{Reading, Tree};
 
 /// What hypervisors call themselves when a guest asks the processor (CPUID leaf `0x4000_0000`).
@@ -52,6 +53,10 @@ pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
     vec![
         ("system.vendor", firmware.vendor),
         ("system.product", firmware.product),
+        // A hypervisor's machine type and version, where it tells them: "pc-q35-7.2".
+        ("system.product_version", dmi(tree, "product_version")),
+        ("system.firmware", firmware_version(tree)),
+        ("virtualization.nested", nested(guest.as_deref())),
         ("virtualization.guest", guest),
         ("virtualization.vendor", vendor),
         ("virtualization.known_by", known_by),
@@ -76,8 +81,23 @@ pub fn processor_signature() -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
+/// Asks KVM, if that is what the signature says, for what it offers its guests.
+#[cfg(target_arch = "x86_64")]
+pub fn kvm_offer(signature: Option<&str>) -> Option<Offered> {
+    const FEATURES_LEAF: u32 = 0x4000_0001;
+    (signature? == "KVMKVMKVM").then(|| {
+        let answer = std::arch::x86_64::__cpuid(FEATURES_LEAF);
+        Offered { features: answer.eax, hints: answer.edx }
+    })
+}
+
 #[cfg(not(target_arch = "x86_64"))]
 pub fn processor_signature() -> Option<String> {
+    None
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+pub fn kvm_offer(_: Option<&str>) -> Option<Offered> {
     None
 }
 
@@ -111,8 +131,7 @@ struct Firmware {
 
 impl Firmware {
     fn read(tree: &Tree) -> Self {
-        let entry = |name: &str| tree.value(&format!("/sys/class/dmi/id/{name}"));
-        Self { vendor: entry("sys_vendor"), product: entry("product_name") }
+        Self { vendor: dmi(tree, "sys_vendor"), product: dmi(tree, "product_name") }
     }
 
     fn hypervisor(&self) -> Option<Found> {
@@ -135,6 +154,20 @@ fn hypervisor_flag(tree: &Tree) -> Result<bool, String> {
     flags
         .map(|(_, flags)| flags.split_whitespace().any(|flag| flag == "hypervisor"))
         .ok_or_else(|| "/proc/cpuinfo lists no flags".to_owned())
+}
+
+/// Guests of a guest pay for two hypervisors.
+fn nested(guest: Result<&str, &String>) -> Reading {
+    let is_guest = guest.map_err(Clone::clone)? == "yes";
+    Ok(if is_guest { "yes, guests of this system run within a guest" } else { "no" }.to_owned())
+}
+
+fn dmi(tree: &Tree, name: &str) -> Reading {
+    tree.value(&format!("/sys/class/dmi/id/{name}"))
+}
+
+fn firmware_version(tree: &Tree) -> Reading {
+    Ok(format!("{} {}", dmi(tree, "bios_vendor")?, dmi(tree, "bios_version")?))
 }
 
 /// Whether guests of this system may themselves be hosts.

@@ -11,7 +11,10 @@ pub fn facts(tree: &Tree) -> Readings {
         ("kernel.command_line", tree.value("/proc/cmdline").map(|line| for_the_kernel(&line))),
         ("kernel.clocksource", clock("current_clocksource")),
         ("kernel.clocksources_available", clock("available_clocksource")),
-        ("kernel.cpu_isolated_list", isolated(tree)),
+        ("kernel.cpu_isolated_list", listed(tree, "isolated")),
+        ("kernel.cpu_without_ticks_list", listed(tree, "nohz_full")),
+        ("kernel.timer_hz", timer_hz(tree)),
+        ("kernel.io_uring", tree.value("/proc/sys/kernel/io_uring_disabled").map(|level| io_uring(&level))),
         ("kernel.autogroup", tree.value("/proc/sys/kernel/sched_autogroup_enabled").map(|on| on_or_off(&on))),
         ("kernel.watchdog", tree.value("/proc/sys/kernel/watchdog").map(|on| on_or_off(&on))),
         ("system.distribution", distribution(tree)),
@@ -30,10 +33,32 @@ fn for_the_kernel(line: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// An empty file is an answer here: no CPU was set apart when the kernel started.
-fn isolated(tree: &Tree) -> Reading {
-    let list = tree.text("/sys/devices/system/cpu/isolated")?;
-    Ok(if list.trim().is_empty() { "none".to_owned() } else { list.trim().to_owned() })
+/// CPUs that were set apart when the kernel started.
+fn listed(tree: &Tree, name: &str) -> Reading {
+    tree.text(&format!("/sys/devices/system/cpu/{name}")).map(|list| none_if_empty(&list))
+}
+
+/// Of a file whose emptiness is an answer. The kernel writes "(null)" for a list that was never made.
+pub fn none_if_empty(text: &str) -> String {
+    let text = text.trim();
+    if text.is_empty() || text == "(null)" { "none".to_owned() } else { text.to_owned() }
+}
+
+/// How often the kernel's own clock ticks, as its build was configured; the running kernel tells it in no file.
+fn timer_hz(tree: &Tree) -> Reading {
+    let path = format!("/boot/config-{}", tree.value("/proc/sys/kernel/osrelease")?);
+    let text = tree.text(&path)?;
+    let hz = text.lines().find_map(|line| line.strip_prefix("CONFIG_HZ="));
+    hz.map(ToOwned::to_owned).ok_or_else(|| format!("{path} has no CONFIG_HZ"))
+}
+
+fn io_uring(level: &str) -> String {
+    match level {
+        "0" => "allowed",
+        "1" => "for a group and the privileged only",
+        _ => "not allowed",
+    }
+    .to_owned()
 }
 
 fn whole_seconds(uptime: &str) -> Reading {

@@ -18,16 +18,22 @@ mod device;
 mod files;
 mod host_state;
 mod hypervisor;
+mod journal;
 mod kept;
 mod kernel;
+mod kvm;
 mod latest;
+mod layers;
+mod limits;
 mod memory;
 mod mounts;
+mod power;
 mod probes;
 mod processes;
 pub mod qmp;
 mod sampler;
 mod sampling;
+mod services;
 mod storage;
 mod targets;
 mod tree;
@@ -57,9 +63,13 @@ pub fn fingerprint(root: &Path) -> Facts {
     let mut facts = Facts::new();
     facts.extend(named(cpu::facts(&tree)));
     facts.extend(named(hypervisor::facts(&tree, signature.as_deref())));
+    facts.extend(named(kvm::facts(&tree, hypervisor::kvm_offer(signature.as_deref()))));
+    facts.extend(named(power::facts(&tree)));
     facts.extend(named(memory::facts(&tree)));
     facts.extend(named(kernel::facts(&tree)));
+    facts.extend(named(services::facts(&tree)));
     facts.extend(named(cgroup::facts(&tree)));
+    facts.extend(named(limits::facts(&tree)));
     facts
 }
 

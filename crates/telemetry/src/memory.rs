@@ -21,6 +21,14 @@ pub fn facts(tree: &Tree) -> Readings {
         ("memory.huge_page_bytes", bytes("Hugepagesize")),
         ("memory.transparent_huge_pages", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/enabled")),
         ("memory.transparent_huge_pages_defrag", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/defrag")),
+        ("memory.transparent_huge_pages_shared", chosen_of(tree, "/sys/kernel/mm/transparent_hugepage/shmem_enabled")),
+        ("memory.huge_pages_by_size", huge_pages_by_size(tree)),
+        ("memory.compressed_swap", tree.value("/sys/module/zswap/parameters/enabled").map(|on| on_if_yes(&on))),
+        ("memory.dirty_background", dirty(tree, "dirty_background")),
+        ("memory.dirty_most", dirty(tree, "dirty")),
+        ("memory.dirty_expire_centiseconds", tree.value("/proc/sys/vm/dirty_expire_centisecs")),
+        ("memory.zone_reclaim", tree.value("/proc/sys/vm/zone_reclaim_mode").map(|mode| kernel::on_or_off(&mode))),
+        ("memory.node_distances", node_distances(tree)),
         ("memory.same_page_merging", tree.value("/sys/kernel/mm/ksm/run").map(|run| merging(&run))),
         ("memory.numa_nodes", nodes.and_then(|list| count_list(&list).map(|count| count.to_string()))),
         ("memory.node_cpus", cpus_of_nodes(tree)),
@@ -33,12 +41,44 @@ pub fn available_bytes(tree: &Tree) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{MEMINFO} gives MemAvailable as {text:?}"))
 }
 
+/// From which amount of written pages on the kernel writes them out; bytes win over the share if both are set.
+fn dirty(tree: &Tree, name: &str) -> Reading {
+    match tree.value(&format!("/proc/sys/vm/{name}_bytes")) {
+        Ok(bytes) if bytes != "0" => Ok(format!("{bytes} bytes")),
+        _ => tree.value(&format!("/proc/sys/vm/{name}_ratio")).map(|percent| format!("{percent} %")),
+    }
+}
+
+/// How many pages of each huge size are set aside: "1048576kB: 0; 2048kB: 512".
+fn huge_pages_by_size(tree: &Tree) -> Reading {
+    const FOLDER: &str = "/sys/kernel/mm/hugepages";
+    let sizes = tree.names(FOLDER).into_iter().map(|name| {
+        let pages = tree.value(&format!("{FOLDER}/{name}/nr_hugepages"))?;
+        Ok(format!("{}: {pages}", name.trim_start_matches("hugepages-")))
+    });
+    let sizes = sizes.collect::<Result<Vec<_>, String>>()?;
+    if sizes.is_empty() { Err(format!("{FOLDER} shows none")) } else { Ok(sizes.join("; ")) }
+}
+
+fn on_if_yes(flag: &str) -> String {
+    if matches!(flag, "Y" | "1") { "on" } else { "off" }.to_owned()
+}
+
+/// How far each node is from each, a row for each: "10 21; 21 10".
+fn node_distances(tree: &Tree) -> Reading {
+    of_nodes(tree, "distance")
+}
+
 /// The CPUs of each node, nodes by their number: "0-1,4-5; 2-3,6-7".
 fn cpus_of_nodes(tree: &Tree) -> Reading {
+    of_nodes(tree, "cpulist")
+}
+
+fn of_nodes(tree: &Tree, file: &str) -> Reading {
     let number = |name: &String| name.strip_prefix("node").and_then(|number| number.parse::<u32>().ok());
     let mut numbers: Vec<u32> = tree.names(NODES).iter().filter_map(number).collect();
     numbers.sort_unstable();
-    let lists = numbers.iter().map(|number| tree.value(&format!("{NODES}/node{number}/cpulist")));
+    let lists = numbers.iter().map(|number| tree.value(&format!("{NODES}/node{number}/{file}")));
     let lists = lists.collect::<Result<Vec<_>, _>>()?;
     if lists.is_empty() { Err(format!("{NODES} lists no node")) } else { Ok(lists.join("; ")) }
 }

@@ -19,6 +19,13 @@ pub fn parent_of(tree: &Tree, id: u32) -> Option<u32> {
     process(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
 }
 
+/// What programs that run call themselves, each cut to 15 letters by the kernel.
+pub fn names(tree: &Tree) -> Result<BTreeSet<String>, String> {
+    let ids = tree.names("/proc").into_iter().filter(|name| name.parse::<u32>().is_ok());
+    let names: BTreeSet<String> = ids.filter_map(|id| tree.value(&format!("/proc/{id}/comm")).ok()).collect();
+    if names.is_empty() { Err("/proc shows no process".to_owned()) } else { Ok(names) }
+}
+
 struct Process {
     parent: u32,
     is_kernel: bool,

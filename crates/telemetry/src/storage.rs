@@ -5,7 +5,7 @@
 use crate::memory::chosen_of;
 use crate::mounts::{self, Mount};
 use crate::tree::{Reading, Tree};
-use crate::{Readings, named};
+use crate::{Readings, journal, layers, named};
 use record::facts::Facts;
 use std::path::Path;
 
@@ -28,7 +28,7 @@ fn facts(tree: &Tree, path: &Path) -> Readings {
     let of_mount = |of: fn(&Mount) -> String| mount.as_ref().map(of).map_err(Clone::clone);
     let of_disk = |of: &dyn Fn(&Disk) -> Reading| disk.as_ref().map_err(Clone::clone).and_then(of);
     let queue = |name: &'static str| of_disk(&|disk| tree.value(&disk.queue(name)));
-    vec![
+    let mut facts = vec![
         ("storage.path", Ok(path.display().to_string())),
         ("storage.file_system", of_mount(|mount| mount.file_system.clone())),
         ("storage.mount_point", of_mount(|mount| mount.point.display().to_string())),
@@ -37,6 +37,9 @@ fn facts(tree: &Tree, path: &Path) -> Readings {
         ("storage.device", of_disk(&|disk| Ok(disk.describe()))),
         ("storage.device_bytes", of_disk(&|disk| disk.bytes(tree))),
         ("storage.model", of_disk(&|disk| tree.value(&format!("/sys/block/{}/device/model", disk.whole)))),
+        ("storage.driver", of_disk(&|disk| layers::driver(tree, &disk.whole))),
+        ("storage.layers", of_disk(&|disk| Ok(layers::described(tree, &disk.whole)))),
+        ("storage.disks", of_disk(&|disk| layers::disks(tree, &disk.whole))),
         ("storage.carried_by", of_disk(&|disk| Ok(disk.carried_by(tree)))),
         ("storage.scheduler", of_disk(&|disk| chosen_of(tree, &disk.queue("scheduler")))),
         ("storage.rotational", queue("rotational").map(|flag| yes_or_no(&flag))),
@@ -45,7 +48,13 @@ fn facts(tree: &Tree, path: &Path) -> Readings {
         ("storage.physical_block_bytes", queue("physical_block_size")),
         ("storage.queue_requests", queue("nr_requests")),
         ("storage.read_ahead_kib", queue("read_ahead_kb")),
-    ]
+        ("storage.request_most_kib", queue("max_sectors_kb")),
+        ("storage.write_throttling_us", queue("wbt_lat_usec")),
+        ("storage.forced_unit_access", queue("fua").map(|flag| yes_or_no(&flag))),
+    ];
+    let own = of_disk(&|disk| Ok(disk.own_name().to_owned()));
+    facts.extend(journal::facts(tree, mount.as_ref().map(|mount| mount.file_system.as_str()), own));
+    facts
 }
 
 /// A block device by the name of the whole disk, and of the partition if the file system is on one.
@@ -88,6 +97,15 @@ impl Disk {
             }
         }
         None
+    }
+
+    pub fn whole(&self) -> &str {
+        &self.whole
+    }
+
+    /// Of the partition if there is one, else of the whole disk.
+    fn own_name(&self) -> &str {
+        self.partition.as_deref().unwrap_or(&self.whole)
     }
 
     pub fn describe(&self) -> String {

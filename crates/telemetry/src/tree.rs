@@ -44,6 +44,13 @@ impl Tree {
         if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(value.to_owned()) }
     }
 
+    /// The last name in what a link points to.
+    pub fn link_name(&self, path: &str) -> Reading {
+        let target = std::fs::read_link(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))?;
+        let name = target.file_name().and_then(|name| name.to_str()).map(ToOwned::to_owned);
+        name.ok_or_else(|| format!("{path} points to {}", target.display()))
+    }
+
     pub fn exists(&self, path: &str) -> bool {
         self.locate(Path::new(path)).exists()
     }

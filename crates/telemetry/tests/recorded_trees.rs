@@ -75,6 +75,21 @@ fn a_recorded_host() {
     known(&facts, "cgroup.path", "/runner/job");
     known(&facts, "cgroup.memory_max_bytes", "2147483648");
     known(&facts, "cgroup.cpus_max", "1.50");
+    known(&facts, "cgroup.memory_high_bytes", "unlimited");
+    known(&facts, "cgroup.cpu_weight", "512");
+    known(&facts, "cgroup.io_max", "write_iops 254:0 500");
+    known(&facts, "virtualization.nested", "yes, guests of this system run within a guest");
+    unavailable(&facts, "virtualization.kvm_features", "this system is no guest of KVM that tells them");
+    known(&facts, "kvm.parameters", "halt_poll_ns=200000 tdp_mmu=N");
+    unavailable(&facts, "kvm.vendor_parameters", "neither kvm_intel nor kvm_amd is loaded");
+    known(&facts, "memory.dirty_background", "10 %");
+    known(&facts, "memory.dirty_most", "1073741824 bytes");
+    known(&facts, "memory.compressed_swap", "off");
+    known(&facts, "kernel.cpu_without_ticks_list", "none");
+    known(&facts, "kernel.io_uring", "allowed");
+    known(&facts, "system.time_service", "chronyd");
+    known(&facts, "kernel.interrupt_balancer", "none is running");
+    known(&facts, "limits.open_files", "20000");
 }
 
 #[test]
@@ -111,7 +126,22 @@ fn a_physical_server() {
     known(&facts, "virtualization.kvm_nesting", "allowed");
     known(&facts, "cgroup.mode", "version 2");
     known(&facts, "cgroup.memory_max_bytes", "1073741824");
+    known(&facts, "cgroup.memory_high_bytes", "805306368");
     known(&facts, "cgroup.cpus_max", "unlimited");
+    known(&facts, "cgroup.cpu_weight", "100");
+    known(&facts, "cgroup.io_max", "259:0 rbps=max wbps=104857600 riops=max wiops=max");
+    known(&facts, "virtualization.nested", "no");
+    known(&facts, "kvm.modules", "kvm_intel");
+    known(&facts, "kvm.vendor_parameters", "kvm_intel: ept=Y ple_gap=128");
+    known(&facts, "cpu.frequency_driver", "intel_pstate");
+    known(&facts, "cpu.frequency_most_khz", "3200000 and 3500000");
+    known(&facts, "cpu.idle_states", "POLL 0 us, C1 2 us, C6 133 us (off)");
+    known(&facts, "cpu.last_cache", "49152K, shared by CPUs 0-1,4-5");
+    known(&facts, "kernel.timer_hz", "250");
+    known(&facts, "memory.node_distances", "10 21; 21 10");
+    known(&facts, "memory.huge_pages_by_size", "1048576kB: 4; 2048kB: 0");
+    known(&facts, "memory.transparent_huge_pages_shared", "advise");
+    known(&facts, "system.firmware", "Dell Inc. 1.13.2");
 }
 
 #[test]
@@ -144,6 +174,11 @@ fn storage_that_is_carried_by_something_else() {
     let on = |path: &str| storage(SERVER, path);
     known(&on("/var"), "storage.device", "dm-0");
     known(&on("/var"), "storage.carried_by", "nvme0n1p3");
+    known(&on("/var"), "storage.layers", "dm-0 (LVM, vg-root) on nvme0n1");
+    known(&on("/var"), "storage.disks", "nvme0n1: scheduler none");
+    known(&on("/var"), "storage.journal", "yes");
+    known(&on("/var"), "storage.commit_options", "barrier,commit=5,data=ordered");
+    unavailable(&on("/pool/runs"), "storage.journal", "only ext4 tells it");
     known(&on("/boot"), "storage.device", "nvme0n1p2, a partition of nvme0n1");
     known(&on("/boot"), "storage.device_bytes", "1000341504");
     known(&on("/boot"), "storage.model", "Dell Ent NVMe v2 AGN RI U.2 1.92TB");
