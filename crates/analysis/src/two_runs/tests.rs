@@ -119,6 +119,8 @@ fn what_else_differs_is_told_loudly() {
     new.plan.seed = 9;
     new.host.insert("kernel.release".to_owned(), Fact::known("6.12.1"));
     new.host.insert("system.uptime_s".to_owned(), Fact::known("77"));
+    // As a version of bakeoff that reads more would have it.
+    new.host.insert("kvm.parameters".to_owned(), Fact::known("halt_poll_ns=0"));
     for cell in &mut new.plan.cells {
         cell.settings["engine"].as_object_mut().unwrap().insert("profile".to_owned(), json!("durable"));
         cell.settings["load"].as_object_mut().unwrap().insert("pace".to_owned(), json!("new key"));
