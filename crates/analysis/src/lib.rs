@@ -6,6 +6,7 @@
 
 pub mod activity;
 pub mod agreement;
+pub mod alike;
 pub mod batches;
 pub mod bootstrap;
 pub mod cells;

@@ -7,7 +7,7 @@ use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
-use crate::{cells, compare, machines, steadiness, throughput};
+use crate::{alike, cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
@@ -63,6 +63,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(disagreements(findings.agreement));
     warnings.extend(clocks(run));
     warnings.extend(not_honoured(run));
+    warnings.extend(alike::nested(run).into_iter().chain(alike::differences(run)).map(caution));
     warnings.extend(told_by_trials(run));
     warnings.extend(unsteady(run));
     warnings.extend(steadiness::cautions::all(findings.cells));

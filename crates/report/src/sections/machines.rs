@@ -11,7 +11,7 @@ use record::trial::{MachineFacts, TrialRecord};
 const MIB: u64 = 1 << 20;
 
 /// What most often explains a difference; everything else that was read is folded.
-const TELLING: [&str; 14] = [
+const TELLING: [&str; 16] = [
     "cpu.model",
     "cpu.threads",
     "cpu.vulnerable",
@@ -23,8 +23,10 @@ const TELLING: [&str; 14] = [
     "storage.file_system",
     "storage.mount_options",
     "storage.queue_requests",
+    "storage.read_ahead_kib",
     "storage.scheduler",
     "storage.write_cache",
+    "virtualization.nested",
     "virtualization.vendor",
 ];
 

@@ -1,0 +1,160 @@
+//! What contenders should have in common beside the shape: where they differ in it, a ratio is not of the platforms alone.
+//!
+//! Most comparisons of a host with a guest differ in some of it, since a guest boots a kernel of its own. That is no mistake, but
+//! whoever reads the ratio as the price of a hypervisor must know. What a platform is asked to decide is not in here.
+
+use crate::cells::{self, Group};
+use record::facts::Fact;
+use record::plan::Cell;
+use record::run::Run;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Facts of the inside that no platform is meant to change, the weightiest first.
+const ALIKE: [&str; 18] = [
+    "kernel.release",
+    "cpu.mitigated",
+    "cpu.vulnerable",
+    "memory.transparent_huge_pages",
+    "memory.transparent_huge_pages_defrag",
+    "memory.swappiness",
+    "memory.dirty_background",
+    "memory.dirty_most",
+    "memory.dirty_expire_centiseconds",
+    "storage.mount_options",
+    "storage.commit_options",
+    "storage.journal",
+    "storage.scheduler",
+    "storage.read_ahead_kib",
+    "storage.write_throttling_us",
+    "kernel.autogroup",
+    "kernel.io_uring",
+    "kernel.security_modules",
+];
+
+/// Options of a mount that cost nothing.
+const NEUTRAL_OPTIONS: [&str; 3] = ["nosuid", "nodev", "noexec"];
+
+/// Longer values are looked up in the table of machines.
+const LONGEST_SHOWN: usize = 48;
+
+/// What is known on the host of whether it is a guest, and of what.
+const IS_GUEST: &str = "virtualization.guest";
+const VENDOR: &str = "virtualization.vendor";
+
+/// A sentence for each way in which contenders of a group differ; the same for several groups is said once.
+pub fn differences(run: &Run) -> Vec<String> {
+    let groups = cells::groups(&run.plan);
+    let found: BTreeSet<String> = groups.iter().filter_map(|group| of_group(run, group)).collect();
+    found.into_iter().collect()
+}
+
+fn of_group(run: &Run, group: &Group<'_>) -> Option<String> {
+    let seen: Vec<(&Cell, BTreeMap<&str, String>)> =
+        group.cells.iter().map(|cell| (*cell, inside(run, cell))).collect();
+    let differing: Vec<String> = ALIKE.iter().filter_map(|name| difference(name, &seen)).collect();
+    (!differing.is_empty()).then(|| {
+        format!(
+            "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: {}",
+            differing.join("; ")
+        )
+    })
+}
+
+/// What a cell's machines know of themselves; several values joined if trials differ.
+fn inside<'a>(run: &'a Run, cell: &Cell) -> BTreeMap<&'a str, String> {
+    let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let machines = cells::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
+    for (name, fact) in machines.flat_map(|machine| &machine.inside) {
+        if let Fact::Known(text) = fact {
+            seen.entry(name).or_default().insert(telling(name, text));
+        }
+    }
+    seen.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" | "))).collect()
+}
+
+fn telling(name: &str, text: &str) -> String {
+    if name != "storage.mount_options" {
+        return text.to_owned();
+    }
+    text.split(',').filter(|option| !NEUTRAL_OPTIONS.contains(option)).collect::<Vec<_>>().join(",")
+}
+
+/// What only some of the contenders know differs in nothing that could be told.
+fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<String> {
+    let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (cell, facts) in seen {
+        let Some(value) = facts.get(name) else { continue };
+        match values.iter_mut().find(|(known, _)| known == value) {
+            Some((_, who)) => who.push(&cell.contender),
+            None => values.push((value, vec![&cell.contender])),
+        }
+    }
+    let is_short = values.iter().all(|(value, _)| value.len() <= LONGEST_SHOWN);
+    let shown: Vec<String> = values.iter().map(|(value, who)| format!("{value} on {}", who.join(", "))).collect();
+    match (values.len() > 1, is_short) {
+        (true, true) => Some(format!("{name} is {}", shown.join(" and "))),
+        (true, false) => Some(format!("{name} (see Machines)")),
+        (false, _) => None,
+    }
+}
+
+/// A host that is a guest: nothing on it runs on bare metal.
+pub fn nested(run: &Run) -> Option<String> {
+    let known = |name: &str| match run.host.get(name) {
+        Some(Fact::Known(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let vendor = known(VENDOR).map(|vendor| format!(" of {vendor}")).unwrap_or_default();
+    (known(IS_GUEST) == Some("yes")).then(|| {
+        format!(
+            "the host is itself a guest{vendor}: what runs on it directly is not on bare metal, virtual machines on it are nested, \
+             and both share its hardware with guests that are not seen here"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    fn with_inside(run: &mut Run, cell: u32, name: &str, text: &str) {
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+            let machine = trial.record.machine.as_mut().unwrap();
+            machine.inside.insert(name.to_owned(), Fact::known(text));
+        }
+    }
+
+    #[test]
+    fn what_no_platform_changes_is_named_where_it_differs() {
+        let mut run = synthetic::run(3);
+        with_inside(&mut run, 0, "memory.transparent_huge_pages", "madvise");
+        with_inside(&mut run, 1, "memory.transparent_huge_pages", "always");
+        with_inside(&mut run, 0, "cpu.vulnerable", &"spec_store_bypass ".repeat(5));
+        with_inside(&mut run, 1, "cpu.vulnerable", "none");
+        // One does not know it, one costs nothing, and one is the platform's own.
+        with_inside(&mut run, 0, "storage.scheduler", "mq-deadline");
+        with_inside(&mut run, 0, "storage.mount_options", "rw,nosuid,nodev,noatime");
+        with_inside(&mut run, 1, "storage.mount_options", "rw,noatime");
+        with_inside(&mut run, 1, "virtualization.vendor", "KVM");
+        let expected = "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: \
+                        kernel.release is 6.1.0-25-amd64 on native and 6.1.0-25-cloud-amd64 on kvm; cpu.vulnerable (see Machines); \
+                        memory.transparent_huge_pages is madvise on native and always on kvm";
+        assert_eq!(differences(&run), [expected]);
+        with_inside(&mut run, 1, "kernel.release", "6.1.0-25-amd64");
+        with_inside(&mut run, 1, "memory.transparent_huge_pages", "madvise");
+        with_inside(&mut run, 0, "cpu.vulnerable", "none");
+        assert_eq!(differences(&run), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_host_that_is_a_guest_is_told() {
+        let mut run = synthetic::run(3);
+        assert_eq!(nested(&run), None);
+        run.host.insert(IS_GUEST.to_owned(), Fact::known("no"));
+        assert_eq!(nested(&run), None);
+        run.host.insert(IS_GUEST.to_owned(), Fact::known("yes"));
+        run.host.insert(VENDOR.to_owned(), Fact::known("KVM"));
+        assert!(nested(&run).unwrap().starts_with("the host is itself a guest of KVM: what runs on it directly"));
+    }
+}
