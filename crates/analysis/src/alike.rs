@@ -90,9 +90,9 @@ fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<St
         }
     }
     let is_short = values.iter().all(|(value, _)| value.len() <= LONGEST_SHOWN);
-    let shown: Vec<String> = values.iter().map(|(value, who)| format!("{value} on {}", who.join(", "))).collect();
+    let shown: Vec<String> = values.iter().map(|(value, who)| format!("{value} ({})", who.join(", "))).collect();
     match (values.len() > 1, is_short) {
-        (true, true) => Some(format!("{name} is {}", shown.join(" and "))),
+        (true, true) => Some(format!("{name}: {}", shown.join(", "))),
         (true, false) => Some(format!("{name} (see Machines)")),
         (false, _) => None,
     }
@@ -138,8 +138,8 @@ mod tests {
         with_inside(&mut run, 1, "storage.mount_options", "rw,noatime");
         with_inside(&mut run, 1, "virtualization.vendor", "KVM");
         let expected = "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: \
-                        kernel.release is 6.1.0-25-amd64 on native and 6.1.0-25-cloud-amd64 on kvm; cpu.vulnerable (see Machines); \
-                        memory.transparent_huge_pages is madvise on native and always on kvm";
+                        kernel.release: 6.1.0-25-amd64 (native), 6.1.0-25-cloud-amd64 (kvm); cpu.vulnerable (see Machines); \
+                        memory.transparent_huge_pages: madvise (native), always (kvm)";
         assert_eq!(differences(&run), [expected]);
         with_inside(&mut run, 1, "kernel.release", "6.1.0-25-amd64");
         with_inside(&mut run, 1, "memory.transparent_huge_pages", "madvise");

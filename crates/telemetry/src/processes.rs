@@ -19,11 +19,15 @@ pub fn parent_of(tree: &Tree, id: u32) -> Option<u32> {
     process(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
 }
 
-/// What programs that run call themselves, each cut to 15 letters by the kernel.
+/// What all programs of the system call themselves, each cut to 15 letters by the kernel.
 pub fn names(tree: &Tree) -> Result<BTreeSet<String>, String> {
+    let name = |id: &str| tree.value(&format!("/proc/{id}/comm")).ok();
+    // The parent of the kernel's threads is the second process that starts, and no container has it.
+    if name("2").as_deref() != Some("kthreadd") {
+        return Err("/proc shows the processes of a container only".to_owned());
+    }
     let ids = tree.names("/proc").into_iter().filter(|name| name.parse::<u32>().is_ok());
-    let names: BTreeSet<String> = ids.filter_map(|id| tree.value(&format!("/proc/{id}/comm")).ok()).collect();
-    if names.is_empty() { Err("/proc shows no process".to_owned()) } else { Ok(names) }
+    Ok(ids.filter_map(|id| name(&id)).collect())
 }
 
 struct Process {

@@ -1,4 +1,4 @@
-//! Whatever a kernel writes, no probe panics, and what it makes of it fits its columns.
+//! Whatever a kernel writes, no probe and no fact panics, and what a probe makes of it fits its columns.
 
 use proptest::prelude::*;
 use record::telemetry::Side;
@@ -32,6 +32,28 @@ const FILES: [&str; 26] = [
     "sys/class/powercap/zone:0/energy_uj",
     "sys/class/powercap/zone:0/max_energy_range_uj",
     "sys/class/powercap/zone:0/name",
+];
+
+/// Of facts, beside some of the above.
+const FILES_OF_FACTS: [&str; 18] = [
+    "boot/config-1",
+    "proc/2/comm",
+    "proc/7/comm",
+    "proc/cpuinfo",
+    "proc/fs/ext4/vda/options",
+    "proc/meminfo",
+    "proc/self/cgroup",
+    "proc/self/limits",
+    "proc/self/mountinfo",
+    "proc/sys/kernel/osrelease",
+    "sys/block/vda/dev",
+    "sys/block/vda/dm/name",
+    "sys/block/vda/dm/uuid",
+    "sys/block/vda/queue/scheduler",
+    "sys/devices/system/cpu/cpu0/cpuidle/state0/name",
+    "sys/devices/system/cpu/online",
+    "sys/devices/system/node/node0/cpulist",
+    "sys/kernel/mm/transparent_hugepage/enabled",
 ];
 
 /// Words that parsers look for, numbers up to and beyond their bounds, and nonsense.
@@ -72,8 +94,8 @@ fn targets() -> Targets {
     }
 }
 
-fn write(root: &Path, texts: &[String]) {
-    for (file, text) in FILES.iter().zip(texts) {
+fn write(root: &Path, files: &[&str], texts: &[String]) {
+    for (file, text) in files.iter().zip(texts) {
         let path = root.join(file);
         let folder = path.parent().expect("files are in folders");
         std::fs::create_dir_all(folder).and_then(|()| std::fs::write(path, text)).expect("room for it");
@@ -89,12 +111,20 @@ proptest! {
         second in prop::collection::vec(text(), FILES.len()),
     ) {
         let root = tempfile::tempdir().expect("a folder for temporary files");
-        write(root.path(), &first);
+        write(root.path(), &FILES, &first);
         let mut sampler = Sampler::open(Side::Host, root.path(), &targets(), Vec::new());
-        write(root.path(), &second);
+        write(root.path(), &FILES, &second);
         let sample = sampler.sample_all(0);
         prop_assert_eq!(sample.values.len(), sampler.columns().len());
         let named = sampler.probes().iter().filter_map(|probe| probe.columns.known()).flatten().count();
         prop_assert_eq!(named, sampler.columns().len());
+    }
+
+    #[test]
+    fn no_text_makes_a_fact_panic(texts in prop::collection::vec(text(), FILES_OF_FACTS.len())) {
+        let root = tempfile::tempdir().expect("a folder for temporary files");
+        write(root.path(), &FILES_OF_FACTS, &texts);
+        let facts = telemetry::fingerprint(root.path()).len() + telemetry::storage(root.path(), Path::new("/")).len();
+        prop_assert_eq!(facts, telemetry::describe(Path::new("/")).len());
     }
 }

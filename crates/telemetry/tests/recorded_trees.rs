@@ -132,6 +132,7 @@ fn a_physical_server() {
     known(&facts, "cgroup.io_max", "259:0 rbps=max wbps=104857600 riops=max wiops=max");
     known(&facts, "virtualization.nested", "no");
     known(&facts, "kvm.modules", "kvm_intel");
+    unavailable(&facts, "system.time_service", "/proc shows the processes of a container only");
     known(&facts, "kvm.vendor_parameters", "kvm_intel: ept=Y ple_gap=128");
     known(&facts, "cpu.frequency_driver", "intel_pstate");
     known(&facts, "cpu.frequency_most_khz", "3200000 and 3500000");

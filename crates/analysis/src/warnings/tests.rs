@@ -17,8 +17,8 @@ fn a_sound_run_has_only_what_its_platform_could_not_honour_and_its_guest_s_kerne
     let cautions = texts(&run, Severity::Caution);
     let expected = [
         "native: memory limit is unavailable, because no cgroup could be made: permission denied (trials 2, 3, 6, 7, 10)",
-        "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: kernel.release is \
-         6.1.0-25-amd64 on native and 6.1.0-25-cloud-amd64 on kvm",
+        "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: kernel.release: \
+         6.1.0-25-amd64 (native), 6.1.0-25-cloud-amd64 (kvm)",
     ];
     assert_eq!(cautions, expected);
 }
