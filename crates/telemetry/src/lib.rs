@@ -6,7 +6,8 @@
 //! answers.
 //!
 //! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side. It
-//! reads `/proc`, `/sys` and `/etc/os-release` and starts no program, because a guest may hold nothing but our binary.
+//! reads `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may hold nothing but
+//! our binary.
 //! Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers are pure functions of text
 //! and are tested on recorded trees. Sampling over time is not done here: what a device has counted is read when asked for.
 

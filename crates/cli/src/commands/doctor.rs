@@ -13,11 +13,15 @@ use record::looks::Reading;
 use std::path::Path;
 use trial::site::Site;
 
-/// Probes that only a running guest's QEMU can answer, and what they need.
-const ASKED_OF_QEMU: [(&str, &str); 3] = [
+/// Probes of a running guest, and what they need.
+const OF_A_GUEST: [(&str, &str); 4] = [
     ("kvm", "QEMU 7.1 or newer tells what KVM counts, if the guest runs with it"),
     ("qemu_disk", "QEMU tells what its block devices do"),
     ("balloon", "QEMU tells it of a guest that has a balloon"),
+    (
+        "perf.vcpus",
+        "the kernel counts a guest's instructions apart from the host's where it has the processor's counters and KVM works",
+    ),
 ];
 
 pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
@@ -68,7 +72,7 @@ fn probes(path: &Path) -> Facts {
         (format!("probe {}", probe.name), fact)
     });
     let mut facts: Facts = told.collect();
-    for (name, needs) in ASKED_OF_QEMU {
+    for (name, needs) in OF_A_GUEST {
         facts.insert(format!("probe {name}"), Fact::unavailable(format!("no guest is running; {needs}")));
     }
     facts
