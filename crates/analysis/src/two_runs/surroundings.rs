@@ -41,6 +41,7 @@ const MOST_LISTED: usize = 8;
 /// All warnings, the worst first.
 pub fn warnings(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Warning> {
     let mut warnings = hosts(old, new);
+    warnings.extend(builds(old, new));
     warnings.extend(seeds(old, new));
     warnings.extend(of_cells(matched, "the study's settings", settings));
     warnings.extend(of_cells(matched, "the machines", |(before, after)| {
@@ -84,6 +85,17 @@ fn hosts(old: &Run, new: &Run) -> Vec<Warning> {
     let rebooted = matches!((boot(old), boot(new)), (Some(Fact::Known(old)), Some(Fact::Known(new))) if old != new);
     let told = "the host was started anew between the runs: what is fixed at boot, as the place of the kernel in memory, may differ";
     if rebooted { vec![caution(told.to_owned())] } else { Vec::new() }
+}
+
+/// A new version of the measuring tool may itself be faster or slower.
+fn builds(old: &Run, new: &Run) -> Option<Warning> {
+    let [old, new] = [old, new].map(|run| {
+        let builds: BTreeSet<&str> = run.trials.iter().filter_map(|trial| trial.record.made_by.as_deref()).collect();
+        builds.into_iter().collect::<Vec<_>>().join(" and ")
+    });
+    // Old records do not tell.
+    let differ = !old.is_empty() && !new.is_empty() && old != new;
+    differ.then(|| caution(format!("the runs were measured by different builds: it was {old} and is {new}")))
 }
 
 fn seeds(old: &Run, new: &Run) -> Option<Warning> {

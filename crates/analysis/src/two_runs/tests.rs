@@ -147,6 +147,23 @@ fn what_else_differs_is_told_loudly() {
 }
 
 #[test]
+fn another_build_is_a_caution_and_an_old_record_that_names_none_is_not() {
+    let old = synthetic::run(3);
+    let builds = |made_by: Option<&str>| {
+        let mut new = old.clone();
+        new.trials.iter_mut().for_each(|trial| trial.record.made_by = made_by.map(str::to_owned));
+        let warnings = compare(&old, &new, None).unwrap().warnings.into_iter();
+        warnings.filter(|warning| warning.text.contains("builds")).collect::<Vec<_>>()
+    };
+    let told = builds(Some("bakeoff 0.2.0"));
+    assert_eq!(told.len(), 1);
+    assert_eq!(told[0].severity, Severity::Caution);
+    let expected = "the runs were measured by different builds: it was bakeoff 0.1.0 (619ca8b) and is bakeoff 0.2.0";
+    assert_eq!(told[0].text, expected);
+    assert_eq!(builds(None), []);
+}
+
+#[test]
 fn what_cannot_be_told_does_not_pass_the_gate() {
     let (old, mut new) = (synthetic::run(3), synthetic::run(2));
     let two = compare(&old, &new, Some(0.03)).unwrap();
