@@ -4,10 +4,8 @@ use super::request::{Method, Received, received, refusal};
 use rustix::event::PollFlags;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
-/// From being accepted to the end, however slowly somebody reads or writes.
-const LIMIT: Duration = Duration::from_secs(10);
 /// What is read at once.
 const CHUNK_BYTES: usize = 2 * 1024;
 /// How much of what follows a request is heard: a connection closed before takes the answer with it.
@@ -15,6 +13,7 @@ const MOST_UNHEARD_BYTES: usize = 1024 * 1024;
 
 pub struct Connection {
     pub stream: TcpStream,
+    /// It ends then at the latest, however slowly somebody reads or writes.
     pub deadline: Instant,
     state: State,
 }
@@ -33,9 +32,9 @@ pub enum Then {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, now: Instant) -> std::io::Result<Self> {
+    pub fn new(stream: TcpStream, deadline: Instant) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, deadline: now + LIMIT, state: State::Reading(Vec::new()) })
+        Ok(Self { stream, deadline, state: State::Reading(Vec::new()) })
     }
 
     /// What it waits for.

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 
 /// Who comes when there are so many makes the oldest go: a flood can hold nobody up for long.
 const MOST_CONNECTIONS: usize = 16;
+/// From being accepted to the end of the answer: far more than any scraper waits.
+const LONGEST: Duration = Duration::from_secs(10);
 /// Without room for another descriptor, connections are left in the kernel's queue for so long.
 const REST: Duration = Duration::from_secs(1);
 
@@ -30,9 +32,17 @@ pub struct Server {
 impl Server {
     /// `answer` makes the whole answer to a request.
     pub fn start(listener: TcpListener, answer: impl Fn(Method) -> Vec<u8> + Send + 'static) -> io::Result<Self> {
+        Self::start_with(listener, LONGEST, answer)
+    }
+
+    fn start_with(
+        listener: TcpListener,
+        longest: Duration,
+        answer: impl Fn(Method) -> Vec<u8> + Send + 'static,
+    ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
         let (alive, ended) = UnixStream::pair()?;
-        let serving = Serving { listener, ended, connections: VecDeque::new(), deaf_until: None };
+        let serving = Serving { listener, ended, longest, connections: VecDeque::new(), deaf_until: None };
         let body = move || serving.serve(&answer);
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(body)?;
         Ok(Self { alive: Some(alive), thread: Some(thread) })
@@ -52,6 +62,8 @@ impl Drop for Server {
 struct Serving {
     listener: TcpListener,
     ended: UnixStream,
+    /// How long a connection may take.
+    longest: Duration,
     /// The oldest first.
     connections: VecDeque<Connection>,
     /// Nobody is accepted before.
@@ -117,7 +129,7 @@ impl Serving {
                     return;
                 }
             };
-            let Ok(mut connection) = Connection::new(stream, now) else { continue };
+            let Ok(mut connection) = Connection::new(stream, now + self.longest) else { continue };
             if connection.go_on(answer) == Then::Ends {
                 continue;
             }
@@ -208,6 +220,24 @@ mod tests {
         // The oldest had to go, unanswered.
         assert!(is_closed(&silent[0]));
         drop(more);
+    }
+
+    #[test]
+    fn who_takes_too_long_is_let_go() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let large = vec![b'x'; 64 * 1024 * 1024];
+        let _server = Server::start_with(listener, Duration::from_millis(20), move |_| large.clone()).unwrap();
+        let mut half = connect(address);
+        half.write_all(&REQUEST[..5]).unwrap();
+        assert!(is_closed(&half));
+        // Who asks and never reads: one who came later has the answer broken off, since both take too long.
+        let mut unread = connect(address);
+        unread.write_all(REQUEST).unwrap();
+        assert!(is_closed(&connect(address)));
+        let mut received = Vec::new();
+        let _ = unread.read_to_end(&mut received);
+        assert!(received.len() < 64 * 1024 * 1024, "the whole answer was waited for");
     }
 
     #[test]
