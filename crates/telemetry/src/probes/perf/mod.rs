@@ -16,13 +16,14 @@ use crate::targets::Targets;
 use crate::tree::Tree;
 use events::{Counting, Event, Mode, OF_CPUS, OF_VCPUS, Whose};
 use refusal::Needs;
+use rustix::process::{Resource, getrlimit};
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
 const ONLINE: &str = "/sys/devices/system/cpu/online";
 /// Names under which processors' counters are registered; hybrid ones have one for each kind of core.
 const NAMES: [&str; 4] = ["cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"];
-/// Each event of each CPU or thread is an open file, of which a process usually may have 1,024.
-const MOST_FILES: usize = 512;
+/// Each event of each CPU or thread is an open file. However many files this process may have, events get no more.
+const MOST_FILES: u64 = 8_192;
 const REMEDY: &str = "a host shows them, a guest if it was given virtual ones (QEMU's -cpu host,pmu=on)";
 /// The labels of the threads of vCPUs begin so.
 const VCPU: &str = "vcpu.";
@@ -35,17 +36,32 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
     if let Err(why) = processor(tree) {
         return vec![unavailable("perf", why, REMEDY)];
     }
-    let mut room = MOST_FILES;
-    let mut found = match cpus(tree, targets) {
-        Ok(cpus) => family("perf", OF_CPUS, &[Mode::All], &cpus, Needs::AllOfCpus, &mut room),
-        Err(why) => vec![unavailable("perf", why, "")],
-    };
     let vcpus = targets.threads.iter().filter(|target| target.label.starts_with(VCPU));
     let vcpus: Vec<Whose> = vcpus.map(|target| Whose::Thread(target.thread)).collect();
+    // The rest is for everything else that is open.
+    let room = most_files() / 2;
+    let room_of_each = if vcpus.is_empty() { room } else { room / 2 };
+    let mut found = match cpus(tree, targets) {
+        Ok(cpus) => family("perf", OF_CPUS, &[Mode::All], &cpus, Needs::AllOfCpus, room_of_each),
+        Err(why) => vec![unavailable("perf", why, "")],
+    };
     if !vcpus.is_empty() {
-        found.extend(family("perf.vcpus", OF_VCPUS, &[Mode::Guest, Mode::Host], &vcpus, Needs::OwnThreads, &mut room));
+        found.extend(family(
+            "perf.vcpus",
+            OF_VCPUS,
+            &[Mode::Guest, Mode::Host],
+            &vcpus,
+            Needs::OwnThreads,
+            room_of_each,
+        ));
     }
     found
+}
+
+/// How many files this process may have open, if it does not raise the limit.
+fn most_files() -> usize {
+    let limit = getrlimit(Resource::Nofile).current.unwrap_or(MOST_FILES);
+    usize::try_from(limit.min(MOST_FILES)).unwrap_or(usize::MAX)
 }
 
 /// The name of the device that counts, or why there is none to ask.
@@ -70,11 +86,13 @@ fn family(
     modes: &[Mode],
     whose: &[Whose],
     needs: Needs,
-    room: &mut usize,
+    mut room: usize,
 ) -> Vec<Opening> {
     let mut opened: Vec<(String, Result<Modes, String>)> = Vec::new();
+    let files = modes.len() * whose.len();
     for event in events {
-        let counting = within(room, modes.len() * whose.len()).and_then(|()| open(event, modes, whose, needs));
+        let counting = fits(files, room).and_then(|()| open(event, modes, whose, needs));
+        room -= if counting.is_ok() { files } else { 0 };
         opened.push((format!("{prefix}.{}", event.name), counting));
     }
     let mut reasons: Vec<&String> = opened.iter().filter_map(|(_, counting)| counting.as_ref().err()).collect();
@@ -90,12 +108,10 @@ fn family(
     opened.into_iter().map(opening).collect()
 }
 
-/// Takes that many files from what is left of those allowed.
-fn within(room: &mut usize, files: usize) -> Result<(), String> {
-    *room = room.checked_sub(files).ok_or_else(|| {
-        format!("it would take {files} open files more, and all events together may have {MOST_FILES}; fewer CPUs help")
-    })?;
-    Ok(())
+fn fits(files: usize, room: usize) -> Result<(), String> {
+    (files <= room).then_some(()).ok_or_else(|| {
+        format!("it would take {files} open files, and {room} are left for it; a higher limit (ulimit -n) or fewer CPUs would help")
+    })
 }
 
 fn open(event: &Event, modes: &[Mode], whose: &[Whose], needs: Needs) -> Result<Modes, String> {
