@@ -99,6 +99,21 @@ fn everything_on_a_cpu_is_counted() {
     while read(&mut counting) == before {}
 }
 
+/// Whatever this processor offers, an event of it is read, or refused by the kernel for a reason that is understood.
+#[test]
+fn events_of_the_processor_are_read_or_refused_for_a_known_reason() {
+    for (event, mode) in OF_CPUS.iter().flat_map(|event| [Mode::All, Mode::Guest, Mode::Host].map(|mode| (event, mode)))
+    {
+        match Counting::open(event, &[this_thread()], mode) {
+            Ok(mut counting) => assert!(counting.read().is_ok_and(|found| found.estimate.is_some()), "{}", event.name),
+            Err(error) => {
+                let why = refusal::why(&error, Needs::OwnThreads, refusal::paranoid());
+                assert!(!why.contains("the kernel refuses it"), "{} {mode:?}: {why}", event.name);
+            }
+        }
+    }
+}
+
 /// With the processor's counters where there are any, and the reason where there are none, for each of them.
 #[test]
 fn every_probe_has_its_state_here() {
