@@ -98,6 +98,29 @@ fn a_run_is_scraped_while_it_goes_on() {
     assert_eq!(scrapes.len(), 6, "{told}");
     only_grows(&scrapes);
     says_what_the_record_says(&place, &scrapes);
+    is_exported_afterwards(&place);
+}
+
+/// Both sides of both trials, from before the measured window to its end, on whichever clock.
+fn is_exported_afterwards(place: &Place) {
+    let run = place.run_folder();
+    let output = place.bakeoff(&["export", run.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let table = text(&output.stdout);
+    for trial in place.record().trials {
+        let measured_s = trial.record.driver.expect("a completed trial has driven").measured_ms as f64 / 1e3;
+        for side in ["host", "machine"] {
+            let of_side = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
+            let counted = of_side.filter(|fields| {
+                fields[0] == trial.record.id.to_string() && fields[4] == side && fields[6] == "switches.context"
+            });
+            let points: Vec<(f64, u64)> =
+                counted.map(|fields| (fields[5].parse().unwrap(), fields[9].parse().unwrap())).collect();
+            let (first, last) = (points.first().expect("samples"), points.last().expect("samples"));
+            assert!(first.0 < 0.0 && last.0 >= measured_s, "{side} of trial {}: {points:?}", trial.record.id);
+            assert!(first.1 < last.1 && points.is_sorted(), "{side} of trial {}: {points:?}", trial.record.id);
+        }
+    }
 }
 
 /// The last scrape of each trial was made when all driving had been told of.
