@@ -40,6 +40,7 @@ pub fn why(error: &io::Error, needs: Needs, paranoid: Option<i64>) -> String {
         Some(Errno::BUSY) => {
             "somebody else has the processor's counters to themselves; the kernel's watchdog takes one, too".to_owned()
         }
+        Some(Errno::INVAL) => "this kernel cannot count it so; some do not tell guest and host apart".to_owned(),
         Some(Errno::SRCH) => "the thread has ended".to_owned(),
         _ => format!("the kernel refuses it: {error}"),
     }
@@ -84,6 +85,7 @@ mod tests {
         assert!(of(Errno::MFILE, Needs::AllOfCpus, Some(2)).contains("ulimit -n"));
         assert!(of(Errno::BUSY, Needs::AllOfCpus, Some(2)).contains("watchdog"));
         assert!(of(Errno::SRCH, Needs::OwnThreads, Some(2)).contains("ended"));
-        assert!(of(Errno::INVAL, Needs::AllOfCpus, Some(2)).contains("Invalid argument"));
+        assert!(of(Errno::INVAL, Needs::OwnThreads, Some(2)).contains("guest and host apart"));
+        assert!(of(Errno::IO, Needs::AllOfCpus, Some(2)).starts_with("the kernel refuses it: "));
     }
 }
