@@ -69,10 +69,18 @@ impl<'a> Evidence<'a> {
         }
     }
 
-    /// The mean of one over the blocks that have it.
+    /// The mean of one over the blocks that have it, of something that is never below nothing.
     pub fn value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
-        let values: Vec<f64> = self.blocks.iter().filter_map(|block| block.mean(who, of)).collect();
-        mean(values)
+        mean(self.each(who, of)).map(never_below_nothing)
+    }
+
+    /// The same of something that may be, as a difference may.
+    pub fn signed_value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
+        mean(self.each(who, of))
+    }
+
+    fn each(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Vec<f64> {
+        self.blocks.iter().filter_map(|block| block.mean(who, of)).collect()
     }
 
     /// Both, over the blocks in which both have it.
@@ -82,8 +90,8 @@ impl<'a> Evidence<'a> {
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
         let ratios: Vec<f64> = pairs.iter().map(|(baseline, contender)| contender / baseline).collect();
         Some(Pair {
-            baseline: mean(pairs.iter().map(|pair| pair.0).collect())?,
-            contender: mean(pairs.iter().map(|pair| pair.1).collect())?,
+            baseline: never_below_nothing(mean(pairs.iter().map(|pair| pair.0).collect())?),
+            contender: never_below_nothing(mean(pairs.iter().map(|pair| pair.1).collect())?),
             ratio: student::geometric_mean(&ratios),
             difference: mean(pairs.iter().map(|(baseline, contender)| contender - baseline).collect())?,
         })
@@ -103,6 +111,11 @@ pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
     let method = "mean over blocks; Student's t".to_owned();
     let bounds = student::bounds_of_mean(&values);
     (!values.is_empty()).then_some(Estimate { point, bounds, method })
+}
+
+/// An interval around few and different values reaches below what can be; that part of it says nothing.
+fn never_below_nothing(estimate: Estimate) -> Estimate {
+    Estimate { bounds: estimate.bounds.map(|end| end.max(0.0)), ..estimate }
 }
 
 /// The end of an interval that is nearer to `neutral`, if it leaves that out.
@@ -150,6 +163,19 @@ pub(crate) mod tests {
         assert!((low - 90.4165).abs() < 1e-3 && (high - 114.5835).abs() < 1e-3, "{low} {high}");
         assert_eq!(nearest_end(&pair.difference, 0.0), Some(low));
         assert!(pair.ratio.unwrap().point > 1.9);
+    }
+
+    /// `d = [1, 1, 9]`, `scipy.stats.t.interval(0.95, 2, numpy.mean(d), scipy.stats.sem(d))` (scipy 1.17.1) is -7.8071 to
+    /// 15.1404.
+    #[test]
+    fn what_cannot_be_below_nothing_has_no_interval_that_is() {
+        let baseline = [1.0, 1.0, 9.0].map(trial);
+        let found = evidence(&baseline, &baseline);
+        let ends = |estimate: Option<Estimate>| estimate.unwrap().bounds.known().unwrap();
+        let (low, high) = ends(found.value(Who::Baseline, &|trial| Some(trial.transactions)));
+        assert!(low.to_bits() == 0.0_f64.to_bits() && (high - 15.1404).abs() < 1e-3, "{low} {high}");
+        let (low, _) = ends(found.signed_value(Who::Baseline, &|trial| Some(trial.transactions)));
+        assert!((low + 7.8071).abs() < 1e-3, "{low}");
     }
 
     #[test]

@@ -129,7 +129,7 @@ fn split(evidence: &Evidence<'_>, who: Who) -> Option<ResponseSplit> {
         let known: Option<f64> = counted.iter().map(|reading| (reading.each_ms)(trial)).sum();
         Some(trial.response_ms? - known?)
     };
-    let rest_ms = evidence.value(who, &rest).or_else(|| mean(vec![rest_of_means(&response_ms, &parts)]))?;
+    let rest_ms = evidence.signed_value(who, &rest).or_else(|| mean(vec![rest_of_means(&response_ms, &parts)]))?;
     Some(ResponseSplit { contender: evidence.name(who).to_owned(), response_ms, parts, rest_ms })
 }
 

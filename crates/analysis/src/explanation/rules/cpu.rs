@@ -118,7 +118,7 @@ pub fn stolen(evidence: &Evidence<'_>) -> Vec<Said> {
 
 pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
-        let difference = evidence.value(who, &|trial| Some(waited_share(trial)? - stolen_share(trial)?))?;
+        let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - stolen_share(trial)?))?;
         let (by_host, by_machine) = (evidence.value(who, &waited_share)?, evidence.value(who, &stolen_share)?);
         let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
         is_so.then(|| {

@@ -44,7 +44,7 @@ pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
         for (operation, mean) in OPERATIONS {
             let of_guest = |trial: &CountedTrial| mean(&inside(trial)?);
             let of_host = |trial: &CountedTrial| mean(&below(trial)?);
-            let longer = evidence.value(who, &|trial| Some(of_guest(trial)? - of_host(trial)?));
+            let longer = evidence.signed_value(who, &|trial| Some(of_guest(trial)? - of_host(trial)?));
             let means = evidence.value(who, &of_guest).zip(evidence.value(who, &of_host));
             let Some((longer, (guest, host))) = longer.zip(means) else { continue };
             if nearest_end(&longer, 0.0).is_none_or(|end| end.abs() <= SMALLEST_DIFFERENCE_MS) {
@@ -109,7 +109,7 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
         return is_guest.then_some(Said::NotKnown(what));
     };
     let longer = evidence
-        .value(who, &|trial| Some(inside(trial)?.ms_of_an_operation()? - below(trial)?.ms_of_an_operation()?))?;
+        .signed_value(who, &|trial| Some(inside(trial)?.ms_of_an_operation()? - below(trial)?.ms_of_an_operation()?))?;
     let varies = evidence.value(who, &|trial| variation(trial.side(Side::Machine)?))?;
     let is_so = nearest_end(&longer, 0.0).is_some_and(|end| end > 0.0)
         && guest.point > LONGER * host.point
