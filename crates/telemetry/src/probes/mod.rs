@@ -73,7 +73,7 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
         huge_pages::opening(),
         faults::opening(),
         pressure::opening(),
-        network::opening(&targets.interfaces),
+        network::opening(tree, &targets.interfaces),
         numa::opening(tree),
         frequency::opening(tree),
         frequency::governor(tree),

@@ -6,9 +6,14 @@
 use super::{Counters, Opening};
 use crate::counter::{Counter, part};
 use crate::targets::Interfaces;
+use crate::tree::Tree;
+use std::collections::BTreeSet;
 
 const DEV: &str = "/proc/net/dev";
 const LOOPBACK: &str = "lo";
+const INTERFACES: &str = "/sys/class/net";
+/// `IFF_UP` of an interface's flags.
+const FLAG_UP: u32 = 1;
 /// A host of containers has hundreds, and each would have eight columns.
 const MOST_UNNAMED: usize = 32;
 
@@ -24,20 +29,31 @@ const FIELDS: [(usize, &str, &str); 8] = [
     (11, "sent_drops", ""),
 ];
 
-pub fn opening(interfaces: &Interfaces) -> Opening {
-    let interfaces = interfaces.clone();
-    let remedy = "the kernel must have a network, and the named interfaces must be in our namespace";
-    Opening::new("network", DEV, remedy, move |files| counters(&files.text(DEV)?, &interfaces))
+pub fn opening(tree: &Tree, interfaces: &Interfaces) -> Opening {
+    let (interfaces, down) = (interfaces.clone(), down(tree));
+    let remedy = "the kernel must have a network, and the named interfaces must be in our namespace and up";
+    Opening::new("network", DEV, remedy, move |files| counters(&files.text(DEV)?, &interfaces, &down))
 }
 
-fn counters(text: &str, interfaces: &Interfaces) -> Counters {
+/// Interfaces that are switched off when the probe is opened: kernels make some that nobody uses.
+fn down(tree: &Tree) -> BTreeSet<String> {
+    let is_down = |name: &String| {
+        let flags = tree.value(&format!("{INTERFACES}/{name}/flags")).ok();
+        let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim_start_matches("0x"), 16).ok());
+        flags.is_some_and(|flags| flags & FLAG_UP == 0)
+    };
+    tree.names(INTERFACES).into_iter().filter(is_down).collect()
+}
+
+fn counters(text: &str, interfaces: &Interfaces, down: &BTreeSet<String>) -> Counters {
     let lines: Vec<(&str, &str)> = text.lines().skip(2).filter_map(|line| line.trim_start().split_once(':')).collect();
+    let is_used = |name: &str| name != LOOPBACK && !down.contains(name);
     let chosen: Vec<(&str, &str)> = match interfaces {
-        Interfaces::AllButLoopback => lines.into_iter().filter(|(name, _)| *name != LOOPBACK).collect(),
+        Interfaces::AllButLoopback => lines.into_iter().filter(|(name, _)| is_used(name)).collect(),
         Interfaces::Named(names) => lines.into_iter().filter(|(name, _)| names.iter().any(|one| one == name)).collect(),
     };
     match interfaces {
-        Interfaces::AllButLoopback if chosen.is_empty() => Err("there is no interface but lo".to_owned()),
+        Interfaces::AllButLoopback if chosen.is_empty() => Err("there is no interface but lo that is up".to_owned()),
         Interfaces::AllButLoopback if chosen.len() > MOST_UNNAMED => {
             Err(format!("there are {} interfaces and none is named", chosen.len()))
         }
@@ -66,9 +82,26 @@ Inter-|   Receive                                                |  Transmit
   eth0:6369838634  145753    1    2    0     0          0         0  6929741   83288    3    4    0     0       0          0
 ";
 
+    fn none() -> BTreeSet<String> {
+        BTreeSet::new()
+    }
+
+    #[test]
+    fn interfaces_that_are_switched_off_are_left_out() {
+        let root = tempfile::tempdir().unwrap();
+        for (name, flags) in [("lo", "0x9\n"), ("eth0", "0x1003\n"), ("ifb0", "0x82\n"), ("odd", "x\n")] {
+            let folder = root.path().join("sys/class/net").join(name);
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(folder.join("flags"), flags).unwrap();
+        }
+        assert_eq!(down(&Tree::new(root.path())), ["ifb0".to_owned()].into());
+        let why = counters(TEXT, &Interfaces::AllButLoopback, &["eth0".to_owned()].into());
+        assert_eq!(why, Err("there is no interface but lo that is up".to_owned()));
+    }
+
     #[test]
     fn both_ways_without_loopback() {
-        let found = counters(TEXT, &Interfaces::AllButLoopback).unwrap();
+        let found = counters(TEXT, &Interfaces::AllButLoopback, &none()).unwrap();
         let values: Vec<u64> = found.iter().map(|counter| counter.value).collect();
         assert_eq!(values, [6_369_838_634, 145_753, 1, 2, 6_929_741, 83_288, 3, 4]);
         assert_eq!(found[5], Counter::counts("network.eth0.sent_packets", "", 83_288));
@@ -76,13 +109,13 @@ Inter-|   Receive                                                |  Transmit
 
     #[test]
     fn loopback_only_if_named() {
-        let found = counters(TEXT, &Interfaces::Named(vec!["lo".to_owned()])).unwrap();
+        let found = counters(TEXT, &Interfaces::Named(vec!["lo".to_owned()]), &none()).unwrap();
         assert_eq!(found[1], Counter::counts("network.lo.received_packets", "", 15_143_501));
         let missing = Interfaces::Named(vec!["tap0".to_owned()]);
-        assert_eq!(counters(TEXT, &missing), Err("/proc/net/dev has none of tap0".to_owned()));
+        assert_eq!(counters(TEXT, &missing, &none()), Err("/proc/net/dev has none of tap0".to_owned()));
         let many: Vec<String> = (0..40).map(|number| format!("veth{number}: 1 2 3\n")).collect();
         assert!(
-            counters(&format!("\n\n{}", many.concat()), &Interfaces::AllButLoopback)
+            counters(&format!("\n\n{}", many.concat()), &Interfaces::AllButLoopback, &none())
                 .unwrap_err()
                 .contains("40 interfaces")
         );
