@@ -80,6 +80,10 @@ pub struct MachineFacts {
     pub clock: Vec<ClockReading>,
 }
 
+/// Labels of the readings of a machine's clock around the driving.
+pub const BEFORE_DRIVING: &str = "before driving";
+pub const AFTER_DRIVING: &str = "after driving";
+
 /// The offset of a machine's monotonic clock to the host's, bounded by the round trip that measured it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {

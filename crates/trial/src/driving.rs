@@ -109,7 +109,9 @@ impl Running<'_> {
         folder.write_json("counters.json", &StoredCounters { before, after, window })?;
         let in_process = self.in_process();
         self.record.warnings.extend(validity::warnings(&facts));
-        if let Some(why) = validity::why_invalid(&facts, in_process) {
+        let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
+        let invalid = validity::why_time_is_wrong(clock, &facts).or_else(|| validity::why_invalid(&facts, in_process));
+        if let Some(why) = invalid {
             self.record.outcome = Outcome::Invalid { why };
         }
         self.record.host_state = std::mem::take(&mut self.host).state();

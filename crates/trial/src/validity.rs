@@ -2,7 +2,7 @@
 //! database broke down in between.
 
 use record::check::{Finding, Verdict};
-use record::trial::{DriverFacts, Queue};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, Queue};
 
 /// A shard that worked for more of the window than this kept answers waiting: measured, see docs/method.md.
 const BUSIEST_SHARD_MAX: f64 = 0.9;
@@ -12,6 +12,8 @@ const LATENESS_P99_MAX_US: u64 = 1_000;
 const LATENESS_SHARE_MAX: f64 = 0.25;
 /// A driver that was ready for more of the window than this without getting a CPU has lengthened the response times.
 const WITHOUT_CPU_MAX: f64 = 0.5;
+/// A clock inside that is wrong by more than this share makes a false throughput; less is warned of.
+const CLOCK_RATE_ERROR_MAX: f64 = 0.02;
 /// A queue grows if it is so much longer in the last third of the window than in the first.
 const GROWTH: f64 = 1.5;
 
@@ -48,6 +50,25 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
         ));
     }
     None
+}
+
+/// The reason why what was timed inside is false, if the machine's clock ran unlike the host's while it was driven.
+pub fn why_time_is_wrong(clock: &[ClockReading], facts: &DriverFacts) -> Option<String> {
+    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label);
+    let (before, after) = (at(BEFORE_DRIVING)?, at(AFTER_DRIVING)?);
+    let uncertain_ns = before.round_trip_ns.midpoint(after.round_trip_ns);
+    let gained_ns = after.offset_ns.abs_diff(before.offset_ns).saturating_sub(uncertain_ns);
+    let driven_ns = (facts.warmup_ms + facts.measured_ms) as f64 * 1e6;
+    let share = gained_ns as f64 / driven_ns.max(1.0);
+    let word = if after.offset_ns > before.offset_ns { "gained" } else { "lost" };
+    (facts.placement == "inside" && share > CLOCK_RATE_ERROR_MAX).then(|| {
+        format!(
+            "the machine's clock {word} {:.1} s on the host's while it was driven for {:.1} s, so what was timed inside is \
+             false; a guest measures how fast its clock runs when it boots, and does so wrong if its CPU is taken away then",
+            gained_ns as f64 / 1e9,
+            driven_ns / 1e9
+        )
+    })
 }
 
 /// What a reader must know of a measurement that stands.
@@ -141,6 +162,28 @@ mod tests {
         assert!(with(5_000, 12_000).is_some_and(|why| why.contains("5000 µs")));
         assert_eq!(with(5_000, 60_000), None, "a twelfth of the response");
         assert_eq!(with(900, 1_000), None, "below what a busy machine does to anybody");
+    }
+
+    /// Half a second in twenty-five is a fiftieth.
+    #[test]
+    fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
+        let told = |placement: &str, gained_ms: i64| {
+            let reading = |at: &str, offset_ms: i64| ClockReading {
+                at: at.to_owned(),
+                offset_ns: offset_ms * 1_000_000,
+                round_trip_ns: 2_000_000,
+            };
+            let clock = [reading(BEFORE_DRIVING, -9_000), reading(AFTER_DRIVING, -9_000 + gained_ms)];
+            let placement = placement.to_owned();
+            why_time_is_wrong(
+                &clock,
+                &DriverFacts { placement, warmup_ms: 5_000, measured_ms: 20_000, ..facts(1, 0.0, 0) },
+            )
+        };
+        assert_eq!(told("inside", 501), None, "as far as the readings are sure");
+        assert!(told("inside", 503).is_some_and(|why| why.contains("gained 0.5 s")));
+        assert!(told("inside", -12_000).is_some_and(|why| why.contains("lost 12.0 s")));
+        assert_eq!(told("outside", 12_000), None, "timed by the host");
     }
 
     #[test]

@@ -5,14 +5,10 @@
 //! after driving.
 
 use record::telemetry::Side;
-use record::trial::{ClockReading, DriverFacts, TrialRecord};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, TrialRecord};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const NANOS_PER_SECOND: f64 = 1e9;
-
-/// Labels of the readings around the driving.
-const BEFORE: &str = "before driving";
-const AFTER: &str = "after driving";
 
 /// Beginning and end of a window on one side's clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,14 +50,18 @@ pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, String> {
         let offset_ns = if side == Side::Machine { offset_ns } else { -offset_ns };
         at_ns.checked_add_signed(offset_ns).ok_or("the offset of the machine's clock cannot be right")
     };
-    Ok(SideWindow { start_ns: moved(own.start_ns, at_start)?, end_ns: moved(own.end_ns, at_end)? })
+    let (start_ns, end_ns) = (moved(own.start_ns, at_start)?, moved(own.end_ns, at_end)?);
+    if start_ns >= end_ns {
+        return Err("the machine's clock ran too unlike the host's".to_owned());
+    }
+    Ok(SideWindow { start_ns, end_ns })
 }
 
 /// The offset at the beginning and at the end of the window.
 fn offsets(clock: &[ClockReading], driver: &DriverFacts) -> Option<(i64, i64)> {
     let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
     let last = clock.last()?.offset_ns;
-    let (before, after) = (at(BEFORE).unwrap_or(last), at(AFTER).unwrap_or(last));
+    let (before, after) = (at(BEFORE_DRIVING).unwrap_or(last), at(AFTER_DRIVING).unwrap_or(last));
     let driven_ms = (driver.warmup_ms + driver.measured_ms) as f64;
     let share = driver.warmup_ms as f64 / driven_ms.max(1.0);
     #[allow(clippy::cast_possible_truncation)] // Between two numbers that fit.
@@ -80,7 +80,8 @@ mod tests {
         placement.clone_into(&mut driver.placement);
         (driver.warmup_ms, driver.measured_ms, driver.window_start_ns) = (10_000, 30_000, Some(50_000_000_000));
         let reading = |at: &str, offset_ns| ClockReading { at: at.to_owned(), offset_ns, round_trip_ns: 60_000 };
-        let clock = vec![reading("after boot", 77), reading(BEFORE, before_ns), reading(AFTER, after_ns)];
+        let clock =
+            vec![reading("after boot", 77), reading(BEFORE_DRIVING, before_ns), reading(AFTER_DRIVING, after_ns)];
         record.machine.as_mut().unwrap().clock = clock;
         record
     }
@@ -96,6 +97,14 @@ mod tests {
         let outside = record("outside", -40_000_000_000, -40_000_000_000);
         assert_eq!(of_side(&outside, Side::Host).unwrap(), own);
         assert_eq!(of_side(&outside, Side::Machine).unwrap().start_ns, 10_000_000_000);
+    }
+
+    /// A clock that gained 40 s while it was driven for 40 s: the window would end before it begins.
+    #[test]
+    fn a_clock_that_ran_wrong_leaves_no_window() {
+        let wrong = record("inside", 0, 40_000_000_000);
+        assert!(of_side(&wrong, Side::Machine).is_ok());
+        assert!(of_side(&wrong, Side::Host).unwrap_err().contains("too unlike"));
     }
 
     #[test]
