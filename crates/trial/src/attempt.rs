@@ -22,12 +22,14 @@ use record::folder::{RecordError, TrialFolder};
 use record::looks::{Look, Looks};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
-use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::{Offered, Placement};
+use telemetry::Latest;
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
 const START_LIMIT: Duration = Duration::from_mins(5);
@@ -76,6 +78,8 @@ pub struct Attempt<'a> {
     pub scratch: &'a Path,
     pub folder: TrialFolder,
     pub interrupts: &'a Interrupts,
+    /// Where the host's last sample is shown, if anybody looks.
+    pub latest: Option<&'a Arc<Latest>>,
     pub tell: &'a mut dyn FnMut(Event),
 }
 
@@ -174,14 +178,14 @@ impl Running<'_> {
             }
         };
         let counters = self.counters(machine)?;
-        self.read_clock(machine, "before driving")?;
+        self.read_clock(machine, BEFORE_DRIVING)?;
         let sampling = self.start_sampling(machine)?;
         self.enter(Phase::WarmUp);
         let mut driven = self.drive(machine, server, cell.drive_plan(pacing, self.attempt.planned.seed))?;
         let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
         driven.facts.ladder = climb.map(|climb| climb.ladder);
         self.record_sampling(machine, sampling)?;
-        self.read_clock(machine, "after driving")?;
+        self.read_clock(machine, AFTER_DRIVING)?;
         let counted = self.counters(machine)?;
         self.record_driving(&driven, &counters, &counted)?;
         if driven.stopped {

@@ -14,7 +14,9 @@ use record::plan::{Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::sync::Arc;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
+use telemetry::Latest;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ConductorError {
@@ -44,6 +46,8 @@ pub struct RunOrder<'a> {
     pub images: &'a Images,
     pub interrupts: &'a Interrupts,
     pub resumed: bool,
+    /// Where the host's last sample is shown while load is driven, if anybody looks.
+    pub latest: Option<&'a Arc<Latest>>,
 }
 
 /// What follows once all trials of the order have ended: the plan with one more block, or with the reason why there is none.
@@ -235,6 +239,7 @@ impl Run<'_> {
                     scratch: scratch.path(),
                     folder: self.order.folder.trial(planned.id),
                     interrupts: self.order.interrupts,
+                    latest: self.order.latest,
                     tell: &mut |event| voice.tell(&event),
                 },
                 now_text(),

@@ -33,7 +33,7 @@ impl Running<'_> {
         }
         let Watched { targets, asked } = machine.watched();
         let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);
-        match Sampling::start(sampler, Grid::of_seconds(origin_ns)) {
+        match Sampling::start_shown(sampler, Grid::of_seconds(origin_ns), self.attempt.latest.cloned()) {
             Ok(sampling) => {
                 sampling.mark();
                 Ok(Some(sampling))

@@ -55,6 +55,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         images: &images,
         interrupts: &interrupts,
         resumed,
+        latest: latest.as_ref(),
     };
     // A part of the blocks says nothing about precision.
     let is_whole = options.only.is_empty();
