@@ -7,6 +7,7 @@
 use super::Ground;
 use super::conversation::Conversation;
 use super::ratio::{judge, rounds};
+use super::study;
 use anyhow::{Context, bail, ensure};
 use machines::link::AgentLink;
 use serde_json::{Value, json};
@@ -62,30 +63,10 @@ pub fn race(ground: &Ground, count: u32) -> anyhow::Result<()> {
 
 /// Runs the study; from its events the time from boot to the first transaction, and the trial's record.
 fn one_run(ground: &Ground) -> anyhow::Result<(Duration, Value)> {
-    let study = ground.folder.join("boot.toml");
-    std::fs::write(&study, STUDY).with_context(|| format!("writing {}", study.display()))?;
-    let runs = ground.folder.join("runs");
-    let output = Command::new(&ground.bakeoff)
-        .args([Path::new("run"), &study, Path::new("--runs"), &runs])
-        .env("BAKEOFF_CACHE", &ground.cache)
-        .output()
-        .context("starting bakeoff run")?;
-    let run = newest_folder(&runs)?;
-    let events = read(&run.join("events.jsonl"))?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let taken = first_transaction(&events).with_context(|| format!("no transaction in this run:\n{said}"))?;
-    let record = serde_json::from_str(&read(&run.join("trials/0001/trial.json"))?).context("reading trial.json")?;
-    Ok((taken, record))
-}
-
-fn newest_folder(runs: &Path) -> anyhow::Result<PathBuf> {
-    let entries = std::fs::read_dir(runs).with_context(|| format!("looking into {}", runs.display()))?;
-    let folders = entries.filter_map(|entry| Some(entry.ok()?.path())).filter(|path| path.is_dir());
-    folders.max().with_context(|| format!("{} holds no run", runs.display()))
-}
-
-fn read(path: &Path) -> anyhow::Result<String> {
-    std::fs::read_to_string(path).with_context(|| format!("reading {}", path.display()))
+    let run = study::run(ground, "boot", STUDY)?;
+    let events = run.text("events.jsonl")?;
+    let taken = first_transaction(&events).with_context(|| format!("no transaction in this run:\n{}", run.said))?;
+    Ok((taken, run.json("trials/0001/trial.json")?))
 }
 
 /// From the beginning of the phase `boot` to the beginning of driving, which the first second's report gives away.

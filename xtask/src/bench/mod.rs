@@ -11,7 +11,9 @@ mod postgres;
 mod ratio;
 mod rows;
 mod statistics;
+mod study;
 mod table;
+mod telemetry;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
@@ -53,6 +55,11 @@ pub enum Race {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// What sampling host and machine costs: an A/B study on sysbench's point selects
+    Telemetry {
+        #[arg(long, default_value_t = 40)]
+        blocks: u32,
+    },
     /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
     Statistics {
         /// Of equal contenders, for each number of blocks
@@ -68,6 +75,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
         Race::Driver { rounds, seconds, only } => driver::race(&ground()?, *rounds, *seconds, only),
+        Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }

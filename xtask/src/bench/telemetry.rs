@@ -1,0 +1,86 @@
+//! What sampling costs: an A/B study of our own, of the workload whose transactions are the shortest.
+//!
+//! Both contenders are the same native PostgreSQL under sysbench's point selects; with one of them host and machine are
+//! sampled, with the other they are not. The analysis is that of any study.
+
+use super::{Ground, study};
+use anyhow::{Context, ensure};
+use serde_json::Value;
+
+const GOAL: f64 = 0.005;
+
+const STUDY: &str = r#"
+question = "What does sampling cost?"
+seed     = 1
+blocks   = BLOCKS
+
+[machine]
+vcpus  = 2
+memory = "1GiB"
+disk   = { size = "2GiB" }
+
+[engine]
+kind = "postgres"
+
+[workload]
+kind       = "sysbench-oltp"
+test       = "point_select"
+table_size = 100_000
+
+[load]
+clients = 16
+warmup  = "2s"
+measure = "8s"
+
+[[contender]]
+name     = "unsampled"
+baseline = true
+platform = { kind = "native" }
+set      = { "load.telemetry" = false }
+
+[[contender]]
+name     = "sampled"
+platform = { kind = "native" }
+"#;
+
+pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
+    let run = study::run(ground, "telemetry", &STUDY.replace("BLOCKS", &blocks.to_string()))?;
+    let analysis = run.json("analysis.json")?;
+    let ratio = &analysis["comparisons"][0]["throughput"];
+    let number =
+        |name: &str| ratio[name].as_f64().with_context(|| format!("no {name} in {ratio}; the run said:\n{}", run.said));
+    let (point, low, high) = (number("point")?, number("low")?, number("high")?);
+    let lost = |ratio: f64| 100.0 * (1.0 - ratio);
+    println!(
+        "throughput lost: {:.2} % (95 % interval {:.2} to {:.2}; {blocks} blocks)",
+        lost(point),
+        lost(high),
+        lost(low)
+    );
+    println!(
+        "CPU of the sampling threads: {:.2} % of one on the host, {:.2} % in the machine",
+        cost(&run, 0)?,
+        cost(&run, 1)?
+    );
+    let goal = 100.0 * GOAL;
+    println!("goal: less than {goal} %: {}", if 1.0 - point < GOAL { "met" } else { "missed" });
+    Ok(())
+}
+
+/// Mean share of one CPU that the thread of one side took, over all trials that were sampled.
+fn cost(run: &study::Ended, side: usize) -> anyhow::Result<f64> {
+    let trials = run.folder.join("trials");
+    let entries = std::fs::read_dir(&trials).with_context(|| format!("looking into {}", trials.display()))?;
+    let mut shares = Vec::new();
+    for trial in entries.flatten().map(|entry| entry.path()).filter(|path| path.join("telemetry.json").exists()) {
+        let index: Value = serde_json::from_slice(&std::fs::read(trial.join("telemetry.json"))?)?;
+        let table = ["telemetry-host.csv", "telemetry-machine.csv"][side];
+        let text = std::fs::read_to_string(trial.join(table))?;
+        let moments: Vec<f64> = text.lines().skip(1).filter_map(|line| line.split(',').next()?.parse().ok()).collect();
+        if let (Some(cost_ns), [first, .., last]) = (index[side]["cost_ns"].as_f64(), moments.as_slice()) {
+            shares.push(100.0 * cost_ns / (last - first));
+        }
+    }
+    ensure!(!shares.is_empty(), "nothing was sampled in {}", trials.display());
+    Ok(shares.iter().sum::<f64>() / shares.len() as f64)
+}
