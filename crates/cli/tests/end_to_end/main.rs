@@ -14,3 +14,4 @@ mod precision;
 mod runs;
 mod setting;
 mod two_runs;
+mod why;

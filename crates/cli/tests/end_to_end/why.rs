@@ -1,0 +1,142 @@
+//! What host and guest counted while a guest was measured, and what the report makes of it.
+
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use analysis::counted::{self, CountedTrial};
+use record::run::StoredTrial;
+use record::telemetry::{Series, Side};
+use serde_json::Value;
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// Operations that the limited guest's disk does in a second at most.
+const LIMIT: f64 = 120.0;
+/// Long enough for a mean, and for a variation from second to second.
+const SECONDS: &str = "measure = \"8s\"";
+const SHORT: &str = "measure = \"3s\"";
+
+/// Something that wants a CPU all the time. Dropping it ends it.
+struct BusyLoop(Child);
+
+impl BusyLoop {
+    fn on(cpu: u32) -> Self {
+        let mut command = Command::new("taskset");
+        command.args(["--cpu-list", &cpu.to_string(), "sh", "-c", "while :; do :; done"]);
+        Self(command.stdin(Stdio::null()).spawn().expect("a busy loop"))
+    }
+}
+
+impl Drop for BusyLoop {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn guest(name: &str, disk: &str) -> String {
+    format!("[[contender]]\nname = \"{name}\"\nplatform = {{ kind = \"qemu\", accelerator = \"tcg\"{disk} }}\n")
+}
+
+/// Two guests of one vCPU each, alike but for the limit of one's disk, on a CPU that somebody else uses as well.
+fn limited_and_shared() -> Place {
+    let native = "[[contender]]\nname = \"native\"\nplatform = { kind = \"native\" }\n";
+    let guests = [guest("free", ""), guest("limited", &format!(", disk = {{ operations_limit = {LIMIT} }}"))].concat();
+    let study = study("sqlite", "512MiB", "").replace(native, &guests).replace(SHORT, SECONDS);
+    let place = Place::new(&study.replace("blocks = 2", "blocks = 3"));
+    // Machines of one vCPU get the first CPU that we may use.
+    let first = telemetry::own_cpus().and_then(|cpus| cpus.first().copied()).expect("a CPU");
+    let mut run = place.command(&["run", "study.toml"]).stderr(Stdio::piped()).spawn().expect("running bakeoff");
+    let (mut busy, mut told) = (None, String::new());
+    for line in BufReader::new(run.stderr.take().expect("its progress")).lines().map_while(Result::ok) {
+        // While a guest boots, its kernel measures how fast its clock runs, and does so wrong if it is interrupted.
+        if line.ends_with(": warm up") {
+            busy = Some(BusyLoop::on(first));
+        } else if line.ends_with(": check") {
+            busy = None;
+        }
+        told.push_str(&line);
+        told.push('\n');
+    }
+    drop(busy);
+    assert_eq!(run.wait().expect("its end").code(), Some(0), "{told}");
+    place
+}
+
+#[test]
+fn what_holds_a_guest_back_is_named() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = limited_and_shared();
+    let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
+    let analysis: Value = serde_json::from_slice(&analysis).unwrap();
+    let sentences = analysis["explanations"][0]["sentences"].as_array().expect("sentences");
+    let said = |rule: &str| -> Vec<&str> {
+        let by_rule = sentences.iter().filter(|sentence| sentence["rule"] == rule);
+        by_rule.filter_map(|sentence| sentence["text"].as_str()).collect()
+    };
+    let held_back = said("held-back disk");
+    assert!(matches!(held_back[..], [one] if one.starts_with("limited's disk is held back")), "{sentences:#?}");
+    let shared = said("shared CPU");
+    for name in ["free", "limited"] {
+        assert!(shared.iter().any(|one| one.starts_with(&format!("{name}'s vCPU 0 waited"))), "{sentences:#?}");
+    }
+    let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    for part in
+        ["limited's disk is held back", "Load profile", "Operating system", "I/O profile", "the disk, as QEMU sees it"]
+    {
+        assert!(markdown.contains(part), "{part} is missing from {markdown}");
+    }
+    for trial in &place.record().trials {
+        agrees_between_layers(trial);
+    }
+}
+
+fn side(trial: &StoredTrial, side: Side) -> &Series {
+    let series = trial.telemetry.iter().find(|series| series.side == side);
+    series.unwrap_or_else(|| panic!("trial {} has nothing from {side:?}", trial.record.id))
+}
+
+/// Guest and QEMU count the same requests, each on its own clock and with samples of its own.
+fn agrees_between_layers(trial: &StoredTrial) {
+    let counted: CountedTrial = counted::of_trial(trial).expect("a measured window");
+    let (host, machine) = (counted.host.expect("the host's counts"), counted.machine.expect("the guest's counts"));
+    assert!(host.samples >= 7 && machine.samples >= 5, "{} and {}", host.samples, machine.samples);
+    let sum = |side: &counted::SideCounts, disk: &str| {
+        side.worth(&format!("{disk}.read_bytes")).unwrap() + side.worth(&format!("{disk}.write_bytes")).unwrap()
+    };
+    let (by_qemu, by_guest) = (sum(&host, "qemu_disk.data"), sum(&machine, "disk.data"));
+    assert!(by_guest > 0.0 && (by_qemu / by_guest - 1.0).abs() < 0.2, "{by_qemu} by QEMU, {by_guest} by the guest");
+    if trial.record.contender == "limited" {
+        let second = machine.disk().expect("the disk's counts").operations() / machine.seconds;
+        assert!(second < 1.2 * LIMIT, "{second} operations/s");
+    }
+    for (side, names) in [(Side::Host, &["vcpu.0", "emulator", "cpu"][..]), (Side::Machine, &["server", "interrupts"])]
+    {
+        for name in names {
+            let probe = self::side(trial, side).probes.iter().find(|probe| probe.name == **name).expect("a probe");
+            assert!(probe.columns.known().is_some(), "{probe:?}");
+        }
+    }
+}
+
+#[test]
+fn who_does_not_want_telemetry_gets_none() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let unsampled =
+        "[[contender]]\nname = \"unsampled\"\nplatform = { kind = \"native\" }\nset = { \"load.telemetry\" = false }\n";
+    let place = Place::new(&study("sqlite", "512MiB", unsampled).replace("blocks = 2", "blocks = 1"));
+    let output = place.bakeoff(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for trial in &place.record().trials {
+        let sides = if trial.record.contender == "unsampled" { 0 } else { 2 };
+        assert_eq!(trial.telemetry.len(), sides, "{}", trial.record.contender);
+    }
+    let run = place.run_folder();
+    let output = place.bakeoff(&["export", run.to_str().unwrap()]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    assert!(text(&output.stdout).contains("native"), "{}", text(&output.stdout));
+    assert!(!text(&output.stdout).contains("unsampled"));
+}
