@@ -60,6 +60,10 @@ fn lock_share(trial: &CountedTrial) -> Option<f64> {
 }
 
 pub fn locks(evidence: &Evidence<'_>) -> Vec<Said> {
+    if BOTH.into_iter().all(|who| evidence.value(who, &|trial| trial.database.lock_ms).is_none()) {
+        let what = "how long transactions waited for locks of rows: their databases do not add that up";
+        return vec![Said::NotKnown(what.to_owned())];
+    }
     let of = |who: Who| {
         let share = evidence.value(who, &lock_share)?;
         let waited = evidence.value(who, &|trial| trial.database.lock_ms)?;
