@@ -22,8 +22,11 @@ use record::folder::{RecordError, TrialFolder};
 use record::looks::{Look, Looks};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
+use record::trial::{
+    AFTER_DRIVING, BEFORE_DRIVING, ClockReading, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord,
+};
 use std::collections::BTreeMap;
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
@@ -40,6 +43,13 @@ const STOP_LIMIT: Duration = Duration::from_mins(5);
 /// A machine whose agent said goodbye ends within this.
 const END_LIMIT: Duration = Duration::from_mins(1);
 
+/// A guest whose clock runs wrong is booted again, up to so many times in all.
+const BOOTS_MAX: u32 = 4;
+/// Readings of two clocks so far apart show whether they run alike.
+const CLOCK_TRIAL: Duration = Duration::from_millis(500);
+/// A machine whose clock is so near to the host's shares it: no two systems boot within this.
+const OWN_CLOCK_NS: u64 = 1_000_000;
+
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
     #[error(transparent)]
@@ -55,7 +65,11 @@ pub enum AttemptError {
     #[error("{error}; {}", last_words(.console))]
     BrokenOff { error: LinkError, console: String },
     #[error("{0}")]
+    WrongClock(String),
+    #[error("{0}")]
     Drive(#[from] DriveError),
+    #[error("removing the data disk of a guest that is booted again: {0}")]
+    Leftover(#[source] std::io::Error),
     #[error("finding a free port for the server: {0}")]
     Port(#[source] std::io::Error),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
@@ -110,6 +124,7 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
         record,
         phase: Phase::Clone,
         since: Instant::now(),
+        clock_read: None,
         findings,
         port: None,
         looks: None,
@@ -124,6 +139,7 @@ pub(crate) struct Running<'a> {
     pub(crate) record: TrialRecord,
     pub(crate) phase: Phase,
     since: Instant,
+    clock_read: Option<Instant>,
     findings: Vec<Finding>,
     /// What was counted within the measured window.
     pub(crate) looks: Option<Looks>,
@@ -135,6 +151,16 @@ pub(crate) struct Running<'a> {
 
 impl Running<'_> {
     fn carry_out(&mut self) -> Result<(), AttemptError> {
+        for _ in 1..BOOTS_MAX {
+            match self.carry_out_once() {
+                Err(AttemptError::WrongClock(why)) => self.record.warnings.push(format!("booted again: {why}")),
+                other => return other,
+            }
+        }
+        self.carry_out_once()
+    }
+
+    fn carry_out_once(&mut self) -> Result<(), AttemptError> {
         self.enter(Phase::Clone);
         let data = self.clone_data()?;
         self.enter(Phase::Boot);
@@ -156,6 +182,7 @@ impl Running<'_> {
         self.describe(machine)?;
         self.enter(Phase::Start);
         let server = self.start_server(machine)?;
+        self.require_right_clock(machine)?;
         let driven = self.drive_and_check(machine, &server);
         if driven.is_err() {
             self.save_server_log(machine);
@@ -203,6 +230,11 @@ impl Running<'_> {
             return Ok(DataDisk::Device(device.into()));
         }
         let path = self.attempt.scratch.join("data.img");
+        // Of a guest that is booted again.
+        match std::fs::remove_file(&path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(AttemptError::Leftover(error)),
+            _ => {}
+        }
         images::data::clone(prepared, &path)?;
         Ok(DataDisk::Image(path))
     }
@@ -247,6 +279,28 @@ impl Running<'_> {
             }
             other => Err(mismatch("describe", &other).into()),
         }
+    }
+
+    /// Whether the machine's clock runs as fast as the host's. A guest measures how fast it runs while it boots; one whose
+    /// CPU is emulated, and taken away meanwhile, is wrong about it, by a factor of several.
+    fn require_right_clock(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        let booted = self.last_clock();
+        if booted.as_ref().is_none_or(|(reading, _)| reading.offset_ns.unsigned_abs() < OWN_CLOCK_NS) {
+            return Ok(());
+        }
+        if let Some((_, at)) = booted {
+            std::thread::sleep(CLOCK_TRIAL.saturating_sub(at.elapsed()));
+        }
+        self.read_clock(machine, "after start")?;
+        let why = booted.zip(self.last_clock()).and_then(|((one, at), (other, now))| {
+            validity::why_clock_is_wrong(&one, &other, now.saturating_duration_since(at))
+        });
+        why.map_or(Ok(()), |why| Err(AttemptError::WrongClock(why)))
+    }
+
+    /// The last reading of the machine's clock, and when it was taken.
+    fn last_clock(&self) -> Option<(ClockReading, Instant)> {
+        Some((self.record.machine.as_ref()?.clock.last()?.clone(), self.clock_read?))
     }
 
     fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
@@ -315,6 +369,7 @@ impl Running<'_> {
     fn read_clock(&mut self, machine: &mut dyn Machine, at: &str) -> Result<(), AttemptError> {
         let interrupts = self.attempt.interrupts;
         let reading = Conversation { link: machine.link(), interrupts }.read_clock(at)?;
+        self.clock_read = Some(Instant::now());
         if let Some(facts) = &mut self.record.machine {
             facts.clock.push(reading);
         }

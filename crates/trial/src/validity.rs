@@ -3,6 +3,7 @@
 
 use record::check::{Finding, Verdict};
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, Queue};
+use std::time::Duration;
 
 /// A shard that worked for more of the window than this kept answers waiting: measured, see docs/method.md.
 const BUSIEST_SHARD_MAX: f64 = 0.9;
@@ -52,21 +53,30 @@ pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
     None
 }
 
+/// By how much the machine's clock gained on the host's between two readings, less what they leave open.
+fn surely_gained_ns(one: &ClockReading, other: &ClockReading) -> u64 {
+    other.offset_ns.abs_diff(one.offset_ns).saturating_sub(one.round_trip_ns.midpoint(other.round_trip_ns))
+}
+
+/// Whether two readings that are so far apart by the host's clock show that the machine's runs at another rate.
+pub fn why_clock_is_wrong(one: &ClockReading, other: &ClockReading, apart: Duration) -> Option<String> {
+    let share = surely_gained_ns(one, other) as f64 / 1e9 / apart.as_secs_f64();
+    let rate = 1.0 + (other.offset_ns - one.offset_ns) as f64 / 1e9 / apart.as_secs_f64();
+    (share > CLOCK_RATE_ERROR_MAX).then(|| format!("the machine's clock ran {rate:.2} times as fast as the host's"))
+}
+
 /// The reason why what was timed inside is false, if the machine's clock ran unlike the host's while it was driven.
 pub fn why_time_is_wrong(clock: &[ClockReading], facts: &DriverFacts) -> Option<String> {
     let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label);
     let (before, after) = (at(BEFORE_DRIVING)?, at(AFTER_DRIVING)?);
-    let uncertain_ns = before.round_trip_ns.midpoint(after.round_trip_ns);
-    let gained_ns = after.offset_ns.abs_diff(before.offset_ns).saturating_sub(uncertain_ns);
-    let driven_ns = (facts.warmup_ms + facts.measured_ms) as f64 * 1e6;
-    let share = gained_ns as f64 / driven_ns.max(1.0);
+    let gained_s = surely_gained_ns(before, after) as f64 / 1e9;
+    let driven_s = (facts.warmup_ms + facts.measured_ms) as f64 / 1e3;
     let word = if after.offset_ns > before.offset_ns { "gained" } else { "lost" };
-    (facts.placement == "inside" && share > CLOCK_RATE_ERROR_MAX).then(|| {
+    let is_wrong = facts.placement == "inside" && gained_s > CLOCK_RATE_ERROR_MAX * driven_s;
+    is_wrong.then(|| {
         format!(
-            "the machine's clock {word} {:.1} s on the host's while it was driven for {:.1} s, so what was timed inside is \
-             false; a guest measures how fast its clock runs when it boots, and does so wrong if its CPU is taken away then",
-            gained_ns as f64 / 1e9,
-            driven_ns / 1e9
+            "the machine's clock {word} {gained_s:.1} s on the host's while it was driven for {driven_s:.1} s, so what was \
+             timed inside is false"
         )
     })
 }
@@ -162,6 +172,21 @@ mod tests {
         assert!(with(5_000, 12_000).is_some_and(|why| why.contains("5000 µs")));
         assert_eq!(with(5_000, 60_000), None, "a twelfth of the response");
         assert_eq!(with(900, 1_000), None, "below what a busy machine does to anybody");
+    }
+
+    #[test]
+    fn a_clock_that_runs_at_another_rate_is_found_out() {
+        let reading = |offset_ms: i64| ClockReading {
+            at: String::new(),
+            offset_ns: offset_ms * 1_000_000,
+            round_trip_ns: 1_000_000,
+        };
+        let told = |gained_ms: i64| {
+            why_clock_is_wrong(&reading(-70_000), &reading(-70_000 + gained_ms), Duration::from_millis(500))
+        };
+        assert_eq!(told(10), None, "9 ms surely, of 10 that would be wrong");
+        assert_eq!(told(1_250).unwrap(), "the machine's clock ran 3.50 times as fast as the host's");
+        assert_eq!(told(-100).unwrap(), "the machine's clock ran 0.80 times as fast as the host's");
     }
 
     /// Half a second in twenty-five is a fiftieth.
