@@ -148,6 +148,8 @@ fn boot(words: &mut Words, order: &CommandOrder) {
         // All emulated CPUs read one counter, but the emulation does not promise it, and a kernel that is not told falls
         // back to an emulated timer chip: each look at the clock then takes 20 times as long.
         kernel_words.push("tsc=reliable".to_owned());
+        // The kernel panics if its timer does not tick while it looks, and an emulated CPU may be taken away just then.
+        kernel_words.push("no_timer_check".to_owned());
     }
     kernel_words.extend(boot_words(order).to_words());
     words.add(&["-kernel", &text(&order.kernel), "-initrd", &text(&order.initramfs)]);
