@@ -116,12 +116,16 @@ fn serves_as_a_pilot(place: &Place) {
     let pilot = place.run_folder().display().to_string();
     let plan = |more: &[&str]| place.bakeoff(&[&["plan", "study.toml", "--aa", "--pilot", &pilot], more].concat());
     let told = text(&plan(&[]).stdout);
-    assert!(told.contains("native (again) against native: in its 10 blocks the log ratio spreads by "), "{told}");
+    // On a busy host a trial of a second may come to nothing, and its block with it.
+    let blocks = told.split("native (again) against native: in its ").nth(1).and_then(|rest| rest.split(' ').next());
+    let blocks = blocks.and_then(|count| count.parse::<u64>().ok()).unwrap_or_else(|| panic!("{told}"));
+    assert!((5..=10).contains(&blocks), "{told}");
+    assert!(told.contains(&format!("in its {blocks} blocks the log ratio spreads by ")), "{told}");
     assert!(told.contains("10 blocks will know the ratio to within ±"), "{told}");
     assert!(told.contains("±50 % needs "), "the study's own wish: {told}");
     assert!(text(&plan(&["--precision", "0.5%"]).stdout).contains("±0.5 % needs "));
     let json: serde_json::Value = serde_json::from_slice(&plan(&["--json"]).stdout).unwrap();
-    assert_eq!(json["outlook"]["comparisons"][0]["pilot_blocks"], 10);
+    assert_eq!(json["outlook"]["comparisons"][0]["pilot_blocks"], blocks);
     assert!(json["outlook"]["block_ms"].as_u64().unwrap() > 2_000);
     let refused = |output: std::process::Output, expected: &str| {
         let told = text(&output.stderr);
