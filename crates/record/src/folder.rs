@@ -175,6 +175,12 @@ impl TrialFolder {
         self.path.join("logs")
     }
 
+    /// The folder of one of several machines that run side by side, counted from 1: the same files again.
+    #[must_use]
+    pub fn machine(&self, number: u32) -> Self {
+        Self { path: self.path.join("machines").join(number.to_string()) }
+    }
+
     pub fn is_complete(&self) -> bool {
         self.path.join("trial.json").exists()
     }

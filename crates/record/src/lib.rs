@@ -23,6 +23,7 @@ pub mod simulated;
 pub mod synthetic;
 pub mod telemetry;
 pub mod telemetry_files;
+pub mod together;
 pub mod trial;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.

@@ -60,6 +60,16 @@ impl Cell {
         let swept = self.sweep.iter().map(|(key, value)| format!("{key} = {value}"));
         self.scenario.iter().cloned().chain(swept).collect::<Vec<_>>().join(", ")
     }
+
+    /// How many machines run side by side in each trial.
+    pub fn machines(&self) -> u32 {
+        self.of_machine("count").and_then(|count| u32::try_from(count).ok()).unwrap_or(1)
+    }
+
+    /// A whole number of the shape that each machine has, by its name in a study ("vcpus", "memory").
+    pub fn of_machine(&self, name: &str) -> Option<u64> {
+        self.settings.get("machine")?.get(name)?.as_u64()
+    }
 }
 
 /// One execution of a cell. Trials are listed in the order in which they run.

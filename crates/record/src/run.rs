@@ -5,9 +5,10 @@ use crate::facts::Facts;
 use crate::folder::{RecordError, RunFolder, TrialFolder, failing, read_json};
 use crate::intervals::Measured;
 use crate::looks::{Looks, StoredCounters};
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::telemetry::Series;
 use crate::telemetry_files;
+use crate::together;
 use crate::trial::TrialRecord;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -34,6 +35,16 @@ pub struct StoredTrial {
     pub looks: Option<Looks>,
     /// What host and machine counted over time; none from old records.
     pub telemetry: Vec<Series>,
+    /// Where several machines ran side by side, each by itself, in their order; then the rest of this is of all together
+    /// ([`together::compose`]). Empty of one machine, and its parts have none.
+    pub machines: Vec<StoredTrial>,
+}
+
+impl StoredTrial {
+    /// What is said of single machines: each of several, or the trial itself.
+    pub fn each_machine(&self) -> &[Self] {
+        if self.machines.is_empty() { std::slice::from_ref(self) } else { &self.machines }
+    }
 }
 
 impl Run {
@@ -41,14 +52,31 @@ impl Run {
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
-        let complete = plan.trials.iter().map(|trial| folder.trial(trial.id)).filter(TrialFolder::is_complete);
-        let mut trials = complete.map(|trial| read_trial(&trial)).collect::<Result<Vec<_>, _>>()?;
+        let planned = plan.trials.iter().map(|trial| (folder.trial(trial.id), machines(&plan, trial)));
+        let complete = planned.filter(|(trial, _)| trial.is_complete());
+        let mut trials =
+            complete.map(|(trial, machines)| read_trial(&trial, machines)).collect::<Result<Vec<_>, _>>()?;
         trials.sort_by_key(|trial| trial.record.id);
         Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })
     }
 }
 
-fn read_trial(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
+fn machines(plan: &Plan, trial: &PlannedTrial) -> u32 {
+    plan.cells.iter().find(|cell| cell.id == trial.cell).map_or(1, Cell::machines)
+}
+
+fn read_trial(trial: &TrialFolder, machines: u32) -> Result<StoredTrial, RecordError> {
+    if machines < 2 {
+        return read_machine(trial);
+    }
+    // A machine's place in the list is its number, so nothing is read beyond one that is missing.
+    let parts = (1..=machines).map(|number| trial.machine(number)).take_while(TrialFolder::is_complete);
+    let parts = parts.map(|part| read_machine(&part)).collect::<Result<Vec<_>, _>>()?;
+    Ok(together::compose(trial.record()?, parts, machines))
+}
+
+/// What the folder of a trial of one machine holds, or that of one machine of several.
+fn read_machine(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
     let (record, path) = (trial.record()?, trial.path());
     let log = path.join("intervals.hlog");
     let measured = if log.exists() {
@@ -62,5 +90,5 @@ fn read_trial(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json::<StoredCounters>(&counters)?.window } else { None };
     let telemetry = telemetry_files::read(path)?;
-    Ok(StoredTrial { record, measured, findings, looks, telemetry })
+    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines: Vec::new() })
 }

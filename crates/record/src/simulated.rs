@@ -149,7 +149,14 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         host_state: None,
         warnings: Vec::new(),
     };
-    StoredTrial { record, measured: Some(measured), findings: Vec::new(), looks: None, telemetry: Vec::new() }
+    StoredTrial {
+        record,
+        measured: Some(measured),
+        findings: Vec::new(),
+        looks: None,
+        telemetry: Vec::new(),
+        machines: Vec::new(),
+    }
 }
 
 /// Seconds that depend on the one before, and now and then a burst.

@@ -1,6 +1,7 @@
 //! A made-up run with realistic noise, for the tests of what reads records. It is drawn from a seed, so that it is the
 //! same everywhere; nothing in it was measured.
 
+pub mod consolidated;
 pub mod telemetry;
 
 use crate::FORMAT;
@@ -237,6 +238,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         findings: findings(&mut chance),
         looks: Some(looks(speed)),
         telemetry: telemetry::of_trial(native, per_second, WARMUP_S + MEASURED_S + 1, &mut chance),
+        machines: Vec::new(),
     }
 }
 

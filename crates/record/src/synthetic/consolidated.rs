@@ -1,0 +1,144 @@
+//! A made-up study of one, two and three machines side by side on a host of two CPUs, each machine with both of them.
+
+use super::{Chance, SPEED, WARMUP_S, driver, findings, host, host_state, length_ms, looks, machine, plan};
+use super::{series, server, settings};
+use crate::FORMAT;
+use crate::facts::Fact;
+use crate::phase::Phase;
+use crate::plan::{Cell, Plan, PlannedTrial};
+use crate::run::{Run, StoredTrial};
+use crate::together;
+use crate::trial::{Outcome, PhaseSpan, TrialRecord};
+use serde_json::json;
+
+const CONTENDERS: [&str; 2] = ["native", "kvm"];
+/// How many machines there are in each scenario.
+const COUNTS: [u32; 3] = [1, 2, 3];
+/// What is left of the host's speed for all machines together, for each further machine.
+const LEFT: f64 = 0.95;
+/// What a machine that is held back keeps of its share.
+const HELD_BACK: f64 = 0.55;
+/// How much machines of one trial differ by chance, as a share.
+const WOBBLE: f64 = 0.012;
+/// How much later than the machine before it each begins its window.
+const LATER_NS: u64 = 1_500_000;
+
+/// A machine that gets less than the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HeldBack {
+    pub contender: &'static str,
+    /// Counted from 1.
+    pub machine: u32,
+}
+
+/// The run; every trial completed.
+pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
+    let plan = consolidated_plan(blocks);
+    let trials = plan.trials.iter().map(|planned| trial(&plan, planned, held_back)).collect();
+    Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
+}
+
+fn consolidated_plan(blocks: u32) -> Plan {
+    let cells: Vec<Cell> = COUNTS
+        .into_iter()
+        .flat_map(|count| CONTENDERS.map(|contender| (count, contender)))
+        .zip(0..)
+        .map(|((count, contender), id)| cell(id, contender, count))
+        .collect();
+    let many = u32::try_from(cells.len()).unwrap_or(u32::MAX);
+    let trial = |index: u32| {
+        let (block, place) = (index / many + 1, index % many);
+        PlannedTrial { id: index + 1, block, cell: (place + block) % many, seed: 2000 + u64::from(block) }
+    };
+    Plan {
+        question: "What does the worst-off of several database servers on one host get?".to_owned(),
+        study: "consolidation".to_owned(),
+        cells,
+        trials: (0..blocks * many).map(trial).collect(),
+        ..plan(blocks)
+    }
+}
+
+fn cell(id: u32, contender: &str, count: u32) -> Cell {
+    let mut settings = settings(contender);
+    settings["machine"]["count"] = json!(count);
+    Cell {
+        id,
+        contender: contender.to_owned(),
+        baseline: contender == CONTENDERS[0],
+        scenario: Some(format!("{count}x2")),
+        sweep: serde_json::Map::new(),
+        settings,
+    }
+}
+
+fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> StoredTrial {
+    let cell = &plan.cells[planned.cell as usize];
+    let count = cell.machines();
+    let mut chance = Chance::new(planned.seed * 31 + u64::from(planned.cell));
+    let of_contender = SPEED[usize::from(!cell.baseline)];
+    // The whole host drifts a little from block to block, and each trial wobbles around that.
+    let drift = (1.0 - 0.01 * f64::from(planned.block)) * (1.0 + 0.01 * chance.normal());
+    let each = of_contender * drift * LEFT.powf(f64::from(count - 1)) / f64::from(count);
+    let part = |number: u32| {
+        let is_held_back = held_back == Some(HeldBack { machine: number, contender: of(cell) }) && count > 1;
+        let kept = if is_held_back { HELD_BACK } else { 1.0 };
+        machine_of(planned, cell, number, each * kept)
+    };
+    if count == 1 {
+        let alone = part(1);
+        return StoredTrial { record: TrialRecord { host_state: Some(host_state(planned)), ..alone.record }, ..alone };
+    }
+    let record = TrialRecord { host_state: Some(host_state(planned)), ..record(planned, cell) };
+    together::compose(record, (1..=count).map(part).collect(), count)
+}
+
+fn of(cell: &Cell) -> &'static str {
+    CONTENDERS[usize::from(!cell.baseline)]
+}
+
+/// One machine by itself, at about this share of the speed that the whole host has.
+fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> StoredTrial {
+    let mut chance = Chance::new(planned.seed * 977 + u64::from(planned.cell) * 31 + u64::from(number));
+    let speed = speed * (1.0 + WOBBLE * chance.normal());
+    let measured = series(speed, &mut chance);
+    let mut driver = driver(&measured, &mut chance);
+    driver.window_start_ns = Some(WARMUP_S * 1_000_000_000 + u64::from(number - 1) * LATER_NS);
+    let mut machine = machine(&cell.contender);
+    machine.decided.insert("slot".to_owned(), Fact::known(number.to_string()));
+    StoredTrial {
+        record: TrialRecord {
+            machine: Some(machine),
+            server: Some(server()),
+            driver: Some(driver),
+            ..record(planned, cell)
+        },
+        measured: Some(measured),
+        findings: findings(&mut chance),
+        looks: Some(looks(speed)),
+        telemetry: Vec::new(),
+        machines: Vec::new(),
+    }
+}
+
+/// Without a machine, for that of all machines together.
+fn record(planned: &PlannedTrial, cell: &Cell) -> TrialRecord {
+    let span = |phase: Phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) };
+    TrialRecord {
+        format: FORMAT,
+        id: planned.id,
+        block: planned.block,
+        cell: cell.id,
+        contender: cell.contender.clone(),
+        seed: planned.seed,
+        outcome: Outcome::Completed,
+        started: format!("2026-11-21T12:{:02}:00Z", planned.id),
+        made_by: Some("bakeoff 0.1.0 (619ca8b)".to_owned()),
+        phases: Phase::OF_A_TRIAL.map(span).to_vec(),
+        machine: None,
+        server: None,
+        driver: None,
+        host_state: None,
+        warnings: Vec::new(),
+    }
+}

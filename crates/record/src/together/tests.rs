@@ -1,0 +1,198 @@
+//! Small machines with known counts, put together, and the same from their folders.
+
+use super::*;
+use crate::check::Moment;
+use crate::folder::RunFolder;
+use crate::hlog;
+use crate::intervals::{Interval, KindInterval, Span};
+use crate::plan::Plan;
+use crate::run::Run;
+use crate::trial::{KindTotals, MachineFacts, Pacing, Queue, Testimony, Work};
+use serde_json::json;
+
+fn record(outcome: Outcome) -> TrialRecord {
+    let made_up = json!({
+        "format": crate::FORMAT, "id": 1, "block": 1, "cell": 0, "contender": "kvm", "seed": 7,
+        "outcome": outcome, "started": "2026-01-01T00:00:00Z", "phases": []
+    });
+    serde_json::from_value(made_up).unwrap()
+}
+
+fn second(start_ms: u64, measured: bool, counts: &[(u64, u32)]) -> Interval {
+    let part = KindInterval { kind: 0, span: Span::Response, counts: counts.to_vec() };
+    Interval { start_ms, length_ms: 1000, measured, kinds: vec![part] }
+}
+
+fn series(intervals: Vec<Interval>) -> Measured {
+    Measured { kinds: vec!["payment".to_owned()], intervals }
+}
+
+fn driver(committed: u64) -> DriverFacts {
+    DriverFacts {
+        placement: "inside".to_owned(),
+        warmup_ms: 1000,
+        window_start_ns: Some(5),
+        measured_ms: 1000,
+        clients: 4,
+        pacing: Some(Pacing::Clients { clients: 4 }),
+        sessions: 4,
+        shards: 2,
+        kinds: vec![KindTotals { kind: "payment".to_owned(), committed, ..KindTotals::default() }],
+        work: Work { transactions: committed, statements: committed * 10, ..Work::default() },
+        testimony: Testimony {
+            cpu_ns: committed * 100,
+            cpu_ns_per_statement: Some(10),
+            lateness_p99_us: committed,
+            busiest_shard: 1.0 / committed as f64,
+            busy: vec![0.1],
+            ..Testimony::default()
+        },
+        paused_ms: Some(10),
+        ..DriverFacts::default()
+    }
+}
+
+fn machine(committed: u64, finding: Verdict) -> StoredTrial {
+    let name = format!("image {committed}");
+    let machine = MachineFacts { image: name, ..MachineFacts::default() };
+    let warm = second(0, false, &[(50, 1)]);
+    #[allow(clippy::cast_possible_truncation)] // A handful.
+    let window = second(1000, true, &[(100, committed as u32), (200 + committed, 1)]);
+    StoredTrial {
+        record: TrialRecord { machine: Some(machine), driver: Some(driver(committed)), ..record(Outcome::Completed) },
+        measured: Some(series(vec![warm, window])),
+        findings: vec![Finding {
+            name: "w/sum".to_owned(),
+            rule: "the sum is right".to_owned(),
+            moment: Moment::AfterTrial,
+            verdict: finding,
+        }],
+        looks: None,
+        telemetry: Vec::new(),
+        machines: Vec::new(),
+    }
+}
+
+fn holds() -> Verdict {
+    Verdict::Holds { seen: None }
+}
+
+#[test]
+fn totals_are_added_and_the_worst_testimony_is_kept() {
+    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let driver = trial.record.driver.as_ref().unwrap();
+    assert_eq!((driver.kinds[0].committed, driver.work.statements, driver.clients, driver.shards), (8, 80, 8, 4));
+    assert_eq!((driver.measured_ms, driver.window_start_ns, driver.paused_ms), (1000, Some(5), Some(20)));
+    assert_eq!(driver.pacing, Some(Pacing::Clients { clients: 8 }));
+    let testimony = &driver.testimony;
+    assert_eq!((testimony.cpu_ns, testimony.cpu_ns_per_statement, testimony.lateness_p99_us), (800, Some(10), 5));
+    assert!((testimony.busiest_shard - 1.0 / 3.0).abs() < 1e-12);
+    assert_eq!(testimony.busy, [0.1, 0.1]);
+    assert_eq!(trial.record.machine.as_ref().unwrap().image, "image 3", "what is told once is told of the first");
+    assert_eq!(trial.machines.len(), 2);
+    assert_eq!(trial.each_machine().len(), 2);
+    assert_eq!(trial.machines[0].each_machine().len(), 1);
+}
+
+#[test]
+fn histograms_of_the_same_second_of_the_window_are_added() {
+    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let measured = trial.measured.unwrap();
+    assert_eq!(measured.intervals.len(), 2);
+    assert_eq!(measured.intervals[0], second(0, false, &[(50, 2)]));
+    assert_eq!(measured.intervals[1], second(1000, true, &[(100, 8), (203, 1), (205, 1)]));
+}
+
+/// The second machine warmed up for a second more, and knows its kinds in another order.
+#[test]
+fn windows_are_laid_on_each_other_whatever_came_before() {
+    let mut longer = machine(5, holds());
+    let part = |kind, value_us| KindInterval { kind, span: Span::Response, counts: vec![(value_us, 1)] };
+    let window = Interval { start_ms: 2000, length_ms: 1000, measured: true, kinds: vec![part(0, 9), part(1, 100)] };
+    let kinds = ["delivery", "payment"].map(str::to_owned).to_vec();
+    let before = [0, 1000].map(|start_ms| second(start_ms, false, &[]));
+    longer.measured = Some(Measured { kinds, intervals: [before.to_vec(), vec![window]].concat() });
+    let measured = compose(record(Outcome::Completed), vec![machine(3, holds()), longer], 2).measured.unwrap();
+    assert_eq!(measured.kinds, ["payment", "delivery"]);
+    let starts: Vec<(u64, bool)> = measured.intervals.iter().map(|one| (one.start_ms, one.measured)).collect();
+    assert_eq!(starts, [(0, false), (1000, false), (2000, true)]);
+    let window = &measured.intervals[2].kinds;
+    assert_eq!((window[0].kind, &window[0].counts[..]), (0, &[(100, 4), (203, 1)][..]));
+    assert_eq!((window[1].kind, &window[1].counts[..]), (1, &[(9, 1)][..]));
+}
+
+#[test]
+fn a_finding_says_of_which_machine_it_is_unless_it_holds() {
+    let violated = Verdict::Violated { seen: "7 too many".to_owned() };
+    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, violated)], 2);
+    let verdicts: Vec<&Verdict> = trial.findings.iter().map(|finding| &finding.verdict).collect();
+    assert_eq!(verdicts, [&holds(), &Verdict::Violated { seen: "machine 2: 7 too many".to_owned() }]);
+}
+
+#[test]
+fn a_missing_machine_leaves_no_totals_and_an_idle_one_does() {
+    let lost = compose(record(Outcome::Completed), vec![machine(3, holds())], 2);
+    assert_eq!((lost.record.driver, lost.measured), (None, None), "one of two is not both");
+    let mut failed = machine(5, holds());
+    failed.record.outcome = Outcome::Failed { phase: "measure".to_owned(), why: "the guest ended".to_owned() };
+    (failed.record.driver, failed.measured) = (None, None);
+    let broken = compose(record(Outcome::Completed), vec![machine(3, holds()), failed.clone()], 2);
+    assert_eq!((broken.record.driver, broken.measured), (None, None));
+    let idle = StoredTrial { record: TrialRecord { outcome: Outcome::Completed, ..failed.record }, ..failed };
+    assert!(is_idle(&idle));
+    let quiet = compose(record(Outcome::Completed), vec![machine(3, holds()), idle], 2);
+    assert_eq!(quiet.record.driver.unwrap().kinds[0].committed, 3);
+}
+
+#[test]
+fn queues_and_what_else_is_counted_are_added_name_by_name() {
+    let with = |longest: u64, alike: &str| {
+        let mut one = machine(longest, holds());
+        let driver = one.record.driver.as_mut().unwrap();
+        let queue = Queue { came: 10, longest, each_second: vec![1, longest], limit: 100, ..Queue::default() };
+        driver.queue = Some(queue);
+        driver.pacing = Some(Pacing::Terminals { terminals: 50, sessions: 5 });
+        let extra = json!({ "deferred": { "queued": 2, "longest_queue": longest }, "lost": 1, "where": alike });
+        driver.extra = extra.as_object().unwrap().clone();
+        one
+    };
+    let trial = compose(record(Outcome::Completed), vec![with(7, "here"), with(9, "there")], 2);
+    let driver = trial.record.driver.unwrap();
+    let queue = driver.queue.clone().unwrap();
+    assert_eq!((queue.came, queue.longest, queue.limit, queue.each_second), (20, 16, 200, vec![2, 16]));
+    assert_eq!(driver.pacing, Some(Pacing::Terminals { terminals: 100, sessions: 10 }));
+    let expected = json!({ "deferred": { "queued": 4, "longest_queue": 9 }, "lost": 2 });
+    assert_eq!(serde_json::Value::Object(driver.extra.clone()), expected);
+    assert_eq!(driver.waiting_max(), 9 * 4, "the longest queue of any shard, for all shards");
+}
+
+fn two_machines() -> Plan {
+    let machine = json!({ "machine": { "count": 2, "vcpus": 1 } });
+    let cell = json!({ "id": 0, "contender": "kvm", "baseline": true, "settings": machine });
+    let plan = json!({
+        "format": crate::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1, "cells": [cell],
+        "trials": [{ "id": 1, "block": 1, "cell": 0, "seed": 7 }]
+    });
+    serde_json::from_value(plan).unwrap()
+}
+
+#[test]
+fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
+    let parent = tempfile::tempdir().unwrap();
+    let path = parent.path().join("run");
+    let folder = RunFolder::create(&path, "", &two_machines()).unwrap().trial(1);
+    folder.begin().unwrap();
+    let machines = vec![machine(3, holds()), machine(5, holds())];
+    for (number, one) in (1..).zip(&machines) {
+        let own = folder.machine(number);
+        own.begin().unwrap();
+        own.write("intervals.hlog", &hlog::write(one.measured.as_ref().unwrap()).unwrap()).unwrap();
+        own.write_json("findings.json", &one.findings).unwrap();
+        own.complete(&one.record).unwrap();
+    }
+    assert!(Run::open(&path).unwrap().trials.is_empty(), "its own record is written last");
+    folder.complete(&record(Outcome::Completed)).unwrap();
+    let trial = Run::open(&path).unwrap().trials.remove(0);
+    assert_eq!(trial, compose(record(Outcome::Completed), machines, 2));
+    assert!(path.join("trials/0001/machines/2/trial.json").is_file());
+}
