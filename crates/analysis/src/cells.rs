@@ -25,7 +25,7 @@ pub struct CellResult {
     pub processor: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
-    /// Over sound trials only.
+    /// Over sound trials only; of several machines the least of each trial.
     pub throughput: Option<Estimate>,
     pub steadiness: CellSteadiness,
     /// Every trial that has a record, sound or not.
@@ -121,8 +121,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
     let sound = trials.iter().filter(|trial| trial.sound).filter_map(|trial| Some((trial.block, trial.value?)));
     let values = nested::means_of_blocks(sound);
-    let metric =
-        trials_of(run, cell.id).find_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
+    let metric = trials_of(run, cell.id).find_map(throughput::metric);
     CellResult {
         cell: cell.id,
         contender: cell.contender.clone(),

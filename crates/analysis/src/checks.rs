@@ -86,7 +86,10 @@ fn add(summary: &mut CheckSummary, trial: u32, verdict: &Verdict) {
             if summary.violated.is_empty() {
                 summary.seen = Some(seen.clone());
             }
-            summary.violated.push(trial);
+            // Several machines of a trial may have violated it.
+            if summary.violated.last() != Some(&trial) {
+                summary.violated.push(trial);
+            }
         }
     }
 }

@@ -124,11 +124,8 @@ pub(crate) struct Pair<'a> {
 
 fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let window = |trial: &StoredTrial| trial.record.driver.as_ref().and_then(throughput::of_window);
-    let throughput = ratio(&pairs, run.plan.seed, window);
-    let first = pairs.first().and_then(|pair| pair.baseline.first());
-    let metric = first.and_then(|trial| trial.record.driver.as_ref()).map(|driver| driver.metric.clone());
-    let metric = metric.unwrap_or_default();
+    let throughput = ratio(&pairs, run.plan.seed, throughput::figure);
+    let metric = pairs.first().and_then(metric).unwrap_or_default();
     let wrong_data = wrong_data(run, [baseline, contender]);
     Comparison {
         coordinates: group.coordinates.clone(),
@@ -144,6 +141,21 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
         left_out,
         throughput,
     }
+}
+
+/// What both figures are called; if they are not of as many machines, what is held against what.
+fn metric(pair: &Pair<'_>) -> Option<Metric> {
+    let (baseline, contender) = (*pair.baseline.first()?, *pair.contender.first()?);
+    let machines = [contender, baseline].map(|trial| throughput::driven(trial).count());
+    if machines[0] == machines[1] {
+        return throughput::metric(baseline);
+    }
+    let plain = baseline.record.driver.as_ref()?.metric.clone();
+    let [contender, baseline] = machines.map(|machines| match machines {
+        1 => "one machine's".to_owned(),
+        many => format!("minimum of {many}"),
+    });
+    Some(Metric { name: format!("{}, {contender} over {baseline}", plain.name), ..plain })
 }
 
 fn wrong_data(run: &Run, cells: [&Cell; 2]) -> Vec<WrongData> {
@@ -194,7 +206,7 @@ fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTri
 }
 
 fn why_unusable(name: &str, trial: &StoredTrial) -> Option<String> {
-    let counted = trial.record.driver.as_ref().and_then(throughput::of_window);
+    let counted = throughput::figure(trial);
     match &trial.record.outcome {
         Outcome::Completed if cells::has_wrong_data(trial) => Some(format!("the data of {name} is wrong")),
         Outcome::Completed if counted.is_some_and(|value| value > 0.0) => None,

@@ -1,10 +1,14 @@
 //! Counted transactions per unit of time: one figure for each trial, and its course second by second.
+//!
+//! Where several machines ran side by side, the figure is that of the slowest: a sum would hide a machine that starves. What
+//! each of them did is in [`crate::consolidation`].
 
 use crate::estimate::Bounds;
 use crate::steadiness::{self, TrialSteadiness};
 use crate::{batches, cells};
 use record::run::StoredTrial;
-use record::trial::{DriverFacts, KindTotals};
+use record::together;
+use record::trial::{DriverFacts, KindTotals, Metric};
 use serde::{Deserialize, Serialize};
 
 /// The throughput of one trial, in the unit of its workload's metric.
@@ -14,7 +18,8 @@ pub struct TrialThroughput {
     pub block: u32,
     /// Whether the trial completed and its data is right. Others are shown, but never averaged.
     pub sound: bool,
-    /// A plain reading: the count of the measured window over its length. `None` if nothing was measured.
+    /// A plain reading: the count of the measured window over its length, of several machines that of the slowest. `None` if
+    /// nothing was measured, or one machine's count is missing.
     pub value: Option<f64>,
     /// How well this trial alone knows its throughput, from the means of batches of seconds. No estimate is made of it.
     pub interval: Bounds,
@@ -32,8 +37,9 @@ pub struct Second {
 }
 
 pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
-    let driver = trial.record.driver.as_ref();
-    let seconds = driver.map(|driver| series(trial, driver)).unwrap_or_default();
+    let machine = slowest(trial);
+    let driver = machine.and_then(|machine| machine.record.driver.as_ref());
+    let seconds = machine.zip(driver).map(|(machine, driver)| series(machine, driver)).unwrap_or_default();
     let value = driver.and_then(of_window);
     TrialThroughput {
         trial: trial.record.id,
@@ -41,7 +47,7 @@ pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
         sound: cells::is_sound(trial),
         value,
         interval: interval(value, &seconds),
-        steadiness: steadiness::of_trial(trial, &seconds),
+        steadiness: steadiness::of_trial(machine.unwrap_or(trial), &seconds),
         seconds,
     }
 }
@@ -54,7 +60,47 @@ fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
     }
 }
 
-/// What was counted in the measured window, as a rate.
+/// The one figure of a trial: the rate of its window, of several machines that of the slowest.
+pub fn figure(trial: &StoredTrial) -> Option<f64> {
+    slowest(trial).and_then(|machine| machine.record.driver.as_ref()).and_then(of_window)
+}
+
+/// What the figure is called: of several machines it is a minimum, and its name says so. `None` if nothing was driven.
+pub fn metric(trial: &StoredTrial) -> Option<Metric> {
+    let metric = &trial.record.driver.as_ref()?.metric;
+    Some(match driven(trial).count() {
+        0 | 1 => metric.clone(),
+        many => Metric {
+            name: format!("{}, minimum of {many}", metric.name),
+            unit: format!("{}, of the slowest of {many} machines", metric.unit),
+            ..metric.clone()
+        },
+    })
+}
+
+/// What each of a trial's machines did, with their numbers; those that were to stand idle are left out. `None` if of one of
+/// the others nothing is known: the least of the rest would not be the least.
+pub fn of_machines(trial: &StoredTrial) -> Option<Vec<(u32, f64)>> {
+    trial.record.driver.as_ref()?;
+    driven(trial).map(|(number, machine)| Some((number, of_window(machine.record.driver.as_ref()?)?))).collect()
+}
+
+/// Each of several machines that was to be driven, with its number, or the trial itself.
+pub fn driven(trial: &StoredTrial) -> impl Iterator<Item = (u32, &StoredTrial)> {
+    (1..).zip(trial.each_machine()).filter(|(_, machine)| trial.machines.is_empty() || !together::is_idle(machine))
+}
+
+/// The machine that did least, or the trial itself.
+fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
+    if trial.machines.is_empty() {
+        return Some(trial);
+    }
+    let rates = of_machines(trial)?;
+    let (number, _) = rates.into_iter().min_by(|(_, one), (_, other)| one.total_cmp(other))?;
+    driven(trial).find(|(own, _)| *own == number).map(|(_, machine)| machine)
+}
+
+/// What was counted in the measured window of one machine, as a rate.
 pub fn of_window(driver: &DriverFacts) -> Option<f64> {
     let counted: u64 =
         driver.kinds.iter().filter(|totals| counts(driver, &totals.kind)).map(KindTotals::finished).sum();
@@ -105,5 +151,32 @@ mod tests {
             throughput.seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
         let mean = measured.iter().sum::<f64>() / measured.len() as f64;
         assert!((mean - throughput.value.unwrap()).abs() < 1e-6, "{mean} {:?}", throughput.value);
+    }
+
+    /// Of several machines the figure is the least, under a name that says so, and never the sum.
+    #[test]
+    fn several_machines_have_the_figure_of_the_slowest() {
+        let held_back = synthetic::consolidated::HeldBack { contender: "kvm", machine: 2 };
+        let mut run = synthetic::consolidated::run(1, Some(held_back));
+        let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
+        let trial = trial.unwrap();
+        let rates = of_machines(trial).unwrap();
+        assert_eq!(rates.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
+        assert_eq!(figure(trial), Some(rates[1].1));
+        assert!(rates[1].1 < rates[0].1 && rates[1].1 < rates[2].1);
+        let told = of_trial(trial);
+        let measured: Vec<f64> =
+            told.seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
+        let mean = measured.iter().sum::<f64>() / measured.len() as f64;
+        assert!((mean - rates[1].1).abs() < 1e-6, "the seconds are those of the same machine");
+        let metric = metric(trial).unwrap();
+        assert_eq!(metric.name, "NOPM, minimum of 3");
+        assert_eq!(metric.unit, "new orders per minute, of the slowest of 3 machines");
+        let sum = of_window(trial.record.driver.as_ref().unwrap()).unwrap();
+        assert!((rates.iter().map(|(_, rate)| rate).sum::<f64>() - sum).abs() < 1e-6);
+        trial.machines[0].record.driver = None;
+        trial.machines[0].record.outcome =
+            record::trial::Outcome::Failed { phase: "measure".to_owned(), why: String::new() };
+        assert_eq!((of_machines(trial), figure(trial)), (None, None), "failed is not zero");
     }
 }

@@ -10,8 +10,8 @@ use crate::work::WorkComparison;
 use crate::{alike, cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
-use record::run::Run;
-use record::trial::{ClockReading, Outcome};
+use record::run::{Run, StoredTrial};
+use record::trial::{ClockReading, Outcome, TrialRecord};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -83,15 +83,19 @@ pub fn caution(text: String) -> Warning {
 
 /// The same thing said of several trials is said once, with the trials.
 #[derive(Default)]
-struct Gathered(BTreeMap<String, Vec<u32>>);
+pub(crate) struct Gathered(BTreeMap<String, Vec<u32>>);
 
 impl Gathered {
-    fn add(&mut self, text: String, trial: u32) {
-        self.0.entry(text).or_default().push(trial);
+    /// Several machines of a trial may say the same.
+    pub(crate) fn add(&mut self, text: String, trial: u32) {
+        let trials = self.0.entry(text).or_default();
+        if trials.last() != Some(&trial) {
+            trials.push(trial);
+        }
     }
 
     /// In the order of the first trial each was said of.
-    fn sentences(self) -> Vec<String> {
+    pub(crate) fn sentences(self) -> Vec<String> {
         let mut gathered: Vec<_> = self.0.into_iter().collect();
         gathered.sort_by_key(|(_, trials)| trials.first().copied());
         gathered.into_iter().map(|(text, trials)| format!("{text} ({})", list(&trials))).collect()
@@ -168,6 +172,11 @@ pub fn at(coordinates: &str) -> String {
     if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
 }
 
+/// Of each machine of each trial.
+fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
+    run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
+}
+
 /// Data of all contenders must lie on the same kind of storage, cached by as many caches.
 fn storage(run: &Run) -> Vec<Warning> {
     let groups = cells::groups(&run.plan);
@@ -177,10 +186,9 @@ fn storage(run: &Run) -> Vec<Warning> {
 /// Whoever reads a ratio takes it for the price of a hypervisor.
 fn emulated(run: &Run) -> Vec<Warning> {
     let mut gathered = Gathered::default();
-    for trial in &run.trials {
-        let how = trial.record.machine.as_ref().and_then(machines::how_emulated);
-        if let Some(how) = how {
-            gathered.add(format!("{} ran {how}", trial.record.contender), trial.record.id);
+    for record in each_record(run) {
+        if let Some(how) = record.machine.as_ref().and_then(machines::how_emulated) {
+            gathered.add(format!("{} ran {how}", record.contender), record.id);
         }
     }
     let sentences = gathered.sentences().into_iter();
@@ -207,8 +215,9 @@ fn clocks(run: &Run) -> Vec<Warning> {
     let mut drifting: BTreeMap<&str, (f64, Vec<u32>)> = BTreeMap::new();
     for trial in &run.trials {
         let length_ms: u64 = trial.record.phases.iter().map(|phase| phase.length_ms).sum();
-        let readings = trial.record.machine.as_ref().map(|machine| machine.clock.as_slice()).unwrap_or_default();
-        if let Some(rate) = clock_rate_error(readings, length_ms).filter(|rate| *rate > CLOCK_RATE_TOLERANCE) {
+        let machines = trial.each_machine().iter().filter_map(|machine| machine.record.machine.as_ref());
+        let worst = machines.filter_map(|machine| clock_rate_error(&machine.clock, length_ms)).reduce(f64::max);
+        if let Some(rate) = worst.filter(|rate| *rate > CLOCK_RATE_TOLERANCE) {
             let (worst, trials) = drifting.entry(&trial.record.contender).or_default();
             *worst = worst.max(rate);
             trials.push(trial.record.id);
@@ -236,10 +245,10 @@ fn clock_rate_error(readings: &[ClockReading], length_ms: u64) -> Option<f64> {
 
 fn not_honoured(run: &Run) -> Vec<Warning> {
     let mut gathered = Gathered::default();
-    for trial in &run.trials {
-        let decided = trial.record.machine.iter().flat_map(|machine| &machine.decided);
+    for record in each_record(run) {
+        let decided = record.machine.iter().flat_map(|machine| &machine.decided);
         for (name, fact) in decided.filter(|(_, fact)| matches!(fact, Fact::Unavailable(_))) {
-            gathered.add(format!("{}: {name} is {fact}", trial.record.contender), trial.record.id);
+            gathered.add(format!("{}: {name} is {fact}", record.contender), record.id);
         }
     }
     gathered.sentences().into_iter().map(caution).collect()
@@ -248,7 +257,8 @@ fn not_honoured(run: &Run) -> Vec<Warning> {
 fn told_by_trials(run: &Run) -> Vec<Warning> {
     let mut gathered = Gathered::default();
     for trial in &run.trials {
-        for text in &trial.record.warnings {
+        let of_machines = trial.machines.iter().flat_map(|machine| &machine.record.warnings);
+        for text in trial.record.warnings.iter().chain(of_machines) {
             gathered.add(format!("{}: {text}", trial.record.contender), trial.record.id);
         }
     }
@@ -258,8 +268,7 @@ fn told_by_trials(run: &Run) -> Vec<Warning> {
 /// Pairing by block cures drift, but not what comes and goes within seconds.
 fn unsteady(run: &Run) -> Vec<Warning> {
     let warning = |cell: &Cell| {
-        let drivers = cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref());
-        let values: Vec<f64> = drivers.filter_map(throughput::of_window).collect();
+        let values: Vec<f64> = cells::sound(run, cell.id).filter_map(throughput::figure).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let (contender, place, times) = (&cell.contender, at(&cell.coordinates()), highest / lowest);

@@ -154,8 +154,7 @@ struct Sized<'a> {
 fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
     let seed = run.plan.seed;
-    let mut drivers =
-        cells.iter().flat_map(|cell| cells::sound(run, cell.id)).filter_map(|trial| trial.record.driver.as_ref());
+    let metric = cells.iter().flat_map(|cell| cells::sound(run, cell.id)).find_map(throughput::metric);
     let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(&pair[0], &pair[1], seed, resource)).collect();
     let fitted: Vec<&Sized<'_>> =
         if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
@@ -167,7 +166,7 @@ fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology)
         baseline: cells[0].baseline,
         resource,
         held: held(resource, cells),
-        metric: drivers.next().map(|driver| driver.metric.clone()).unwrap_or_default(),
+        metric: metric.unwrap_or_default(),
         points: all_sizes.iter().map(|point| self::point(&all_sizes[0], point, seed)).collect(),
         remarks: if resource == Resource::Vcpus { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
         steps,
@@ -180,7 +179,7 @@ fn sized<'a>(run: &Run, resource: Resource, cell: &'a Cell, topology: &Topology)
     let size = resource.size(cell)?;
     let mut by_block: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
     for trial in cells::sound(run, cell.id) {
-        let value = trial.record.driver.as_ref().and_then(throughput::of_window).filter(|value| *value > 0.0);
+        let value = throughput::figure(trial).filter(|value| *value > 0.0);
         if let Some(value) = value {
             by_block.entry(trial.record.block).or_default().push(value.ln());
         }

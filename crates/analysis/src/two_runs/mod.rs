@@ -223,8 +223,7 @@ fn count(trials: &[&StoredTrial]) -> u32 {
 }
 
 pub(crate) fn metric(trials: &[&StoredTrial]) -> Metric {
-    let mut drivers = trials.iter().filter_map(|trial| trial.record.driver.as_ref());
-    drivers.next().map(|driver| driver.metric.clone()).unwrap_or_default()
+    trials.iter().find_map(|trial| throughput::metric(trial)).unwrap_or_default()
 }
 
 fn figures_of(metric: &Metric) -> Vec<What> {
@@ -234,7 +233,7 @@ fn figures_of(metric: &Metric) -> Vec<What> {
 
 fn readings(trials: &[&StoredTrial], what: &What) -> Vec<f64> {
     let reading = |trial: &&StoredTrial| match what {
-        What::Throughput => trial.record.driver.as_ref().and_then(throughput::of_window),
+        What::Throughput => throughput::figure(trial),
         What::Response { kind, quantile } => {
             Some(cells::counts_of(trial, kind, Span::Response)?.quantile(*quantile)? as f64)
         }

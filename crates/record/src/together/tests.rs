@@ -10,7 +10,7 @@ use crate::run::Run;
 use crate::trial::{KindTotals, MachineFacts, Pacing, Queue, Testimony, Work};
 use serde_json::json;
 
-fn record(outcome: Outcome) -> TrialRecord {
+fn record(outcome: &Outcome) -> TrialRecord {
     let made_up = json!({
         "format": crate::FORMAT, "id": 1, "block": 1, "cell": 0, "contender": "kvm", "seed": 7,
         "outcome": outcome, "started": "2026-01-01T00:00:00Z", "phases": []
@@ -59,7 +59,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
     #[allow(clippy::cast_possible_truncation)] // A handful.
     let window = second(1000, true, &[(100, committed as u32), (200 + committed, 1)]);
     StoredTrial {
-        record: TrialRecord { machine: Some(machine), driver: Some(driver(committed)), ..record(Outcome::Completed) },
+        record: TrialRecord { machine: Some(machine), driver: Some(driver(committed)), ..record(&Outcome::Completed) },
         measured: Some(series(vec![warm, window])),
         findings: vec![Finding {
             name: "w/sum".to_owned(),
@@ -79,7 +79,7 @@ fn holds() -> Verdict {
 
 #[test]
 fn totals_are_added_and_the_worst_testimony_is_kept() {
-    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
     let driver = trial.record.driver.as_ref().unwrap();
     assert_eq!((driver.kinds[0].committed, driver.work.statements, driver.clients, driver.shards), (8, 80, 8, 4));
     assert_eq!((driver.measured_ms, driver.window_start_ns, driver.paused_ms), (1000, Some(5), Some(20)));
@@ -96,7 +96,7 @@ fn totals_are_added_and_the_worst_testimony_is_kept() {
 
 #[test]
 fn histograms_of_the_same_second_of_the_window_are_added() {
-    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
     let measured = trial.measured.unwrap();
     assert_eq!(measured.intervals.len(), 2);
     assert_eq!(measured.intervals[0], second(0, false, &[(50, 2)]));
@@ -112,7 +112,7 @@ fn windows_are_laid_on_each_other_whatever_came_before() {
     let kinds = ["delivery", "payment"].map(str::to_owned).to_vec();
     let before = [0, 1000].map(|start_ms| second(start_ms, false, &[]));
     longer.measured = Some(Measured { kinds, intervals: [before.to_vec(), vec![window]].concat() });
-    let measured = compose(record(Outcome::Completed), vec![machine(3, holds()), longer], 2).measured.unwrap();
+    let measured = compose(record(&Outcome::Completed), vec![machine(3, holds()), longer], 2).measured.unwrap();
     assert_eq!(measured.kinds, ["payment", "delivery"]);
     let starts: Vec<(u64, bool)> = measured.intervals.iter().map(|one| (one.start_ms, one.measured)).collect();
     assert_eq!(starts, [(0, false), (1000, false), (2000, true)]);
@@ -124,23 +124,23 @@ fn windows_are_laid_on_each_other_whatever_came_before() {
 #[test]
 fn a_finding_says_of_which_machine_it_is_unless_it_holds() {
     let violated = Verdict::Violated { seen: "7 too many".to_owned() };
-    let trial = compose(record(Outcome::Completed), vec![machine(3, holds()), machine(5, violated)], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, violated)], 2);
     let verdicts: Vec<&Verdict> = trial.findings.iter().map(|finding| &finding.verdict).collect();
     assert_eq!(verdicts, [&holds(), &Verdict::Violated { seen: "machine 2: 7 too many".to_owned() }]);
 }
 
 #[test]
 fn a_missing_machine_leaves_no_totals_and_an_idle_one_does() {
-    let lost = compose(record(Outcome::Completed), vec![machine(3, holds())], 2);
+    let lost = compose(record(&Outcome::Completed), vec![machine(3, holds())], 2);
     assert_eq!((lost.record.driver, lost.measured), (None, None), "one of two is not both");
     let mut failed = machine(5, holds());
     failed.record.outcome = Outcome::Failed { phase: "measure".to_owned(), why: "the guest ended".to_owned() };
     (failed.record.driver, failed.measured) = (None, None);
-    let broken = compose(record(Outcome::Completed), vec![machine(3, holds()), failed.clone()], 2);
+    let broken = compose(record(&Outcome::Completed), vec![machine(3, holds()), failed.clone()], 2);
     assert_eq!((broken.record.driver, broken.measured), (None, None));
     let idle = StoredTrial { record: TrialRecord { outcome: Outcome::Completed, ..failed.record }, ..failed };
     assert!(is_idle(&idle));
-    let quiet = compose(record(Outcome::Completed), vec![machine(3, holds()), idle], 2);
+    let quiet = compose(record(&Outcome::Completed), vec![machine(3, holds()), idle], 2);
     assert_eq!(quiet.record.driver.unwrap().kinds[0].committed, 3);
 }
 
@@ -156,7 +156,7 @@ fn queues_and_what_else_is_counted_are_added_name_by_name() {
         driver.extra = extra.as_object().unwrap().clone();
         one
     };
-    let trial = compose(record(Outcome::Completed), vec![with(7, "here"), with(9, "there")], 2);
+    let trial = compose(record(&Outcome::Completed), vec![with(7, "here"), with(9, "there")], 2);
     let driver = trial.record.driver.unwrap();
     let queue = driver.queue.clone().unwrap();
     assert_eq!((queue.came, queue.longest, queue.limit, queue.each_second), (20, 16, 200, vec![2, 16]));
@@ -191,8 +191,8 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
         own.complete(&one.record).unwrap();
     }
     assert!(Run::open(&path).unwrap().trials.is_empty(), "its own record is written last");
-    folder.complete(&record(Outcome::Completed)).unwrap();
+    folder.complete(&record(&Outcome::Completed)).unwrap();
     let trial = Run::open(&path).unwrap().trials.remove(0);
-    assert_eq!(trial, compose(record(Outcome::Completed), machines, 2));
+    assert_eq!(trial, compose(record(&Outcome::Completed), machines, 2));
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
 }
