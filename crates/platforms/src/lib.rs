@@ -8,4 +8,5 @@ mod affinity;
 pub mod catalog;
 pub mod native;
 pub mod order;
+pub mod placement;
 pub mod qemu;

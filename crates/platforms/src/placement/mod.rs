@@ -1,0 +1,159 @@
+//! Where on the host machines run: which CPU each vCPU stays on, which CPUs do the rest, which memory is theirs.
+//!
+//! Pure: a topology and a policy in, one place for each machine out. Nothing is pinned here; platforms do that and read back
+//! what became of it. Machines change places from block to block, so that what is owed to a place is told apart from what
+//! is owed to a machine.
+
+mod choice;
+pub mod cpu_list;
+mod topology;
+
+pub use topology::{Cpu, Topology};
+
+use std::collections::BTreeMap;
+
+/// Which CPUs machines get.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Policy {
+    /// CPUs in the order of their numbers, whatever they share; everything that a machine does stays on its own.
+    InOrder,
+    /// The host's scheduler decides.
+    None,
+    /// For each vCPU a core, whose other threads are left idle.
+    Cores,
+    /// Core after core with all of its threads; a core has vCPUs of one machine only as long as there are cores.
+    Threads,
+    /// Each machine on one memory node, cores first.
+    Node,
+    /// One list for each place, one CPU for each vCPU.
+    Explicit(Vec<Vec<usize>>),
+}
+
+/// Where one machine runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// From 1. A place is the same in all blocks; who runs there is not.
+    pub number: u32,
+    /// A host CPU for each vCPU. Where vCPUs are more than CPUs one comes several times, here or in other places.
+    pub cpus: Vec<usize>,
+    /// Whether each vCPU stays on its CPU. If not, all of the machine runs on `others`, and `cpus` is its share of the host.
+    pub is_pinned: bool,
+    /// The memory node, if all its CPUs are of one.
+    pub node: Option<u32>,
+    /// The nodes to which memory is bound. None: the host's kernel decides, or has only one.
+    pub bound_to: Vec<NodeShare>,
+    /// The CPUs of threads that run no vCPU; apart from vCPUs where the policy says so and there are CPUs left.
+    pub others: Vec<usize>,
+}
+
+/// The part of a machine on one memory node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NodeShare {
+    pub node: u32,
+    pub vcpus: Vec<usize>,
+}
+
+/// A policy that this host cannot carry out.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{why}; {instead}")]
+pub struct Misfit {
+    pub why: String,
+    /// What would do.
+    pub instead: String,
+}
+
+impl Place {
+    /// All of these CPUs for whoever is there, held to none of them.
+    pub fn anywhere_on(cpus: &[usize]) -> Self {
+        Self {
+            number: 1,
+            cpus: cpus.to_vec(),
+            is_pinned: false,
+            node: None,
+            bound_to: Vec::new(),
+            others: cpus.to_vec(),
+        }
+    }
+
+    /// The CPUs on which its vCPUs may run.
+    pub fn vcpu_cpus(&self) -> &[usize] {
+        if self.is_pinned { &self.cpus } else { &self.others }
+    }
+}
+
+/// A place for each of `count` equal machines. `rotation`, usually the number of the block, shifts which machine gets which.
+pub fn place(
+    topology: &Topology,
+    policy: &Policy,
+    count: u32,
+    vcpus: u32,
+    rotation: u32,
+) -> Result<Vec<Place>, Misfit> {
+    let (count, vcpus) = (count as usize, vcpus as usize);
+    let chosen = choice::choose(topology, policy, count, vcpus)?;
+    let mut places: Vec<Place> = (1..)
+        .zip(&chosen)
+        .map(|(number, cpus)| Place {
+            number,
+            cpus: cpus.clone(),
+            is_pinned: *policy != Policy::None,
+            node: only_node(topology, policy, cpus),
+            bound_to: bound_to(topology, policy, cpus),
+            others: others(topology, policy, cpus, &chosen),
+        })
+        .collect();
+    let steps = rotation as usize % places.len().max(1);
+    places.rotate_left(steps);
+    Ok(places)
+}
+
+fn only_node(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Option<u32> {
+    let all = topology.numbers();
+    let used = if *policy == Policy::None { &all } else { cpus };
+    let shares = shares(topology, used);
+    shares.first().filter(|_| shares.len() == 1).map(|share| share.node)
+}
+
+fn bound_to(topology: &Topology, policy: &Policy, cpus: &[usize]) -> Vec<NodeShare> {
+    let leaves_memory = matches!(policy, Policy::None | Policy::InOrder);
+    if leaves_memory || !topology.has_several_nodes() { Vec::new() } else { shares(topology, cpus) }
+}
+
+/// Which vCPUs are on which node.
+fn shares(topology: &Topology, cpus: &[usize]) -> Vec<NodeShare> {
+    let mut shares: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (vcpu, cpu) in cpus.iter().enumerate() {
+        let node = topology.cpu(*cpu).map_or(0, |cpu| cpu.node);
+        shares.entry(node).or_default().push(vcpu);
+    }
+    shares.into_iter().map(|(node, vcpus)| NodeShare { node, vcpus }).collect()
+}
+
+/// CPUs for what runs no vCPU: of cores without any vCPU, near before far; else idle threads of the machine's own cores; else
+/// the machine's own CPUs.
+fn others(topology: &Topology, policy: &Policy, cpus: &[usize], chosen: &[Vec<usize>]) -> Vec<usize> {
+    let matching = |is_one: &dyn Fn(&Cpu) -> bool| {
+        topology.cpus().iter().filter(|cpu| is_one(cpu)).map(|cpu| cpu.number).collect::<Vec<_>>()
+    };
+    let is_own = |cpu: &Cpu| cpus.contains(&cpu.number);
+    match policy {
+        Policy::None => return topology.numbers(),
+        Policy::InOrder => return matching(&is_own),
+        _ => {}
+    }
+    let same_core = |one: &Cpu, others: &[usize]| {
+        others
+            .iter()
+            .filter_map(|other| topology.cpu(*other))
+            .any(|other| (other.node, other.core) == (one.node, one.core))
+    };
+    let has_vcpu = |cpu: &Cpu| chosen.iter().any(|cpus| cpus.contains(&cpu.number));
+    let is_free = |cpu: &Cpu| !chosen.iter().any(|cpus| same_core(cpu, cpus));
+    let is_near = |cpu: &Cpu| cpus.iter().any(|own| topology.cpu(*own).is_some_and(|own| own.node == cpu.node));
+    let is_idle_beside = |cpu: &Cpu| !has_vcpu(cpu) && same_core(cpu, cpus);
+    let wished: [&dyn Fn(&Cpu) -> bool; 4] = [&|cpu| is_free(cpu) && is_near(cpu), &is_free, &is_idle_beside, &is_own];
+    wished.into_iter().map(matching).find(|found| !found.is_empty()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;
