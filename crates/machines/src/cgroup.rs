@@ -1,11 +1,15 @@
-//! A cgroup that holds a machine to its memory, where one can be had.
+//! Control groups that hold a machine to its memory, its CPU time and its memory nodes, where they can be had.
 //!
 //! Both versions of the interface are in use: one tree for everything (v2), or one for each resource (v1), sometimes side
-//! by side. A cgroup is made below or beside our own, wherever we are allowed to and memory is accounted for. What is
-//! swapped out would escape the limit, so swap is forbidden as well where the kernel has a word for it.
+//! by side. A group is made below or beside our own, wherever we are allowed to and the resource is accounted for. What is
+//! swapped out would escape a limit of memory, so swap is forbidden as well where the kernel has a word for it.
+
+mod hierarchy;
 
 use crate::process::Identity;
 use crate::scratch::{ScratchError, record_cgroup};
+use hierarchy::Hierarchy;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,71 +18,169 @@ use std::time::{Duration, Instant};
 /// Killed processes leave their cgroup within this.
 const EMPTY_LIMIT: Duration = Duration::from_secs(5);
 const EMPTY_POLL: Duration = Duration::from_millis(5);
+/// The kernel's default, which others who limit CPU time leave as it is. A group that has used up its time waits for the end
+/// of the period.
+const PERIOD: Duration = Duration::from_millis(100);
+/// The least that the kernel gives a group in a period.
+const LEAST_QUOTA: Duration = Duration::from_millis(1);
 
-/// A cgroup with a limit. Dropping it ends what is still in it and removes it.
+/// The groups of one machine: one in a tree for everything, or one in each tree that a limit needs. Dropping them ends what
+/// is still in them and removes them.
 #[derive(Debug)]
-pub struct Cgroup {
-    path: PathBuf,
+pub struct Cgroups {
+    name: String,
+    /// In whose ledger they are written down.
+    scratch: PathBuf,
+    groups: Vec<Cgroup>,
 }
 
-/// A tree of cgroups that accounts for memory.
-#[derive(Debug, PartialEq, Eq)]
-struct Hierarchy {
-    is_unified: bool,
-    mounted_at: PathBuf,
-    /// Our own place in it.
-    own: PathBuf,
+/// CPU time that a group gets in each period, by all of its threads together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CpuTime {
+    pub quota: Duration,
+    pub period: Duration,
 }
 
-impl Cgroup {
-    /// Makes a cgroup that holds whoever joins it to `memory_bytes`, and writes it down in the ledger of `scratch`. The
-    /// error says why none can be had.
-    pub fn with_memory(name: &str, memory_bytes: u64, scratch: &Path) -> Result<Self, String> {
-        let hierarchy = hierarchy()?;
+impl CpuTime {
+    /// As much as this many CPUs have: 0.5 is half of one.
+    pub fn of_cpus(cpus: f64) -> Self {
+        let quota = Duration::try_from_secs_f64(cpus * PERIOD.as_secs_f64()).unwrap_or(LEAST_QUOTA);
+        Self { quota: quota.max(LEAST_QUOTA), period: PERIOD }
+    }
+}
+
+impl fmt::Display for CpuTime {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} µs in every {} µs", self.quota.as_micros(), self.period.as_micros())
+    }
+}
+
+impl Cgroups {
+    /// None yet: each limit makes those that it needs.
+    pub fn new(name: &str, scratch: &Path) -> Self {
+        Self { name: name.to_owned(), scratch: scratch.to_owned(), groups: Vec::new() }
+    }
+
+    /// Folders of the groups, all of which a process must join to be held.
+    pub fn paths(&self) -> Vec<PathBuf> {
+        self.groups.iter().map(|group| group.path.clone()).collect()
+    }
+
+    /// Holds whoever joins to so much memory. Answers with the limit as the kernel has it, in whole pages, or why there is
+    /// none.
+    pub fn hold_memory(&mut self, bytes: u64) -> Result<u64, String> {
+        let group = self.hold("memory", |group| {
+            let (limit, swap, no_swap) = if group.is_unified {
+                ("memory.max", "memory.swap.max", 0)
+            } else {
+                ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", bytes)
+            };
+            group.write(limit, &bytes.to_string())?;
+            if group.path.join(swap).exists() { group.write(swap, &no_swap.to_string()) } else { Ok(()) }
+        })?;
+        let limit = group.read(if group.is_unified { "memory.max" } else { "memory.limit_in_bytes" })?;
+        limit.parse().map_err(|_| format!("the limit reads {limit}"))
+    }
+
+    /// Holds whoever joins to so much CPU time, all threads together. Answers with what the kernel made of it.
+    pub fn hold_cpu_time(&mut self, time: CpuTime) -> Result<CpuTime, String> {
+        let (quota_us, period_us) = (time.quota.as_micros(), time.period.as_micros());
+        let group = self.hold("cpu", |group| {
+            if group.is_unified {
+                return group.write("cpu.max", &format!("{quota_us} {period_us}"));
+            }
+            group.write("cpu.cfs_period_us", &period_us.to_string())?;
+            group.write("cpu.cfs_quota_us", &quota_us.to_string())
+        })?;
+        let text = if group.is_unified {
+            group.read("cpu.max")?
+        } else {
+            format!("{} {}", group.read("cpu.cfs_quota_us")?, group.read("cpu.cfs_period_us")?)
+        };
+        let micros = |word: &str| word.parse().ok().map(Duration::from_micros);
+        let held = text.split_once(' ').and_then(|(quota, period)| Some((micros(quota)?, micros(period)?)));
+        let (quota, period) = held.ok_or_else(|| format!("the limit reads {text}"))?;
+        Ok(CpuTime { quota, period })
+    }
+
+    /// Has the memory of whoever joins come from these nodes only. Answers with what the kernel made of it ("0-1").
+    pub fn hold_memory_nodes(&mut self, nodes: &[u32]) -> Result<String, String> {
+        let nodes = nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
+        let group = self.hold("cpuset", |group| {
+            if !group.is_unified {
+                // Nobody can join a group without CPUs; which of them are used is not held here.
+                let parent = group.path.parent().unwrap_or(Path::new("/"));
+                group.write("cpuset.cpus", fs::read_to_string(parent.join("cpuset.cpus"))?.trim())?;
+            }
+            group.write("cpuset.mems", &nodes)
+        })?;
+        group.read("cpuset.mems")
+    }
+
+    /// The group that is held by what is written: the one there is in that tree, or a new one.
+    fn hold(&mut self, controller: &str, write: impl Fn(&Cgroup) -> io::Result<()>) -> Result<&Cgroup, String> {
+        let hierarchy = Hierarchy::with(controller)?;
+        let there = self.groups.iter().position(|group| group.path.starts_with(&hierarchy.mounted_at));
+        let at = there.unwrap_or(self.groups.len());
+        if let Some(group) = self.groups.get(at) {
+            if group.is_unified {
+                is_passed_on(controller, &group.path)?;
+            }
+            write(group).map_err(|error| group.failing(&error))?;
+        } else {
+            self.groups.push(self.make_in(&hierarchy, controller, write)?);
+        }
+        Ok(&self.groups[at])
+    }
+
+    /// A new group in the first place where one can be made and written to.
+    fn make_in(
+        &self,
+        hierarchy: &Hierarchy,
+        controller: &str,
+        write: impl Fn(&Cgroup) -> io::Result<()>,
+    ) -> Result<Cgroup, String> {
         let mut why = "no place for one was found".to_owned();
         for parent in hierarchy.parents() {
-            let path = parent.join(format!("bakeoff-{}-{name}", std::process::id()));
-            match Self::make(&path, hierarchy.is_unified, memory_bytes, scratch) {
-                Ok(cgroup) => return Ok(cgroup),
+            let path = parent.join(format!("bakeoff-{}-{}", std::process::id(), self.name));
+            let made = Cgroup::make(path, hierarchy.is_unified, controller, &self.scratch);
+            match made.and_then(|group| write(&group).map_err(|error| group.failing(&error)).map(|()| group)) {
+                Ok(group) => return Ok(group),
                 Err(error) => why = error,
             }
         }
         Err(why)
     }
+}
 
-    fn make(path: &Path, is_unified: bool, memory_bytes: u64, scratch: &Path) -> Result<Self, String> {
-        let failing = |error: io::Error| format!("{}: {error}", path.display());
+#[derive(Debug)]
+struct Cgroup {
+    path: PathBuf,
+    is_unified: bool,
+}
+
+impl Cgroup {
+    fn make(path: PathBuf, is_unified: bool, controller: &str, scratch: &Path) -> Result<Self, String> {
         if is_unified {
-            let parent = path.parent().unwrap_or(Path::new("/"));
-            let passed_on = fs::read_to_string(parent.join("cgroup.subtree_control")).map_err(failing)?;
-            if !passed_on.split_ascii_whitespace().any(|controller| controller == "memory") {
-                return Err(format!("{} does not account for memory", parent.display()));
-            }
+            is_passed_on(controller, &path)?;
         }
-        fs::create_dir(path).map_err(failing)?;
-        let cgroup = Self { path: path.to_owned() };
-        record_cgroup(scratch, path).map_err(|error: ScratchError| error.to_string())?;
-        let (limit, swap, no_swap) = if is_unified {
-            ("memory.max", "memory.swap.max", 0)
-        } else {
-            ("memory.limit_in_bytes", "memory.memsw.limit_in_bytes", memory_bytes)
-        };
-        fs::write(path.join(limit), memory_bytes.to_string()).map_err(failing)?;
-        if path.join(swap).exists() {
-            fs::write(path.join(swap), no_swap.to_string()).map_err(failing)?;
-        }
-        Ok(cgroup)
+        record_cgroup(scratch, &path).map_err(|error: ScratchError| error.to_string())?;
+        fs::create_dir(&path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { path, is_unified })
     }
 
-    pub fn path(&self) -> &Path {
-        &self.path
+    fn write(&self, file: &str, text: &str) -> io::Result<()> {
+        let file = self.path.join(file);
+        fs::write(&file, text).map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
     }
 
-    /// The limit as the kernel has it, in whole pages.
-    pub fn memory_bytes(&self) -> io::Result<u64> {
-        let files = ["memory.max", "memory.limit_in_bytes"].map(|name| self.path.join(name));
-        let file = files.iter().find(|file| file.exists()).unwrap_or(&files[0]);
-        fs::read_to_string(file)?.trim().parse().map_err(io::Error::other)
+    fn read(&self, file: &str) -> Result<String, String> {
+        let text = fs::read_to_string(self.path.join(file)).map_err(|error| self.failing(&error))?;
+        Ok(text.trim().to_owned())
+    }
+
+    fn failing(&self, error: &io::Error) -> String {
+        format!("{}: {error}", self.path.display())
     }
 }
 
@@ -87,6 +189,15 @@ impl Drop for Cgroup {
         // It is in the ledger: what cannot be removed now is found by the next sweep.
         let _ = remove(&self.path);
     }
+}
+
+/// In the unified tree a group has the controllers that the one above it passes on.
+fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
+    let parent = group.parent().unwrap_or(Path::new("/"));
+    let file = parent.join("cgroup.subtree_control");
+    let passed_on = fs::read_to_string(&file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let why = || format!("{} does not pass the {controller} controller on", parent.display());
+    passed_on.split_ascii_whitespace().any(|word| word == controller).then_some(()).ok_or_else(why)
 }
 
 /// Ends what is in a cgroup of ours, removes it and says whether there was one.
@@ -108,99 +219,5 @@ pub(crate) fn remove(path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Where memory is accounted for on this host.
-fn hierarchy() -> Result<Hierarchy, String> {
-    let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
-    let (mounts, own) = (read("/proc/self/mountinfo")?, read("/proc/self/cgroup")?);
-    find_hierarchy(&mounts, &own).ok_or_else(|| "no cgroup tree that accounts for memory is mounted".to_owned())
-}
-
-/// v1's memory tree if there is one: a v2 tree beside it does not have memory then.
-fn find_hierarchy(mounts: &str, own: &str) -> Option<Hierarchy> {
-    let mounted = |kind: &str, option: &str| {
-        mounts.lines().find_map(|line| {
-            let (place, system) = line.split_once(" - ")?;
-            let mut system = system.split(' ');
-            let is_it = system.next() == Some(kind) && system.nth(1)?.split(',').any(|word| word == option);
-            let mounted_at = place.split(' ').nth(4)?;
-            (is_it || (option.is_empty() && line.contains(&format!(" - {kind} ")))).then(|| PathBuf::from(mounted_at))
-        })
-    };
-    let own_place = |controller: &str| {
-        own.lines().find_map(|line| {
-            let mut fields = line.splitn(3, ':');
-            let (number, controllers, place) = (fields.next()?, fields.next()?, fields.next()?);
-            let is_it = if controller.is_empty() {
-                number == "0" && controllers.is_empty()
-            } else {
-                controllers.split(',').any(|name| name == controller)
-            };
-            is_it.then(|| PathBuf::from(place.trim_start_matches('/')))
-        })
-    };
-    let found = |is_unified, mounted_at: Option<PathBuf>, own: Option<PathBuf>| {
-        Some(Hierarchy { is_unified, mounted_at: mounted_at?, own: own? })
-    };
-    found(false, mounted("cgroup", "memory"), own_place("memory"))
-        .or_else(|| found(true, mounted("cgroup2", ""), own_place("")))
-}
-
-impl Hierarchy {
-    /// Places to try, nearest first. In v2 a cgroup with processes of its own cannot pass memory on, so ours is left out.
-    fn parents(&self) -> Vec<PathBuf> {
-        let skipped = usize::from(self.is_unified);
-        self.own
-            .ancestors()
-            .skip(skipped)
-            .map(|place| self.mounted_at.join(place))
-            .filter(|place| place.is_dir())
-            .collect()
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::{Cgroup, Hierarchy, find_hierarchy};
-    use crate::process::{Launch, Process};
-    use std::time::Duration;
-
-    const V1: &str = "31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755\n\
-                      35 31 0:32 / /sys/fs/cgroup/memory rw,relatime shared:9 - cgroup cgroup rw,memory\n\
-                      41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw\n";
-    const V2: &str = "30 23 0:26 / /sys/fs/cgroup rw,nosuid,nodev shared:4 - cgroup2 cgroup2 rw,nsdelegate\n";
-
-    #[test]
-    fn the_tree_with_memory_is_found_in_both_versions() {
-        let own = "9:name=systemd:/\n4:memory:/a/b\n1:cpu,cpuacct:/\n0::/\n";
-        let first = find_hierarchy(V1, own).unwrap();
-        let expected = Hierarchy { is_unified: false, mounted_at: "/sys/fs/cgroup/memory".into(), own: "a/b".into() };
-        assert_eq!(first, expected);
-        let second = find_hierarchy(V2, "0::/user.slice/session.scope\n").unwrap();
-        let own = "user.slice/session.scope".into();
-        assert_eq!(second, Hierarchy { is_unified: true, mounted_at: "/sys/fs/cgroup".into(), own });
-        assert_eq!(find_hierarchy("", "0::/\n"), None);
-    }
-
-    #[test]
-    fn a_cgroup_holds_its_members_and_takes_them_along() {
-        let scratch = tempfile::tempdir().unwrap();
-        let cgroup = match Cgroup::with_memory("test", 64 << 20, scratch.path()) {
-            Ok(cgroup) => cgroup,
-            Err(why) => {
-                println!("SKIPPED: no cgroup can be had here: {why}");
-                return;
-            }
-        };
-        assert_eq!(cgroup.memory_bytes().unwrap(), 64 << 20);
-        let procs = cgroup.path().join("cgroup.procs");
-        let join = format!("echo $$ > {}; exec sleep 1000", procs.display());
-        let mut member = Process::start(Launch::new(&["sh", "-c", &join])).unwrap();
-        let path = cgroup.path().to_owned();
-        while std::fs::read_to_string(&procs).unwrap().is_empty() {
-            assert!(member.wait(Duration::from_millis(1)).unwrap().is_none(), "the member could not join");
-        }
-        drop(cgroup);
-        assert!(!path.exists());
-        assert!(member.wait(Duration::from_mins(1)).unwrap().is_some());
-    }
-}
+mod tests;

@@ -8,6 +8,7 @@
 use images::data::DataDisk;
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
+use platforms::placement::{Policy, Topology, place};
 use std::io::Read;
 use std::path::PathBuf;
 
@@ -19,7 +20,8 @@ fn main() {
         name: "owned".to_owned(),
         vcpus: 1,
         memory_bytes: 512 << 20,
-        cpus: vec![0],
+        place: place(&Topology::flat(&[0]), &Policy::InOrder, 1, 1, 0).unwrap().remove(0),
+        cpu_quota: None,
         image: serde_json::from_str(image).unwrap(),
         agent: PathBuf::from(agent),
         data: DataDisk::Image(PathBuf::from(data)),

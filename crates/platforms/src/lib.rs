@@ -6,6 +6,7 @@
 
 mod affinity;
 pub mod catalog;
+mod join;
 pub mod native;
 pub mod order;
 pub mod placement;

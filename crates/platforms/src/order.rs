@@ -1,6 +1,11 @@
 //! What a platform is asked for.
 
+use crate::placement::Place;
+use machines::cgroup::CpuTime;
 use std::path::PathBuf;
+
+/// What platforms say of memory that is bound to no node.
+pub(crate) const UNBOUND_MEMORY: &str = "as the host's kernel has it";
 
 /// One machine, completely decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -9,8 +14,10 @@ pub struct MachineOrder {
     pub name: String,
     pub vcpus: u32,
     pub memory_bytes: u64,
-    /// Host CPUs the machine may use, one for each vCPU.
-    pub cpus: Vec<usize>,
+    /// Where on the host it runs.
+    pub place: Place,
+    /// The share of its vCPUs' time that all of the machine may use together, if it is to be held to one.
+    pub cpu_quota: Option<f64>,
     pub image: images::Image,
     /// Our own static binary, to be the agent inside.
     pub agent: PathBuf,
@@ -27,10 +34,19 @@ pub struct MachineOrder {
 /// What a study asks of a machine whatever its platform, as far as a platform may be unable to honour it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked<'a> {
+    /// Machines side by side.
+    pub count: u32,
     pub vcpus: u32,
     pub memory_bytes: u64,
     /// Which of Debian's kernels a guest boots: "cloud" or "generic".
     pub kernel: &'a str,
     /// The load comes over the network.
     pub is_reached_from_outside: bool,
+}
+
+impl MachineOrder {
+    /// CPU time for a share of what its vCPUs have.
+    pub(crate) fn cpu_time(&self, share: f64) -> CpuTime {
+        CpuTime::of_cpus(share * f64::from(self.vcpus))
+    }
 }

@@ -231,6 +231,7 @@ impl Deciding<'_> {
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
         let asked = Asked {
+            count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
             memory_bytes: number("memory"),
             kernel: machine.get("kernel").and_then(Value::as_str).unwrap_or_default(),

@@ -15,6 +15,7 @@ use images::data::DataDisk;
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError, last_words};
 use platforms::order::MachineOrder;
+use platforms::placement::{self, Place, Policy, Topology};
 use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
@@ -249,7 +250,8 @@ impl Running<'_> {
             name: format!("trial-{:04}", self.attempt.planned.id),
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
-            cpus: self.attempt.site.cpus.iter().copied().cycle().take(vcpus as usize).collect(),
+            place: self.place(vcpus)?,
+            cpu_quota: None,
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
             data,
@@ -266,6 +268,15 @@ impl Running<'_> {
             ..MachineFacts::default()
         });
         Ok(machine)
+    }
+
+    /// Where the machine runs. Each block shifts which machine gets which place, once there are several.
+    fn place(&self, vcpus: u32) -> Result<Place, AttemptError> {
+        let unavailable = |why| AttemptError::Machine(MachineError::Unavailable { why });
+        let topology = Topology::of_host(&self.attempt.site.cpus);
+        let places = placement::place(&topology, &Policy::InOrder, 1, vcpus, self.attempt.planned.block);
+        let mut places = places.map_err(|misfit| unavailable(misfit.to_string()))?;
+        Ok(places.remove(0))
     }
 
     fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {

@@ -15,6 +15,7 @@ use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::machine::{Machine, MachineError};
 use platforms::order::MachineOrder;
+use platforms::placement::Place;
 use record::check::{Finding, Moment, Verdict};
 use record::event::Event;
 use serde::{Deserialize, Serialize};
@@ -242,13 +243,13 @@ impl Making<'_> {
     }
 
     fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<Found, PreparationError> {
-        let cpus = self.site.cpus.clone();
-        let vcpus = u32::try_from(cpus.len()).unwrap_or(1);
+        let vcpus = u32::try_from(self.site.cpus.len()).unwrap_or(1);
         let order = MachineOrder {
             name: "loading".to_owned(),
             vcpus,
             memory_bytes: self.site.memory_bytes,
-            cpus,
+            place: Place::anywhere_on(&self.site.cpus),
+            cpu_quota: None,
             image: self.image.clone(),
             agent: self.site.agent.clone(),
             data: DataDisk::Folder(data.to_owned()),

@@ -1,10 +1,10 @@
 //! The command line of a native machine, as data. Pure.
 
-use crate::affinity;
+use crate::{affinity, join};
 use machines::boot::{AGENT_FILE, DATA_FOLDER, DATA_MOUNT_WORDS, ENVIRONMENT, LOG_FOLDER};
 use std::path::{Path, PathBuf};
 
-/// Joins a cgroup, mounts the data disk and becomes the rest of the command line.
+/// Mounts the data disk and becomes the rest of the command line.
 const ENTER: &str = include_str!("enter.sh");
 /// Stands in for bubblewrap.
 const CHROOT: &str = include_str!("chroot.sh");
@@ -19,7 +19,8 @@ pub struct CommandOrder {
     pub tree: PathBuf,
     pub agent: PathBuf,
     pub data: Data,
-    pub cgroup: Option<PathBuf>,
+    /// Control groups to be joined.
+    pub cgroups: Vec<PathBuf>,
     /// Folders of the tree to be covered by empty writable ones.
     pub writable: Vec<&'static str>,
 }
@@ -51,7 +52,8 @@ impl Data {
 
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
-    let mut words = Vec::new();
+    // Joining some groups gives the CPUs of the group: what is asked for here comes after it.
+    let mut words = join::words(&order.cgroups);
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     add(&enter_words(order).iter().map(String::as_str).collect::<Vec<_>>());
@@ -98,14 +100,12 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
 
 /// Only what needs it is entered through a mount namespace: making one is not everybody's right.
 fn enter_words(order: &CommandOrder) -> Vec<String> {
-    let cgroup = order.cgroup.as_deref().map(text).unwrap_or_default();
-    let script = ["sh", "-c", ENTER, "enter", &cgroup].map(str::to_owned);
     match &order.data {
-        Data::Folder(_) if order.cgroup.is_none() => Vec::new(),
-        Data::Folder(_) => script.into_iter().chain(["", "", "", ""].map(str::to_owned)).collect(),
+        Data::Folder(_) => Vec::new(),
         Data::Disk { path, is_device, folder, answer } => {
             let options = if *is_device { DATA_MOUNT_WORDS.to_owned() } else { format!("loop,{DATA_MOUNT_WORDS}") };
             let namespace = ["unshare", "--mount", "--propagation", "private"].map(str::to_owned);
+            let script = ["sh", "-c", ENTER, "enter"].map(str::to_owned);
             let disk = [text(path), text(folder), options, text(answer)];
             namespace.into_iter().chain(script).chain(disk).collect()
         }
@@ -120,24 +120,27 @@ fn text(path: &Path) -> String {
 mod tests {
     use super::{CommandOrder, Confinement, Data, command_line};
 
-    fn lines(confinement: Confinement, data: Data, cgroup: Option<&str>) -> String {
+    fn lines(confinement: Confinement, data: Data, cgroups: &[&str]) -> String {
         let order = CommandOrder {
             cpus: vec![0, 1],
             confinement,
             tree: "/cache/tree".into(),
             agent: "/usr/bin/bakeoff".into(),
             data,
-            cgroup: cgroup.map(Into::into),
+            cgroups: cgroups.iter().map(Into::into).collect(),
             writable: vec!["/run", "/tmp"],
         };
-        let words =
-            command_line(&order).join(" ").replace(super::ENTER, "(enter.sh)").replace(super::CHROOT, "(chroot.sh)");
+        let words = command_line(&order)
+            .join(" ")
+            .replace(crate::join::JOIN, "(join.sh)")
+            .replace(super::ENTER, "(enter.sh)")
+            .replace(super::CHROOT, "(chroot.sh)");
         words.replace(" --", "\n--")
     }
 
     #[test]
     fn a_folder_needs_no_mount() {
-        insta::assert_snapshot!(lines(Confinement::Bubblewrap, Data::Folder("/scratch/data".into()), None));
+        insta::assert_snapshot!(lines(Confinement::Bubblewrap, Data::Folder("/scratch/data".into()), &[]));
     }
 
     #[test]
@@ -148,14 +151,14 @@ mod tests {
             folder: "/scratch/data".into(),
             answer: "/scratch/data-source".into(),
         };
-        insta::assert_snapshot!(lines(Confinement::Bubblewrap, disk(false), Some("/sys/fs/cgroup/memory/bakeoff")));
-        let device = lines(Confinement::Bubblewrap, disk(true), None);
-        assert!(device.contains("enter  /dev/sdb /scratch/data noatime"), "{device}");
+        insta::assert_snapshot!(lines(Confinement::Bubblewrap, disk(false), &["/sys/fs/cgroup/memory/bakeoff"]));
+        let device = lines(Confinement::Bubblewrap, disk(true), &[]);
+        assert!(device.contains("enter /dev/sdb /scratch/data noatime"), "{device}");
     }
 
     #[test]
     fn root_without_bubblewrap_gets_the_same_places() {
         let confinement = Confinement::Chroot("/scratch/root".into());
-        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), None));
+        insta::assert_snapshot!(lines(confinement, Data::Folder("/scratch/data".into()), &[]));
     }
 }

@@ -2,11 +2,12 @@
 
 use super::command::{CommandOrder, Confinement, Data, command_line};
 use super::launch::{Outcome, Started};
+use super::limits::{self, Limits};
 use crate::affinity;
 use crate::order::MachineOrder;
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
-use machines::cgroup::Cgroup;
+use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::process::Process;
@@ -25,8 +26,8 @@ const RELEASE_POLL: Duration = Duration::from_millis(10);
 pub struct NativeMachine {
     link: Option<AgentLink>,
     process: Process,
-    /// Removed after the process: it takes along whatever is still running.
-    _cgroup: Option<Cgroup>,
+    /// Removed after the process: they take along whatever is still running.
+    _groups: Cgroups,
     command_line: Vec<String>,
     decided: Decided,
     address: Option<SocketAddr>,
@@ -39,19 +40,19 @@ pub struct NativeMachine {
 
 pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
     let mut decided = Decided::new();
-    let cgroup = memory_limit(order, &mut decided);
+    let Limits { groups, cpus } = limits::make(order, &mut decided);
     let data = match &order.data {
         DataDisk::Folder(folder) => Data::Folder(folder.clone()),
         DataDisk::Image(path) => disk(path, false, order)?,
         DataDisk::Device(path) => disk(path, true, order)?,
     };
     let mut command = CommandOrder {
-        cpus: order.cpus.clone(),
+        cpus,
         confinement: Confinement::Bubblewrap,
         tree: order.image.tree.clone(),
         agent: order.agent.clone(),
         data,
-        cgroup: cgroup.as_ref().map(|cgroup| cgroup.path().to_owned()),
+        cgroups: groups.paths(),
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
     };
     let started = start_as_allowed(&mut command, order, &mut decided)?;
@@ -61,7 +62,7 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
     Ok(Box::new(NativeMachine {
         link: Some(started.link),
         process: started.process,
-        _cgroup: cgroup,
+        _groups: groups,
         command_line: command_line(&command),
         decided,
         address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
@@ -70,20 +71,20 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
             DataDisk::Device(path) => Some(path.clone()),
             DataDisk::Image(_) | DataDisk::Folder(_) => None,
         },
-        watch: watch(order, started_id),
+        watch: watch(order, &command.cpus, started_id),
         name: order.name.clone(),
     }))
 }
 
 /// All that runs in the machine as one, and the host's device below its data.
-fn watch(order: &MachineOrder, process: u32) -> Targets {
+fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
     let label = || "machine".to_owned();
     let place = match &order.data {
         DataDisk::Folder(path) | DataDisk::Image(path) => Place::of(path, false),
         DataDisk::Device(path) => Place::of(path, true),
     };
     Targets {
-        cpus: Some(order.cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
+        cpus: Some(cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
         disks: vec![DiskTarget { label: "data".to_owned(), place }],
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
@@ -129,20 +130,6 @@ fn start_as_allowed(
             }
         }
     }
-}
-
-/// A cgroup for the machine's memory, and in `decided` what became of it.
-fn memory_limit(order: &MachineOrder, decided: &mut Decided) -> Option<Cgroup> {
-    let made = Cgroup::with_memory(&order.name, order.memory_bytes, &order.scratch);
-    let (cgroup, limit) = match made {
-        Ok(cgroup) => {
-            let limit = cgroup.memory_bytes().map(|bytes| format!("{bytes} bytes")).map_err(|error| error.to_string());
-            (Some(cgroup), limit)
-        }
-        Err(why) => (None, Err(why)),
-    };
-    decided.insert("memory limit".to_owned(), limit);
-    cgroup
 }
 
 /// An image or device to be mounted. Whether that is allowed shows when it is tried.

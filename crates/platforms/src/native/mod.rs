@@ -2,5 +2,6 @@
 
 pub mod command;
 mod launch;
+mod limits;
 pub mod machine;
 pub mod settings;

@@ -121,6 +121,8 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
         vcpus: 1,
         memory_bytes: PROBE_MEMORY_BYTES,
         cpus: probe.cpus.clone(),
+        bound_to: Vec::new(),
+        cgroups: Vec::new(),
         kernel: probe.image.kernel.file.clone(),
         initramfs,
         console: probe.scratch.join("kvm-probe.console"),

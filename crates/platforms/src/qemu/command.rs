@@ -4,7 +4,10 @@
 //! two conversations as open sockets: the agent's on standard input, QEMU's own (QMP) on standard output. So there are no
 //! socket files to clean up, no path too long for a socket address, and nobody to wait for before connecting.
 
+use super::memory;
 use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
+use crate::placement::NodeShare;
+use crate::{affinity, join};
 use machines::boot::{AGENT_PORT, BootWords, DATA_LABEL, GuestAddress, ROOT_LABEL};
 use serde_json::{Map, json};
 use std::path::{Path, PathBuf};
@@ -62,8 +65,12 @@ pub struct CommandOrder {
     pub cpu: String,
     pub vcpus: u32,
     pub memory_bytes: u64,
-    /// Host CPUs that all of its threads may use.
+    /// Host CPUs of all threads that are not held to others later.
     pub cpus: Vec<usize>,
+    /// Memory nodes of the host to which memory is bound; the guest gets one for each if they are several.
+    pub bound_to: Vec<NodeShare>,
+    /// Control groups to be joined.
+    pub cgroups: Vec<PathBuf>,
     pub kernel: PathBuf,
     pub initramfs: PathBuf,
     pub console: PathBuf,
@@ -77,11 +84,13 @@ pub struct CommandOrder {
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut words = Words::default();
-    words.add(&["taskset", "--cpu-list", &crate::affinity::list(&order.cpus)]);
+    // Joining some groups gives the CPUs of the group: what is asked for here comes after it.
+    words.0.extend(join::words(&order.cgroups));
+    words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     words.add(&[PROGRAM, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
     words.add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=shutdown"]);
     processor(&mut words, order);
-    memory(&mut words, order);
+    words.0.extend(memory::words(order.memory_bytes, order.settings.huge_pages, &order.bound_to));
     boot(&mut words, order);
     conversations(&mut words);
     if let Some(root) = &order.root {
@@ -129,16 +138,8 @@ fn processor(words: &mut Words, order: &CommandOrder) {
         Accelerator::Tcg => words.add(&["-accel", "tcg,thread=multi"]),
     }
     words.add(&["-cpu", &order.cpu]);
-    words.add(&["-smp", &format!("cpus={0},sockets=1,cores={0},threads=1", order.vcpus)]);
-}
-
-fn memory(words: &mut Words, order: &CommandOrder) {
-    let bytes = order.memory_bytes;
-    words.add(&["-m", &format!("size={bytes}B")]);
-    if order.settings.huge_pages {
-        let backend = format!("memory-backend-memfd,id=memory,size={bytes}B,hugetlb=on,hugetlbsize=2M,prealloc=on");
-        words.add(&["-object", &backend, "-machine", "memory-backend=memory"]);
-    }
+    let (vcpus, sockets) = (order.vcpus, memory::sockets(order.vcpus, &order.bound_to));
+    words.add(&["-smp", &format!("cpus={vcpus},sockets={sockets},cores={},threads=1", vcpus / sockets)]);
 }
 
 fn boot(words: &mut Words, order: &CommandOrder) {
@@ -272,6 +273,7 @@ fn escaped(value: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::{Accelerator, CommandOrder, Disk, command_line, drivers};
+    use crate::placement::NodeShare;
     use crate::qemu::settings::{Adapter, Aio, Cache, DiskSettings, Network, QemuSettings};
 
     fn order(accelerator: Accelerator, settings: QemuSettings) -> CommandOrder {
@@ -282,6 +284,8 @@ mod tests {
             vcpus: 2,
             memory_bytes: 2 << 30,
             cpus: vec![2, 3],
+            bound_to: Vec::new(),
+            cgroups: Vec::new(),
             kernel: "/cache/vmlinuz".into(),
             initramfs: "/cache/first.cpio".into(),
             console: "/scratch/trial-0001.console".into(),
@@ -290,6 +294,11 @@ mod tests {
             port: Some(5432),
             settings,
         }
+    }
+
+    fn bound(base: &CommandOrder, shares: &[(u32, &[usize])]) -> CommandOrder {
+        let share = |(node, vcpus): &(u32, &[usize])| NodeShare { node: *node, vcpus: vcpus.to_vec() };
+        CommandOrder { bound_to: shares.iter().map(share).collect(), ..base.clone() }
     }
 
     /// One switch a line, as a person would write it in a script.
@@ -301,7 +310,7 @@ mod tests {
             }
             text.push_str(word);
         }
-        text
+        text.replace(crate::join::JOIN, "(join.sh)")
     }
 
     /// The lines that are in the one command but not in the other.
@@ -347,6 +356,9 @@ mod tests {
             ("huge pages", order(Accelerator::Kvm, QemuSettings { huge_pages: true, ..QemuSettings::default() })),
             ("block device", device),
             ("limited disk", limited),
+            ("memory of a node", bound(&base, &[(1, &[0, 1])])),
+            ("memory of two nodes", bound(&base, &[(0, &[0]), (1, &[1])])),
+            ("control groups", CommandOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
             ("no root, no data, no port", CommandOrder { root: None, data: None, port: None, ..base.clone() }),
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));

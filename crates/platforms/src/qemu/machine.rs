@@ -5,13 +5,13 @@ use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node}
 use super::guest::Guest;
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
-use super::watch;
-use crate::affinity;
+use super::{placed, watch};
 use crate::order::MachineOrder;
 use images::data::DataDisk;
 use images::initramfs::InitramfsError;
 use images::kernel::KernelError;
 use machines::boot::{DATA_FOLDER, GuestAddress};
+use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
@@ -29,6 +29,8 @@ const FREE_HUGE_PAGES: &str = "/sys/kernel/mm/hugepages/hugepages-2048kB/free_hu
 
 pub struct QemuMachine {
     guest: Guest,
+    /// Removed after the guest: they take along whatever is still running.
+    _groups: Cgroups,
     /// Shared with those who ask once a second while load is driven.
     qmp: Arc<Mutex<Qmp>>,
     data: Option<Disk>,
@@ -42,16 +44,21 @@ pub fn start(table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn
         settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     can_be_had(&settings, order)?;
     let choice = accelerator::choose(settings.accelerator, &probe(&settings, order))?;
-    let command = command_order(settings, order, choice.accelerator)?;
+    let mut groups = Cgroups::new(&order.name, &order.scratch);
+    let quota = order.cpu_quota.map(|share| groups.hold_cpu_time(order.cpu_time(share)));
+    let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
     let limit = match choice.accelerator {
         Accelerator::Kvm => KVM_BOOT_LIMIT,
         Accelerator::Tcg => TCG_BOOT_LIMIT,
     };
     let (guest, mut qmp) = Guest::boot(&command, &order.scratch, limit)?;
-    let decided = decide(guest.pid(), &mut qmp, &command, &choice)?;
+    let mut decided = decide(&mut qmp, &command, &choice)?;
+    placed::settle(guest.pid(), &mut qmp, &order.place, &command, &mut decided)
+        .map_err(|error| failing("asking QEMU", error))?;
+    decided.extend(quota.map(|held| ("CPU quota".to_owned(), held.map(|time| time.to_string()))));
     let address = address(&mut qmp, &command)?;
-    let (data, cpus) = (command.data, command.cpus);
-    Ok(Box::new(QemuMachine { guest, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, address }))
+    let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
+    Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, address }))
 }
 
 /// The initramfs with these drivers; a kernel without one of them is a reason to skip, and says so.
@@ -72,7 +79,7 @@ fn probe(settings: &QemuSettings, order: &MachineOrder) -> Probe {
         cache: order.cache.clone(),
         scratch: order.scratch.clone(),
         cpu: settings.cpu.clone(),
-        cpus: order.cpus.clone(),
+        cpus: order.place.vcpu_cpus().to_vec(),
     }
 }
 
@@ -124,7 +131,9 @@ fn command_order(
         cpu,
         vcpus: order.vcpus,
         memory_bytes: order.memory_bytes,
-        cpus: order.cpus.clone(),
+        cpus: placed::unpinned_cpus(&order.place, settings.pin).to_vec(),
+        bound_to: order.place.bound_to.clone(),
+        cgroups: Vec::new(),
         kernel: order.image.kernel.file.clone(),
         initramfs,
         console: order.scratch.join(format!("{}.console", order.name)),
@@ -136,7 +145,7 @@ fn command_order(
 }
 
 /// What became of each thing asked for, read back from QEMU and the host where they tell.
-fn decide(process: u32, qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
+fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
     let control = |error| failing("asking QEMU", error);
     let disk = order.settings.disk;
     let mut decided = Decided::new();
@@ -164,9 +173,6 @@ fn decide(process: u32, qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) ->
     say("data", Ok(data_words(order)));
     let twice = if disk.cache.is_direct() { "no" } else { "yes" };
     say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
-    say("host CPUs", affinity::of_thread(process).map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
-    let pinning = if order.settings.pin { pin(qmp, &order.cpus)? } else { Ok("none, as asked".to_owned()) };
-    say("vcpu pinning", pinning);
     Ok(decided)
 }
 
@@ -197,25 +203,6 @@ fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> 
     } else {
         Err(format!("{} was asked for, QEMU has direct {direct}, no-flush {no_flush}", cache.name()))
     }
-}
-
-/// Each vCPU's thread on the host CPU of its number.
-fn pin(qmp: &mut Qmp, cpus: &[usize]) -> Result<Result<String, String>, MachineError> {
-    let threads = qmp.vcpu_threads().map_err(|error| failing("asking QEMU", error))?;
-    let mut pinned = Vec::new();
-    for thread in threads {
-        let Some(cpu) = cpus.get(thread.vcpu) else {
-            return Ok(Err(format!("there is no host CPU for vCPU {}", thread.vcpu)));
-        };
-        match affinity::pin(thread.thread, *cpu) {
-            Ok(now) if now == [*cpu] => pinned.push(format!("vCPU {} on CPU {cpu}", thread.vcpu)),
-            Ok(now) => {
-                return Ok(Err(format!("vCPU {} is on CPUs {} instead of {cpu}", thread.vcpu, affinity::list(&now))));
-            }
-            Err(error) => return Ok(Err(format!("vCPU {} on CPU {cpu}: {error}", thread.vcpu))),
-        }
-    }
-    Ok(Ok(pinned.join(", ")))
 }
 
 fn address(qmp: &mut Qmp, order: &CommandOrder) -> Result<Option<SocketAddr>, MachineError> {

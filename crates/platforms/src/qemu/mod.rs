@@ -4,6 +4,8 @@ pub mod accelerator;
 pub mod command;
 pub mod guest;
 pub mod machine;
+mod memory;
+mod placed;
 pub mod qmp;
 pub mod settings;
 mod watch;

@@ -23,7 +23,7 @@ pub const KEYS: &[Key] = &[
         name: "pin",
         holds: Holds::Boolean,
         default: Some("true"),
-        meaning: "each vCPU on a host CPU of its own; QEMU's other threads may use all of the machine's CPUs either way",
+        meaning: "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's CPUs",
     },
     Key {
         name: "huge_pages",
@@ -306,16 +306,19 @@ pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
             "\"user\" or \"tap\", because of placement = \"outside\" in [load]",
         );
     }
-    if settings.network == Network::Tap {
-        if settings.tap.is_none() {
-            refuse("tap", "missing".to_owned(), "the name of a tap device, because network = \"tap\"");
-        }
-        match settings.guest_address.as_deref().map(str::parse::<GuestAddress>) {
-            None => refuse("guest_address", "missing".to_owned(), "an address, because network = \"tap\""),
-            Some(Err(found)) => refuse("guest_address", found, "an IPv4 address with a prefix length"),
-            Some(Ok(_)) => {}
-        }
-    } else {
+    if asked.vcpus > MOST_VCPUS {
+        refuse("", format!("found a machine of {} vCPUs", asked.vcpus), "at most 255 vCPUs");
+    }
+    if asked.memory_bytes < LEAST_MEMORY_BYTES {
+        let found = format!("found a machine with a memory of {}", Bytes(asked.memory_bytes));
+        refuse("", found, "at least 128 MiB, or the guest cannot boot");
+    }
+    tap_fits(&settings, asked.count, &mut refuse);
+    problems
+}
+
+fn tap_fits(settings: &QemuSettings, count: u32, refuse: &mut impl FnMut(&str, String, &str)) {
+    if settings.network != Network::Tap {
         let given = [
             ("tap", settings.tap.is_some()),
             ("guest_address", settings.guest_address.is_some()),
@@ -324,15 +327,20 @@ pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
         for (key, _) in given.iter().filter(|(_, is_given)| *is_given) {
             refuse(key, "found it without network = \"tap\"".to_owned(), "network = \"tap\", or no such key");
         }
+        return;
     }
-    if asked.vcpus > MOST_VCPUS {
-        refuse("", format!("found a machine of {} vCPUs", asked.vcpus), "at most 255 vCPUs");
+    if count > 1 {
+        let found = format!("found \"tap\" for {count} machines");
+        refuse("network", found, "\"user\" or \"none\": a tap device and the address behind it are one machine's");
     }
-    if asked.memory_bytes < LEAST_MEMORY_BYTES {
-        let found = format!("found a machine with a memory of {}", Bytes(asked.memory_bytes));
-        refuse("", found, "at least 128 MiB, or the guest cannot boot");
+    if settings.tap.is_none() {
+        refuse("tap", "missing".to_owned(), "the name of a tap device, because network = \"tap\"");
     }
-    problems
+    match settings.guest_address.as_deref().map(str::parse::<GuestAddress>) {
+        None => refuse("guest_address", "missing".to_owned(), "an address, because network = \"tap\""),
+        Some(Err(found)) => refuse("guest_address", found, "an IPv4 address with a prefix length"),
+        Some(Ok(_)) => {}
+    }
 }
 
 #[cfg(test)]
@@ -342,7 +350,7 @@ mod tests {
     use serde_json::{Map, Value, json};
 
     const ASKED: Asked<'_> =
-        Asked { vcpus: 2, memory_bytes: 1 << 30, kernel: "generic", is_reached_from_outside: false };
+        Asked { count: 1, vcpus: 2, memory_bytes: 1 << 30, kernel: "generic", is_reached_from_outside: false };
 
     fn table(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
@@ -388,6 +396,14 @@ mod tests {
                 .is_empty()
         );
         assert_eq!(paths(&json!({ "tap": "t0", "vhost": true })), ["tap", "vhost"]);
+    }
+
+    #[test]
+    fn a_tap_device_is_for_one_machine() {
+        let tap = table(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24" }));
+        assert!(check(&tap, &ASKED).is_empty());
+        let problems = check(&tap, &Asked { count: 2, ..ASKED });
+        assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), ["network"]);
     }
 
     #[test]

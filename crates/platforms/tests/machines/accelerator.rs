@@ -18,7 +18,7 @@ fn probe(place: &Place, cpu: &str) -> Probe {
         cache: place.order.cache.clone(),
         scratch: place.order.scratch.clone(),
         cpu: cpu.to_owned(),
-        cpus: place.order.cpus.clone(),
+        cpus: place.order.place.cpus.clone(),
     }
 }
 

@@ -8,5 +8,6 @@ mod accelerator;
 mod leftovers;
 mod native;
 mod place;
+mod placed;
 mod qemu;
 mod qmp;

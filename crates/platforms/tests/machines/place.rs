@@ -9,10 +9,12 @@ use machines::machine::{Machine, MachineError};
 use machines::process::Identity;
 use machines::scratch::Scratch;
 use platforms::order::MachineOrder;
+use platforms::placement;
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// An emulated machine answers within this.
@@ -23,6 +25,9 @@ const DATA_BYTES: u64 = 256 << 20;
 const KEPT_FILE: (&str, &str) = ("kept.txt", "made on the host\n");
 /// Where the embedded engine puts its file.
 const DATABASE: &str = "sqlite/bakeoff.db";
+
+/// Machines that run at the same time have names of their own.
+static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
 /// One cache that repeated runs, and other crates' tests, share: the binary lies in `target/TRIPLE/PROFILE/deps`.
 fn cache_folder() -> PathBuf {
@@ -87,10 +92,11 @@ impl Place {
         let disk = folder.path().join("data.img");
         images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
         let order = MachineOrder {
-            name: "test".to_owned(),
+            name: format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
             vcpus: 2,
             memory_bytes: MEMORY_BYTES,
-            cpus: cpus(2),
+            place: in_order(2),
+            cpu_quota: None,
             image,
             agent: example("test_agent"),
             data: DataDisk::Image(disk.clone()),
@@ -146,11 +152,16 @@ fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value
     assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
 }
 
-/// As many CPUs as asked for; this process may have fewer, then some come twice.
-fn cpus(count: usize) -> Vec<usize> {
+/// The place of a single machine; this process may have fewer CPUs, then some come twice.
+fn in_order(vcpus: u32) -> placement::Place {
+    placement::place(&here(), &placement::Policy::InOrder, 1, vcpus, 0).unwrap().remove(0)
+}
+
+/// The CPUs that this process may use.
+pub fn here() -> placement::Topology {
     let allowed = rustix::thread::sched_getaffinity(None).unwrap();
     let all = (0..rustix::thread::CpuSet::MAX_CPU).filter(|cpu| allowed.is_set(*cpu)).collect::<Vec<_>>();
-    all.into_iter().cycle().take(count).collect()
+    placement::Topology::of_host(&all)
 }
 
 fn as_table(value: &Value) -> Map<String, Value> {

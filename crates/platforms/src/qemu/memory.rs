@@ -1,0 +1,100 @@
+//! The guest's memory on the command line, and the memory nodes that it sees. Pure.
+//!
+//! Memory bound to one node of the host is one node for the guest. A machine that spans nodes gets one for each, with the
+//! vCPUs that run there, so that its kernel can keep data near to who uses it.
+
+use crate::placement::NodeShare;
+
+/// What machines are divided by: the size of a huge page, so that each part can be made of them.
+const UNIT_BYTES: u64 = 2 << 20;
+
+/// The words for so much memory.
+pub fn words(bytes: u64, huge_pages: bool, bound_to: &[NodeShare]) -> Vec<String> {
+    let mut words = vec!["-m".to_owned(), format!("size={bytes}B")];
+    let mut add = |more: [String; 4]| words.extend(more);
+    let object = |backend: String| ["-object".to_owned(), backend];
+    let whole = |backend: String| {
+        let [switch, backend] = object(backend);
+        [switch, backend, "-machine".to_owned(), "memory-backend=memory".to_owned()]
+    };
+    match bound_to {
+        [] if !huge_pages => {}
+        [] => add(whole(backend("memory", bytes, huge_pages))),
+        [only] => add(whole(bound(&backend("memory", bytes, huge_pages), only))),
+        several => {
+            for (number, (share, part)) in several.iter().zip(parts(bytes, several)).enumerate() {
+                let name = format!("memory{number}");
+                let [switch, object] = object(bound(&backend(&name, part, huge_pages), share));
+                let cpus = share.vcpus.iter().map(|vcpu| format!(",cpus={vcpu}")).collect::<Vec<_>>().concat();
+                add([switch, object, "-numa".to_owned(), format!("node,nodeid={number}{cpus},memdev={name}")]);
+            }
+        }
+    }
+    words
+}
+
+/// How many sockets the guest sees: CPUs of one socket must not be of two nodes, or its kernel takes none of it to be true.
+pub fn sockets(vcpus: u32, bound_to: &[NodeShare]) -> u32 {
+    let nodes = bound_to.len().max(1);
+    let each = vcpus as usize / nodes;
+    let in_order = bound_to.iter().flat_map(|share| &share.vcpus).copied().eq(0..vcpus as usize);
+    let is_even = bound_to.iter().all(|share| share.vcpus.len() == each);
+    match u32::try_from(nodes) {
+        Ok(nodes) if nodes == 1 || (in_order && is_even) => nodes,
+        // Each in one of its own.
+        _ => vcpus,
+    }
+}
+
+fn backend(name: &str, bytes: u64, huge_pages: bool) -> String {
+    if huge_pages {
+        format!("memory-backend-memfd,id={name},size={bytes}B,hugetlb=on,hugetlbsize=2M,prealloc=on")
+    } else {
+        format!("memory-backend-ram,id={name},size={bytes}B")
+    }
+}
+
+fn bound(backend: &str, share: &NodeShare) -> String {
+    format!("{backend},host-nodes={},policy=bind", share.node)
+}
+
+/// Memory in proportion to vCPUs, in whole units; what is left over goes to the last.
+pub fn parts(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
+    let vcpus: u64 = shares.iter().map(|share| share.vcpus.len() as u64).sum();
+    let units = bytes / UNIT_BYTES;
+    let mut parts: Vec<u64> =
+        shares.iter().map(|share| units * share.vcpus.len() as u64 / vcpus.max(1) * UNIT_BYTES).collect();
+    let given: u64 = parts.iter().sum();
+    if let Some(last) = parts.last_mut() {
+        *last += bytes - given;
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shares(vcpus: &[&[usize]]) -> Vec<NodeShare> {
+        (0..).zip(vcpus).map(|(node, vcpus)| NodeShare { node, vcpus: vcpus.to_vec() }).collect()
+    }
+
+    #[test]
+    fn parts_are_whole_pages_and_add_up() {
+        let uneven = shares(&[&[0, 1], &[2]]);
+        assert_eq!(parts(3 << 30, &uneven), [2 << 30, 1 << 30]);
+        let odd = (1 << 30) + 4096;
+        let made = parts(odd, &uneven);
+        assert_eq!(made.iter().sum::<u64>(), odd);
+        assert_eq!(made[0] % UNIT_BYTES, 0);
+    }
+
+    #[test]
+    fn no_socket_has_cpus_of_two_nodes() {
+        assert_eq!(sockets(4, &[]), 1);
+        assert_eq!(sockets(4, &shares(&[&[0, 1, 2, 3]])), 1);
+        assert_eq!(sockets(4, &shares(&[&[0, 1], &[2, 3]])), 2);
+        assert_eq!(sockets(3, &shares(&[&[0, 1], &[2]])), 3);
+        assert_eq!(sockets(4, &shares(&[&[0, 2], &[1, 3]])), 4);
+    }
+}
