@@ -116,10 +116,19 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
         }
     }
     if !section.leaves.iter().any(|leaf| leaf.path == "name") {
-        problems.push(Problem::new(Some(section.line), &below(kind, "name"), "missing", NAME_EXPECTED));
+        match name_of_shape(&one.overrides).filter(|_| kind == "scenario") {
+            Some(name) => one.name = name,
+            None => problems.push(Problem::new(Some(section.line), &below(kind, "name"), "missing", NAME_EXPECTED)),
+        }
     }
     refuse_twice(kind, &mut one.overrides, problems);
     one
+}
+
+/// What everybody calls a scenario that says how many machines there are and how large: "2x4" is two of four vCPUs.
+fn name_of_shape(overrides: &[Leaf]) -> Option<String> {
+    let number = |path: &str| overrides.iter().find(|leaf| leaf.path == path)?.value.as_u64();
+    Some(format!("{}x{}", number("machine.count")?, number("machine.vcpus")?))
 }
 
 const NAME_EXPECTED: &str = "a name of at most 40 letters, digits, spaces and the signs - _ . +";

@@ -5,16 +5,26 @@ use crate::cells::Draft;
 use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
+use crate::room::in_gib;
+use crate::side_by_side;
 use platforms::order::Asked;
+use platforms::placement::Topology;
 use record::plan::{Cell, WorkloadNote};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
 
 /// What the host has, for problems such as a machine larger than it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
-    pub cpus: usize,
+    /// The CPUs that machines may use.
+    pub topology: Topology,
     pub memory_bytes: u64,
+}
+
+impl Host {
+    pub fn cpus(&self) -> usize {
+        self.topology.cpus().len()
+    }
 }
 
 /// Decides every cell, and says what a reader of numbers must know about their workloads. Problems that only some
@@ -95,6 +105,9 @@ impl Deciding<'_> {
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
         }
+        if let (Some(machine), Some(load)) = (&machine, &load) {
+            self.take("", side_by_side::load_problems(machine, load));
+        }
         if let (Some(machine), Some(load), Some(entry), Some(table)) = (&machine, &load, platform, &platform_table) {
             self.platform_fits(machine, load, entry, table);
         }
@@ -170,15 +183,10 @@ impl Deciding<'_> {
     /// What `[machine]` cannot say with keys alone: what the host has, what is built, and the image of the engine.
     fn machine(&mut self, mut table: Map<String, Value>, engine: Option<&Kind>) -> Option<Map<String, Value>> {
         let number = |table: &Map<String, Value>, name: &str| table.get(name).and_then(Value::as_u64);
-        let count = number(&table, "count").unwrap_or(1);
-        if count > 1 {
-            let expected = "1; several machines side by side are not supported yet";
-            self.tell("machine.count", format!("found {count}"), expected);
-        }
         let vcpus = number(&table, "vcpus")?;
         let oversubscribe = table.get("oversubscribe") == Some(&Value::Bool(true));
-        if vcpus > self.host.cpus as u64 && !oversubscribe {
-            let cpus = self.host.cpus;
+        if vcpus > self.host.cpus() as u64 && !oversubscribe {
+            let cpus = self.host.cpus();
             let expected = format!("at most {cpus}, the CPUs of this host, or machine.oversubscribe = true");
             self.tell("machine.vcpus", format!("found {vcpus}"), expected);
         }
@@ -198,7 +206,9 @@ impl Deciding<'_> {
             (None, Some(engine)) => drop(table.insert("image".to_owned(), Value::from(image_for(engine.kind)))),
             _ => {}
         }
-        settings::check(&table, MACHINE).ok()
+        let table = settings::check(&table, MACHINE).ok()?;
+        self.take("", side_by_side::machine_problems(&table, self.host));
+        Some(table)
     }
 
     fn disk(&mut self, machine: &Map<String, Value>) {
@@ -319,10 +329,4 @@ fn image_for(engine: &str) -> &str {
 
 fn with_kind(entry: &Kind, table: Map<String, Value>) -> Map<String, Value> {
     [(KIND.to_owned(), Value::from(entry.kind))].into_iter().chain(table).collect()
-}
-
-/// Memory of a host is no round number; people know it in GiB.
-fn in_gib(bytes: u64) -> String {
-    const GIB: f64 = (1_u64 << 30) as f64;
-    format!("{:.1} GiB", bytes as f64 / GIB)
 }

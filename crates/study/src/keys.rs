@@ -55,21 +55,21 @@ pub const STUDY: &[Key] = &[
 pub const MACHINE: &[Key] = &[
     Key {
         name: "count",
-        holds: Holds::Integer { min: 1, max: 1000 },
+        holds: Holds::Integer { min: 1, max: MACHINES_MAX },
         default: Some("1"),
-        meaning: "machines side by side; only 1 for now",
+        meaning: "machines side by side, all of this shape, each with its own copy of the data and its own load",
     },
     Key {
         name: "vcpus",
         holds: Holds::Integer { min: 1, max: 1024 },
         default: None,
-        meaning: "CPUs of the machine; native machines are held to as many",
+        meaning: "CPUs of each machine; native machines are held to as many",
     },
     Key {
         name: "memory",
         holds: Holds::Size { min: 64 * MIB, max: 16 * TIB },
         default: None,
-        meaning: "memory of the machine; native machines are held to as much",
+        meaning: "memory of each machine; native machines are held to as much",
     },
     Key {
         name: "kernel",
@@ -88,7 +88,59 @@ pub const MACHINE: &[Key] = &[
         name: "oversubscribe",
         holds: Holds::Boolean,
         default: Some("false"),
-        meaning: "whether the machine may have more vCPUs than the host has CPUs",
+        meaning: "whether all machines together may have more vCPUs than the host has CPUs",
+    },
+    Key {
+        name: "pinning",
+        holds: Holds::Choice(&["in-order", "none", "cores", "threads", "node", "explicit"]),
+        default: Some("in-order"),
+        meaning: "which host CPUs vCPUs stay on: in-order, by their numbers; cores, a core for each; threads, core after \
+                  core; node, each machine on one memory node; explicit, as machine.cpus says; none, wherever the host's \
+                  scheduler puts them; all but in-order and none also bind memory to the CPUs' nodes and keep QEMU's \
+                  other threads apart where CPUs are left",
+    },
+    Key {
+        name: "cpus",
+        holds: Holds::Text,
+        default: Some(""),
+        meaning: "with pinning = \"explicit\": a list of host CPUs for each machine, such as \"0-3;4-7\", with one CPU for \
+                  each vCPU",
+    },
+    Key {
+        name: "odd",
+        holds: Holds::Table(ODD),
+        default: Some(""),
+        meaning: "the one of several machines that differs from the others, to see what becomes of them",
+    },
+];
+
+/// More would need more than one host.
+const MACHINES_MAX: i64 = 64;
+
+const ODD: &[Key] = &[
+    Key {
+        name: "number",
+        holds: Holds::Integer { min: 1, max: MACHINES_MAX },
+        default: None,
+        meaning: "which machine it is, counted from 1",
+    },
+    Key {
+        name: "cpu_quota",
+        holds: Holds::Share { min: 0.01, max: 1.0 },
+        default: Some(""),
+        meaning: "the share of its vCPUs' time that all of it gets, hypervisor included; no limit unless given",
+    },
+    Key {
+        name: "load",
+        holds: Holds::Choice(&["same", "idle", "stops", "starts"]),
+        default: Some("same"),
+        meaning: "the same load as the others', none (idle), or one that stops or starts half-way through the measured window",
+    },
+    Key {
+        name: "clients",
+        holds: Holds::Integer { min: 1, max: SESSIONS_MAX },
+        default: Some(""),
+        meaning: "its own number of clients, in place of load.clients",
     },
 ];
 
@@ -113,7 +165,7 @@ const DISK: &[Key] = &[
     },
 ];
 
-/// Keys of `[load]`: who works on the database, and for how long.
+/// Keys of `[load]`: who works on the database of each machine, and for how long.
 pub const LOAD: &[Key] = &[
     Key {
         name: "placement",

@@ -17,7 +17,9 @@ mod plan;
 mod precision;
 mod problems;
 mod reference;
+mod room;
 mod shape;
+mod side_by_side;
 mod source;
 mod syntax;
 
@@ -29,4 +31,7 @@ pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan};
 pub use problems::{Problem, render};
 pub use reference::reference;
-pub use shape::{Disk, Load, Machine, Offered, PeakLimits, Placement, Storage, kind_and_table, load, machine};
+pub use room::{Room, room};
+pub use shape::{
+    Disk, Load, Machine, Odd, OddLoad, Offered, PeakLimits, Pinning, Placement, Storage, kind_and_table, load, machine,
+};

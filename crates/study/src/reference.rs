@@ -58,7 +58,7 @@ pub fn reference(catalogs: &Catalogs) -> String {
     table(&mut text, "machine", "The shape that every contender gets.", MACHINE);
     kinds(&mut text, "engine", &catalogs.engines);
     kinds(&mut text, "workload", &catalogs.workloads);
-    table(&mut text, "load", "Who works on the database, and for how long.", LOAD);
+    table(&mut text, "load", "Who works on the database of each machine, and for how long.", LOAD);
     text.push_str(CONTENDERS);
     for (at, platform) in catalogs.platforms.iter().enumerate() {
         contender(&mut text, platform, at == 0);

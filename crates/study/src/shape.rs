@@ -2,16 +2,18 @@
 
 use crate::keys::{LOAD, MACHINE, PEAK_WORD};
 use crate::overrides::KIND;
+use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
 use record::trial::{Pacing, Process};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use settings::{Bytes, Key, Problem, Span};
+use settings::{Bytes, Key, Problem, Share, Span};
 
 /// `[machine]` of a cell.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Machine {
+    /// Machines of this shape side by side.
     pub count: u32,
     pub vcpus: u32,
     #[serde(rename = "memory")]
@@ -22,6 +24,67 @@ pub struct Machine {
     pub image: String,
     pub disk: Disk,
     pub oversubscribe: bool,
+    pub pinning: Pinning,
+    /// Lists of host CPUs, given if and only if pinning is explicit.
+    #[serde(default)]
+    pub cpus: Option<String>,
+    /// The one that differs, given only if there are several.
+    #[serde(default)]
+    pub odd: Option<Odd>,
+}
+
+impl Machine {
+    /// Which CPUs machines get; an error if the lists are none.
+    pub fn policy(&self) -> Result<Policy, String> {
+        Ok(match self.pinning {
+            Pinning::InOrder => Policy::InOrder,
+            Pinning::None => Policy::None,
+            Pinning::Cores => Policy::Cores,
+            Pinning::Threads => Policy::Threads,
+            Pinning::Node => Policy::Node,
+            Pinning::Explicit => Policy::Explicit(cpu_list::parse_all(self.cpus.as_deref().unwrap_or_default())?),
+        })
+    }
+}
+
+/// `machine.pinning` of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Pinning {
+    InOrder,
+    None,
+    Cores,
+    Threads,
+    Node,
+    Explicit,
+}
+
+/// `machine.odd` of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+pub struct Odd {
+    /// From 1 to the number of machines.
+    pub number: u32,
+    /// The share of its vCPUs' time that all of it may use together.
+    #[serde(default)]
+    pub cpu_quota: Option<Share>,
+    pub load: OddLoad,
+    /// Its own number, in place of that in `[load]`.
+    #[serde(default)]
+    pub clients: Option<u32>,
+}
+
+/// What the odd machine's clients do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OddLoad {
+    /// What the others' do.
+    Same,
+    /// Nothing.
+    Idle,
+    /// Nothing from the middle of the measured window on.
+    Stops,
+    /// Nothing until the middle of the measured window.
+    Starts,
 }
 
 /// `machine.disk` of a cell.

@@ -5,6 +5,7 @@ use crate::climb::AllDriven;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::host_watch::HostWatch;
 use crate::interrupts::Interrupts;
+use crate::places::places;
 use crate::preparation::Prepared;
 use crate::site::Site;
 use crate::validity;
@@ -15,7 +16,6 @@ use images::data::DataDisk;
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError, last_words};
 use platforms::order::MachineOrder;
-use platforms::placement::{self, Place, Policy, Topology};
 use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
@@ -250,7 +250,7 @@ impl Running<'_> {
             name: format!("trial-{:04}", self.attempt.planned.id),
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
-            place: self.place(vcpus)?,
+            place: places(cell, self.attempt.site, self.attempt.planned.block)?.remove(0),
             cpu_quota: None,
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
@@ -268,15 +268,6 @@ impl Running<'_> {
             ..MachineFacts::default()
         });
         Ok(machine)
-    }
-
-    /// Where the machine runs. Each block shifts which machine gets which place, once there are several.
-    fn place(&self, vcpus: u32) -> Result<Place, AttemptError> {
-        let unavailable = |why| AttemptError::Machine(MachineError::Unavailable { why });
-        let topology = Topology::of_host(&self.attempt.site.cpus);
-        let places = placement::place(&topology, &Policy::InOrder, 1, vcpus, self.attempt.planned.block);
-        let mut places = places.map_err(|misfit| unavailable(misfit.to_string()))?;
-        Ok(places.remove(0))
     }
 
     fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {

@@ -13,6 +13,7 @@ pub mod conversation;
 mod driving;
 mod host_watch;
 pub mod interrupts;
+mod places;
 pub mod preparation;
 mod sampling;
 pub mod site;

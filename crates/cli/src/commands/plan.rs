@@ -3,19 +3,20 @@
 use crate::arguments::PlanOptions;
 use crate::commands::list::keys;
 use crate::commands::pilot;
-use crate::commands::study_file::{chosen, planned};
+use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{print, say, span};
 use crate::exit::Exit;
 use crate::tools;
 use anyhow::Result;
-use record::plan::Plan;
+use record::plan::{Cell, Plan};
 use serde_json::Value;
 use settings::{Bytes, Holds, Key, Share, Span};
 use std::fmt::Write as _;
 use std::time::Duration;
+use study::Host;
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
-    let plan = planned(&options.study, options.aa)?.plan;
+    let Planned { plan, host, .. } = planned(&options.study, options.aa)?;
     let chosen = chosen(&plan, &options.only)?;
     let outlook = pilot::outlook_of(options, &plan)?;
     if let Err(lacking) = tools::require_for(&chosen) {
@@ -28,7 +29,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
         }
         print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
     } else {
-        print(&text(&chosen)?);
+        print(&text(&chosen, &host)?);
         print(&match (&outlook, &options.pilot) {
             (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
             _ => ASK_A_PILOT.to_owned(),
@@ -41,7 +42,7 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
 const ASK_A_PILOT: &str = "what these blocks will be able to tell depends on how far they lie apart here: --pilot RUN says it \
                            from an earlier run of the same contenders\n";
 
-fn text(plan: &Plan) -> Result<String> {
+fn text(plan: &Plan, host: &Host) -> Result<String> {
     let mut text = String::new();
     writeln!(text, "{}\n", plan.question)?;
     for cell in &plan.cells {
@@ -52,18 +53,28 @@ fn text(plan: &Plan) -> Result<String> {
         for (table, value) in &cell.settings {
             writeln!(text, "    {table:<9} {}", one_line(value, keys_of(table, value)))?;
         }
+        if let Some(room) = study::room(cell, host) {
+            writeln!(text, "    {:<9} {room}", "room")?;
+        }
     }
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
     for trial in &plan.trials {
         let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
         let contender = cell.map_or("?", |cell| cell.contender.as_str());
-        writeln!(text, "  {:>4}  block {:<3} cell {:<3} {contender}", trial.id, trial.block, trial.cell)?;
+        let machines = cell.map_or(String::new(), |cell| several(cell, host));
+        writeln!(text, "  {:>4}  block {:<3} cell {:<3} {contender}{machines}", trial.id, trial.block, trial.cell)?;
     }
     let estimate = study::estimate(plan);
     let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
     writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(driving))?;
     write_precision(&mut text, plan)?;
     Ok(text)
+}
+
+/// How many machines of a trial run side by side, where it is not one.
+fn several(cell: &Cell, host: &Host) -> String {
+    let machines = study::room(cell, host).map_or(1, |room| room.machines);
+    if machines == 1 { String::new() } else { format!(", {machines} machines") }
 }
 
 /// How far the plan may grow.

@@ -1,12 +1,16 @@
 //! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
 
 use platforms::order::Asked;
+use platforms::placement::Topology;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
 use study::{Against, Catalogs, Host, Kind};
 
-pub const HOST: Host = Host { cpus: 4, memory_bytes: 8 << 30 };
+/// Four CPUs of which nothing else is known.
+pub fn host() -> Host {
+    Host { topology: Topology::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30 }
+}
 
 const ENGINE: &[Key] = &[Key {
     name: "profile",
@@ -118,19 +122,19 @@ pub fn plus(text: &str) -> String {
 }
 
 pub fn plan(text: &str) -> record::plan::Plan {
-    study::plan("x", text, Against::Baseline, &catalogs(), &HOST)
+    study::plan("x", text, Against::Baseline, &catalogs(), &host())
         .unwrap_or_else(|problems| panic!("{}", study::render(&problems, "x.toml")))
 }
 
 /// The plan of an A/A study.
 pub fn against_itself(text: &str) -> record::plan::Plan {
-    study::plan("x", text, Against::Itself, &catalogs(), &HOST)
+    study::plan("x", text, Against::Itself, &catalogs(), &host())
         .unwrap_or_else(|problems| panic!("{}", study::render(&problems, "x.toml")))
 }
 
 /// Every problem of `text`, as a user sees it.
 pub fn problems(text: &str) -> String {
-    match study::plan("x", text, Against::Baseline, &catalogs(), &HOST) {
+    match study::plan("x", text, Against::Baseline, &catalogs(), &host()) {
         Ok(_) => "no problem".to_owned(),
         Err(problems) => study::render(&problems, "x.toml"),
     }

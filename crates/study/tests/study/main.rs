@@ -6,4 +6,5 @@ mod plans;
 mod problems;
 mod properties;
 mod reference;
+mod side_by_side;
 mod studies;

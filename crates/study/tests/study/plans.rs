@@ -51,7 +51,8 @@ fn a_plan_holds_every_decided_value() {
             "size": 21474836480,
             "storage": "file"
           },
-          "oversubscribe": false
+          "oversubscribe": false,
+          "pinning": "in-order"
         },
         "platform": {
           "kind": "vm",

@@ -1,6 +1,6 @@
 //! What holds for every study.
 
-use crate::fixture::{HOST, STUDY, catalogs, plan, plus};
+use crate::fixture::{STUDY, catalogs, host, plan, plus};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
@@ -36,12 +36,12 @@ fn swept() -> impl Strategy<Value = String> {
 proptest! {
     #[test]
     fn any_text_is_planned_or_refused(text: String) {
-        let _ = study::plan("x", &text, study::Against::Baseline, &catalogs(), &HOST);
+        let _ = study::plan("x", &text, study::Against::Baseline, &catalogs(), &host());
     }
 
     #[test]
     fn text_near_a_study_is_planned_or_refused_with_lines_inside_it(text in near_study()) {
-        for problem in study::plan("x", &text, study::Against::Baseline, &catalogs(), &HOST).err().unwrap_or_default() {
+        for problem in study::plan("x", &text, study::Against::Baseline, &catalogs(), &host()).err().unwrap_or_default() {
             prop_assert!(!problem.found.is_empty());
             prop_assert!(problem.line.is_none_or(|line| (1..=text.lines().count() + 1).contains(&line)));
         }

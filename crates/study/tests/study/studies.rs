@@ -1,5 +1,6 @@
 //! The study files that come with bakeoff, against the real catalogs.
 
+use platforms::placement::Topology;
 use record::plan::Plan;
 use serde_json::Map;
 use settings::{Holds, Key};
@@ -7,7 +8,9 @@ use std::path::{Path, PathBuf};
 use study::{Against, Catalogs, Host, Kind};
 
 /// The smallest host that the studies are meant for.
-const HOST: Host = Host { cpus: 2, memory_bytes: 4 << 30 };
+fn host() -> Host {
+    Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30 }
+}
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies")
@@ -15,7 +18,7 @@ fn folder() -> PathBuf {
 
 fn plan(name: &str, text: &str) -> Plan {
     let problems = |problems: Vec<study::Problem>| panic!("{}", study::render(&problems, name));
-    study::plan(name, text, Against::Baseline, &Catalogs::standard(), &HOST).unwrap_or_else(problems)
+    study::plan(name, text, Against::Baseline, &Catalogs::standard(), &host()).unwrap_or_else(problems)
 }
 
 fn read(name: &str) -> String {

@@ -1,0 +1,119 @@
+//! Machines side by side: what the host has room for, where they are placed, and the one that differs from the others.
+//!
+//! Tables are checked key by key before; here is what several keys say together. Paths start at the top of the study.
+
+use crate::decide::Host;
+use crate::keys::{MACHINE, PEAK_WORD};
+use crate::room::in_gib;
+use crate::shape::{Machine, Odd, OddLoad, Pinning, Storage};
+use platforms::placement::{self, Policy};
+use serde_json::{Map, Value};
+use settings::{Bytes, Problem};
+use std::collections::BTreeSet;
+
+/// What `[machine]` asks of this host.
+pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem> {
+    let Ok(machine) = settings::read::<Machine>(table, MACHINE) else { return Vec::new() };
+    let mut problems = room(&machine, host);
+    if machine.count > 1 && machine.disk.storage == Storage::Device {
+        let found = format!("found \"device\" for {} machines", machine.count);
+        problems.push(problem("machine.disk.storage", found, "\"file\", of which each machine gets a copy of its own"));
+    }
+    if problems.is_empty() {
+        problems.extend(pinning(&machine, host));
+    }
+    problems.extend(machine.odd.iter().flat_map(|odd| odd_one(odd, machine.count)));
+    problems
+}
+
+/// What `[machine]` and `[load]` ask together.
+pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
+    let Ok(machine) = settings::read::<Machine>(machine, MACHINE) else { return Vec::new() };
+    let clients = load.get("clients");
+    let mut problems = Vec::new();
+    if machine.count > 1 && clients.and_then(Value::as_str) == Some(PEAK_WORD) {
+        let found = format!("found \"{PEAK_WORD}\" for {} machines", machine.count);
+        let expected = "a number of clients for each machine; a peak is looked for with one machine only";
+        problems.push(problem("load.clients", found, expected));
+    }
+    if machine.odd.is_some_and(|odd| odd.clients.is_some()) && clients.is_none_or(|clients| !clients.is_u64()) {
+        problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));
+    }
+    problems
+}
+
+fn problem(path: &str, found: impl Into<String>, expected: impl Into<String>) -> Problem {
+    Problem { path: path.to_owned(), found: found.into(), expected: expected.into(), nearest: None }
+}
+
+/// All machines together must fit; that each does by itself is checked before.
+fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
+    let (count, vcpus, memory) = (u64::from(machine.count), u64::from(machine.vcpus), machine.memory_bytes.0);
+    let (cpus, host_memory) = (host.cpus() as u64, host.memory_bytes);
+    let mut problems = Vec::new();
+    if count * vcpus > cpus && vcpus <= cpus && !machine.oversubscribe {
+        let found = format!("found {count} machines of {vcpus} vCPUs each");
+        let expected =
+            format!("at most {}, because this host has {cpus} CPUs, or machine.oversubscribe = true", cpus / vcpus);
+        problems.push(problem("machine.count", found, expected));
+    }
+    if count.saturating_mul(memory) > host_memory && memory <= host_memory {
+        let found = format!("found {count} machines of {} each", Bytes(memory));
+        let expected = format!("at most {}, because this host has {}", host_memory / memory, in_gib(host_memory));
+        problems.push(problem("machine.count", found, expected));
+    }
+    problems
+}
+
+/// Where machines are to be placed, on the host's own CPUs.
+fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
+    const LISTS: &str = "a list of CPUs for each machine, such as \"0-3;4-7\"";
+    let is_explicit = machine.pinning == Pinning::Explicit;
+    let lists = machine.cpus.as_deref();
+    match (is_explicit, lists) {
+        (true, None) => {
+            let expected = format!("{LISTS}, because of pinning = \"explicit\"");
+            return Some(problem("machine.cpus", "missing", expected));
+        }
+        (false, Some(_)) => {
+            let expected = "this key only beside machine.pinning = \"explicit\"";
+            return Some(problem("machine.cpus", "given", expected));
+        }
+        _ => {}
+    }
+    let Ok(policy) = machine.policy() else {
+        return Some(problem("machine.cpus", format!("found {:?}", lists.unwrap_or_default()), LISTS));
+    };
+    if let Some(cpu) = named_twice(&policy).filter(|_| !machine.oversubscribe) {
+        let expected = "each CPU for one vCPU only, or machine.oversubscribe = true";
+        return Some(problem("machine.cpus", format!("found CPU {cpu} twice"), expected));
+    }
+    let misfit = placement::place(&host.topology, &policy, machine.count, machine.vcpus, 0).err()?;
+    let path = if is_explicit { "machine.cpus" } else { "machine.pinning" };
+    Some(problem(path, misfit.why, misfit.instead))
+}
+
+fn named_twice(policy: &Policy) -> Option<usize> {
+    let Policy::Explicit(lists) = policy else { return None };
+    let mut seen = BTreeSet::new();
+    lists.iter().flatten().copied().find(|cpu| !seen.insert(*cpu))
+}
+
+fn odd_one(odd: &Odd, count: u32) -> Vec<Problem> {
+    if count < 2 {
+        let expected = "this table only beside a machine.count of at least 2";
+        return vec![problem("machine.odd", "given", expected)];
+    }
+    let mut problems = Vec::new();
+    if odd.number > count {
+        let expected = format!("at most {count}, the number of machines");
+        problems.push(problem("machine.odd.number", format!("found {}", odd.number), expected));
+    }
+    if odd.cpu_quota.is_none() && odd.clients.is_none() && odd.load == OddLoad::Same {
+        problems.push(problem("machine.odd", "found nothing that differs", "one of cpu_quota, load and clients"));
+    }
+    if odd.clients.is_some() && odd.load == OddLoad::Idle {
+        problems.push(problem("machine.odd.clients", "given", "no clients, because of load = \"idle\""));
+    }
+    problems
+}

@@ -1,0 +1,116 @@
+//! Several machines: how scenarios say them, and every refusal with its line.
+
+use crate::fixture::{STUDY, host, plan, plus, problems, with};
+use insta::assert_snapshot;
+use study::{Odd, OddLoad, Pinning};
+
+/// The study with these lines in `[machine]`, the first of which is line 6.
+fn machine(lines: &str) -> String {
+    with("vcpus = 2", lines)
+}
+
+#[test]
+fn scenarios_couple_count_vcpus_and_memory_and_are_named_after_them() {
+    let scenarios = "[[scenario]]\nset = { \"machine.count\" = 1, \"machine.vcpus\" = 3, \"machine.memory\" = \"6GiB\" }\n\
+                     [[scenario]]\nset = { \"machine.count\" = 2, \"machine.vcpus\" = 2, \"machine.memory\" = \"3GiB\" }\n\
+                     [[scenario]]\nname = \"4x1\"\nmachine = { count = 4, vcpus = 1, memory = \"1.5GiB\" }\n";
+    let plan = plan(&plus(scenarios));
+    let native: Vec<_> = plan.cells.iter().filter(|cell| cell.contender == "native").collect();
+    let told = native.iter().map(|cell| {
+        let machine = study::machine(cell).unwrap();
+        let room = study::room(cell, &host()).unwrap();
+        assert_eq!((room.memory_bytes(), machine.pinning), (6 << 30, Pinning::InOrder));
+        format!("{}: {room}", cell.coordinates())
+    });
+    assert_snapshot!(told.collect::<Vec<_>>().join("\n"), @r"
+    1x3: 1 machine of 3 vCPUs and 6 GiB: 3 vCPUs on 4 CPUs; 6 GiB of 8.0 GiB, which leaves 2.0 GiB to the host
+    2x2: 2 machines of 2 vCPUs and 3 GiB: 4 vCPUs on 4 CPUs; 6 GiB of 8.0 GiB, which leaves 2.0 GiB to the host
+    4x1: 4 machines of 1 vCPU and 1536 MiB: 4 vCPUs on 4 CPUs; 6 GiB of 8.0 GiB, which leaves 2.0 GiB to the host
+    ");
+    let only = study::only(&plan, &["2x2".to_owned()]).unwrap();
+    assert_eq!(only.trials.len(), 4);
+}
+
+#[test]
+fn the_same_shape_twice_has_one_name() {
+    let scenario = "[[scenario]]\nset = { \"machine.count\" = 2, \"machine.vcpus\" = 2 }\n";
+    assert_snapshot!(problems(&plus(&scenario.repeat(2))), @r#"x.toml:30: scenario.name: found "2x2"; expected a name of its own; the scenario in line 28 has this one"#);
+    assert_snapshot!(problems(&plus("[[scenario]]\nset = { \"machine.count\" = 2 }\n")), @"x.toml:28: scenario.name: missing; expected a name of at most 40 letters, digits, spaces and the signs - _ . +");
+}
+
+#[test]
+fn all_machines_together_fit_the_host() {
+    assert_eq!(problems(&machine("vcpus = 2\ncount = 2")), "no problem");
+    assert_snapshot!(problems(&machine("vcpus = 2\ncount = 3")), @"x.toml:7: machine.count: found 3 machines of 2 vCPUs each; expected at most 2, because this host has 4 CPUs, or machine.oversubscribe = true");
+    assert_eq!(problems(&machine("vcpus = 2\ncount = 3\noversubscribe = true")), "no problem");
+    let large = machine("vcpus = 1\ncount = 3").replace("\"1GiB\"", "\"3GiB\"");
+    assert_snapshot!(problems(&large), @"x.toml:7: machine.count: found 3 machines of 3 GiB each; expected at most 2, because this host has 8.0 GiB");
+    assert_snapshot!(problems(&machine("vcpus = 2\ncount = 65")), @"x.toml:7: machine.count: found 65; expected a whole number from 1 to 64");
+    assert_snapshot!(problems(&machine("vcpus = 2\ncount = 0")), @"x.toml:7: machine.count: found 0; expected a whole number from 1 to 64");
+}
+
+#[test]
+fn what_several_machines_cannot_have() {
+    let two = machine("vcpus = 2\ncount = 2");
+    assert_snapshot!(problems(&two.replace("clients = 4", "clients = \"peak\"")), @r#"x.toml:18: load.clients: found "peak" for 2 machines; expected a number of clients for each machine; a peak is looked for with one machine only"#);
+    let device = machine("vcpus = 2\ncount = 2\ndisk = { storage = \"device\", device = \"/dev/sdb\" }");
+    assert_snapshot!(problems(&device), @r#"x.toml:8: machine.disk.storage: found "device" for 2 machines; expected "file", of which each machine gets a copy of its own"#);
+    assert_eq!(problems(&device.replace("count = 2", "count = 1")), "no problem");
+}
+
+#[test]
+fn cpus_that_machines_cannot_be_placed_on() {
+    let pinned = |lines: &str| problems(&machine(&format!("vcpus = 2\n{lines}")));
+    assert_snapshot!(pinned("pinning = \"core\""), @r#"x.toml:7: machine.pinning: found "core"; expected "in-order", "none", "cores", "threads", "node" or "explicit"; did you mean "cores"?"#);
+    assert_eq!(pinned("count = 2\npinning = \"cores\""), "no problem");
+    assert_snapshot!(pinned("count = 3\noversubscribe = true\npinning = \"cores\""), @r#"x.toml:9: machine.pinning: 6 vCPUs need a core each, and there are 4 cores; expected fewer vCPUs, or "threads", which uses every thread of a core"#);
+    assert_eq!(pinned("count = 3\noversubscribe = true\npinning = \"node\""), "no problem");
+    assert_snapshot!(pinned("pinning = \"explicit\""), @r#"x.toml:6: machine.cpus: missing; expected a list of CPUs for each machine, such as "0-3;4-7", because of pinning = "explicit""#);
+    assert_snapshot!(pinned("cpus = \"0-1\""), @r#"x.toml:7: machine.cpus: given; expected this key only beside machine.pinning = "explicit""#);
+    assert_snapshot!(pinned("pinning = \"explicit\"\ncpus = \"0 to 1\""), @r#"x.toml:8: machine.cpus: found "0 to 1"; expected a list of CPUs for each machine, such as "0-3;4-7""#);
+    assert_snapshot!(pinned("count = 2\npinning = \"explicit\"\ncpus = \"0-1\""), @"x.toml:9: machine.cpus: found 1 list of CPUs for 2 machines; expected one list for each machine, set apart by semicolons");
+    assert_snapshot!(pinned("pinning = \"explicit\"\ncpus = \"0-2\""), @"x.toml:8: machine.cpus: found CPUs 0-2 for 2 vCPUs; expected one CPU for each vCPU");
+    assert_snapshot!(pinned("pinning = \"explicit\"\ncpus = \"3-4\""), @"x.toml:8: machine.cpus: CPU 4 is not there, is offline, or may not be used; expected CPUs of 0-3");
+    assert_snapshot!(pinned("count = 2\npinning = \"explicit\"\ncpus = \"0-1;1-2\""), @"x.toml:9: machine.cpus: found CPU 1 twice; expected each CPU for one vCPU only, or machine.oversubscribe = true");
+    assert_eq!(pinned("count = 2\noversubscribe = true\npinning = \"explicit\"\ncpus = \"0-1;1-2\""), "no problem");
+}
+
+#[test]
+fn an_odd_machine_that_is_none() {
+    let odd = |count: u32, odd: &str| problems(&machine(&format!("vcpus = 1\ncount = {count}\nodd = {odd}")));
+    assert_snapshot!(odd(1, "{ number = 1, load = \"idle\" }"), @"x.toml:8: machine.odd: given; expected this table only beside a machine.count of at least 2");
+    assert_snapshot!(odd(2, "{ number = 3, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 3; expected at most 2, the number of machines");
+    assert_snapshot!(odd(2, "{ number = 0, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 0; expected a whole number from 1 to 64");
+    assert_snapshot!(odd(2, "{ load = \"idle\" }"), @"x.toml:8: machine.odd.number: missing; expected a whole number from 1 to 64");
+    assert_snapshot!(odd(2, "{ number = 2 }"), @"x.toml:8: machine.odd: found nothing that differs; expected one of cpu_quota, load and clients");
+    assert_snapshot!(odd(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.odd.load: found "idel"; expected "same", "idle", "stops" or "starts"; did you mean "idle"?"#);
+    assert_snapshot!(odd(2, "{ number = 2, load = \"idle\", clients = 3 }"), @r#"x.toml:8: machine.odd.clients: given; expected no clients, because of load = "idle""#);
+    assert_snapshot!(odd(2, "{ number = 2, cpu_quota = 0.5 }"), @r#"x.toml:8: machine.odd.cpu_quota: found 0.5; expected a share such as "5%", from 1 % to 100 %"#);
+    assert_snapshot!(odd(2, "{ number = 2, cpu_quota = \"150%\" }"), @r#"x.toml:8: machine.odd.cpu_quota: found "150%"; expected a share such as "5%", from 1 % to 100 %"#);
+    assert_snapshot!(odd(2, "{ number = 2, client = 3 }"), @r#"x.toml:8: machine.odd.client: unknown key; expected one of number, cpu_quota, load, clients; did you mean "clients"?"#);
+    let clients = machine("vcpus = 1\ncount = 2\nodd = { number = 2, clients = 8 }");
+    assert_eq!(problems(&clients), "no problem");
+    assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.odd.clients: given; expected this key only beside a number of load.clients");
+}
+
+#[test]
+fn an_odd_machine_is_read_as_it_is_written() {
+    let text = machine(
+        "vcpus = 1\ncount = 3\npinning = \"none\"\nodd = { number = 2, cpu_quota = \"50%\", load = \"stops\" }",
+    );
+    let machine = study::machine(&plan(&text).cells[0]).unwrap();
+    let cpu_quota = Some(settings::Share(0.5));
+    assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None }));
+    assert_eq!((machine.count, machine.policy()), (3, Ok(platforms::placement::Policy::None)));
+    assert_eq!(study::machine(&plan(STUDY).cells[0]).unwrap().odd, None);
+}
+
+/// A plan written before there were several machines has none of their keys.
+#[test]
+fn an_old_plan_is_one_machine_in_order() {
+    let mut cell = plan(STUDY).cells.remove(0);
+    let machine = cell.settings["machine"].as_object_mut().unwrap();
+    machine.retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
+    let machine = study::machine(&cell).unwrap();
+    assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::InOrder, None));
+}
