@@ -65,10 +65,19 @@ fn half_width(first: &Sample, second: &Sample) -> f64 {
 
 /// The 97.5 % point of t for any number of degrees of freedom, not only whole ones.
 fn t_975(degrees: f64) -> f64 {
-    let (mut low, mut high) = (1.9, 13.0);
+    beyond(TAILS, degrees, (1.9, 13.0))
+}
+
+/// The value of t beyond which, to both sides together, lies this share; for shares of at least one in a million and two or
+/// more degrees of freedom.
+pub(crate) fn t_beyond(tails: f64, degrees: f64) -> f64 {
+    beyond(tails, degrees, (0.0, 1_100.0))
+}
+
+fn beyond(tails: f64, degrees: f64, (mut low, mut high): (f64, f64)) -> f64 {
     for _ in 0..HALVINGS {
         let middle = f64::midpoint(low, high);
-        if both_tails(middle, degrees) > TAILS { low = middle } else { high = middle }
+        if both_tails(middle, degrees) > tails { low = middle } else { high = middle }
     }
     f64::midpoint(low, high)
 }
@@ -161,6 +170,21 @@ mod tests {
             (1e6, 1.959_966_356_814_11),
         ] {
             close(t_975(degrees), expected, 1e-8);
+        }
+    }
+
+    /// `scipy.stats.t.ppf(1 - tails / 2, d)`, scipy 1.17.1.
+    #[test]
+    fn quantiles_further_out_are_those_of_scipy() {
+        for (tails, degrees, expected) in [
+            (0.05, 4.0, 2.776_445_105_197_793_4),
+            (0.05 / 3.0, 2.0, 7.648_803_937_915_553),
+            (0.05 / 3.0, 4.0, 3.960_786_482_770_183_5),
+            (0.05 / 8.0, 9.0, 3.546_508_498_078_632),
+            (0.05 / 64.0, 2.0, 35.756_121_089_806_38),
+            (0.05 / 64.0, 19.0, 3.991_480_024_751_096),
+        ] {
+            close(t_beyond(tails, degrees), expected, 1e-6);
         }
     }
 
