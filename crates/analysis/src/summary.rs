@@ -7,6 +7,7 @@ use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
 use crate::consistency::{self, Consistency};
+use crate::consolidation::{self, Consolidation};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
 use crate::raggedness::{self, Raggedness};
@@ -47,6 +48,9 @@ pub struct Analysis {
     /// Where a study varies a machine's vCPUs or the number of clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
+    /// Where several machines run side by side.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub consolidation: Vec<Consolidation>,
     /// Why contenders differ, as far as telemetry tells; empty without any.
     #[serde(default)]
     pub explanations: Vec<Explanation>,
@@ -69,6 +73,7 @@ pub fn analyse(run: &Run) -> Analysis {
     let checks = checks::all(run);
     let comparisons = compare::all(run);
     let consistency = consistency::of_run(run);
+    let consolidation = consolidation::all(run);
     let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect();
     let findings = warnings::Findings {
         work: &work,
@@ -76,6 +81,7 @@ pub fn analyse(run: &Run) -> Analysis {
         settings: &settings,
         checks: &checks,
         consistency: &consistency,
+        consolidation: &consolidation,
         cells: &cells,
     };
     Analysis {
@@ -102,6 +108,7 @@ pub fn analyse(run: &Run) -> Analysis {
         consistency,
         raggedness: raggedness::all(run),
         scaling: scaling::all(run),
+        consolidation,
         explanations: explanation::all(run),
     }
 }

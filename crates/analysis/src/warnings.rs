@@ -5,6 +5,7 @@ use crate::bootstrap::FEWEST_BLOCKS;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
+use crate::consolidation::{self, Consolidation};
 use crate::settings::SettingsComparison;
 use crate::work::WorkComparison;
 use crate::{alike, cells, compare, machines, steadiness, throughput};
@@ -47,6 +48,7 @@ pub struct Findings<'a> {
     pub settings: &'a [SettingsComparison],
     pub checks: &'a [CheckSummary],
     pub consistency: &'a Consistency,
+    pub consolidation: &'a [Consolidation],
     pub cells: &'a [CellResult],
 }
 
@@ -59,6 +61,7 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(unequal_work(findings.work));
     warnings.extend(unequal_settings(findings.settings));
     warnings.extend(consistency::warnings(findings.consistency));
+    warnings.extend(consolidation::warnings(findings.consolidation));
     warnings.extend(storage(run));
     warnings.extend(disagreements(findings.agreement));
     warnings.extend(clocks(run));

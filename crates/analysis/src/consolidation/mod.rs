@@ -1,5 +1,203 @@
-//! Several machines of equal shape side by side: what each did, seen together.
+//! Several machines of equal shape side by side on one host: what the worst-off one gets, and what all get together.
+//!
+//! Everything is over the sound trials of one cell, block by block. The minimum is the headline, since whoever puts several
+//! databases on one host has promised each of them something. What one machine alone does, and what the host gives to one
+//! machine, come from cells of one machine of the same study, where it has them.
 
+pub mod alone;
+pub mod chance;
 pub mod side_by_side;
+pub mod skew;
+pub mod slots;
+pub mod unlike;
 
 pub use side_by_side::{SideBySide, of};
+
+use crate::estimate::Estimate;
+use crate::explanation::evidence;
+use crate::warnings::{Warning, caution, serious};
+use crate::{cells, student, throughput};
+use alone::{Efficiency, Reference};
+use chance::AgainstChance;
+use record::plan::Cell;
+use record::run::{Run, StoredTrial};
+use record::trial::Metric;
+use serde::{Deserialize, Serialize};
+use skew::TrialSkew;
+use slots::Slot;
+use std::collections::BTreeMap;
+use unlike::Unlike;
+
+/// One cell of several machines.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Consolidation {
+    pub cell: u32,
+    pub contender: String,
+    pub baseline: bool,
+    pub coordinates: String,
+    /// How many run side by side; those that stand idle are not counted.
+    pub machines: usize,
+    /// Of each machine.
+    pub vcpus: Option<u64>,
+    pub memory_bytes: Option<u64>,
+    /// Of one machine.
+    pub metric: Metric,
+    pub scores: Scores,
+    /// Each machine by itself, in the order of their numbers.
+    pub slots: Vec<Slot>,
+    /// `None` of fewer than two machines.
+    pub chance: Option<AgainstChance>,
+    /// The cell in which one such machine is alone, if the study has one.
+    pub alone: Option<Reference>,
+    pub efficiency: Option<Efficiency>,
+    /// Plain readings of every sound trial.
+    pub trials: Vec<TrialReadings>,
+    /// Sound trials that are not in here, each a sentence.
+    pub left_out: Vec<String>,
+    pub skew: Vec<TrialSkew>,
+    /// In what the machines of a trial differ that should have been alike.
+    pub unlike: Vec<Unlike>,
+}
+
+/// Over blocks, with Student's t intervals. In the metric's unit, but for the last three.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Scores {
+    pub minimum: Option<Estimate>,
+    pub sum: Option<Estimate>,
+    pub mean: Option<Estimate>,
+    pub largest_over_smallest: Option<Estimate>,
+    /// Jain's index.
+    pub fairness: Option<Estimate>,
+    /// The minimum over what one machine alone does.
+    pub minimum_of_alone: Option<Estimate>,
+}
+
+/// One trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialReadings {
+    pub trial: u32,
+    pub block: u32,
+    /// The numbers of the machines and what each did.
+    pub machines: Vec<(u32, f64)>,
+    #[serde(flatten)]
+    pub together: SideBySide,
+}
+
+impl TrialReadings {
+    fn rates(&self) -> impl Iterator<Item = f64> {
+        self.machines.iter().map(|(_, rate)| *rate)
+    }
+}
+
+/// Every cell of several machines that has a sound trial.
+pub fn all(run: &Run) -> Vec<Consolidation> {
+    let of_several = run.plan.cells.iter().filter(|cell| cell.machines() > 1);
+    of_several.filter_map(|cell| of_cell(run, cell)).collect()
+}
+
+fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
+    let (trials, left_out) = readings(run, cell);
+    let first = cells::sound(run, cell.id).next()?;
+    let alone = alone::of_one(&run.plan, cell).filter(|one| cells::sound(run, one.id).next().is_some());
+    let rate_alone = alone.map(|one| alone::by_block_of(run, one)).unwrap_or_default();
+    let machines = trials.first().map_or(0, |trial| trial.machines.len());
+    Some(Consolidation {
+        cell: cell.id,
+        contender: cell.contender.clone(),
+        baseline: cell.baseline,
+        coordinates: cell.coordinates(),
+        machines,
+        vcpus: cell.of_machine("vcpus"),
+        memory_bytes: cell.of_machine("memory"),
+        metric: first.record.driver.as_ref().map(|driver| driver.metric.clone()).unwrap_or_default(),
+        scores: scores(&trials, &rate_alone),
+        slots: slots::all(&trials, &rate_alone),
+        chance: chance::of_trials(&trials),
+        alone: alone.map(Reference::of),
+        efficiency: alone::efficiency(run, cell, &trials),
+        left_out,
+        skew: cells::sound(run, cell.id).map(skew::of_trial).collect(),
+        unlike: cells::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
+        trials,
+    })
+}
+
+/// The sound trials in which every machine counted something, and why others are left out.
+fn readings(run: &Run, cell: &Cell) -> (Vec<TrialReadings>, Vec<String>) {
+    let (mut found, mut left_out) = (Vec::<TrialReadings>::new(), Vec::new());
+    for trial in cells::sound(run, cell.id) {
+        match of_trial(trial) {
+            Ok(own) if found.first().is_none_or(|first| numbers(first).eq(numbers(&own))) => found.push(own),
+            Ok(_) => left_out.push(format!("trial {} has other machines than those before", trial.record.id)),
+            Err(why) => left_out.push(format!("trial {}: {why}", trial.record.id)),
+        }
+    }
+    (found, left_out)
+}
+
+fn numbers(trial: &TrialReadings) -> impl Iterator<Item = u32> {
+    trial.machines.iter().map(|(number, _)| *number)
+}
+
+fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, String> {
+    let machines = throughput::of_machines(trial).ok_or("the record of a machine is missing")?;
+    let rates: Vec<f64> = machines.iter().map(|(_, rate)| *rate).collect();
+    let together = of(&rates).ok_or_else(|| {
+        let still = machines.iter().find(|(_, rate)| *rate <= 0.0);
+        still.map_or_else(
+            || "no machine was driven".to_owned(),
+            |(number, _)| format!("machine {number} counted nothing"),
+        )
+    })?;
+    Ok(TrialReadings { trial: trial.record.id, block: trial.record.block, machines, together })
+}
+
+fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
+    let over_blocks = |of: fn(&SideBySide) -> f64| -> Vec<f64> {
+        by_block(trials.iter().map(|trial| (trial.block, of(&trial.together)))).into_values().collect()
+    };
+    let geometric = |of: fn(&SideBySide) -> f64| student::geometric_mean(&over_blocks(of));
+    let ends = |estimate: Estimate, end: fn(f64) -> f64| Estimate { bounds: estimate.bounds.map(end), ..estimate };
+    // An interval around values at their limit reaches beyond it; that part of it says nothing.
+    let at_least_one = |estimate| ends(estimate, |end| end.max(1.0));
+    let at_most_one = |estimate| ends(estimate, |end| end.min(1.0));
+    Scores {
+        minimum: geometric(|trial| trial.minimum),
+        sum: geometric(|trial| trial.sum),
+        mean: geometric(|trial| trial.mean),
+        largest_over_smallest: geometric(|trial| trial.largest_over_smallest).map(at_least_one),
+        fairness: evidence::mean(over_blocks(|trial| trial.fairness)).map(at_most_one),
+        minimum_of_alone: alone::ratio(trials.iter().map(|trial| (trial.block, trial.together.minimum)), alone),
+    }
+}
+
+/// The geometric mean of each block's values. All must be positive.
+fn by_block(values: impl Iterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, value) in values {
+        blocks.entry(block).or_default().push(value);
+    }
+    let mean = |values: Vec<f64>| match values[..] {
+        // As it is: a logarithm and back would change its last digits.
+        [one] => one,
+        _ => (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp(),
+    };
+    blocks.into_iter().map(|(block, values)| (block, mean(values))).collect()
+}
+
+/// Machines that are not alike make scores of something else; windows that do not overlap are not side by side.
+pub fn warnings(found: &[Consolidation]) -> Vec<Warning> {
+    let mut warnings: Vec<Warning> = unlike::sentences(found).into_iter().map(serious).collect();
+    warnings.extend(found.iter().filter_map(left_out).map(serious));
+    warnings.extend(found.iter().filter_map(skew::sentence).map(caution));
+    warnings
+}
+
+fn left_out(one: &Consolidation) -> Option<String> {
+    let place = crate::warnings::at(&one.coordinates);
+    let why = one.left_out.join("; ");
+    (!one.left_out.is_empty()).then(|| format!("the scores of {}{place} leave out sound trials: {why}", one.contender))
+}
+
+#[cfg(test)]
+mod tests;

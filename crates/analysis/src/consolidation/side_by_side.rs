@@ -1,4 +1,4 @@
-//! Several machines of equal shape side by side: what each did, seen together.
+//! What the machines of one trial did, seen together.
 //!
 //! A sum hides a machine that starves, and a minimum falls with the number of machines by chance alone; so both are given,
 //! with how unequal the machines were.

@@ -1,0 +1,101 @@
+//! What one machine does alone, and what a host gives to one machine: the cells of one machine that others are held against.
+
+use super::{TrialReadings, by_block};
+use crate::estimate::Estimate;
+use crate::{cells, student, throughput};
+use record::plan::{Cell, Plan};
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// Memory is divided among machines in whole pages or MiB, so that the parts are less than the whole by up to this share.
+const MEMORY_ALIKE: f64 = 0.02;
+
+/// A cell of one machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reference {
+    pub cell: u32,
+    pub contender: String,
+    pub coordinates: String,
+}
+
+impl Reference {
+    pub fn of(cell: &Cell) -> Self {
+        Self { cell: cell.id, contender: cell.contender.clone(), coordinates: cell.coordinates() }
+    }
+}
+
+/// What all machines do together over what one machine does.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Efficiency {
+    pub reference: Reference,
+    /// Whether that one machine has as many vCPUs and as much memory as all of these together.
+    pub same_total: bool,
+    pub value: Estimate,
+}
+
+/// The cell in which one machine of the same contender, size and load runs by itself.
+pub fn of_one<'a>(plan: &'a Plan, cell: &Cell) -> Option<&'a Cell> {
+    let same = |one: &&Cell| {
+        one.contender == cell.contender
+            && size(one) == size(cell)
+            && ["engine", "workload", "load"].iter().all(|table| is_same(one, cell, table))
+    };
+    of_single_machines(plan).find(same)
+}
+
+fn of_single_machines(plan: &Plan) -> impl Iterator<Item = &Cell> {
+    plan.cells.iter().filter(|cell| cell.machines() == 1)
+}
+
+fn is_same(one: &Cell, other: &Cell, table: &str) -> bool {
+    one.settings.get(table).map(Value::to_string) == other.settings.get(table).map(Value::to_string)
+}
+
+/// vCPUs and memory of each machine.
+fn size(cell: &Cell) -> (Option<u64>, Option<u64>) {
+    (cell.of_machine("vcpus"), cell.of_machine("memory"))
+}
+
+/// Throughput of the sound trials of a cell of one machine, block by block.
+pub fn by_block_of(run: &Run, cell: &Cell) -> BTreeMap<u32, f64> {
+    let sound = cells::sound(run, cell.id);
+    let values = sound.filter_map(|trial| Some((trial.record.block, throughput::figure(trial)?)));
+    by_block(values.filter(|(_, value)| *value > 0.0))
+}
+
+/// The ratio of positive values to those of a reference, paired by block.
+pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32, f64>) -> Option<Estimate> {
+    let pairs = by_block(values).into_iter().filter_map(|(block, value)| Some(value / reference.get(&block)?));
+    student::geometric_mean(&pairs.collect::<Vec<_>>())
+}
+
+/// The sum of all machines over one machine: of the baseline with the same vCPUs and memory in total, else of the same
+/// contender. `None` if the study has neither.
+pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
+    let candidates = || {
+        let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
+        of_single_machines(&run.plan).filter(same_work).filter(|one| cells::sound(run, one.id).next().is_some())
+    };
+    let whole = candidates().filter(|one| one.baseline && has_same_total(one, cell));
+    let own = candidates().filter(|one| one.contender == cell.contender);
+    // The nearest in load, then in size; of those that are as near, the first of the plan.
+    let nearest = |one: &&Cell| (!is_same(one, cell, "load"), !has_same_total(one, cell), size(one) != size(cell));
+    let reference = whole.min_by_key(nearest).or_else(|| own.min_by_key(nearest))?;
+    let sums = trials.iter().map(|trial| (trial.block, trial.together.sum));
+    Some(Efficiency {
+        reference: Reference::of(reference),
+        same_total: has_same_total(reference, cell),
+        value: ratio(sums, &by_block_of(run, reference))?,
+    })
+}
+
+fn has_same_total(one: &Cell, several: &Cell) -> bool {
+    let count = u64::from(several.machines());
+    let total = |name: &str| several.of_machine(name).map(|each| each * count);
+    let near = |whole: u64, parts: u64| whole.abs_diff(parts) as f64 <= MEMORY_ALIKE * whole as f64;
+    one.of_machine("vcpus").is_some()
+        && one.of_machine("vcpus") == total("vcpus")
+        && one.of_machine("memory").zip(total("memory")).is_some_and(|(whole, parts)| near(whole, parts))
+}

@@ -1,0 +1,93 @@
+//! How far apart on the host's clock the measured windows of a trial's machines began and ended.
+
+use super::Consolidation;
+use crate::counted::window::{self, SideWindow};
+use crate::throughput;
+use crate::warnings::{at, list};
+use record::run::StoredTrial;
+use record::telemetry::Side;
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, TrialRecord};
+use serde::{Deserialize, Serialize};
+
+/// Windows further apart than this did not measure the same time.
+pub const LARGEST_MS: f64 = 50.0;
+
+const NANOS_PER_MILLI: f64 = 1e6;
+
+/// Of one trial; plain readings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialSkew {
+    pub trial: u32,
+    #[serde(flatten)]
+    pub apart: Apart,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "skew", rename_all = "kebab-case")]
+pub enum Apart {
+    Known {
+        /// From the first window's beginning to the last's, and of their ends.
+        start_ms: f64,
+        end_ms: f64,
+        /// By how much that may be wrong, since clocks of machines are compared over a round trip.
+        uncertain_ms: f64,
+    },
+    Unknown {
+        why: String,
+    },
+}
+
+impl TrialSkew {
+    /// The larger of both.
+    pub fn worst_ms(&self) -> Option<f64> {
+        match self.apart {
+            Apart::Known { start_ms, end_ms, .. } => Some(start_ms.max(end_ms)),
+            Apart::Unknown { .. } => None,
+        }
+    }
+}
+
+pub fn of_trial(trial: &StoredTrial) -> TrialSkew {
+    TrialSkew { trial: trial.record.id, apart: apart(trial).unwrap_or_else(|why| Apart::Unknown { why }) }
+}
+
+fn apart(trial: &StoredTrial) -> Result<Apart, String> {
+    let (mut windows, mut uncertain_ns) = (Vec::new(), 0);
+    for (number, machine) in throughput::driven(trial) {
+        let window = window::of_side(&machine.record, Side::Host).map_err(|why| format!("machine {number}: {why}"))?;
+        uncertain_ns = uncertain_ns.max(round_trip_ns(&machine.record));
+        windows.push(window);
+    }
+    let spread = |of: fn(&SideWindow) -> u64| {
+        let (first, last) = (windows.iter().map(of).min(), windows.iter().map(of).max());
+        first.zip(last).map(|(first, last)| (last - first) as f64 / NANOS_PER_MILLI)
+    };
+    let starts = spread(|window| window.start_ns).ok_or("no machine was driven")?;
+    let ends = spread(|window| window.end_ns).ok_or("no machine was driven")?;
+    Ok(Apart::Known { start_ms: starts, end_ms: ends, uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI })
+}
+
+/// A window on the host's own clock is certain. Another is off by half a round trip, and two of them by a whole one.
+fn round_trip_ns(record: &TrialRecord) -> u64 {
+    if record.driver.as_ref().is_some_and(|driver| driver.placement == "outside") {
+        return 0;
+    }
+    let readings = record.machine.iter().flat_map(|machine| &machine.clock);
+    let around = readings.filter(|reading| reading.at == BEFORE_DRIVING || reading.at == AFTER_DRIVING);
+    around.map(|reading| reading.round_trip_ns).max().unwrap_or(0)
+}
+
+/// Which trials of a cell did not measure all machines at the same time.
+pub fn sentence(one: &Consolidation) -> Option<String> {
+    let far = |skew: &&TrialSkew| skew.worst_ms().is_some_and(|worst| worst > LARGEST_MS);
+    let trials: Vec<u32> = one.skew.iter().filter(far).map(|skew| skew.trial).collect();
+    let worst = one.skew.iter().filter_map(TrialSkew::worst_ms).fold(0.0, f64::max);
+    let (contender, place) = (&one.contender, at(&one.coordinates));
+    (!trials.is_empty()).then(|| {
+        format!(
+            "{contender}{place}: the measured windows of machines side by side lie up to {worst:.0} ms apart ({}); meanwhile \
+             some had the host more to themselves than others",
+            list(&trials)
+        )
+    })
+}

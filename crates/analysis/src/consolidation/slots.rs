@@ -1,0 +1,107 @@
+//! Each machine by itself, over the blocks: what it gets, and whether it is the machine that always gets less.
+//!
+//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether a slot is
+//! held back because of its place on the host or because of the order in which machines start is the same question asked
+//! of another label; the record says both of a machine, as facts of what was decided.
+
+use super::{TrialReadings, alone, by_block};
+use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
+use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::explanation::evidence;
+use crate::{student, welch};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// A machine is held back if it gets less than the others by more than this share.
+pub const HELD_BACK: f64 = 0.05;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Slot {
+    /// Counted from 1.
+    pub machine: u32,
+    pub throughput: Option<Estimate>,
+    /// Of what all machines of its trial did together.
+    pub share: Option<Estimate>,
+    /// Over the mean of the other machines of its trial. The intervals of all machines hold together with 95 %.
+    pub of_others: Option<Estimate>,
+    pub standing: Standing,
+    /// Over what one machine alone does, in the same block.
+    pub of_alone: Option<Estimate>,
+    /// In how many trials it did least.
+    pub least_in: usize,
+}
+
+/// What the interval of a machine over the others allows to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// Surely less than the others, by more than a twentieth.
+    HeldBack,
+    /// Surely less than the others.
+    Behind,
+    /// Surely more than the others.
+    Ahead,
+    /// The interval contains one.
+    NotApart,
+    /// There is no interval.
+    NotTold,
+}
+
+pub fn all(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Vec<Slot> {
+    let numbers = trials.first().map(|trial| trial.machines.iter().map(|(number, _)| *number).collect::<Vec<_>>());
+    let numbers = numbers.unwrap_or_default();
+    numbers.iter().enumerate().map(|(place, number)| of_slot(trials, place, *number, alone)).collect()
+}
+
+fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMap<u32, f64>) -> Slot {
+    let each = |of: &dyn Fn(&TrialReadings, f64) -> f64| -> Vec<f64> {
+        let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
+        by_block(values).into_values().collect()
+    };
+    let slots = trials.first().map_or(0, |trial| trial.machines.len());
+    let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
+    let of_others = (slots > 1).then(|| each(&others)).and_then(|values| simultaneous(&values, slots));
+    let rates = trials.iter().map(|trial| (trial.block, trial.machines[place].1));
+    Slot {
+        machine,
+        throughput: student::geometric_mean(&each(&|_, own| own)),
+        share: evidence::mean(each(&|trial, own| own / trial.together.sum)).map(within_nothing_and_one),
+        standing: of_others.as_ref().map_or(Standing::NotTold, standing),
+        of_others,
+        of_alone: alone::ratio(rates, alone),
+        least_in: trials.iter().filter(|trial| trial.machines[place].1 <= trial.together.minimum).count(),
+    }
+}
+
+/// An interval around few and different shares reaches beyond what a share can be.
+fn within_nothing_and_one(share: Estimate) -> Estimate {
+    Estimate { bounds: share.bounds.map(|end| end.clamp(0.0, 1.0)), ..share }
+}
+
+/// The geometric mean with an interval that is one of several: by Bonferroni's inequality all of them hold the truth as often
+/// as a single one would by itself.
+fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
+    let single = student::geometric_mean(values)?;
+    let mut logs = logarithms(values)?;
+    logs.sort_unstable_by(f64::total_cmp);
+    let bounds = match student::spread(&logs) {
+        Some(spread) if logs.len() >= FEWEST_BLOCKS => {
+            let blocks = logs.len() as f64;
+            let half = welch::t_beyond((1.0 - CONFIDENCE) / of as f64, blocks - 1.0) * spread / blocks.sqrt();
+            Bounds::Known { low: single.point.ln() - half, high: single.point.ln() + half }.map(f64::exp)
+        }
+        _ => too_few(logs.len()),
+    };
+    let method = format!("geometric mean over blocks; Student's t on logarithms, Bonferroni over {of} machines");
+    Some(Estimate { bounds, method, ..single })
+}
+
+fn standing(of_others: &Estimate) -> Standing {
+    match of_others.bounds {
+        Bounds::Known { high, .. } if high < 1.0 - HELD_BACK => Standing::HeldBack,
+        Bounds::Known { high, .. } if high < 1.0 => Standing::Behind,
+        Bounds::Known { low, .. } if low > 1.0 => Standing::Ahead,
+        Bounds::Known { .. } => Standing::NotApart,
+        Bounds::Unknown { .. } => Standing::NotTold,
+    }
+}

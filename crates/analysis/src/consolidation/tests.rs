@@ -1,0 +1,209 @@
+//! Made-up studies of one, two and three machines, and rows of figures whose scores were computed elsewhere.
+
+use super::slots::Standing;
+use super::*;
+use crate::consolidation::chance::ChanceVerdict;
+use crate::warnings::Severity;
+use record::check::Verdict;
+use record::facts::Fact;
+use record::synthetic::consolidated::{self, HeldBack};
+use serde_json::json;
+use std::sync::LazyLock;
+
+const SECOND_IS_HELD_BACK: HeldBack = HeldBack { contender: "kvm", machine: 2 };
+
+/// Made once, since making it up takes longer than what is asked of it.
+static MADE_UP: LazyLock<Run> = LazyLock::new(|| consolidated::run(5, Some(SECOND_IS_HELD_BACK)));
+
+fn held_back() -> Run {
+    MADE_UP.clone()
+}
+
+fn of_kvm(run: &Run, machines: usize) -> Consolidation {
+    let found = all(run);
+    found.into_iter().find(|one| one.contender == "kvm" && one.machines == machines).unwrap()
+}
+
+#[track_caller]
+fn close(found: f64, expected: f64, within: f64) {
+    assert!((found - expected).abs() <= within, "found {found}, expected {expected}");
+}
+
+fn readings_of(rows: &[[f64; 3]]) -> Vec<TrialReadings> {
+    let trial = |(block, row): (u32, &[f64; 3])| TrialReadings {
+        trial: block,
+        block,
+        machines: (1..).zip(*row).collect(),
+        together: of(row).unwrap(),
+    };
+    (1..).zip(rows).map(trial).collect()
+}
+
+const ROWS: [[f64; 3]; 5] =
+    [[100.0, 52.0, 104.0], [98.0, 50.0, 99.0], [103.0, 55.0, 101.0], [97.0, 51.0, 100.0], [101.0, 53.0, 98.0]];
+
+/// With `Y` these rows (scipy 1.17.1): `gmean(Y.min(1))` with `t.interval` of its logarithms; Jain's index of each row with
+/// `t.interval`.
+#[test]
+fn scores_are_those_of_scipy() {
+    let scores = scores(&readings_of(&ROWS), &BTreeMap::new());
+    let minimum = scores.minimum.unwrap();
+    close(minimum.point, 52.171_871_583_770_9, 1e-9);
+    let (low, high) = minimum.bounds.known().unwrap();
+    close(low, 49.851_561_62, 1e-4);
+    close(high, 54.600_178_93, 1e-4);
+    let fairness = scores.fairness.unwrap();
+    close(fairness.point, 0.932_565_766_046_893_8, 1e-12);
+    let (low, high) = fairness.bounds.known().unwrap();
+    close(low, 0.927_152_149_166_321_6, 1e-7);
+    close(high, 0.937_979_382_927_466, 1e-7);
+    assert_eq!(scores.minimum_of_alone, None);
+}
+
+/// `r = Y[:, 1] / ((Y[:, 0] + Y[:, 2]) / 2)`, its geometric mean, and `t.ppf(1 - 0.05 / 3 / 2, 4)` standard errors of its
+/// logarithms; the share is `Y[:, 1] / Y.sum(1)`.
+#[test]
+fn the_machine_in_the_middle_is_held_back_with_the_interval_of_scipy() {
+    let slots = slots::all(&readings_of(&ROWS), &BTreeMap::new());
+    let middle = &slots[1];
+    let of_others = middle.of_others.as_ref().unwrap();
+    close(of_others.point, 0.521_263_408_575_495_4, 1e-12);
+    let (low, high) = of_others.bounds.known().unwrap();
+    close(low, 0.497_157_893_209_874_6, 1e-7);
+    close(high, 0.546_537_719_366_027_4, 1e-7);
+    let share = middle.share.as_ref().unwrap();
+    close(share.point, 0.206_774_396_751_123_23, 1e-12);
+    close(share.bounds.known().unwrap().0, 0.201_320_493_019_838_3, 1e-7);
+    assert_eq!((middle.standing, middle.least_in), (Standing::HeldBack, 5));
+    assert_eq!(slots.iter().map(|slot| slot.machine).collect::<Vec<_>>(), [1, 2, 3]);
+    assert!(slots[0].standing == Standing::Ahead && slots[0].least_in == 0);
+}
+
+#[test]
+fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
+    let run = held_back();
+    let three = of_kvm(&run, 3);
+    let standings: Vec<Standing> = three.slots.iter().map(|slot| slot.standing).collect();
+    assert_eq!(standings, [Standing::Ahead, Standing::HeldBack, Standing::Ahead]);
+    assert_eq!(three.slots[1].least_in, 5);
+    close(three.slots[1].of_others.as_ref().unwrap().point, 0.55, 0.02);
+    assert_eq!(three.chance.unwrap().verdict, ChanceVerdict::BelowChance);
+    let native = all(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
+    assert!(native.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", native.slots);
+    assert_eq!(native.chance.unwrap().verdict, ChanceVerdict::WithinChance);
+    assert!(native.scores.fairness.unwrap().point > 0.999);
+}
+
+/// Three machines of a host that gives 0.95² of itself to three; one of them does 0.55 of its share.
+#[test]
+fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
+    let three = of_kvm(&held_back(), 3);
+    assert_eq!(three.alone.as_ref().map(|alone| alone.coordinates.as_str()), Some("1x2"));
+    close(three.slots[0].of_alone.as_ref().unwrap().point, 0.9025 / 3.0, 0.01);
+    close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0 * 0.55, 0.01);
+    let efficiency = three.efficiency.unwrap();
+    close(efficiency.value.point, 0.9025 * 2.55 / 3.0, 0.02);
+    assert_eq!((efficiency.reference.contender.as_str(), efficiency.same_total), ("kvm", false));
+    assert!(efficiency.value.bounds.known().is_some());
+}
+
+/// Two machines of one vCPU and half the memory each, less what does not divide, are held against the baseline's one of two.
+#[test]
+fn the_whole_is_the_baselines_machine_of_the_same_total() {
+    let mut run = held_back();
+    for cell in run.plan.cells.iter_mut().filter(|cell| cell.machines() == 2) {
+        cell.settings["machine"]["vcpus"] = json!(1);
+        cell.settings["machine"]["memory"] = json!(1_060_000_000_u64);
+    }
+    let two = of_kvm(&run, 2);
+    assert_eq!((two.alone, two.vcpus), (None, Some(1)), "no cell has one such machine alone");
+    let efficiency = two.efficiency.unwrap();
+    assert_eq!((efficiency.reference.contender.as_str(), efficiency.same_total), ("native", true));
+    close(efficiency.value.point, 0.853 * 0.95 * 1.55 / 2.0, 0.02);
+}
+
+#[test]
+fn a_study_without_single_machines_has_no_reference() {
+    let mut run = held_back();
+    run.trials.retain(|trial| !trial.machines.is_empty());
+    let three = of_kvm(&run, 3);
+    assert_eq!((three.alone, three.efficiency, three.scores.minimum_of_alone), (None, None, None));
+    assert!(three.scores.minimum.is_some());
+}
+
+/// Each machine of the made-up study begins 1.5 ms after the one before it.
+#[test]
+fn windows_that_lie_apart_are_told() {
+    let mut run = held_back();
+    let three = of_kvm(&run, 3);
+    assert!(three.skew.iter().all(|skew| (skew.worst_ms().unwrap() - 3.0).abs() < 1e-9), "{:?}", three.skew);
+    assert_eq!(warnings(&[three]), []);
+    let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
+    let trial = trial.unwrap();
+    // The same moment of a clock that is 80 ms further is 80 ms earlier on the host's.
+    let clock = &mut trial.machines[2].record.machine.as_mut().unwrap().clock;
+    for reading in clock {
+        reading.offset_ns += 80_000_000;
+    }
+    let number = trial.record.id;
+    let three = of_kvm(&run, 3);
+    let told = warnings(&[three]);
+    assert_eq!((told.len(), told[0].severity), (1, Severity::Caution));
+    assert!(told[0].text.contains("lie up to 78 ms apart"), "{told:?}");
+    assert!(told[0].text.contains(&format!("(trial {number})")), "{told:?}");
+}
+
+#[test]
+fn machines_that_differ_are_told_with_what_differs() {
+    let mut run = held_back();
+    let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
+    let odd = &mut trial.unwrap().machines[1];
+    let machine = odd.record.machine.as_mut().unwrap();
+    machine.image = "micro 00000000".to_owned();
+    machine.decided.insert("slot".to_owned(), Fact::known("another"));
+    machine.inside.insert("cpu.threads".to_owned(), Fact::known("1"));
+    let effective = &mut odd.record.server.as_mut().unwrap().effective;
+    effective.insert("synchronous".to_owned(), "1".to_owned());
+    effective.insert("port".to_owned(), "5433".to_owned());
+    let sum = odd.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
+    sum.verdict = Verdict::Holds { seen: Some("7 rows".to_owned()) };
+    let three = of_kvm(&run, 3);
+    assert_eq!(
+        three.unlike[0].what,
+        [
+            "cpu.threads: 1 (machine 2), 2 (machines 1, 3)",
+            "image: micro 00000000 (machine 2), micro 1f6d2c9a (machines 1, 3)",
+            "loaded table stock: 200000 rows, checksum 50b91db7da4f671d (machines 1, 3), 7 rows (machine 2)",
+            "setting synchronous: 1 (machine 2), 2 (machines 1, 3)",
+        ]
+    );
+    let told = warnings(&[three]);
+    assert_eq!((told.len(), told[0].severity), (1, Severity::Serious));
+    assert!(told[0].text.starts_with("kvm at 3x2: machines side by side should be alike, and differ in cpu.threads"));
+    assert!(of_kvm(&held_back(), 3).unlike.is_empty());
+}
+
+#[test]
+fn a_machine_that_counted_nothing_leaves_its_trial_out_and_is_named() {
+    let mut run = held_back();
+    let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
+    let trial = trial.unwrap();
+    let still = &mut trial.machines[0].record.driver.as_mut().unwrap().kinds[0];
+    (still.committed, still.rolled_back) = (0, 0);
+    let number = trial.record.id;
+    let three = of_kvm(&run, 3);
+    assert_eq!(three.trials.len(), 4);
+    assert_eq!(three.left_out, [format!("trial {number}: machine 1 counted nothing")]);
+    assert!(warnings(&[three])[0].text.contains("leave out sound trials: trial"));
+}
+
+#[test]
+fn studies_of_one_machine_have_none_and_the_order_of_trials_does_not_matter() {
+    assert_eq!(all(&record::synthetic::run(3)), []);
+    let run = held_back();
+    let mut shuffled = run.clone();
+    shuffled.trials.reverse();
+    let (one, other) = (of_kvm(&run, 3), of_kvm(&shuffled, 3));
+    assert!(one.scores == other.scores && one.slots == other.slots && one.efficiency == other.efficiency);
+    assert!(one.chance == other.chance);
+}

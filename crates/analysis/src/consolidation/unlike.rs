@@ -1,0 +1,125 @@
+//! What the machines of a trial should have in common, and do not: then the worst-off one may be another machine altogether.
+//!
+//! Shapes are the cell's, so only what was read back can differ. What tells where a server lives (its port, its folder)
+//! differs by nature wherever machines share a system, and is not looked at.
+
+use super::Consolidation;
+use crate::warnings::{Gathered, at};
+use record::check::{Finding, Verdict};
+use record::facts::{Fact, PROCESSOR};
+use record::run::StoredTrial;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Facts that a machine knows of itself, and that its shape decides.
+const SHAPE: [&str; 2] = ["cpu.threads", "memory.total_bytes"];
+
+/// Settings that say where a server is, and nothing of how it works.
+const PLACES: [&str; 16] = [
+    "config_file",
+    "data_directory",
+    "datadir",
+    "external_pid_file",
+    "hba_file",
+    "hostname",
+    "ident_file",
+    "innodb_data_home_dir",
+    "innodb_log_group_home_dir",
+    "listen_addresses",
+    "log_error",
+    "pid_file",
+    "port",
+    "server_id",
+    "socket",
+    "unix_socket_directories",
+];
+
+/// Longer values are looked up in the record.
+const LONGEST_SHOWN: usize = 60;
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unlike {
+    pub trial: u32,
+    /// Each a phrase.
+    pub what: Vec<String>,
+}
+
+/// `None` if all machines are alike, or there is only one.
+pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
+    let mut seen: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
+    for (place, machine) in trial.machines.iter().enumerate() {
+        for (name, value) in properties(machine) {
+            seen.entry(name).or_default().entry(value).or_default().push(place + 1);
+        }
+    }
+    let differing = seen.into_iter().filter(|(_, values)| values.len() > 1);
+    let what: Vec<String> = differing.map(|(name, values)| phrase(&name, &values)).collect();
+    (!what.is_empty()).then_some(Unlike { trial: trial.record.id, what })
+}
+
+fn phrase(name: &str, values: &BTreeMap<String, Vec<usize>>) -> String {
+    let who = |machines: &[usize]| {
+        let numbers = machines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        format!("machine{} {numbers}", if machines.len() == 1 { "" } else { "s" })
+    };
+    let told = |(value, machines): (&String, &Vec<usize>)| match value.len() {
+        ..=LONGEST_SHOWN => format!("{value} ({})", who(machines)),
+        _ => format!("another of {}", who(machines)),
+    };
+    format!("{name}: {}", values.iter().map(told).collect::<Vec<_>>().join(", "))
+}
+
+/// Everything that must be alike, by name. What is not known of a machine is held against nobody.
+fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut add = |name: &str, value: String| found.push((name.to_owned(), value));
+    if let Some(facts) = &machine.record.machine {
+        add("platform", facts.platform.clone());
+        add("image", facts.image.clone());
+        if let Some(processor) = facts.decided.get(PROCESSOR) {
+            add(PROCESSOR, processor.kind());
+        }
+        for name in SHAPE {
+            if let Some(Fact::Known(text)) = facts.inside.get(name) {
+                add(name, text.clone());
+            }
+        }
+    }
+    if let Some(server) = &machine.record.server {
+        add("server", format!("{} {}, profile {}", server.engine, server.version, server.profile));
+        for (name, value) in server.effective.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())) {
+            add(&format!("setting {name}"), value.clone());
+        }
+    }
+    if let Some(driver) = &machine.record.driver {
+        add("length of the measured window", format!("{} ms", driver.measured_ms));
+    }
+    for (table, sum) in machine.findings.iter().filter_map(checksum) {
+        add(&format!("loaded table {table}"), sum.to_owned());
+    }
+    found
+}
+
+fn checksum(finding: &Finding) -> Option<(&str, &str)> {
+    let table = finding.checksum_of()?;
+    match &finding.verdict {
+        Verdict::Holds { seen } => Some((table, seen.as_deref()?)),
+        Verdict::Violated { seen } => Some((table, seen)),
+        Verdict::Undecided { .. } => None,
+    }
+}
+
+/// The same said of several trials is said once, with the trials.
+pub fn sentences(found: &[Consolidation]) -> Vec<String> {
+    let mut gathered = Gathered::default();
+    for one in found {
+        for unlike in &one.unlike {
+            let distinct: BTreeSet<&String> = unlike.what.iter().collect();
+            let what = distinct.into_iter().map(String::as_str).collect::<Vec<_>>().join("; ");
+            let (contender, place) = (&one.contender, at(&one.coordinates));
+            let text = format!("{contender}{place}: machines side by side should be alike, and differ in {what}");
+            gathered.add(text, unlike.trial);
+        }
+    }
+    gathered.sentences()
+}
