@@ -1,8 +1,8 @@
 //! What is said between the conductor and an agent.
 //!
 //! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`] and
-//! [`Reply::Samples`], and then by exactly one final reply. Only [`Request::StopDriving`] may be sent while another request
-//! is being answered; it has no answer of its own.
+//! [`Reply::Samples`], and then by exactly one final reply. Only [`Request::StartDriving`] and [`Request::StopDriving`] may
+//! be sent while another request is being answered; they have no answer of their own.
 
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, ServerReport, ServerShape};
@@ -67,6 +67,10 @@ pub enum Request {
         workload: Chosen,
         plan: DrivePlan,
     },
+    /// The moment of the machine's clock at which a drive that is together with others starts, after its [`Reply::Ready`].
+    StartDriving {
+        at_ns: u64,
+    },
     StopDriving,
     /// The end of the server's log.
     ServerLog,
@@ -98,6 +102,8 @@ pub enum Reply {
     Done,
     Failed(Failure),
 
+    /// All sessions are open.
+    Ready,
     Tick(Tick),
     Progress {
         what: String,

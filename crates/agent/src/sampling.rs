@@ -13,6 +13,7 @@ const SAMPLES_A_MESSAGE: usize = 64;
 pub fn start(data: &Path, process: u32, origin_ns: u64) -> io::Result<Sampling> {
     let label = || "server".to_owned();
     let targets = Targets {
+        without_system: false,
         cpus: telemetry::own_cpus(),
         disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Under(data.to_owned()) }],
         interfaces: Interfaces::AllButLoopback,

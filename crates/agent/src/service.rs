@@ -4,7 +4,7 @@ use crate::loading;
 use crate::looks::{Watch, look};
 use crate::protocol::{Chosen, Failure, Reply, Request};
 use crate::sampling;
-use driver::plan::{DrivePlan, Seen, StopFlag};
+use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, Server, ServerPlace};
 use machines::frame::{Greeting, read_frame, write_frame};
 use std::io::{self, Read, Write};
@@ -29,9 +29,9 @@ pub struct Place {
 /// Serves until the conductor says `Shutdown` or goes away.
 pub fn serve(read: impl Read + Send + 'static, mut write: impl Write, place: Place) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
-    let stop = Arc::new(StopFlag::default());
-    let requests = listen(read, Arc::clone(&stop));
-    let mut service = Service { place, server: None, sampling: None, stop };
+    let control = Arc::new(Control::default());
+    let requests = listen(read, Arc::clone(&control));
+    let mut service = Service { place, server: None, sampling: None, control };
     while let Ok(request) = requests.recv() {
         let last = request == Request::Shutdown;
         let reply = service.answer(request, &mut |reply| write_frame(&mut write, &reply))?;
@@ -43,19 +43,20 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write, place: Pla
     Ok(())
 }
 
-/// Reads requests on a thread of its own, so that `StopDriving` is seen while driving. When the conductor is gone the
+/// Reads requests on a thread of its own, so that what is said to the driver is heard while driving. When the conductor is gone the
 /// driver is stopped too, and the channel ends.
-fn listen(mut read: impl Read + Send + 'static, stop: Arc<StopFlag>) -> Receiver<Request> {
+fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Request> {
     let (send, requests) = sync_channel(QUEUED_REQUESTS);
     std::thread::spawn(move || {
         while let Ok(Some(request)) = read_frame::<Request>(&mut read) {
-            if request == Request::StopDriving {
-                stop.stop();
-            } else if send.send(request).is_err() {
-                return;
+            match request {
+                Request::StartDriving { at_ns } => control.start_at(at_ns),
+                Request::StopDriving => control.stop(),
+                _ if send.send(request).is_err() => return,
+                _ => {}
             }
         }
-        stop.stop();
+        control.stop();
     });
     requests
 }
@@ -64,7 +65,7 @@ struct Service {
     place: Place,
     server: Option<Box<dyn Server>>,
     sampling: Option<Sampling>,
-    stop: Arc<StopFlag>,
+    control: Arc<Control>,
 }
 
 type Say<'a> = &'a mut dyn FnMut(Reply) -> io::Result<()>;
@@ -143,7 +144,7 @@ impl Service {
             Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
             Request::ServerLog => Reply::ServerLog(self.server_log()),
             // Taken by the reading thread.
-            Request::StopDriving => Reply::Done,
+            Request::StartDriving { .. } | Request::StopDriving => Reply::Done,
         })
     }
 
@@ -156,11 +157,14 @@ impl Service {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
         let (server, data) = (&mut self.server, &self.place.data);
         let mut watch = Watch::over(plan);
-        let mut driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.stop, &mut |seen| {
-            if let Seen::Tick(tick) = seen {
+        self.control.forget_start();
+        let mut driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
+            Seen::Ready => tell(Reply::Ready),
+            Seen::Tick(tick) => {
                 watch.tick(&tick, &mut || Some(look(server.as_mut()?.as_mut(), data)));
                 tell(Reply::Tick(tick));
             }
+            Seen::Second(_) => {}
         })?;
         for interval in std::mem::take(&mut driven.measured.intervals) {
             tell(Reply::Interval(interval));

@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
 use driver::drive;
-use driver::plan::{DriveError, DrivePlan, Pacing, Process, StopFlag};
+use driver::plan::{Control, DriveError, DrivePlan, Pacing, Process};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, Statement, StatementId};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -144,8 +144,16 @@ impl Workload for OneStatement {
 }
 
 fn measure(what: &str, pacing: Pacing) -> Result<(), DriveError> {
-    let plan = DrivePlan { pacing, shards: 1, warmup_ms: WARMUP_MS, measure_ms: MEASURE_MS, seed: 1, retries: 0 };
-    let facts = drive(&OneStatement, &Timers, &plan, &StopFlag::default(), &mut |_| ())?.facts;
+    let plan = DrivePlan {
+        pacing,
+        shards: 1,
+        warmup_ms: WARMUP_MS,
+        measure_ms: MEASURE_MS,
+        seed: 1,
+        retries: 0,
+        together: false,
+    };
+    let facts = drive(&OneStatement, &Timers, &plan, &Control::default(), &mut |_| ())?.facts;
     let done = facts.kinds[0].committed as f64 * 1_000.0 / facts.measured_ms as f64;
     let testimony = &facts.testimony;
     println!(

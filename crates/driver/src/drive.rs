@@ -6,7 +6,7 @@ use crate::deferral::LOG_LINES_MAX;
 use crate::errors::ErrorBook;
 use crate::live::Gathering;
 use crate::merge::{Names, merge};
-use crate::plan::{DriveError, DrivePlan, Driven, Pacing, Seen, StopFlag, Tick};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Tick};
 use crate::reactor::Epoll;
 use crate::sessions::{self, Opened, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
@@ -18,10 +18,13 @@ use std::any::Any;
 use std::num::NonZeroU64;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
+use std::time::Duration;
 use workloads::workload::Workload;
 
 /// From the moment all sessions are open to the common start: enough for every thread to be waiting for it.
 const START_LEAD: Nanos = Nanos::from_millis(20);
+/// How often a driver that waits for its start looks whether it was told.
+const START_POLL: Duration = Duration::from_millis(1);
 
 /// If for so long errors are seen and nothing succeeds, nothing will.
 const ALL_FAIL_AFTER_S: u64 = 5;
@@ -44,18 +47,18 @@ impl Drop for Farewell<'_> {
 
 type ShardResult = Result<ShardReport, DriveError>;
 
-/// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, the flag is set,
+/// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, it is told to stop,
 /// or nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    stop: &StopFlag,
+    control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     something_to_do(plan.pacing)?;
     let shards = shard_count(plan)?;
-    let signals = Signals::new(stop);
+    let signals = Signals::new(control);
     let (notes, inbox) = channel();
     let published: Vec<Published> = (0..shards).map(|_| Published::to(notes.clone())).collect();
     let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
@@ -68,7 +71,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push((handle, start_sender));
         }
-        let began = start_together(&inbox, &threads, plan);
+        let began = start_together(&inbox, &threads, plan, &signals, see);
         let all_failed = began.is_some_and(|window| {
             let gathering = Gathering::new(names, window, published.len());
             let mut watch = Watch::new(window, &published, &signals, gathering);
@@ -184,6 +187,8 @@ fn start_together<T>(
     inbox: &Receiver<Note>,
     threads: &[(ScopedJoinHandle<'_, T>, Sender<Nanos>)],
     plan: &DrivePlan,
+    signals: &Signals<'_>,
+    see: &mut dyn FnMut(Seen),
 ) -> Option<Window> {
     for _ in threads {
         // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
@@ -192,12 +197,31 @@ fn start_together<T>(
             Ok(Note::Over) | Err(_) => return None,
         }
     }
-    let start = MonotonicClock.now() + START_LEAD;
+    see(Seen::Ready);
+    let told = if plan.together { Some(await_start(inbox, signals)?) } else { None };
+    let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
     for (_, thread) in threads {
         // A thread that is over by now has said why; nobody else needs to know.
         let _ = thread.send(start);
     }
     Some(Window::new(plan, start))
+}
+
+/// Waits to be told when to start. Whoever tells it has a limit on that; it may also say stop instead.
+fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
+    loop {
+        if let Some(at_ns) = signals.start_ns() {
+            return Some(Nanos(at_ns));
+        }
+        if signals.is_stopped() {
+            // Shards see that, too, and return at once.
+            return Some(Nanos::ZERO);
+        }
+        match inbox.recv_timeout(START_POLL) {
+            Err(RecvTimeoutError::Timeout) | Ok(Note::Ready | Note::Closed(_)) => {}
+            Ok(Note::Over) | Err(RecvTimeoutError::Disconnected) => return None,
+        }
+    }
 }
 
 /// The calling thread's part while shards drive.

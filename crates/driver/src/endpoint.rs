@@ -1,7 +1,7 @@
 //! Driving any workload against any engine: picks the concrete types once, then runs code made for them alone.
 
 use crate::drive::drive;
-use crate::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use engines::catalog::{AnyConnect, connect, dialect};
 use engines::server::Endpoint;
 use record::trial::Metric;
@@ -13,13 +13,13 @@ pub fn drive_endpoint(
     workload: &AnyWorkload,
     endpoint: &Endpoint,
     plan: &DrivePlan,
-    stop: &StopFlag,
+    control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     let mut driven = match workload {
-        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, stop, see),
-        AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, stop, see),
-        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, stop, see),
+        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, control, see),
+        AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, control, see),
+        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, control, see),
     }?;
     let figure = &workload.entry().metric;
     driven.facts.metric = Metric {
@@ -35,12 +35,12 @@ fn drive_over<W: Workload>(
     workload: &W,
     endpoint: &Endpoint,
     plan: &DrivePlan,
-    stop: &StopFlag,
+    control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
     match connect(endpoint, workload.statements(dialect(endpoint))) {
-        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, stop, see),
-        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, stop, see),
-        AnyConnect::Mysql(connect) => drive(workload, &connect, plan, stop, see),
+        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, control, see),
+        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, control, see),
+        AnyConnect::Mysql(connect) => drive(workload, &connect, plan, control, see),
     }
 }

@@ -5,7 +5,7 @@ use record::trial::{DriverFacts, KindTotals};
 pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 /// Who works, how long, and what is random about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,6 +18,10 @@ pub struct DrivePlan {
     pub seed: u64,
     /// How often a transaction that the database gave up is tried again with the same inputs.
     pub retries: u32,
+    /// Whether others drive other databases at the same time: then driving starts at the moment that [`Control`] is told
+    /// once all sessions are open, and goes on for a while after the window, so that none of them is alone in the end.
+    #[serde(default)]
+    pub together: bool,
 }
 
 const MILLIS_PER_SECOND: u64 = 1_000;
@@ -46,6 +50,8 @@ pub struct Tick {
 /// What is told while driving goes on, on the thread that called the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
+    /// All sessions are open: what is driven together with others waits for its start now.
+    Ready,
     /// At the end of each second.
     Tick(Tick),
     /// All about one second, once every shard has closed it: a little later than its tick.
@@ -91,16 +97,35 @@ pub enum DriveError {
     Panicked(String),
 }
 
-/// Set once to make the driver stop at the next transaction boundary.
+/// What a driver is told while it drives.
 #[derive(Debug, Default)]
-pub struct StopFlag(AtomicBool);
+pub struct Control {
+    stopped: AtomicBool,
+    /// By the driver's monotonic clock; 0 until it is told.
+    start_ns: AtomicU64,
+}
 
-impl StopFlag {
+impl Control {
+    /// Stop at the next transaction boundary, for good.
     pub fn stop(&self) {
-        self.0.store(true, Ordering::Relaxed);
+        self.stopped.store(true, Ordering::Relaxed);
     }
 
-    pub fn is_set(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
+    /// Start together with others, at this moment of the driver's clock.
+    pub fn start_at(&self, at_ns: u64) {
+        self.start_ns.store(at_ns.max(1), Ordering::Relaxed);
+    }
+
+    /// What was told for one driving is not for the next.
+    pub fn forget_start(&self) {
+        self.start_ns.store(0, Ordering::Relaxed);
+    }
+
+    pub fn start_ns(&self) -> Option<u64> {
+        Some(self.start_ns.load(Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
     }
 }

@@ -212,7 +212,7 @@ mod tests {
     use super::*;
     use crate::counts::total;
 
-    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2 };
+    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2, tail_s: 0 };
 
     fn life(kind: u16, done_ms: u64, ending: Option<Ending>) -> Life {
         Life {

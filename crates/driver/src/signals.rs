@@ -1,20 +1,20 @@
 //! What threads say to each other while driving: two flags inwards, three counters outwards, all relaxed atomics; and
 //! once a second, off the hot path, a message.
 
-use crate::plan::StopFlag;
+use crate::plan::Control;
 use crate::recorder::Second;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::Sender;
 
 /// Reasons to end before the window does.
 pub struct Signals<'a> {
-    stop: &'a StopFlag,
+    control: &'a Control,
     abort: AtomicBool,
 }
 
 impl<'a> Signals<'a> {
-    pub fn new(stop: &'a StopFlag) -> Self {
-        Self { stop, abort: AtomicBool::new(false) }
+    pub fn new(control: &'a Control) -> Self {
+        Self { control, abort: AtomicBool::new(false) }
     }
 
     /// Something is wrong: shards drop what they are in and return.
@@ -26,9 +26,14 @@ impl<'a> Signals<'a> {
         self.abort.load(Ordering::Relaxed)
     }
 
+    /// When driving is to start, if that was told.
+    pub fn start_ns(&self) -> Option<u64> {
+        self.control.start_ns()
+    }
+
     /// Somebody wants driving to end at the next transaction boundary.
     pub fn is_stopped(&self) -> bool {
-        self.stop.is_set()
+        self.control.is_stopped()
     }
 }
 

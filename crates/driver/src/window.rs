@@ -12,22 +12,29 @@ pub struct Window {
     pub start: Nanos,
     pub warmup_s: u64,
     pub measure_s: u64,
+    /// Driven and not measured, after the rest.
+    pub tail_s: u64,
 }
+
+/// Clocks of machines agree to a few milliseconds, and a busy one is a little late; this is far more.
+const TAIL_TOGETHER_S: u64 = 2;
 
 impl Window {
     pub fn new(plan: &DrivePlan, start: Nanos) -> Self {
         let window_ms = plan.window_ms();
-        let measure_ms = window_ms.end - window_ms.start;
-        Self { start, warmup_s: window_ms.start / MILLIS_PER_SECOND, measure_s: measure_ms / MILLIS_PER_SECOND }
+        let warmup_s = window_ms.start / MILLIS_PER_SECOND;
+        let measure_s = (window_ms.end - window_ms.start) / MILLIS_PER_SECOND;
+        Self { start, warmup_s, measure_s, tail_s: if plan.together { TAIL_TOGETHER_S } else { 0 } }
     }
 
+    /// Of warm-up and measured time.
     pub fn seconds(&self) -> u64 {
         self.warmup_s + self.measure_s
     }
 
     /// When no further transaction begins.
     pub fn end(&self) -> Nanos {
-        self.second_start(self.seconds())
+        self.second_start(self.seconds() + self.tail_s)
     }
 
     pub fn second_of(&self, moment: Nanos) -> u64 {
@@ -49,8 +56,15 @@ mod tests {
     use crate::plan::Pacing;
 
     fn window(warmup_ms: u64, measure_ms: u64) -> Window {
-        let plan =
-            DrivePlan { pacing: Pacing::Clients { clients: 1 }, shards: 1, warmup_ms, measure_ms, seed: 1, retries: 0 };
+        let plan = DrivePlan {
+            pacing: Pacing::Clients { clients: 1 },
+            shards: 1,
+            warmup_ms,
+            measure_ms,
+            seed: 1,
+            retries: 0,
+            together: false,
+        };
         Window::new(&plan, Nanos::from_millis(700))
     }
 

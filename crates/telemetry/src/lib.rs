@@ -88,6 +88,7 @@ pub fn probes_here(path: &Path) -> Vec<Probe> {
     let process = std::process::id();
     let own = |label: &str| ProcessTarget { label: label.to_owned(), process };
     let targets = Targets {
+        without_system: false,
         cpus: None,
         disks: vec![DiskTarget { label: "here".to_owned(), place: Place::Under(path.to_owned()) }],
         interfaces: Interfaces::AllButLoopback,

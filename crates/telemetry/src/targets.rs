@@ -11,6 +11,8 @@ use std::path::{Path, PathBuf};
 /// What to look at. Whoever starts machines and servers knows their threads; nothing is searched for by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Targets {
+    /// Nothing of the system as a whole, because somebody else samples that.
+    pub without_system: bool,
     /// CPUs that a shape uses, which are told apart from the whole system's unless they are all of them.
     pub cpus: Option<BTreeSet<u32>>,
     pub disks: Vec<DiskTarget>,

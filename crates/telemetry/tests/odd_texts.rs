@@ -76,6 +76,7 @@ fn text() -> impl Strategy<Value = String> {
 fn targets() -> Targets {
     let own = || vec![ProcessTarget { label: "own".to_owned(), process: 7 }];
     Targets {
+        without_system: false,
         cpus: Some([0].into()),
         disks: vec![
             DiskTarget { label: "data".to_owned(), place: Place::Device("vda".to_owned()) },

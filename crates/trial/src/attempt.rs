@@ -4,13 +4,14 @@ use crate::cell::CellOrder;
 use crate::climb::AllDriven;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::host_watch::HostWatch;
-use crate::interrupts::Interrupts;
+use crate::interrupts::Halt;
 use crate::places::places;
 use crate::preparation::Prepared;
 use crate::site::Site;
+use crate::together;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, Driven, Pacing};
+use driver::plan::{DriveError, DrivePlan, Driven, Pacing};
 use engines::server::{Counters, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
@@ -32,7 +33,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use study::{Offered, Placement};
+use study::{Odd, Offered, Placement};
 use telemetry::Latest;
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
@@ -46,10 +47,8 @@ const END_LIMIT: Duration = Duration::from_mins(1);
 
 /// A guest whose clock runs wrong is booted again, up to so many times in all.
 const BOOTS_MAX: u32 = 4;
-/// Readings of two clocks so far apart show whether they run alike.
-const CLOCK_TRIAL: Duration = Duration::from_millis(500);
-/// A machine whose clock is so near to the host's shares it: no two systems boot within this.
-const OWN_CLOCK_NS: u64 = 1_000_000;
+/// Makes the seed of each further machine another. (2^64 divided by the golden ratio.)
+const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
@@ -71,6 +70,8 @@ pub enum AttemptError {
     Drive(#[from] DriveError),
     #[error("removing the data disk of a guest that is booted again: {0}")]
     Leftover(#[source] std::io::Error),
+    #[error("making a folder in the run's scratch folder: {0}")]
+    Scratch(#[source] std::io::Error),
     #[error("finding a free port for the server: {0}")]
     Port(#[source] std::io::Error),
     #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
@@ -83,7 +84,7 @@ pub enum AttemptError {
     Record(#[from] RecordError),
 }
 
-/// What a trial is carried out with.
+/// What a trial is carried out with, on one of its machines.
 pub struct Attempt<'a> {
     pub planned: &'a PlannedTrial,
     pub contender: &'a str,
@@ -92,7 +93,9 @@ pub struct Attempt<'a> {
     pub site: &'a Site,
     pub scratch: &'a Path,
     pub folder: TrialFolder,
-    pub interrupts: &'a Interrupts,
+    /// Which machine of the trial, from 1.
+    pub number: u32,
+    pub halt: Halt<'a>,
     /// Where the host's last sample is shown, if anybody looks.
     pub latest: Option<&'a Arc<Latest>>,
     pub tell: &'a mut dyn FnMut(Event),
@@ -101,6 +104,11 @@ pub struct Attempt<'a> {
 /// Runs the trial and writes its folder. An error is one of recording, or the host's disk is full: then the trial is not
 /// complete and can be run again. Everything else is an outcome.
 pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
+    if attempt.cell.machine.count > 1 { together::attempt(attempt, &started) } else { on_one_machine(attempt, started) }
+}
+
+/// The same on one machine, which may be one of several.
+pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
     let record = TrialRecord {
         format: record::FORMAT,
@@ -140,7 +148,8 @@ pub(crate) struct Running<'a> {
     pub(crate) record: TrialRecord,
     pub(crate) phase: Phase,
     since: Instant,
-    clock_read: Option<Instant>,
+    /// When the machine's clock was last read.
+    pub(crate) clock_read: Option<Instant>,
     findings: Vec<Finding>,
     /// What was counted within the measured window.
     pub(crate) looks: Option<Looks>,
@@ -152,6 +161,15 @@ pub(crate) struct Running<'a> {
 
 impl Running<'_> {
     fn carry_out(&mut self) -> Result<(), AttemptError> {
+        let result = self.carry_out_with_right_clock();
+        // Whoever waits for this one would wait for ever.
+        if let (Err(_), Some(others)) = (&result, self.attempt.halt.others) {
+            others.give_up();
+        }
+        result
+    }
+
+    fn carry_out_with_right_clock(&mut self) -> Result<(), AttemptError> {
         for _ in 1..BOOTS_MAX {
             match self.carry_out_once() {
                 Err(AttemptError::WrongClock(why)) => self.record.warnings.push(format!("booted again: {why}")),
@@ -172,10 +190,27 @@ impl Running<'_> {
         if let Err(AttemptError::Ask(AskError::Link(error))) = done {
             return Err(broken_off(machine, error, console));
         }
+        if matches!(done, Err(AttemptError::Ask(AskError::OthersFailed))) {
+            // However that ends, it is not why the trial failed.
+            let _ = machine.stop(END_LIMIT);
+            return done;
+        }
         done?;
         self.enter(Phase::Stop);
         machine.stop(END_LIMIT)?;
         Ok(())
+    }
+
+    /// Waits for the trial's other machines.
+    fn meet(&self) -> Result<(), AskError> {
+        self.meet_with(|| 0).map(drop)
+    }
+
+    /// Waits for the others; all get what the last one brings.
+    pub(crate) fn meet_with(&self, bring: impl FnOnce() -> u64) -> Result<u64, AskError> {
+        let halt = self.attempt.halt;
+        let Some(others) = halt.others else { return Ok(bring()) };
+        others.meet(halt.interrupts, bring).map_err(|_| halt.reason())
     }
 
     /// Everything between the agent's greeting and its goodbye.
@@ -206,10 +241,13 @@ impl Running<'_> {
             }
         };
         let counters = self.counters(machine)?;
+        self.meet()?;
         self.read_clock(machine, BEFORE_DRIVING)?;
         let sampling = self.start_sampling(machine)?;
         self.enter(Phase::WarmUp);
-        let mut driven = self.drive(machine, server, cell.drive_plan(pacing, self.attempt.planned.seed))?;
+        let plan = DrivePlan { together: self.attempt.halt.others.is_some(), ..cell.drive_plan(pacing, self.seed()) };
+        let mut driven = self.drive(machine, server, plan)?;
+        self.meet()?;
         let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
         driven.facts.ladder = climb.map(|climb| climb.ladder);
         self.record_sampling(machine, sampling)?;
@@ -217,11 +255,16 @@ impl Running<'_> {
         let counted = self.counters(machine)?;
         self.record_driving(&driven, &counters, &counted)?;
         if driven.stopped {
-            return Err(AskError::Interrupted.into());
+            return Err(self.attempt.halt.reason().into());
         }
         self.enter(Phase::Check);
         let after = self.state(machine)?;
         self.check(machine, &driven, &all_driven, &after)
+    }
+
+    /// The first machine of several does what one that is alone does; the others do other things of the same kind.
+    fn seed(&self) -> u64 {
+        self.attempt.planned.seed.wrapping_add(u64::from(self.attempt.number - 1).wrapping_mul(SEED_OF_MACHINE))
     }
 
     fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
@@ -247,11 +290,11 @@ impl Running<'_> {
             self.port = Some(free_port().map_err(AttemptError::Port)?);
         }
         let order = MachineOrder {
-            name: format!("trial-{:04}", self.attempt.planned.id),
+            name: self.name(),
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
-            place: places(cell, self.attempt.site, self.attempt.planned.block)?.remove(0),
-            cpu_quota: None,
+            place: places(cell, self.attempt.site, self.attempt.planned.block)?.swap_remove(self.place()),
+            cpu_quota: self.odd().and_then(|odd| odd.cpu_quota),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
             data,
@@ -270,6 +313,25 @@ impl Running<'_> {
         Ok(machine)
     }
 
+    fn name(&self) -> String {
+        let (trial, number) = (self.attempt.planned.id, self.attempt.number);
+        if self.attempt.halt.others.is_none() {
+            format!("trial-{trial:04}")
+        } else {
+            format!("trial-{trial:04}-{number}")
+        }
+    }
+
+    /// Which of the trial's places is this machine's.
+    fn place(&self) -> usize {
+        self.attempt.number as usize - 1
+    }
+
+    /// What is different about this machine, if it is the odd one.
+    fn odd(&self) -> Option<&Odd> {
+        self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
+    }
+
     fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         self.read_clock(machine, "after boot")?;
         match self.ask(machine, &Request::Describe, START_LIMIT)? {
@@ -281,28 +343,6 @@ impl Running<'_> {
             }
             other => Err(mismatch("describe", &other).into()),
         }
-    }
-
-    /// Whether the machine's clock runs as fast as the host's. A guest measures how fast it runs while it boots; one whose
-    /// CPU is emulated, and taken away meanwhile, is wrong about it, by a factor of several.
-    fn require_right_clock(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        let booted = self.last_clock();
-        if booted.as_ref().is_none_or(|(reading, _)| reading.offset_ns.unsigned_abs() < OWN_CLOCK_NS) {
-            return Ok(());
-        }
-        if let Some((_, at)) = booted {
-            std::thread::sleep(CLOCK_TRIAL.saturating_sub(at.elapsed()));
-        }
-        self.read_clock(machine, "after start")?;
-        let why = booted.zip(self.last_clock()).and_then(|((one, at), (other, now))| {
-            validity::why_clock_is_wrong(&one, &other, now.saturating_duration_since(at))
-        });
-        why.map_or(Ok(()), |why| Err(AttemptError::WrongClock(why)))
-    }
-
-    /// The last reading of the machine's clock, and when it was taken.
-    fn last_clock(&self) -> Option<(ClockReading, Instant)> {
-        Some((self.record.machine.as_ref()?.clock.last()?.clone(), self.clock_read?))
     }
 
     fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
@@ -368,16 +408,6 @@ impl Running<'_> {
         }
     }
 
-    fn read_clock(&mut self, machine: &mut dyn Machine, at: &str) -> Result<(), AttemptError> {
-        let interrupts = self.attempt.interrupts;
-        let reading = Conversation { link: machine.link(), interrupts }.read_clock(at)?;
-        self.clock_read = Some(Instant::now());
-        if let Some(facts) = &mut self.record.machine {
-            facts.clock.push(reading);
-        }
-        Ok(())
-    }
-
     pub(crate) fn ask(
         &mut self,
         machine: &mut dyn Machine,
@@ -395,8 +425,7 @@ impl Running<'_> {
         silence: Duration,
         aside: &mut dyn FnMut(Reply),
     ) -> Result<Reply, AttemptError> {
-        let interrupts = self.attempt.interrupts;
-        Ok(Conversation { link: machine.link(), interrupts }.ask(request, silence, aside)?)
+        Ok(Conversation { link: machine.link(), halt: self.attempt.halt }.ask(request, silence, aside)?)
     }
 
     /// The server's log is worth having, but a trial does not fail for want of it.

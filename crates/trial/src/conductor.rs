@@ -2,7 +2,7 @@
 
 use crate::attempt::{Attempt, AttemptError, attempt};
 use crate::cell::{CellError, CellOrder};
-use crate::interrupts::Interrupts;
+use crate::interrupts::{Halt, Interrupts};
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
 use images::Image;
@@ -238,7 +238,8 @@ impl Run<'_> {
                     site: self.order.site,
                     scratch: scratch.path(),
                     folder: self.order.folder.trial(planned.id),
-                    interrupts: self.order.interrupts,
+                    number: 1,
+                    halt: Halt::by_user(self.order.interrupts),
                     latest: self.order.latest,
                     tell: &mut |event| voice.tell(&event),
                 },

@@ -1,6 +1,6 @@
 //! Asking an agent and waiting for the answer, with a limit on silence and an ear for the user.
 
-use crate::interrupts::Interrupts;
+use crate::interrupts::Halt;
 use agent::protocol::{Failure, Reply, Request};
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
@@ -23,13 +23,16 @@ pub enum AskError {
     Refused(Failure),
     #[error("stopped by the user")]
     Interrupted,
+    /// Nothing is wrong with this one.
+    #[error("given up, because another machine of the trial failed")]
+    OthersFailed,
     #[error("the agent answered a {request} with something else: {reply}")]
     Mismatch { request: &'static str, reply: String },
 }
 
 pub struct Conversation<'a> {
     pub link: &'a mut AgentLink,
-    pub interrupts: &'a Interrupts,
+    pub halt: Halt<'a>,
 }
 
 impl Conversation<'_> {
@@ -41,26 +44,40 @@ impl Conversation<'_> {
         silence: Duration,
         aside: &mut dyn FnMut(Reply),
     ) -> Result<Reply, AskError> {
+        self.ask_and_answer(request, silence, &mut |reply, _| {
+            aside(reply);
+            Ok(())
+        })
+    }
+
+    /// The same where what comes before the final reply is answered. However long that takes, it is no silence.
+    pub fn ask_and_answer(
+        &mut self,
+        request: &Request,
+        silence: Duration,
+        aside: &mut dyn FnMut(Reply, &mut AgentLink) -> Result<(), AskError>,
+    ) -> Result<Reply, AskError> {
         self.link.send(request)?;
         let mut heard = Instant::now();
         loop {
             match self.link.receive(LOOK_UP) {
                 Ok(
-                    reply @ (Reply::Tick(_)
+                    reply @ (Reply::Ready
+                    | Reply::Tick(_)
                     | Reply::Progress { .. }
                     | Reply::Interval(_)
                     | Reply::Looks(_)
                     | Reply::Samples(_)),
                 ) => {
+                    aside(reply, self.link)?;
                     heard = Instant::now();
-                    aside(reply);
                 }
                 Ok(Reply::Failed(failure)) => return Err(AskError::Refused(failure)),
                 Ok(reply) => return Ok(reply),
-                Err(LinkError::TooSlow(_)) if self.interrupts.now() => {
+                Err(LinkError::TooSlow(_)) if self.halt.now() => {
                     // Whoever asked gives the machine up next; the driver need not find that out by itself.
                     let _ = self.link.send(&Request::StopDriving);
-                    return Err(AskError::Interrupted);
+                    return Err(self.halt.reason());
                 }
                 Err(LinkError::TooSlow(_)) if heard.elapsed() < silence => {}
                 Err(LinkError::TooSlow(_)) => return Err(LinkError::TooSlow(silence).into()),

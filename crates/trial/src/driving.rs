@@ -1,13 +1,15 @@
 //! The driving of one trial: from the machine's agent or from here, what is told while it goes on, and what is kept of it.
 
 use crate::attempt::{AttemptError, Running};
-use crate::conversation::{Conversation, mismatch};
+use crate::conversation::{AskError, Conversation, mismatch};
 use crate::host_watch::HostWatch;
 use crate::validity;
 use agent::looks::Watch;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DrivePlan, Driven, Seen, StopFlag, Tick};
+use driver::plan::{Control, DrivePlan, Driven, Seen, Tick};
 use engines::server::{Counters, Endpoint, ServerReport};
+use machines::clock::monotonic_ns;
+use machines::link::AgentLink;
 use machines::machine::Machine;
 use record::event::Event;
 use record::looks::StoredCounters;
@@ -17,6 +19,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use study::Placement;
 
+/// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
+const START_LEAD_NS: u64 = 300_000_000;
 /// Driving is never silent for longer: there is a tick every second.
 const DRIVE_SILENCE: Duration = Duration::from_mins(2);
 
@@ -28,7 +32,8 @@ impl Running<'_> {
         plan: DrivePlan,
     ) -> Result<Driven, AttemptError> {
         self.looks = None;
-        self.host = HostWatch::over(&plan);
+        // The host is the same for all machines of a trial.
+        self.host = if self.attempt.number == 1 { HostWatch::over(&plan) } else { HostWatch::default() };
         match self.attempt.cell.load.placement {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
@@ -44,22 +49,33 @@ impl Running<'_> {
     fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
         let cell = self.attempt.cell;
         let request = Request::Drive { workload: cell.workload.clone(), plan };
-        let interrupts = self.attempt.interrupts;
+        let halt = self.attempt.halt;
         let mut intervals = Vec::new();
-        let reply =
-            Conversation { link: machine.link(), interrupts }.ask(
-                &request,
-                DRIVE_SILENCE,
-                &mut |aside| match aside {
-                    Reply::Tick(tick) => self.tick(tick),
-                    Reply::Interval(interval) => intervals.push(interval),
-                    Reply::Looks(looks) => self.looks = Some(*looks),
-                    _ => {}
-                },
-            )?;
+        let mut hear = |aside, link: &mut AgentLink| {
+            match aside {
+                Reply::Ready => self.start_with_others(link)?,
+                Reply::Tick(tick) => self.tick(tick),
+                Reply::Interval(interval) => intervals.push(interval),
+                Reply::Looks(looks) => self.looks = Some(*looks),
+                _ => {}
+            }
+            Ok(())
+        };
+        let reply = Conversation { link: machine.link(), halt }.ask_and_answer(&request, DRIVE_SILENCE, &mut hear)?;
         let Reply::Driven(mut driven) = reply else { return Err(mismatch("drive", &reply).into()) };
         driven.measured.intervals = intervals;
         Ok(*driven)
+    }
+
+    /// Tells the agent inside when to start: when all machines of the trial do, by its own clock.
+    fn start_with_others(&self, link: &mut AgentLink) -> Result<(), AskError> {
+        if self.attempt.halt.others.is_none() {
+            return Ok(());
+        }
+        let start_ns = self.meet_with(|| monotonic_ns() + START_LEAD_NS)?;
+        let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
+        let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
+        Ok(link.send(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
     }
 
     fn drive_outside(
@@ -69,17 +85,28 @@ impl Running<'_> {
         plan: &DrivePlan,
     ) -> Result<Driven, AttemptError> {
         let workload = Arc::clone(&self.attempt.prepared.workload);
-        let (stop, interrupts) = (StopFlag::default(), self.attempt.interrupts);
+        let (control, halt) = (Control::default(), self.attempt.halt);
         let mut watch = Watch::over(plan);
-        let driven = driver::drive_endpoint(&workload, endpoint, plan, &stop, &mut |seen| {
-            if interrupts.now() {
-                stop.stop();
+        let driven = driver::drive_endpoint(&workload, endpoint, plan, &control, &mut |seen| {
+            if halt.now() {
+                control.stop();
             }
-            if let Seen::Tick(tick) = seen {
-                watch.tick(&tick, &mut || self.look(machine));
-                self.tick(tick);
+            match seen {
+                Seen::Ready if plan.together => match self.meet_with(|| monotonic_ns() + START_LEAD_NS) {
+                    Ok(start_ns) => control.start_at(start_ns),
+                    Err(_) => control.stop(),
+                },
+                Seen::Tick(tick) => {
+                    watch.tick(&tick, &mut || self.look(machine));
+                    self.tick(tick);
+                }
+                Seen::Ready | Seen::Second(_) => {}
             }
-        })?;
+        });
+        if halt.is_for_others() {
+            return Err(AskError::OthersFailed.into());
+        }
+        let driven = driven?;
         self.looks = watch.looks();
         Ok(driven)
     }

@@ -8,6 +8,7 @@
 pub mod attempt;
 pub mod cell;
 mod climb;
+mod clock;
 pub mod conductor;
 pub mod conversation;
 mod driving;
@@ -15,6 +16,8 @@ mod host_watch;
 pub mod interrupts;
 mod places;
 pub mod preparation;
+mod rendezvous;
 mod sampling;
 pub mod site;
+mod together;
 pub mod validity;

@@ -7,7 +7,7 @@
 use crate::attempt::CHECK_LIMIT;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::interrupts::Interrupts;
+use crate::interrupts::{Halt, Interrupts};
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
 use engines::server::ServerShape;
@@ -270,7 +270,8 @@ impl Making<'_> {
         shape: ServerShape,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Found, PreparationError> {
-        let mut conversation = Conversation { link: machine.link(), interrupts: self.interrupts };
+        let halt = Halt::by_user(self.interrupts);
+        let mut conversation = Conversation { link: machine.link(), halt };
         let mut ask = |request: Request| {
             conversation.ask(&request, LOAD_SILENCE.max(CHECK_LIMIT), &mut |aside| {
                 if let Reply::Progress { what, done, of } = aside {

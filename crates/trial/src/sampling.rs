@@ -11,7 +11,7 @@ use machines::machine::{Machine, Watched};
 use record::telemetry::{Series, Side};
 use std::path::Path;
 use std::time::Duration;
-use telemetry::{Grid, Sampler, Sampling};
+use telemetry::{Grid, Sampler, Sampling, Targets};
 
 /// Opening every probe takes a moment on an emulated CPU; so does handing over the samples of an hour.
 const SAMPLING_LIMIT: Duration = Duration::from_mins(2);
@@ -32,6 +32,8 @@ impl Running<'_> {
             Err(error) => return Err(error),
         }
         let Watched { targets, asked } = machine.watched();
+        // The host is the same for all machines of a trial.
+        let targets = Targets { without_system: self.attempt.number > 1, ..targets };
         let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);
         match Sampling::start_shown(sampler, Grid::of_seconds(origin_ns), self.attempt.latest.cloned()) {
             Ok(sampling) => {

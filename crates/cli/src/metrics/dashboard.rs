@@ -85,6 +85,7 @@ fn glance(root: &Path) -> Glance {
         with_switches: false,
     };
     let targets = Targets {
+        without_system: false,
         disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Device("vda".to_owned()) }],
         interfaces: Interfaces::AllButLoopback,
         families: ["emulator", "machine"].map(family).into(),

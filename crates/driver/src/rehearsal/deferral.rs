@@ -6,7 +6,7 @@ use super::{Run, answers_after, plan};
 use crate::clock::Nanos;
 use crate::counts::total;
 use crate::deferral::QUEUE_CAPACITY;
-use crate::plan::StopFlag;
+use crate::plan::Control;
 
 /// Sales take 1 ms, deliveries as long as given.
 fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
@@ -15,7 +15,7 @@ fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
 
 #[test]
 fn clients_do_not_wait_for_what_they_defer() {
-    let (workload, stop) = (Rehearsed::deferring(10), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(10), Control::default());
     let run = Run::new(&workload, plan(1, 0, 2), false, &stop);
     let report = run.alone(deliveries_take(5));
     let totals = report.deferred;
@@ -29,7 +29,7 @@ fn clients_do_not_wait_for_what_they_defer() {
 
 #[test]
 fn a_background_session_that_cannot_keep_up_slows_the_clients_down() {
-    let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, plan(4, 0, 3), false, &stop);
     let report = run.alone(deliveries_take(20));
     let totals = report.deferred;
@@ -43,7 +43,7 @@ fn a_background_session_that_cannot_keep_up_slows_the_clients_down() {
 
 #[test]
 fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
-    let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, plan(4, 0, 1), false, &stop);
     let drained = run.alone(deliveries_take(20)).deferred;
     assert_eq!((drained.abandoned, drained.queued), (0, drained.done));
@@ -55,7 +55,7 @@ fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
 
 #[test]
 fn response_of_a_deferred_transaction_counts_from_when_it_was_queued() {
-    let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(deliveries_take(50));
     let deliveries: Vec<_> = report.seconds.iter().map(|second| &second.kinds[usize::from(DELIVERY)]).collect();
@@ -68,7 +68,7 @@ fn response_of_a_deferred_transaction_counts_from_when_it_was_queued() {
 
 #[test]
 fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
-    let (workload, stop) = (Rehearsed::deferring(4), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(4), Control::default());
     let run = Run::new(&workload, plan(3, 0, 2), true, &stop);
     let report = run.alone(deliveries_take(2));
     assert_eq!((report.sessions, report.deferred.abandoned), (1, 0));

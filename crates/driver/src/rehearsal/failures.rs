@@ -5,7 +5,7 @@ use super::world::{Asked, Call};
 use super::{Run, answers_after, lost, plan, retryable, since_start};
 use crate::arrivals::Share;
 use crate::clock::Nanos;
-use crate::plan::{DriveError, StopFlag};
+use crate::plan::{Control, DriveError};
 use crate::rehearsal::world::Answer;
 use engines::session::SessionError;
 use std::cell::Cell;
@@ -28,7 +28,7 @@ fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer 
 
 #[test]
 fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_time() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
     let driven = run.merged(vec![run.alone(fails_first(2, retryable))]);
     let attempts = workload.attempts();
@@ -45,7 +45,7 @@ fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_ti
 
 #[test]
 fn a_transaction_is_given_up_after_the_last_allowed_retry() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(1, 0, 1), true, &stop);
     let driven = run.merged(vec![run.alone(fails_first(5, retryable))]);
     let numbers: Vec<u32> = workload.attempts().iter().map(|input| input.number).take(7).collect();
@@ -55,7 +55,7 @@ fn a_transaction_is_given_up_after_the_last_allowed_retry() {
 
 #[test]
 fn a_refused_transaction_is_not_tried_again() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(2, 0, 1), false, &stop);
     let report = run.alone(fails_first(3, refused));
     let driven = run.merged(vec![report]);
@@ -65,7 +65,7 @@ fn a_refused_transaction_is_not_tried_again() {
 
 #[test]
 fn a_lost_session_is_opened_again_and_its_client_goes_on() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
     let report = run.alone(fails_first(1, lost));
     assert_eq!((report.lost, report.reopened), (1, 1));
@@ -79,7 +79,7 @@ fn a_lost_session_is_opened_again_and_its_client_goes_on() {
 
 #[test]
 fn a_session_that_cannot_roll_back_is_opened_again() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
     let failing = fails_first(1, retryable);
     let report = run.alone(move |call| if call.asked == Asked::Rollback { refused() } else { failing(call) });
@@ -88,7 +88,7 @@ fn a_session_that_cannot_roll_back_is_opened_again() {
 
 #[test]
 fn a_server_that_stays_away_is_gone_soon() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(4, 0, 600), false, &stop);
     let dies = |call: &Call| {
         if since_start(call) < Nanos::from_millis(1_500) {
@@ -104,7 +104,7 @@ fn a_server_that_stays_away_is_gone_soon() {
 
 #[test]
 fn a_server_that_says_nothing_does_not_hold_the_driver() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(3, 0, 2), false, &stop);
     let report =
         run.alone(|call| if since_start(call) < Nanos::from_seconds(1) { answers_after(10) } else { Answer::Never });
@@ -114,7 +114,7 @@ fn a_server_that_says_nothing_does_not_hold_the_driver() {
 
 #[test]
 fn a_session_that_cannot_be_opened_is_named() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(9, 0, 2), false, &stop);
     let full = |call: &Call| if call.session < 2 { answers_after(1) } else { refused() };
     let error = run.shard(Share { shard: 0, of: 3 }, full).unwrap_err();

@@ -15,7 +15,7 @@ use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::SparseCounts;
 use crate::merge::{Names, merge};
-use crate::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
 use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
@@ -32,7 +32,15 @@ pub fn plan(clients: u32, warmup_s: u64, measure_s: u64) -> DrivePlan {
 }
 
 pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
-    DrivePlan { pacing, shards: 1, warmup_ms: warmup_s * 1_000, measure_ms: measure_s * 1_000, seed: 7, retries: 3 }
+    DrivePlan {
+        pacing,
+        shards: 1,
+        warmup_ms: warmup_s * 1_000,
+        measure_ms: measure_s * 1_000,
+        seed: 7,
+        retries: 3,
+        together: false,
+    }
 }
 
 /// Moments in a script are counted from the start of driving.
@@ -57,13 +65,13 @@ pub struct Run<'a> {
     pub workload: &'a Rehearsed,
     pub plan: DrivePlan,
     pub in_process: bool,
-    pub stop: &'a StopFlag,
+    pub stop: &'a Control,
     /// What each look at the clock takes the driver.
     pub toil: Nanos,
 }
 
 impl<'a> Run<'a> {
-    pub fn new(workload: &'a Rehearsed, plan: DrivePlan, in_process: bool, stop: &'a StopFlag) -> Self {
+    pub fn new(workload: &'a Rehearsed, plan: DrivePlan, in_process: bool, stop: &'a Control) -> Self {
         Self { workload, plan, in_process, stop, toil: Nanos::ZERO }
     }
 

@@ -7,7 +7,7 @@ use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{Pacing, Process, StopFlag};
+use crate::plan::{Control, Pacing, Process};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 
@@ -38,7 +38,7 @@ fn lateness_and_wait(report: &ShardReport, share: f64) -> (u64, u64) {
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
-    let (workload, stop) = (Rehearsed::pausing(200, 299), StopFlag::default());
+    let (workload, stop) = (Rehearsed::pausing(200, 299), Control::default());
     let run = Run::new(&workload, paced(terminals(1_000, 10), 0, 5), false, &stop);
     let report = run.alone(stalls);
     // Half a second of pauses: every terminal becomes due in the first half of the stall, and waits for its end.
@@ -51,7 +51,7 @@ fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, paced(arrivals(1_000.0, Process::Uniform, 50), 1, 4), false, &stop);
     let report = run.alone(stalls);
     let slow = slower_than(&report, 500, |second| &second.kinds[0].response);
@@ -74,7 +74,7 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
 
 /// What was begun, in order; arrivals are served in the order in which they came.
 fn begun(process: Process, seed: u64, sessions: u32, millis: u64) -> Vec<Input> {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let mut plan = paced(arrivals(500.0, process, sessions), 0, 3);
     plan.seed = seed;
     Run::new(&workload, plan, false, &stop).alone(move |_| answers_after(millis));
@@ -95,7 +95,7 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_service_times() {
 
 #[test]
 fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
-    let stop = StopFlag::default();
+    let stop = Control::default();
     let inputs = |shards: u32| {
         let workload = Rehearsed::default();
         for shard in 0..shards {
@@ -109,7 +109,7 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
 
 #[test]
 fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     // One session that needs 15 ms for what comes every 10 ms.
     let run = Run::new(&workload, paced(arrivals(100.0, Process::Uniform, 1), 0, 3), false, &stop);
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 1.0);
@@ -126,7 +126,7 @@ fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
 
 #[test]
 fn a_hundred_thousand_terminals_are_spread_over_their_pauses() {
-    let (workload, stop) = (Rehearsed::pausing(2_000, 8_000), StopFlag::default());
+    let (workload, stop) = (Rehearsed::pausing(2_000, 8_000), Control::default());
     let run = Run::new(&workload, paced(terminals(100_000, 64), 1, 3), false, &stop);
     let report = run.alone(|_| answers_after(1));
     assert_eq!(report.sessions, 64);
@@ -141,7 +141,7 @@ fn terminals_whose_think_times_vary_come_as_evenly_from_the_start() {
     for (keying_ms, thinking_ms) in [(0, 5_000), (2_500, 2_500), (4_500, 500)] {
         let mut workload = Rehearsed::pausing(keying_ms, thinking_ms);
         workload.thinking_varies = true;
-        let stop = StopFlag::default();
+        let stop = Control::default();
         let run = Run::new(&workload, paced(terminals(50_000, 64), 0, 4), false, &stop);
         let report = run.alone(|_| answers_after(1));
         let each_second: Vec<u64> = report.seconds.iter().take(4).map(|second| second.kinds[0].committed).collect();
@@ -152,7 +152,7 @@ fn terminals_whose_think_times_vary_come_as_evenly_from_the_start() {
 
 #[test]
 fn a_terminal_is_due_again_after_thinking_and_typing() {
-    let (workload, stop) = (Rehearsed::pausing(30, 60), StopFlag::default());
+    let (workload, stop) = (Rehearsed::pausing(30, 60), Control::default());
     let run = Run::new(&workload, paced(terminals(4, 2), 1, 9), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
@@ -164,7 +164,7 @@ fn a_terminal_is_due_again_after_thinking_and_typing() {
 
 #[test]
 fn without_terminals_only_the_workloads_own_think_time_counts() {
-    let (workload, stop) = (Rehearsed::pausing(30, 90), StopFlag::default());
+    let (workload, stop) = (Rehearsed::pausing(30, 90), Control::default());
     let run = Run::new(&workload, super::plan(4, 1, 9), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
@@ -173,7 +173,7 @@ fn without_terminals_only_the_workloads_own_think_time_counts() {
 
 #[test]
 fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let rate = 50_000.0;
     let run = Run::new(&workload, paced(arrivals(rate, Process::Poisson, 1), 0, 4), false, &stop);
     let report = run.alone(|_| answers_after(10));
@@ -194,7 +194,7 @@ fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
 #[test]
 fn who_is_turned_away_changes_nobody_elses_inputs() {
     let by_client = |sessions: u32, millis: u64| {
-        let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+        let (workload, stop) = (Rehearsed::default(), Control::default());
         let run = Run::new(&workload, paced(arrivals(60_000.0, Process::Uniform, sessions), 0, 3), false, &stop);
         let report = run.alone(move |_| answers_after(millis));
         (workload.attempts(), report.queue.turned_away)
@@ -211,7 +211,7 @@ fn who_is_turned_away_changes_nobody_elses_inputs() {
 
 #[test]
 fn arrivals_do_not_wait_for_room_in_the_background() {
-    let (workload, stop) = (Rehearsed::deferring(2), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, paced(arrivals(20_000.0, Process::Poisson, 200), 0, 3), false, &stop);
     let report = run.alone(|call| answers_after(if call.asked == super::world::Asked::Statement(1) { 20 } else { 1 }));
     let deferred = report.deferred;

@@ -2,7 +2,7 @@
 
 use super::workload::Rehearsed;
 use crate::drive;
-use crate::plan::{DrivePlan, Pacing, StopFlag};
+use crate::plan::{Control, DrivePlan, Pacing};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::future::poll_fn;
@@ -111,9 +111,9 @@ impl Session for PeerSession {
 }
 
 fn committed_with(request_bytes: usize) -> u64 {
-    let (workload, stop) = (Rehearsed::deferring(5), StopFlag::default());
+    let (workload, stop) = (Rehearsed::deferring(5), Control::default());
     let pacing = Pacing::Clients { clients: 3 };
-    let plan = DrivePlan { pacing, shards: 2, warmup_ms: 0, measure_ms: 1_000, seed: 1, retries: 0 };
+    let plan = DrivePlan { pacing, shards: 2, warmup_ms: 0, measure_ms: 1_000, seed: 1, retries: 0, together: false };
     let driven = drive(&workload, &Peers { request_bytes }, &plan, &stop, &mut |_| ()).unwrap();
     let facts = &driven.facts;
     assert_eq!((facts.sessions, &facts.extra["unfinished"], &facts.extra["sessions_lost"]), (5, &0.into(), &0.into()));

@@ -1,8 +1,9 @@
 //! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors come out.
 
 use super::workload::{KINDS, Rehearsed};
+use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
-use crate::plan::{DriveError, DrivePlan, Pacing, Seen, StopFlag};
+use crate::plan::{Control, DriveError, DrivePlan, Pacing, Seen};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
@@ -54,16 +55,25 @@ impl Session for IdleSession {
 }
 
 fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
-    DrivePlan { pacing: Pacing::Clients { clients }, shards, warmup_ms: 0, measure_ms, seed: 1, retries: 0 }
+    DrivePlan {
+        pacing: Pacing::Clients { clients },
+        shards,
+        warmup_ms: 0,
+        measure_ms,
+        seed: 1,
+        retries: 0,
+        together: false,
+    }
 }
 
 #[test]
 fn threads_agree_on_one_grid_and_ticks_add_up() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let (mut ticks, mut seconds) = (Vec::new(), Vec::new());
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |seen| match seen {
         Seen::Tick(tick) => ticks.push(tick),
         Seen::Second(second) => seconds.push(second),
+        Seen::Ready => {}
     })
     .unwrap();
     assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
@@ -83,8 +93,39 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
 }
 
 #[test]
+fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_window() {
+    let (workload, control) = (Rehearsed::default(), Control::default());
+    let together = DrivePlan { together: true, ..plan(2, 2, 1_000) };
+    let mut told = 0;
+    let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
+        if seen == Seen::Ready {
+            told = (MonotonicClock.now() + Nanos::from_millis(150)).0;
+            control.start_at(told);
+        }
+    })
+    .unwrap();
+    assert_eq!(driven.facts.window_start_ns, Some(told));
+    assert_eq!((driven.facts.measured_ms, driven.stopped), (1_000, false));
+    assert!(driven.facts.whole_run[0].committed > driven.facts.kinds[0].committed, "the tail is driven, not measured");
+}
+
+#[test]
+fn who_waits_for_others_can_be_stopped() {
+    let (workload, control) = (Rehearsed::default(), Control::default());
+    let together = DrivePlan { together: true, ..plan(2, 2, 3_600_000) };
+    let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
+        if seen == Seen::Ready {
+            control.stop();
+        }
+    })
+    .unwrap();
+    assert!(driven.stopped);
+    assert_eq!(driven.facts.whole_run[0].committed, 0);
+}
+
+#[test]
 fn shards_are_at_most_as_many_as_clients() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     stop.stop();
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(2, 16, 1_000), &stop, &mut |_| ()).unwrap();
     assert_eq!(driven.facts.shards, 2);
@@ -92,7 +133,7 @@ fn shards_are_at_most_as_many_as_clients() {
 
 #[test]
 fn a_stop_before_the_start_ends_at_once() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     stop.stop();
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap();
     assert!(driven.stopped);
@@ -101,15 +142,20 @@ fn a_stop_before_the_start_ends_at_once() {
 
 #[test]
 fn a_stop_from_a_tick_ends_soon() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
-    let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |_| stop.stop()).unwrap();
+    let (workload, stop) = (Rehearsed::default(), Control::default());
+    let driven = drive(&workload, &Idle(|| Ok(())), &plan(4, 2, 3_600_000), &stop, &mut |seen| {
+        if matches!(seen, Seen::Tick(_)) {
+            stop.stop();
+        }
+    })
+    .unwrap();
     assert!(driven.stopped);
     assert!(driven.facts.measured_ms >= 1_000);
 }
 
 #[test]
 fn a_panic_in_one_thread_ends_all_and_is_told() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let panics = Idle(|| panic!("this test's panic"));
     let error = drive(&workload, &panics, &plan(4, 2, 3_600_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::Panicked(message) if message == "this test's panic"));
@@ -117,7 +163,7 @@ fn a_panic_in_one_thread_ends_all_and_is_told() {
 
 #[test]
 fn if_every_transaction_fails_driving_fails_with_the_reason() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let refuses = Idle(|| Err(SessionError::Refused { code: "42P01".to_owned(), message: "no such table".to_owned() }));
     let error = drive(&workload, &refuses, &plan(2, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::AllFail { message } if message == "42P01: no such table"));
@@ -125,7 +171,7 @@ fn if_every_transaction_fails_driving_fails_with_the_reason() {
 
 #[test]
 fn no_clients_is_an_error() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let error = drive(&workload, &Idle(|| Ok(())), &plan(0, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
     assert!(matches!(error, DriveError::Nothing(_)));
 }

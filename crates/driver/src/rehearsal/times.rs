@@ -6,7 +6,7 @@ use super::{Run, answers_after, count_at_least, plan, since_start};
 use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::{quantile, total};
-use crate::plan::StopFlag;
+use crate::plan::Control;
 use record::intervals::Span;
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ fn stalls(call: &Call) -> Answer {
 
 #[test]
 fn a_stall_shows_in_the_response_of_every_client() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(8, 1, 4), false, &stop);
     let report = run.alone(stalls);
     let after = report.seconds.iter().find(|second| second.index == 3).unwrap();
@@ -35,7 +35,7 @@ fn a_stall_shows_in_the_response_of_every_client() {
 /// In process only one client is inside the stall, but all others are due and wait for it.
 #[test]
 fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(8, 1, 4), true, &stop);
     let report = run.alone(stalls);
     assert_eq!(report.sessions, 1);
@@ -47,7 +47,7 @@ fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
 
 #[test]
 fn in_process_clients_take_turns() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(5, 0, 1), true, &stop);
     run.alone(|_| answers_after(1));
     let counts: Vec<usize> = workload.attempts_by_client().values().map(Vec::len).collect();
@@ -56,7 +56,7 @@ fn in_process_clients_take_turns() {
 
 #[test]
 fn the_measured_window_is_whole_seconds_of_the_grid() {
-    let (workload, stop) = (Rehearsed::rolling_back(10), StopFlag::default());
+    let (workload, stop) = (Rehearsed::rolling_back(10), Control::default());
     let run = Run::new(&workload, plan(1, 2, 3), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(100))]);
     let facts = &driven.facts;
@@ -75,7 +75,7 @@ fn the_measured_window_is_whole_seconds_of_the_grid() {
 
 #[test]
 fn response_counts_from_due_and_service_from_sent() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(4, 0, 2), true, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(10))]);
     let second = &driven.measured.intervals[1];
@@ -87,7 +87,7 @@ fn response_counts_from_due_and_service_from_sent() {
 
 #[test]
 fn an_idle_shard_is_not_busy() {
-    let (workload, stop) = (Rehearsed::default(), StopFlag::default());
+    let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(3, 1, 2), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(7))]);
     assert!(driven.facts.testimony.busiest_shard < 0.001);
@@ -97,7 +97,7 @@ fn an_idle_shard_is_not_busy() {
 
 #[test]
 fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
-    let stop = StopFlag::default();
+    let stop = Control::default();
     let inputs = |shards: u32, millis: u64| {
         let workload = Rehearsed::deferring(4);
         for shard in 0..shards {
@@ -122,7 +122,7 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
 
 #[test]
 fn a_stop_ends_at_a_transaction_boundary_and_keeps_whole_seconds() {
-    let (workload, stop) = (Rehearsed::default(), Arc::new(StopFlag::default()));
+    let (workload, stop) = (Rehearsed::default(), Arc::new(Control::default()));
     let run = Run::new(&workload, plan(4, 1, 60), false, &stop);
     let flag = Arc::clone(&stop);
     let report = run.alone(move |call| {

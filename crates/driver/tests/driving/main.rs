@@ -9,16 +9,24 @@ mod database;
 
 use database::{Database, database_or_skip, one_warehouse, small_tables};
 use driver::drive_endpoint;
-use driver::plan::{DriveError, DrivePlan, Driven, Pacing, StopFlag};
+use driver::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen};
 use record::check::Verdict;
 use record::intervals::Span;
 
 fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
-    DrivePlan { pacing: Pacing::Clients { clients }, shards, warmup_ms, measure_ms, seed: 20_261_121, retries: 10 }
+    DrivePlan {
+        pacing: Pacing::Clients { clients },
+        shards,
+        warmup_ms,
+        measure_ms,
+        seed: 20_261_121,
+        retries: 10,
+        together: false,
+    }
 }
 
 fn drive(database: &Database, plan: &DrivePlan) -> Driven {
-    drive_endpoint(&database.workload, database.endpoint(), plan, &StopFlag::default(), &mut |_| ()).unwrap()
+    drive_endpoint(&database.workload, database.endpoint(), plan, &Control::default(), &mut |_| ()).unwrap()
 }
 
 /// What the intervals, the totals and the work say of the measured window must be the same number.
@@ -120,9 +128,14 @@ fn sysbench_on_mariadb() {
 
 fn stopping_keeps_what_was_measured(database: &Database) {
     let before = database.state();
-    let stop = StopFlag::default();
+    let stop = Control::default();
     let plan = plan(4, 2, 0, 3_600_000);
-    let driven = drive_endpoint(&database.workload, database.endpoint(), &plan, &stop, &mut |_| stop.stop()).unwrap();
+    let driven = drive_endpoint(&database.workload, database.endpoint(), &plan, &stop, &mut |seen| {
+        if matches!(seen, Seen::Tick(_)) {
+            stop.stop();
+        }
+    })
+    .unwrap();
     assert!(driven.stopped);
     assert!(driven.facts.measured_ms >= 1_000);
     database_agrees(database, &before, &driven);
@@ -130,10 +143,14 @@ fn stopping_keeps_what_was_measured(database: &Database) {
 
 /// The plan is an hour long, so this test ends only if the driver notices.
 fn a_server_that_is_killed_ends_the_driving(mut database: Database) {
-    let (endpoint, stop) = (database.endpoint().clone(), StopFlag::default());
+    let (endpoint, stop) = (database.endpoint().clone(), Control::default());
     let mut server = database.server.take();
     let plan = plan(4, 2, 0, 3_600_000);
-    let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| drop(server.take()));
+    let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |seen| {
+        if matches!(seen, Seen::Tick(_)) {
+            drop(server.take());
+        }
+    });
     assert!(matches!(ended, Err(DriveError::Gone { .. })), "{ended:?}");
     let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| ());
     assert!(matches!(ended, Err(DriveError::Connect { of: 6, .. })), "{ended:?}");

@@ -84,6 +84,7 @@ fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
         DataDisk::Device(path) => Place::of(path, true),
     };
     Targets {
+        without_system: false,
         cpus: Some(cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
         disks: vec![DiskTarget { label: "data".to_owned(), place }],
         interfaces: Interfaces::AllButLoopback,

@@ -37,6 +37,7 @@ pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Wa
     let emulator = FamilyTarget { label: "emulator".to_owned(), process, without_threads, with_switches: true };
     let whole = |label: &str| ProcessTarget { label: label.to_owned(), process };
     let targets = Targets {
+        without_system: false,
         cpus: Some(cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
         disks: data.map(disk).into_iter().collect(),
         interfaces: Interfaces::AllButLoopback,

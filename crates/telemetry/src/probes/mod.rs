@@ -61,6 +61,16 @@ impl Opening {
 
 /// All probes of the kernel's files, those of the targets included.
 pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
+    let mut all = if targets.without_system { Vec::new() } else { of_system(tree, targets) };
+    all.extend(targets.disks.iter().map(|disk| disk::opening(tree, disk)));
+    all.extend(targets.threads.iter().map(threads::opening));
+    all.extend(targets.families.iter().map(families::opening));
+    all.extend(targets.pages.iter().map(pages::opening));
+    all.extend(targets.groups.iter().map(|group| cgroup::opening(tree, group)));
+    all
+}
+
+fn of_system(tree: &Tree, targets: &Targets) -> Vec<Opening> {
     // What is the whole system's is counted once.
     let shape = targets.cpus.as_ref().filter(|cpus| !cpu::are_all(tree, cpus));
     let mut all = vec![
@@ -81,10 +91,5 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
         energy::opening(tree),
     ];
     all.extend(perf::openings(tree, targets));
-    all.extend(targets.disks.iter().map(|disk| disk::opening(tree, disk)));
-    all.extend(targets.threads.iter().map(threads::opening));
-    all.extend(targets.families.iter().map(families::opening));
-    all.extend(targets.pages.iter().map(pages::opening));
-    all.extend(targets.groups.iter().map(|group| cgroup::opening(tree, group)));
     all
 }

@@ -11,7 +11,7 @@ use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use agent::{loading, tables};
 use anyhow::{Context, Result};
-use driver::plan::{DriveError, DrivePlan, Driven, Seen, StopFlag};
+use driver::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use engines::admin::Admin;
 use engines::server::Endpoint;
 use live::{Interval, Line};
@@ -84,13 +84,13 @@ fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
 /// What to do about Ctrl-C: while driving, end and report; at any other time, what programs usually do. The second time
 /// always the latter.
 struct Interrupt {
-    stop: StopFlag,
+    stop: Control,
     driving: AtomicBool,
 }
 
 impl Interrupt {
     fn listen() -> Result<Arc<Self>> {
-        let interrupt = Arc::new(Self { stop: StopFlag::default(), driving: AtomicBool::new(false) });
+        let interrupt = Arc::new(Self { stop: Control::default(), driving: AtomicBool::new(false) });
         let mut signals = Signals::new([SIGINT, SIGTERM]).context("listening for signals")?;
         let heard = Arc::clone(&interrupt);
         std::thread::spawn(move || {
@@ -242,7 +242,7 @@ impl Drive<'_> {
         }
         let mut driven = match driven {
             Ok(driven) => driven,
-            Err(_) if self.interrupt.stop.is_set() => {
+            Err(_) if self.interrupt.stop.is_stopped() => {
                 say("stopped before anything was measured");
                 self.exit = Exit::Interrupted;
                 return Ok(());

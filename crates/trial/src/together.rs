@@ -1,0 +1,229 @@
+//! A trial of several machines: each is carried out on a thread of its own, as one that is alone would be, and they wait for
+//! each other where that matters: before driving, at its common start, and after it.
+//!
+//! Each has a folder in the trial's folder, with all that a trial's folder has. The trial's own record says what became of
+//! all of them together, and is written last.
+
+use crate::attempt::{self, Attempt, AttemptError};
+use crate::interrupts::Halt;
+use crate::rendezvous::Rendezvous;
+use record::event::Event;
+use record::trial::{Outcome, TrialRecord};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Sender, channel};
+use std::thread::{self, ScopedJoinHandle};
+
+type Carried = Result<TrialRecord, AttemptError>;
+
+/// Runs the trial on all of its machines and writes its folder.
+pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
+    whole.folder.begin()?;
+    let count = whole.cell.machine.count;
+    let rendezvous = Rendezvous::of(count);
+    let halt = Halt { others: Some(&rendezvous), ..whole.halt };
+    let mut chorus = Chorus::of(count);
+    let (send, events) = channel();
+    let (shared, tell) = (Shared::of(&whole), whole.tell);
+    let each: Vec<Carried> = thread::scope(|scope| {
+        let begin = |number| {
+            let (shared, send) = (&shared, send.clone());
+            scope.spawn(move || shared.carry_out(number, halt, &send, started))
+        };
+        let threads: Vec<ScopedJoinHandle<'_, Carried>> = (1..=count).map(begin).collect();
+        drop(send);
+        for (number, event) in events {
+            if let Some(event) = chorus.hear(number, event) {
+                tell(event);
+            }
+        }
+        threads.into_iter().map(join).collect()
+    });
+    let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let record = of_all(&each);
+    shared.folder.write_json("findings.json", &serde_json::json!([]))?;
+    if let Outcome::Interrupted { .. } = record.outcome {
+        shared.folder.keep_partial(&record)?;
+    } else {
+        shared.folder.complete(&record)?;
+    }
+    Ok(record)
+}
+
+/// What all threads need of the attempt.
+struct Shared<'a> {
+    planned: &'a record::plan::PlannedTrial,
+    contender: &'a str,
+    cell: &'a crate::cell::CellOrder,
+    prepared: &'a crate::preparation::Prepared,
+    site: &'a crate::site::Site,
+    scratch: &'a Path,
+    folder: record::folder::TrialFolder,
+    latest: Option<&'a std::sync::Arc<telemetry::Latest>>,
+}
+
+impl<'a> Shared<'a> {
+    fn of(whole: &Attempt<'a>) -> Self {
+        let Attempt { planned, contender, cell, prepared, site, scratch, folder, latest, .. } = whole;
+        Self { planned, contender, cell, prepared, site, scratch, folder: folder.clone(), latest: *latest }
+    }
+
+    fn carry_out(&self, number: u32, halt: Halt<'_>, send: &Sender<(u32, Event)>, started: &str) -> Carried {
+        // A panic must not leave the others waiting.
+        let _others = GiveUpOnPanic(halt);
+        let scratch = self.own_scratch(number)?;
+        let attempt = Attempt {
+            planned: self.planned,
+            contender: self.contender,
+            cell: self.cell,
+            prepared: self.prepared,
+            site: self.site,
+            scratch: &scratch,
+            folder: self.folder.machine(number),
+            number,
+            halt,
+            // The host is sampled once, and its last sample shown once.
+            latest: self.latest.filter(|_| number == 1),
+            tell: &mut |event| {
+                // Nobody listens any more only if the trial is over.
+                let _ = send.send((number, event));
+            },
+        };
+        attempt::on_one_machine(attempt, started.to_owned())
+    }
+
+    fn own_scratch(&self, number: u32) -> Result<PathBuf, AttemptError> {
+        let folder = self.scratch.join(format!("machine-{number}"));
+        std::fs::create_dir_all(&folder).map_err(AttemptError::Scratch)?;
+        Ok(folder)
+    }
+}
+
+struct GiveUpOnPanic<'a>(Halt<'a>);
+
+impl Drop for GiveUpOnPanic<'_> {
+    fn drop(&mut self) {
+        if let (true, Some(others)) = (thread::panicking(), self.0.others) {
+            others.give_up();
+        }
+    }
+}
+
+fn join(thread: ScopedJoinHandle<'_, Carried>) -> Carried {
+    thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+}
+
+/// The trial as a whole. Why it came to nothing is told of the machine where that began.
+fn of_all(each: &[TrialRecord]) -> TrialRecord {
+    let numbered = || (1..).zip(each);
+    let (number, decisive) = numbered()
+        .max_by_key(|(number, part)| (gravity(&part.outcome), std::cmp::Reverse(*number)))
+        .unwrap_or_else(|| unreachable!("a trial has at least one machine"));
+    let of_machine = |why: &str| format!("machine {number}: {why}");
+    let outcome = match decisive.outcome.clone() {
+        Outcome::Failed { phase, why } => Outcome::Failed { phase, why: of_machine(&why) },
+        Outcome::Invalid { why } => Outcome::Invalid { why: of_machine(&why) },
+        Outcome::Skipped { why } => Outcome::Skipped { why: of_machine(&why) },
+        other => other,
+    };
+    let warnings = numbered()
+        .flat_map(|(number, part)| part.warnings.iter().map(move |warning| format!("machine {number}: {warning}")));
+    TrialRecord {
+        outcome,
+        warnings: warnings.collect(),
+        phases: each[0].phases.clone(),
+        host_state: each[0].host_state.clone(),
+        machine: None,
+        server: None,
+        driver: None,
+        ..each[0].clone()
+    }
+}
+
+/// Which outcome of several speaks for all. One that failed because of another says nothing.
+fn gravity(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Completed => 0,
+        Outcome::Invalid { .. } => 1,
+        Outcome::Failed { why, .. } if *why == crate::conversation::AskError::OthersFailed.to_string() => 2,
+        Outcome::Skipped { .. } => 3,
+        Outcome::Failed { .. } => 4,
+        Outcome::Interrupted { .. } => 5,
+    }
+}
+
+/// Makes one voice of many: phases are those of the first machine, and a second of driving is told when all have had it.
+struct Chorus {
+    of: u32,
+    seconds: BTreeMap<u64, (u32, Event)>,
+}
+
+impl Chorus {
+    fn of(machines: u32) -> Self {
+        Self { of: machines, seconds: BTreeMap::new() }
+    }
+
+    fn hear(&mut self, number: u32, event: Event) -> Option<Event> {
+        let Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors } = event else {
+            return (number == 1).then_some(event);
+        };
+        let (heard, sum) = self.seconds.entry(elapsed_ms).or_insert_with(|| {
+            let none = Event::Throughput { trial, measured, elapsed_ms, counted: 0, committed: 0, errors: 0 };
+            (0, none)
+        });
+        *heard += 1;
+        if let Event::Throughput { counted: all_counted, committed: all_committed, errors: all_errors, .. } = sum {
+            *all_counted += counted;
+            *all_committed += committed;
+            *all_errors += errors;
+        }
+        (*heard == self.of).then(|| self.seconds.remove(&elapsed_ms).map(|(_, sum)| sum)).flatten()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn second(elapsed_ms: u64, counted: u64) -> Event {
+        Event::Throughput { trial: 1, measured: true, elapsed_ms, counted, committed: counted, errors: 1 }
+    }
+
+    #[test]
+    fn a_second_is_told_once_with_what_all_did() {
+        let mut chorus = Chorus::of(3);
+        let phase = Event::PhaseStarted { trial: 1, phase: "boot".to_owned(), expected_ms: 1 };
+        assert_eq!(chorus.hear(2, phase.clone()), None);
+        assert_eq!(chorus.hear(1, phase.clone()), Some(phase));
+        assert_eq!(chorus.hear(1, second(1_000, 5)), None);
+        assert_eq!(chorus.hear(1, second(2_000, 7)), None);
+        assert_eq!(chorus.hear(3, second(1_000, 6)), None);
+        let all =
+            Event::Throughput { trial: 1, measured: true, elapsed_ms: 1_000, counted: 12, committed: 12, errors: 3 };
+        assert_eq!(chorus.hear(2, second(1_000, 1)), Some(all));
+        assert_eq!(chorus.seconds.len(), 1);
+    }
+
+    fn part(outcome: &Outcome) -> TrialRecord {
+        serde_json::from_value(serde_json::json!({
+            "format": record::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "vm", "seed": 1, "outcome": outcome,
+            "started": "2026-01-01T00:00:00Z", "phases": [], "warnings": ["slow"]
+        }))
+        .unwrap()
+    }
+
+    #[test]
+    fn the_machine_where_it_began_says_why() {
+        let failed = |why: &str| part(&Outcome::Failed { phase: "measure".to_owned(), why: why.to_owned() });
+        let others = crate::conversation::AskError::OthersFailed.to_string();
+        let whole =
+            of_all(&[failed(&others), part(&Outcome::Completed), failed("its kernel panicked"), failed(&others)]);
+        let expected =
+            Outcome::Failed { phase: "measure".to_owned(), why: "machine 3: its kernel panicked".to_owned() };
+        assert_eq!(whole.outcome, expected);
+        assert_eq!(whole.warnings.len(), 4);
+        let whole = of_all(&[part(&Outcome::Completed), part(&Outcome::Invalid { why: "late".to_owned() })]);
+        assert_eq!(whole.outcome, Outcome::Invalid { why: "machine 2: late".to_owned() });
+        assert_eq!(of_all(&[part(&Outcome::Completed), part(&Outcome::Completed)]).outcome, Outcome::Completed);
+    }
+}
