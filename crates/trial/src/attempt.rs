@@ -3,6 +3,7 @@
 use crate::cell::CellOrder;
 use crate::climb::AllDriven;
 use crate::conversation::{AskError, Conversation, mismatch};
+use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
 use crate::places::places;
@@ -11,11 +12,11 @@ use crate::site::Site;
 use crate::together;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DriveError, DrivePlan, Driven, Pacing};
+use driver::plan::{DrivePlan, Driven, Pacing};
 use engines::server::{Counters, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
-use machines::machine::{Machine, MachineError, last_words};
+use machines::machine::{Machine, MachineError};
 use platforms::order::MachineOrder;
 use record::check::{Finding, Moment};
 use record::event::Event;
@@ -24,9 +25,7 @@ use record::folder::{RecordError, TrialFolder};
 use record::looks::{Look, Looks};
 use record::phase::Phase;
 use record::plan::PlannedTrial;
-use record::trial::{
-    AFTER_DRIVING, BEFORE_DRIVING, ClockReading, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord,
-};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener};
@@ -49,40 +48,6 @@ const END_LIMIT: Duration = Duration::from_mins(1);
 const BOOTS_MAX: u32 = 4;
 /// Makes the seed of each further machine another. (2^64 divided by the golden ratio.)
 const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
-
-#[derive(Debug, thiserror::Error)]
-pub enum AttemptError {
-    #[error(transparent)]
-    Machine(#[from] MachineError),
-    #[error(transparent)]
-    Ask(#[from] AskError),
-    #[error("cloning the data disk: {0}")]
-    Data(#[from] images::data::DataError),
-    /// Whatever failed, a host without room says nothing about a contender.
-    #[error("{why}; {full}")]
-    HostFull { why: String, full: images::data::DataError },
-    /// The machine did not say goodbye; what it printed may tell why.
-    #[error("{error}; {}", last_words(.console))]
-    BrokenOff { error: LinkError, console: String },
-    #[error("{0}")]
-    WrongClock(String),
-    #[error("{0}")]
-    Drive(#[from] DriveError),
-    #[error("removing the data disk of a guest that is booted again: {0}")]
-    Leftover(#[source] std::io::Error),
-    #[error("making a folder in the run's scratch folder: {0}")]
-    Scratch(#[source] std::io::Error),
-    #[error("finding a free port for the server: {0}")]
-    Port(#[source] std::io::Error),
-    #[error("the platform offers no way from the host to a server in its machine; use placement = \"inside\"")]
-    NoWayIn,
-    #[error("no number of clients is within the limits of load.peak: with a single one {0}")]
-    NoPeak(&'static str),
-    #[error("writing down the measured series: {0}")]
-    Series(#[from] record::hlog::LogError),
-    #[error(transparent)]
-    Record(#[from] RecordError),
-}
 
 /// What a trial is carried out with, on one of its machines.
 pub struct Attempt<'a> {

@@ -2,8 +2,9 @@
 //!
 //! The steps decide with how many clients the trial is measured, and are kept as a curve. They are not its result.
 
-use crate::attempt::{AttemptError, Running};
+use crate::attempt::Running;
 use crate::conversation::AskError;
+use crate::error::AttemptError;
 use crate::validity;
 use driver::ladder::{self, Limits, Next};
 use driver::plan::Pacing;

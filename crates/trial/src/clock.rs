@@ -1,7 +1,8 @@
 //! Reading a machine's clock, and whether it can be trusted before anything is timed by it.
 
-use crate::attempt::{AttemptError, Running};
+use crate::attempt::Running;
 use crate::conversation::Conversation;
+use crate::error::AttemptError;
 use crate::validity;
 use machines::machine::Machine;
 use record::trial::ClockReading;

@@ -1,7 +1,8 @@
 //! A whole run: preparing, the planned trials in their order, and what is told about them.
 
-use crate::attempt::{Attempt, AttemptError, attempt};
+use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
+use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;

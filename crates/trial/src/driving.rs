@@ -1,7 +1,8 @@
 //! The driving of one trial: from the machine's agent or from here, what is told while it goes on, and what is kept of it.
 
-use crate::attempt::{AttemptError, Running};
+use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
+use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::validity;
 use agent::looks::Watch;

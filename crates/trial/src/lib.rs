@@ -12,6 +12,7 @@ mod clock;
 pub mod conductor;
 pub mod conversation;
 mod driving;
+mod error;
 mod host_watch;
 pub mod interrupts;
 mod places;

@@ -3,8 +3,9 @@
 //! Both sides look at the same moments, whole seconds from one origin. The machine keeps its samples until driving is over,
 //! so none of them is on its way while anything is measured. What cannot be sampled costs its figures, not the trial.
 
-use crate::attempt::{AttemptError, Running};
+use crate::attempt::Running;
 use crate::conversation::{AskError, mismatch};
+use crate::error::AttemptError;
 use agent::protocol::{Reply, Request};
 use machines::clock::monotonic_ns;
 use machines::machine::{Machine, Watched};

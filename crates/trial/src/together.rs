@@ -4,7 +4,8 @@
 //! Each has a folder in the trial's folder, with all that a trial's folder has. The trial's own record says what became of
 //! all of them together, and is written last.
 
-use crate::attempt::{self, Attempt, AttemptError};
+use crate::attempt::{self, Attempt};
+use crate::error::AttemptError;
 use crate::interrupts::Halt;
 use crate::rendezvous::Rendezvous;
 use record::event::Event;
