@@ -259,7 +259,7 @@ impl Running<'_> {
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
             place: places(cell, self.attempt.site, self.attempt.planned.block)?.swap_remove(self.place()),
-            cpu_quota: self.odd().and_then(|odd| odd.cpu_quota),
+            cpu_quota: self.odd().and_then(|odd| odd.cpu_quota).map(|share| share.0),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
             data,
