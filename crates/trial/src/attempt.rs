@@ -12,7 +12,7 @@ use crate::site::Site;
 use crate::together;
 use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{DrivePlan, Driven, Pacing};
+use driver::plan::{Driven, Pacing};
 use engines::server::{Counters, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
@@ -32,7 +32,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use study::{Odd, Offered, Placement};
+use study::{Offered, Placement};
 use telemetry::Latest;
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
@@ -207,11 +207,15 @@ impl Running<'_> {
         };
         let counters = self.counters(machine)?;
         self.meet()?;
+        if self.is_idle() {
+            self.enter(Phase::WarmUp);
+            self.stand_by()?;
+            return self.meet().map_err(AttemptError::from);
+        }
         self.read_clock(machine, BEFORE_DRIVING)?;
         let sampling = self.start_sampling(machine)?;
         self.enter(Phase::WarmUp);
-        let plan = DrivePlan { together: self.attempt.halt.others.is_some(), ..cell.drive_plan(pacing, self.seed()) };
-        let mut driven = self.drive(machine, server, plan)?;
+        let mut driven = self.drive(machine, server, self.measured_plan(pacing))?;
         self.meet()?;
         let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
         driven.facts.ladder = climb.map(|climb| climb.ladder);
@@ -228,7 +232,7 @@ impl Running<'_> {
     }
 
     /// The first machine of several does what one that is alone does; the others do other things of the same kind.
-    fn seed(&self) -> u64 {
+    pub(crate) fn seed(&self) -> u64 {
         self.attempt.planned.seed.wrapping_add(u64::from(self.attempt.number - 1).wrapping_mul(SEED_OF_MACHINE))
     }
 
@@ -290,11 +294,6 @@ impl Running<'_> {
     /// Which of the trial's places is this machine's.
     fn place(&self) -> usize {
         self.attempt.number as usize - 1
-    }
-
-    /// What is different about this machine, if it is the odd one.
-    fn odd(&self) -> Option<&Odd> {
-        self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
     }
 
     fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {

@@ -73,10 +73,15 @@ impl Running<'_> {
         if self.attempt.halt.others.is_none() {
             return Ok(());
         }
-        let start_ns = self.meet_with(|| monotonic_ns() + START_LEAD_NS)?;
+        let start_ns = self.meet_for_start()? + self.start_delay_ns();
         let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
         let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
         Ok(link.send(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
+    }
+
+    /// Waits until all machines could start; the moment, by the host's clock, at which they do.
+    pub(crate) fn meet_for_start(&self) -> Result<u64, AskError> {
+        self.meet_with(|| monotonic_ns() + START_LEAD_NS)
     }
 
     fn drive_outside(
@@ -93,8 +98,8 @@ impl Running<'_> {
                 control.stop();
             }
             match seen {
-                Seen::Ready if plan.together => match self.meet_with(|| monotonic_ns() + START_LEAD_NS) {
-                    Ok(start_ns) => control.start_at(start_ns),
+                Seen::Ready if plan.together => match self.meet_for_start() {
+                    Ok(start_ns) => control.start_at(start_ns + self.start_delay_ns()),
                     Err(_) => control.stop(),
                 },
                 Seen::Tick(tick) => {

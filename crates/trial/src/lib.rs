@@ -15,6 +15,7 @@ mod driving;
 mod error;
 mod host_watch;
 pub mod interrupts;
+mod odd;
 mod places;
 pub mod preparation;
 mod rendezvous;

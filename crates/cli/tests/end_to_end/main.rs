@@ -13,5 +13,6 @@ mod openmetrics;
 mod precision;
 mod runs;
 mod setting;
+mod together;
 mod two_runs;
 mod why;

@@ -1,0 +1,97 @@
+//! The machine of a trial that differs from the others: what its clients do, and when.
+
+use crate::attempt::Running;
+use crate::error::AttemptError;
+use driver::plan::{DrivePlan, Pacing};
+use machines::clock::monotonic_ns;
+use std::time::Duration;
+use study::{Odd, OddLoad};
+
+const NANOS_PER_MILLI: u64 = 1_000_000;
+const MILLIS_PER_SECOND: u64 = 1_000;
+/// How often a machine without load looks whether the trial is given up.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+impl Running<'_> {
+    /// What is different about this machine, if it is the odd one.
+    pub(crate) fn odd(&self) -> Option<&Odd> {
+        self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        self.odd().is_some_and(|odd| odd.load == OddLoad::Idle)
+    }
+
+    /// How this machine is driven while the trial is measured.
+    pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
+        let base = self.attempt.cell.drive_plan(pacing, self.seed());
+        let plan = DrivePlan { together: self.attempt.halt.others.is_some(), ..base };
+        self.odd().map_or(plan.clone(), |odd| of_odd(odd, plan))
+    }
+
+    /// How long after the others this machine's load starts.
+    pub(crate) fn start_delay_ns(&self) -> u64 {
+        let starts_late = self.odd().is_some_and(|odd| odd.load == OddLoad::Starts);
+        let Some(late) = starts_late.then(|| self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0)) else {
+            return 0;
+        };
+        let window_ms = late.window_ms();
+        (window_ms.end - half(&late)) * NANOS_PER_MILLI
+    }
+
+    /// Stands by while the others are driven.
+    pub(crate) fn stand_by(&mut self) -> Result<(), AttemptError> {
+        let start_ns = self.meet_for_start()?;
+        let window_ms = self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
+        let end_ns = start_ns + window_ms.end * NANOS_PER_MILLI;
+        while monotonic_ns() < end_ns {
+            if self.attempt.halt.now() {
+                return Err(self.attempt.halt.reason().into());
+            }
+            std::thread::sleep(LOOK_UP);
+        }
+        Ok(())
+    }
+}
+
+/// Half of the measured window, in whole seconds, at least one.
+fn half(plan: &DrivePlan) -> u64 {
+    let window_ms = plan.window_ms();
+    ((window_ms.end - window_ms.start) / 2 / MILLIS_PER_SECOND).max(1) * MILLIS_PER_SECOND
+}
+
+fn of_odd(odd: &Odd, plan: DrivePlan) -> DrivePlan {
+    let pacing = match (plan.pacing, odd.clients) {
+        (Pacing::Clients { .. }, Some(clients)) => Pacing::Clients { clients },
+        (pacing, _) => pacing,
+    };
+    match odd.load {
+        OddLoad::Same | OddLoad::Idle => DrivePlan { pacing, ..plan },
+        OddLoad::Stops => DrivePlan { pacing, measure_ms: half(&plan), ..plan },
+        OddLoad::Starts => DrivePlan { pacing, warmup_ms: 0, measure_ms: half(&plan), ..plan },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_odd_machine_works_for_its_half_of_the_window() {
+        let plan = DrivePlan {
+            pacing: Pacing::Clients { clients: 4 },
+            shards: 0,
+            warmup_ms: 5_000,
+            measure_ms: 21_000,
+            seed: 1,
+            retries: 0,
+            together: true,
+        };
+        let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, plan.clone());
+        let stops = of(OddLoad::Stops, None);
+        assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
+        let starts = of(OddLoad::Starts, Some(9));
+        assert_eq!((starts.warmup_ms, starts.measure_ms, starts.pacing), (0, 10_000, Pacing::Clients { clients: 9 }));
+        assert_eq!(of(OddLoad::Same, None), plan);
+    }
+}
