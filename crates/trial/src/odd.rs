@@ -26,7 +26,7 @@ impl Running<'_> {
     pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
         let base = self.attempt.cell.drive_plan(pacing, self.seed());
         let plan = DrivePlan { together: self.attempt.halt.others.is_some(), ..base };
-        self.odd().map_or(plan.clone(), |odd| of_odd(odd, plan))
+        self.odd().map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
     }
 
     /// How long after the others this machine's load starts.
@@ -60,15 +60,15 @@ fn half(plan: &DrivePlan) -> u64 {
     ((window_ms.end - window_ms.start) / 2 / MILLIS_PER_SECOND).max(1) * MILLIS_PER_SECOND
 }
 
-fn of_odd(odd: &Odd, plan: DrivePlan) -> DrivePlan {
+fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     let pacing = match (plan.pacing, odd.clients) {
         (Pacing::Clients { .. }, Some(clients)) => Pacing::Clients { clients },
         (pacing, _) => pacing,
     };
     match odd.load {
-        OddLoad::Same | OddLoad::Idle => DrivePlan { pacing, ..plan },
-        OddLoad::Stops => DrivePlan { pacing, measure_ms: half(&plan), ..plan },
-        OddLoad::Starts => DrivePlan { pacing, warmup_ms: 0, measure_ms: half(&plan), ..plan },
+        OddLoad::Same | OddLoad::Idle => DrivePlan { pacing, ..plan.clone() },
+        OddLoad::Stops => DrivePlan { pacing, measure_ms: half(plan), ..plan.clone() },
+        OddLoad::Starts => DrivePlan { pacing, warmup_ms: 0, measure_ms: half(plan), ..plan.clone() },
     }
 }
 
@@ -87,7 +87,7 @@ mod tests {
             retries: 0,
             together: true,
         };
-        let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, plan.clone());
+        let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, &plan);
         let stops = of(OddLoad::Stops, None);
         assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
         let starts = of(OddLoad::Starts, Some(9));
