@@ -31,7 +31,7 @@ pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan};
 pub use problems::{Problem, render};
 pub use reference::reference;
-pub use room::{Room, room};
+pub use room::{Room, places, room};
 pub use shape::{
     Disk, Load, Machine, Odd, OddLoad, Offered, PeakLimits, Pinning, Placement, Storage, kind_and_table, load, machine,
 };

@@ -1,7 +1,8 @@
-//! What machines side by side take of the host, and what they leave.
+//! What machines side by side take of the host, what they leave, and where they run.
 
 use crate::decide::Host;
 use crate::shape::machine;
+use platforms::placement::{self, Place};
 use record::plan::Cell;
 use settings::Bytes;
 use std::fmt;
@@ -26,6 +27,12 @@ pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
         host_cpus: host.cpus(),
         host_memory_bytes: host.memory_bytes,
     })
+}
+
+/// Where the machines of a cell run if none of it changes until then; nothing for a cell that is not decided.
+pub fn places(cell: &Cell, host: &Host) -> Option<Vec<Place>> {
+    let machine = machine(cell).ok()?;
+    placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
 }
 
 impl Room {
@@ -57,7 +64,7 @@ impl fmt::Display for Room {
     }
 }
 
-fn counted(number: u64, of_what: &str) -> String {
+pub fn counted(number: u64, of_what: &str) -> String {
     format!("{number} {of_what}{}", if number == 1 { "" } else { "s" })
 }
 

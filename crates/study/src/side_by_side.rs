@@ -4,12 +4,12 @@
 
 use crate::decide::Host;
 use crate::keys::{MACHINE, PEAK_WORD};
-use crate::room::in_gib;
+use crate::room::{counted, in_gib};
 use crate::shape::{Machine, Odd, OddLoad, Pinning, Storage};
-use platforms::placement::{self, Policy};
+use platforms::placement::{self, Place, Policy};
 use serde_json::{Map, Value};
 use settings::{Bytes, Problem};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What `[machine]` asks of this host.
 pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem> {
@@ -52,7 +52,7 @@ fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
     let (cpus, host_memory) = (host.cpus() as u64, host.memory_bytes);
     let mut problems = Vec::new();
     if count * vcpus > cpus && vcpus <= cpus && !machine.oversubscribe {
-        let found = format!("found {count} machines of {vcpus} vCPUs each");
+        let found = format!("found {count} machines of {} each", counted(vcpus, "vCPU"));
         let expected =
             format!("at most {}, because this host has {cpus} CPUs, or machine.oversubscribe = true", cpus / vcpus);
         problems.push(problem("machine.count", found, expected));
@@ -88,9 +88,27 @@ fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
         let expected = "each CPU for one vCPU only, or machine.oversubscribe = true";
         return Some(problem("machine.cpus", format!("found CPU {cpu} twice"), expected));
     }
-    let misfit = placement::place(&host.topology, &policy, machine.count, machine.vcpus, 0).err()?;
     let path = if is_explicit { "machine.cpus" } else { "machine.pinning" };
-    Some(problem(path, misfit.why, misfit.instead))
+    match placement::place(&host.topology, &policy, machine.count, machine.vcpus, 0) {
+        Ok(places) => full_node(machine, host, &places).map(|found| {
+            problem(path, found, "less memory, fewer machines, or pinning = \"in-order\", which binds no memory")
+        }),
+        Err(misfit) => Some(problem(path, misfit.why, misfit.instead)),
+    }
+}
+
+/// A memory node with less memory than is bound to it.
+fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String> {
+    let mut bound: BTreeMap<u32, u64> = BTreeMap::new();
+    for place in places {
+        for (share, bytes) in place.bound_to.iter().zip(placement::divided(machine.memory_bytes.0, &place.bound_to)) {
+            *bound.entry(share.node).or_default() += bytes;
+        }
+    }
+    bound.into_iter().find_map(|(node, bytes)| {
+        let there = host.topology.memory_bytes(node).filter(|there| bytes > *there)?;
+        Some(format!("{} would be bound to memory node {node}, which has {}", Bytes(bytes), in_gib(there)))
+    })
 }
 
 fn named_twice(policy: &Policy) -> Option<usize> {

@@ -56,6 +56,9 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
         if let Some(room) = study::room(cell, host) {
             writeln!(text, "    {:<9} {room}", "room")?;
         }
+        for place in study::places(cell, host).unwrap_or_default() {
+            writeln!(text, "    {:<9} {place}", "")?;
+        }
     }
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
     for trial in &plan.trials {
@@ -108,6 +111,9 @@ fn one_line(value: &Value, keys: &[Key]) -> String {
         let shown = match (holds, value.as_u64()) {
             (Some(Holds::Size { .. }), Some(bytes)) => Bytes(bytes).to_string(),
             (Some(Holds::Span { .. }), Some(length_ms)) => Span(length_ms).to_string(),
+            (Some(Holds::Share { .. }), _) => {
+                value.as_f64().map_or_else(|| value.to_string(), |part| Share(part).to_string())
+            }
             (Some(Holds::Table(inner)), _) => format!("{{ {} }}", one_line(value, inner)),
             _ => value.to_string(),
         };
@@ -130,6 +136,7 @@ mod tests {
         );
         assert_eq!(shown("machine", serde_json::json!({ "vcpus": 2 })), "vcpus = 2");
         assert_eq!(shown("load", serde_json::json!({ "warmup": 15_000 })), "warmup = 15 s");
+        assert_eq!(shown("machine", serde_json::json!({ "odd": { "cpu_quota": 0.5 } })), "odd = { cpu_quota = 50 % }");
         let sqlite = serde_json::json!({ "kind": "sqlite", "busy_timeout": 1000 });
         assert!(!keys_of("engine", &sqlite).is_empty());
     }

@@ -73,7 +73,7 @@ fn node(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usize
         if !is_oversubscribed && rooms[at].left() < vcpus {
             let sizes = rooms.iter().map(|room| room.cpus.to_string()).collect::<Vec<_>>().join(", ");
             let why = format!(
-                "{count} machines of {vcpus} vCPUs do not fit on memory nodes of {sizes} CPUs without spanning two"
+                "{count} × {vcpus} vCPUs do not fit on memory nodes of {sizes} CPUs without a machine that spans two"
             );
             return Err(misfit(why, "fewer vCPUs, or \"threads\", where a machine may span nodes"));
         }

@@ -11,6 +11,7 @@ mod topology;
 pub use topology::{Cpu, Topology};
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 /// Which CPUs machines get.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,6 +80,40 @@ impl Place {
     pub fn vcpu_cpus(&self) -> &[usize] {
         if self.is_pinned { &self.cpus } else { &self.others }
     }
+}
+
+/// "place 2: CPUs 4-5 of node 1, other threads on CPUs 6-7, memory bound to node 1".
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (cpus, others) = (cpu_list::written(&self.cpus), cpu_list::written(&self.others));
+        if !self.is_pinned {
+            return write!(formatter, "place {}: anywhere on CPUs {others}", self.number);
+        }
+        write!(formatter, "place {}: CPUs {cpus}", self.number)?;
+        if let Some(node) = self.node {
+            write!(formatter, " of node {node}")?;
+        }
+        if others != cpus {
+            write!(formatter, ", other threads on CPUs {others}")?;
+        }
+        let nodes = self.bound_to.iter().map(|share| share.node.to_string()).collect::<Vec<_>>();
+        if nodes.is_empty() { Ok(()) } else { write!(formatter, ", memory bound to node {}", nodes.join(" and ")) }
+    }
+}
+
+/// Memory of a machine on each of its nodes, in proportion to vCPUs; what is left over goes to the last. Parts are whole huge
+/// pages, so that each can be made of them.
+pub fn divided(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
+    const UNIT_BYTES: u64 = 2 << 20;
+    let vcpus: u64 = shares.iter().map(|share| share.vcpus.len() as u64).sum();
+    let units = bytes / UNIT_BYTES;
+    let part = |share: &NodeShare| units * share.vcpus.len() as u64 / vcpus.max(1) * UNIT_BYTES;
+    let mut parts: Vec<u64> = shares.iter().map(part).collect();
+    let given: u64 = parts.iter().sum();
+    if let Some(last) = parts.last_mut() {
+        *last += bytes - given;
+    }
+    parts
 }
 
 /// A place for each of `count` equal machines. `rotation`, usually the number of the block, shifts which machine gets which.

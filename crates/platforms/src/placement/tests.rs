@@ -1,6 +1,6 @@
 //! Places on hosts as the kernel describes them.
 
-use super::{Cpu, Place, Policy, Topology, place};
+use super::{Cpu, NodeShare, Place, Policy, Topology, divided, place};
 use crate::affinity;
 use insta::assert_snapshot;
 use std::collections::BTreeSet;
@@ -60,6 +60,7 @@ impl Recorded {
         }
         for (node, cpus) in self.nodes.iter().enumerate() {
             write(&format!("node/node{node}/cpulist"), cpus);
+            write(&format!("node/node{node}/meminfo"), &format!("Node {node} MemTotal:       24689412 kB"));
         }
         write("node/online", "0");
         Topology::read(root.path()).unwrap()
@@ -88,6 +89,7 @@ fn a_topology_is_read_as_the_kernel_shows_it() {
     let small = SMALL.topology();
     assert_eq!(small.cpus(), [cpu(0, 0, 0), cpu(1, 1, 0)]);
     assert!(!small.has_several_nodes());
+    assert_eq!((small.memory_bytes(0), small.memory_bytes(1)), (Some(24_689_412 << 10), None));
     let partly = PARTLY_OFFLINE.topology();
     assert_eq!(partly.cpus().len(), 12);
     assert_eq!(partly.cpu(13), Some(&cpu(13, 5, 1)));
@@ -196,8 +198,8 @@ fn a_node_holds_whole_machines() {
     1: CPUs 0 1; node 0; others 4 5; vCPUs 0 1 to node 0
     2: CPUs 2 3; node 0; others 4 5; vCPUs 0 1 to node 0
     ");
-    assert_snapshot!(FOUR_NODES.told(&Policy::Node, 2, 4), @r#"2 machines of 4 vCPUs do not fit on memory nodes of 3, 3, 3, 3 CPUs without spanning two; fewer vCPUs, or "threads", where a machine may span nodes"#);
-    assert_snapshot!(FOUR_NODES.told(&Policy::Node, 5, 2), @r#"5 machines of 2 vCPUs do not fit on memory nodes of 3, 3, 3, 3 CPUs without spanning two; fewer vCPUs, or "threads", where a machine may span nodes"#);
+    assert_snapshot!(FOUR_NODES.told(&Policy::Node, 2, 4), @r#"2 × 4 vCPUs do not fit on memory nodes of 3, 3, 3, 3 CPUs without a machine that spans two; fewer vCPUs, or "threads", where a machine may span nodes"#);
+    assert_snapshot!(FOUR_NODES.told(&Policy::Node, 5, 2), @r#"5 × 2 vCPUs do not fit on memory nodes of 3, 3, 3, 3 CPUs without a machine that spans two; fewer vCPUs, or "threads", where a machine may span nodes"#);
     assert_snapshot!(SMALL.told(&Policy::Node, 3, 1), @r"
     1: CPUs 0; node 0; others 0
     2: CPUs 1; node 0; others 1
@@ -268,6 +270,27 @@ fn cores_and_nodes_keep_their_promise() {
             assert!(*policy == Policy::None || is_apart || is_own, "{case}");
         }
     });
+}
+
+#[test]
+fn memory_is_divided_in_whole_pages_that_add_up() {
+    let share = |node, vcpus: &[usize]| NodeShare { node, vcpus: vcpus.to_vec() };
+    let uneven = [share(0, &[0, 1]), share(1, &[2])];
+    assert_eq!(divided(3 << 30, &uneven), [2 << 30, 1 << 30]);
+    let odd = (1 << 30) + 4096;
+    let made = divided(odd, &uneven);
+    assert_eq!((made.iter().sum::<u64>(), made[0] % (2 << 20)), (odd, 0));
+    assert_eq!(divided(odd, &uneven[..1]), [odd]);
+}
+
+#[test]
+fn places_are_told_in_a_line() {
+    let first = |policy| place(&TWO_SOCKETS.topology(), &policy, 2, 3, 0).unwrap()[0].to_string();
+    assert_snapshot!(first(Policy::Threads), @"place 1: CPUs 0,8,1 of node 0, other threads on CPUs 2-3,10-11, memory bound to node 0");
+    assert_snapshot!(first(Policy::InOrder), @"place 1: CPUs 0-2 of node 0");
+    assert_snapshot!(first(Policy::None), @"place 1: anywhere on CPUs 0-15");
+    let spanning = &place(&TWO_SOCKETS.topology(), &Policy::Cores, 1, 6, 0).unwrap()[0];
+    assert_snapshot!(spanning.to_string(), @"place 1: CPUs 0-5, other threads on CPUs 6-7,14-15, memory bound to node 0 and 1");
 }
 
 #[test]

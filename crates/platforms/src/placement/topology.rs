@@ -19,8 +19,17 @@ pub struct Cpu {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
     cpus: Vec<Cpu>,
-    /// Memory nodes of the whole host, also of those whose CPUs may not be used.
-    nodes: usize,
+    /// Memory nodes of the whole host, also those whose CPUs may not be used.
+    nodes: Vec<Node>,
+}
+
+/// A memory node.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Node {
+    number: u32,
+    cpus: Vec<usize>,
+    /// What is built in, where the kernel tells.
+    memory_bytes: Option<u64>,
 }
 
 impl Topology {
@@ -30,20 +39,20 @@ impl Topology {
         let online = numbers(&system.join("cpu/online"))?;
         let nodes = nodes(&system.join("node"))?;
         let node_of: BTreeMap<usize, u32> =
-            nodes.iter().flat_map(|(node, cpus)| cpus.iter().map(|cpu| (*cpu, *node))).collect();
+            nodes.iter().flat_map(|node| node.cpus.iter().map(|cpu| (*cpu, node.number))).collect();
         let cpus = online.into_iter().map(|number| Cpu {
             number,
             core: core_of(&system, number),
             // A kernel without memory nodes shows none, and has one.
             node: node_of.get(&number).copied().unwrap_or_default(),
         });
-        Ok(Self { cpus: cpus.collect(), nodes: nodes.len().max(1) })
+        Ok(Self { cpus: cpus.collect(), nodes })
     }
 
     /// This many CPUs of which nothing is known: each is a core of its own, and all are of one memory node.
     pub fn flat(cpus: &[usize]) -> Self {
         let cpus: BTreeSet<usize> = cpus.iter().copied().collect();
-        Self { cpus: cpus.into_iter().map(|number| Cpu { number, core: number, node: 0 }).collect(), nodes: 1 }
+        Self { cpus: cpus.into_iter().map(|number| Cpu { number, core: number, node: 0 }).collect(), nodes: Vec::new() }
     }
 
     /// The running host's, as far as these CPUs may be used. Where the kernel shows no topology, they are taken to be alike.
@@ -72,7 +81,12 @@ impl Topology {
 
     /// Whether it makes a difference to which node memory is bound.
     pub fn has_several_nodes(&self) -> bool {
-        self.nodes > 1
+        self.nodes.len() > 1
+    }
+
+    /// The memory of a node, where it is known.
+    pub fn memory_bytes(&self, node: u32) -> Option<u64> {
+        self.nodes.iter().find(|one| one.number == node)?.memory_bytes
     }
 
     /// The CPUs of each core; cores of one node follow each other.
@@ -90,17 +104,26 @@ impl Topology {
     }
 }
 
-/// The nodes with the CPUs of each; none where the kernel knows no nodes.
-fn nodes(folder: &Path) -> Result<Vec<(u32, Vec<usize>)>, String> {
+/// The nodes by number; none where the kernel knows no nodes.
+fn nodes(folder: &Path) -> Result<Vec<Node>, String> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut nodes = Vec::new();
     for entry in entries.flatten() {
         let name = entry.file_name();
-        let Some(node) = name.to_str().and_then(|name| name.strip_prefix("node")?.parse().ok()) else { continue };
-        nodes.push((node, numbers(&entry.path().join("cpulist"))?));
+        let Some(number) = name.to_str().and_then(|name| name.strip_prefix("node")?.parse().ok()) else { continue };
+        let memory = fs::read_to_string(entry.path().join("meminfo")).unwrap_or_default();
+        let cpus = numbers(&entry.path().join("cpulist"))?;
+        nodes.push(Node { number, cpus, memory_bytes: total_bytes(&memory) });
     }
-    nodes.sort_unstable();
+    nodes.sort_unstable_by_key(|node| node.number);
     Ok(nodes)
+}
+
+/// Of lines such as `Node 0 MemTotal:       24689412 kB`.
+fn total_bytes(memory: &str) -> Option<u64> {
+    const KIB: u64 = 1 << 10;
+    let line = memory.lines().find_map(|line| line.split_once("MemTotal:"))?.1;
+    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(KIB)
 }
 
 /// The lowest CPU of a core, offline ones left out; old kernels have the list under another name. What no list tells is a

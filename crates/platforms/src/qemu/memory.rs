@@ -3,10 +3,7 @@
 //! Memory bound to one node of the host is one node for the guest. A machine that spans nodes gets one for each, with the
 //! vCPUs that run there, so that its kernel can keep data near to who uses it.
 
-use crate::placement::NodeShare;
-
-/// What machines are divided by: the size of a huge page, so that each part can be made of them.
-const UNIT_BYTES: u64 = 2 << 20;
+use crate::placement::{NodeShare, divided};
 
 /// The words for so much memory.
 pub fn words(bytes: u64, huge_pages: bool, bound_to: &[NodeShare]) -> Vec<String> {
@@ -22,7 +19,7 @@ pub fn words(bytes: u64, huge_pages: bool, bound_to: &[NodeShare]) -> Vec<String
         [] => add(whole(backend("memory", bytes, huge_pages))),
         [only] => add(whole(bound(&backend("memory", bytes, huge_pages), only))),
         several => {
-            for (number, (share, part)) in several.iter().zip(parts(bytes, several)).enumerate() {
+            for (number, (share, part)) in several.iter().zip(divided(bytes, several)).enumerate() {
                 let name = format!("memory{number}");
                 let [switch, object] = object(bound(&backend(&name, part, huge_pages), share));
                 let cpus = share.vcpus.iter().map(|vcpu| format!(",cpus={vcpu}")).collect::<Vec<_>>().concat();
@@ -58,35 +55,12 @@ fn bound(backend: &str, share: &NodeShare) -> String {
     format!("{backend},host-nodes={},policy=bind", share.node)
 }
 
-/// Memory in proportion to vCPUs, in whole units; what is left over goes to the last.
-pub fn parts(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
-    let vcpus: u64 = shares.iter().map(|share| share.vcpus.len() as u64).sum();
-    let units = bytes / UNIT_BYTES;
-    let mut parts: Vec<u64> =
-        shares.iter().map(|share| units * share.vcpus.len() as u64 / vcpus.max(1) * UNIT_BYTES).collect();
-    let given: u64 = parts.iter().sum();
-    if let Some(last) = parts.last_mut() {
-        *last += bytes - given;
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn shares(vcpus: &[&[usize]]) -> Vec<NodeShare> {
         (0..).zip(vcpus).map(|(node, vcpus)| NodeShare { node, vcpus: vcpus.to_vec() }).collect()
-    }
-
-    #[test]
-    fn parts_are_whole_pages_and_add_up() {
-        let uneven = shares(&[&[0, 1], &[2]]);
-        assert_eq!(parts(3 << 30, &uneven), [2 << 30, 1 << 30]);
-        let odd = (1 << 30) + 4096;
-        let made = parts(odd, &uneven);
-        assert_eq!(made.iter().sum::<u64>(), odd);
-        assert_eq!(made[0] % UNIT_BYTES, 0);
     }
 
     #[test]

@@ -1,8 +1,9 @@
 //! Several machines: how scenarios say them, and every refusal with its line.
 
-use crate::fixture::{STUDY, host, plan, plus, problems, with};
+use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, with};
 use insta::assert_snapshot;
-use study::{Odd, OddLoad, Pinning};
+use platforms::placement::Topology;
+use study::{Against, Host, Odd, OddLoad, Pinning};
 
 /// The study with these lines in `[machine]`, the first of which is line 6.
 fn machine(lines: &str) -> String {
@@ -73,6 +74,32 @@ fn cpus_that_machines_cannot_be_placed_on() {
     assert_snapshot!(pinned("pinning = \"explicit\"\ncpus = \"3-4\""), @"x.toml:8: machine.cpus: CPU 4 is not there, is offline, or may not be used; expected CPUs of 0-3");
     assert_snapshot!(pinned("count = 2\npinning = \"explicit\"\ncpus = \"0-1;1-2\""), @"x.toml:9: machine.cpus: found CPU 1 twice; expected each CPU for one vCPU only, or machine.oversubscribe = true");
     assert_eq!(pinned("count = 2\noversubscribe = true\npinning = \"explicit\"\ncpus = \"0-1;1-2\""), "no problem");
+}
+
+/// Two nodes of two CPUs, and of less memory than the kernel says that the host has.
+#[test]
+fn memory_is_bound_to_nodes_that_have_it() {
+    let root = tempfile::tempdir().unwrap();
+    let write = |path: &str, text: &str| {
+        let file = root.path().join("sys/devices/system").join(path);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    };
+    write("cpu/online", "0-3");
+    for (node, cpus) in [(0, "0-1"), (1, "2-3")] {
+        write(&format!("node/node{node}/cpulist"), cpus);
+        write(&format!("node/node{node}/meminfo"), &format!("Node {node} MemTotal: 4194304 kB\n"));
+    }
+    let host = Host { topology: Topology::read(root.path()).unwrap(), ..host() };
+    let told = |lines: &str| {
+        let text = machine(lines).replace("\"1GiB\"", "\"3GiB\"");
+        let planned = study::plan("x", &text, Against::Baseline, &catalogs(), &host);
+        planned.map_or_else(|problems| study::render(&problems, "x.toml"), |_| "no problem".to_owned())
+    };
+    assert_eq!(told("vcpus = 2\ncount = 2\npinning = \"node\""), "no problem");
+    assert_eq!(told("vcpus = 1\ncount = 2\npinning = \"cores\""), "no problem");
+    assert_snapshot!(told("vcpus = 1\ncount = 2\npinning = \"explicit\"\ncpus = \"0;1\""), @r#"x.toml:9: machine.cpus: 6 GiB would be bound to memory node 0, which has 4.0 GiB; expected less memory, fewer machines, or pinning = "in-order", which binds no memory"#);
+    assert_snapshot!(told("vcpus = 3\npinning = \"node\""), @r#"x.toml:7: machine.pinning: 1 × 3 vCPUs do not fit on memory nodes of 2, 2 CPUs without a machine that spans two; expected fewer vCPUs, or "threads", where a machine may span nodes"#);
 }
 
 #[test]
