@@ -1,6 +1,6 @@
 //! Where on the host machines run: which CPU each vCPU stays on, which CPUs do the rest, which memory is theirs.
 //!
-//! Pure: a topology and a policy in, one place for each machine out. Nothing is pinned here; platforms do that and read back
+//! Pure but for reading the topology: that and a policy in, a place for each machine out. Platforms pin, bind and read back
 //! what became of it. Machines change places from block to block, so that what is owed to a place is told apart from what
 //! is owed to a machine.
 

@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A host where KVM works boots this guest in about a second.
@@ -74,8 +75,12 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
     }
 }
 
-/// Whether KVM works here, as remembered or by trying.
+/// Whether KVM works here, as remembered or by trying. Of several machines that start together one tries, the others
+/// remember.
 pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
+    static TRYING: Mutex<()> = Mutex::new(());
+    // Whoever panicked while trying left nothing half done that matters here.
+    let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Err(error) = File::options().read(true).write(true).open(DEVICE) {
         // Cheap to find out, and may change at any time: not remembered.
         return Ok(Finding { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") });

@@ -47,6 +47,19 @@ fn a_probe_ends_in_an_answer_leaves_nothing_and_is_remembered() {
 }
 
 #[test]
+fn of_machines_that_start_together_one_tries() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let probe = probe(&place, "auto");
+    let found = std::thread::scope(|scope| {
+        let tries = [(); 3].map(|()| scope.spawn(|| kvm(&probe).unwrap()));
+        tries.map(|one| one.join().unwrap())
+    });
+    assert!(found.iter().all(|one| *one == found[0]), "{found:?}");
+    assert!(started(&probe.scratch).len() <= 1, "none is tried where the device cannot be opened");
+}
+
+#[test]
 fn a_study_that_asks_for_kvm_gets_it_or_a_reason() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let place = Place::new(micro);
