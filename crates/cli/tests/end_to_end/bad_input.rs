@@ -45,6 +45,16 @@ fn a_good_study_is_planned_without_starting_anything() {
 }
 
 #[test]
+fn a_plan_tells_what_several_machines_take_and_where_they_run() {
+    let place = Place::new(&GOOD.replace("vcpus = 1", "vcpus = 1\ncount = 2\noversubscribe = true"));
+    let output = place.bakeoff(&["plan", "study.toml"]);
+    let told = text(&output.stdout);
+    for part in ["2 machines of 1 vCPU and 512 MiB: 2 vCPUs on", "1 GiB of", "place 2: CPUs ", "native, 2 machines\n"] {
+        assert!(told.contains(part), "{part:?} is not in:\n{told}");
+    }
+}
+
+#[test]
 fn every_problem_is_told_at_once_with_its_line_and_the_nearest_word() {
     let study = GOOD.replace("warehouses = 1", "warehouse = 1").replace("\"512MiB\"", "\"512 apples\"");
     refused(&study, &["study.toml:11", "did you mean \"warehouses\"", "study.toml:6", "512 apples"]);
