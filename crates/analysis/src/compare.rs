@@ -146,7 +146,7 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
 /// What both figures are called; if they are not of as many machines, what is held against what.
 fn metric(pair: &Pair<'_>) -> Option<Metric> {
     let (baseline, contender) = (*pair.baseline.first()?, *pair.contender.first()?);
-    let machines = [contender, baseline].map(|trial| throughput::driven(trial).count());
+    let machines = [contender, baseline].map(|trial| trial.measured_machines().count());
     if machines[0] == machines[1] {
         return throughput::metric(baseline);
     }

@@ -7,7 +7,6 @@ use crate::estimate::Bounds;
 use crate::steadiness::{self, TrialSteadiness};
 use crate::{batches, cells};
 use record::run::StoredTrial;
-use record::together;
 use record::trial::{DriverFacts, KindTotals, Metric};
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +67,7 @@ pub fn figure(trial: &StoredTrial) -> Option<f64> {
 /// What the figure is called: of several machines it is a minimum, and its name says so. `None` if nothing was driven.
 pub fn metric(trial: &StoredTrial) -> Option<Metric> {
     let metric = &trial.record.driver.as_ref()?.metric;
-    Some(match driven(trial).count() {
+    Some(match trial.measured_machines().count() {
         0 | 1 => metric.clone(),
         many => Metric {
             name: format!("{}, minimum of {many}", metric.name),
@@ -78,16 +77,14 @@ pub fn metric(trial: &StoredTrial) -> Option<Metric> {
     })
 }
 
-/// What each of a trial's machines did, with their numbers; those that were to stand idle are left out. `None` if of one of
+/// What each of a trial's machines did, with their numbers; one that is not measured is left out. `None` if of one of
 /// the others nothing is known: the least of the rest would not be the least.
 pub fn of_machines(trial: &StoredTrial) -> Option<Vec<(u32, f64)>> {
     trial.record.driver.as_ref()?;
-    driven(trial).map(|(number, machine)| Some((number, of_window(machine.record.driver.as_ref()?)?))).collect()
-}
-
-/// Each of several machines that was to be driven, with its number, or the trial itself.
-pub fn driven(trial: &StoredTrial) -> impl Iterator<Item = (u32, &StoredTrial)> {
-    (1..).zip(trial.each_machine()).filter(|(_, machine)| trial.machines.is_empty() || !together::is_idle(machine))
+    trial
+        .measured_machines()
+        .map(|(number, machine)| Some((number, of_window(machine.record.driver.as_ref()?)?)))
+        .collect()
 }
 
 /// The machine that did least, or the trial itself.
@@ -97,7 +94,7 @@ fn slowest(trial: &StoredTrial) -> Option<&StoredTrial> {
     }
     let rates = of_machines(trial)?;
     let (number, _) = rates.into_iter().min_by(|(_, one), (_, other)| one.total_cmp(other))?;
-    driven(trial).find(|(own, _)| *own == number).map(|(_, machine)| machine)
+    trial.measured_machines().find(|(own, _)| *own == number).map(|(_, machine)| machine)
 }
 
 /// What was counted in the measured window of one machine, as a rate.

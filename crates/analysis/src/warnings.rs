@@ -260,8 +260,8 @@ fn not_honoured(run: &Run) -> Vec<Warning> {
 fn told_by_trials(run: &Run) -> Vec<Warning> {
     let mut gathered = Gathered::default();
     for trial in &run.trials {
-        let of_machines = trial.machines.iter().flat_map(|machine| &machine.record.warnings);
-        for text in trial.record.warnings.iter().chain(of_machines) {
+        // Those of several machines are among the trial's own.
+        for text in &trial.record.warnings {
             gathered.add(format!("{}: {text}", trial.record.contender), trial.record.id);
         }
     }

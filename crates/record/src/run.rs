@@ -38,12 +38,19 @@ pub struct StoredTrial {
     /// Where several machines ran side by side, each by itself, in their order; then the rest of this is of all together
     /// ([`together::compose`]). Empty of one machine, and its parts have none.
     pub machines: Vec<StoredTrial>,
+    /// The number of the machine that is not measured, if there is one ([`Cell::bystander`]).
+    pub bystander: Option<u32>,
 }
 
 impl StoredTrial {
     /// What is said of single machines: each of several, or the trial itself.
     pub fn each_machine(&self) -> &[Self] {
         if self.machines.is_empty() { std::slice::from_ref(self) } else { &self.machines }
+    }
+
+    /// Each machine that was measured, with its number, counted from 1.
+    pub fn measured_machines(&self) -> impl Iterator<Item = (u32, &Self)> {
+        (1..).zip(self.each_machine()).filter(|(number, _)| self.bystander != Some(*number))
     }
 }
 
@@ -52,27 +59,24 @@ impl Run {
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
-        let planned = plan.trials.iter().map(|trial| (folder.trial(trial.id), machines(&plan, trial)));
+        let planned = plan.trials.iter().map(|trial| (folder.trial(trial.id), cell(&plan, trial)));
         let complete = planned.filter(|(trial, _)| trial.is_complete());
-        let mut trials =
-            complete.map(|(trial, machines)| read_trial(&trial, machines)).collect::<Result<Vec<_>, _>>()?;
+        let mut trials = complete.map(|(trial, cell)| read_trial(&trial, cell)).collect::<Result<Vec<_>, _>>()?;
         trials.sort_by_key(|trial| trial.record.id);
         Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })
     }
 }
 
-fn machines(plan: &Plan, trial: &PlannedTrial) -> u32 {
-    plan.cells.iter().find(|cell| cell.id == trial.cell).map_or(1, Cell::machines)
+fn cell<'a>(plan: &'a Plan, trial: &PlannedTrial) -> Option<&'a Cell> {
+    plan.cells.iter().find(|cell| cell.id == trial.cell)
 }
 
-fn read_trial(trial: &TrialFolder, machines: u32) -> Result<StoredTrial, RecordError> {
-    if machines < 2 {
-        return read_machine(trial);
-    }
+fn read_trial(trial: &TrialFolder, cell: Option<&Cell>) -> Result<StoredTrial, RecordError> {
+    let Some(cell) = cell.filter(|cell| cell.machines() > 1) else { return read_machine(trial) };
     // A machine's place in the list is its number, so nothing is read beyond one that is missing.
-    let parts = (1..=machines).map(|number| trial.machine(number)).take_while(TrialFolder::is_complete);
+    let parts = (1..=cell.machines()).map(|number| trial.machine(number)).take_while(TrialFolder::is_complete);
     let parts = parts.map(|part| read_machine(&part)).collect::<Result<Vec<_>, _>>()?;
-    Ok(together::compose(trial.record()?, parts, machines))
+    Ok(together::compose(trial.record()?, parts, cell))
 }
 
 /// What the folder of a trial of one machine holds, or that of one machine of several.
@@ -90,5 +94,5 @@ fn read_machine(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json::<StoredCounters>(&counters)?.window } else { None };
     let telemetry = telemetry_files::read(path)?;
-    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines: Vec::new() })
+    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines: Vec::new(), bystander: None })
 }

@@ -156,6 +156,7 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         looks: None,
         telemetry: Vec::new(),
         machines: Vec::new(),
+        bystander: None,
     }
 }
 

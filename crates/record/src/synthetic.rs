@@ -239,6 +239,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         looks: Some(looks(speed)),
         telemetry: telemetry::of_trial(native, per_second, WARMUP_S + MEASURED_S + 1, &mut chance),
         machines: Vec::new(),
+        bystander: None,
     }
 }
 

@@ -35,7 +35,7 @@ pub struct Consolidation {
     pub contender: String,
     pub baseline: bool,
     pub coordinates: String,
-    /// How many run side by side; those that stand idle are not counted.
+    /// How many are measured side by side: all but one that only disturbs or stands idle.
     pub machines: usize,
     /// Of each machine.
     pub vcpus: Option<u64>,

@@ -2,7 +2,6 @@
 
 use super::Consolidation;
 use crate::counted::window::{self, SideWindow};
-use crate::throughput;
 use crate::warnings::{at, list};
 use record::run::StoredTrial;
 use record::telemetry::Side;
@@ -53,7 +52,7 @@ pub fn of_trial(trial: &StoredTrial) -> TrialSkew {
 
 fn apart(trial: &StoredTrial) -> Result<Apart, String> {
     let (mut windows, mut uncertain_ns) = (Vec::new(), 0);
-    for (number, machine) in throughput::driven(trial) {
+    for (number, machine) in trial.measured_machines() {
         let window = window::of_side(&machine.record, Side::Host).map_err(|why| format!("machine {number}: {why}"))?;
         uncertain_ns = uncertain_ns.max(round_trip_ns(&machine.record));
         windows.push(window);

@@ -197,6 +197,35 @@ fn a_machine_that_counted_nothing_leaves_its_trial_out_and_is_named() {
     assert!(warnings(&[three])[0].text.contains("leave out sound trials: trial"));
 }
 
+/// Three machines of one contender against one of the other: the ratio is of a minimum over the figure of one machine.
+#[test]
+fn a_ratio_of_different_numbers_of_machines_says_so() {
+    let mut run = held_back();
+    run.plan.cells.retain(|cell| (cell.contender == "kvm") == (cell.machines() == 3) && cell.machines() != 2);
+    for cell in &mut run.plan.cells {
+        cell.scenario = None;
+    }
+    let ids: Vec<u32> = run.plan.cells.iter().map(|cell| cell.id).collect();
+    run.trials.retain(|trial| ids.contains(&trial.record.cell));
+    let comparison = crate::compare::all(&run).remove(0);
+    assert_eq!(comparison.metric.name, "NOPM, minimum of 3 over one machine's");
+    let ratio = comparison.throughput.unwrap();
+    close(ratio.estimate.point, 0.853 * 0.9025 / 3.0 * 0.55, 0.01);
+}
+
+/// A machine that stops in the midst is there for the others to be measured beside it, and is the worst-off of nobody.
+#[test]
+fn a_bystander_has_no_part_in_the_scores() {
+    let mut run = held_back();
+    for trial in run.trials.iter_mut().filter(|trial| trial.machines.len() == 3) {
+        trial.bystander = Some(2);
+    }
+    let three = all(&run).into_iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").unwrap();
+    assert_eq!((three.machines, three.slots.iter().map(|slot| slot.machine).collect::<Vec<_>>()), (2, vec![1, 3]));
+    assert!(three.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", three.slots);
+    close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0, 0.015);
+}
+
 #[test]
 fn studies_of_one_machine_have_none_and_the_order_of_trials_does_not_matter() {
     assert_eq!(all(&record::synthetic::run(3)), []);

@@ -46,10 +46,10 @@ pub struct Unlike {
 
 /// `None` if all machines are alike, or there is only one.
 pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
-    let mut seen: BTreeMap<String, BTreeMap<String, Vec<usize>>> = BTreeMap::new();
-    for (place, machine) in trial.machines.iter().enumerate() {
+    let mut seen: BTreeMap<String, BTreeMap<String, Vec<u32>>> = BTreeMap::new();
+    for (number, machine) in trial.measured_machines() {
         for (name, value) in properties(machine) {
-            seen.entry(name).or_default().entry(value).or_default().push(place + 1);
+            seen.entry(name).or_default().entry(value).or_default().push(number);
         }
     }
     let differing = seen.into_iter().filter(|(_, values)| values.len() > 1);
@@ -57,12 +57,12 @@ pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
     (!what.is_empty()).then_some(Unlike { trial: trial.record.id, what })
 }
 
-fn phrase(name: &str, values: &BTreeMap<String, Vec<usize>>) -> String {
-    let who = |machines: &[usize]| {
-        let numbers = machines.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+fn phrase(name: &str, values: &BTreeMap<String, Vec<u32>>) -> String {
+    let who = |machines: &[u32]| {
+        let numbers = machines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
         format!("machine{} {numbers}", if machines.len() == 1 { "" } else { "s" })
     };
-    let told = |(value, machines): (&String, &Vec<usize>)| match value.len() {
+    let told = |(value, machines): (&String, &Vec<u32>)| match value.len() {
         ..=LONGEST_SHOWN => format!("{value} ({})", who(machines)),
         _ => format!("another of {}", who(machines)),
     };

@@ -90,7 +90,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> St
         return StoredTrial { record: TrialRecord { host_state: Some(host_state(planned)), ..alone.record }, ..alone };
     }
     let record = TrialRecord { host_state: Some(host_state(planned)), ..record(planned, cell) };
-    together::compose(record, (1..=count).map(part).collect(), count)
+    together::compose(record, (1..=count).map(part).collect(), cell)
 }
 
 fn of(cell: &Cell) -> &'static str {
@@ -118,6 +118,7 @@ fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> S
         looks: Some(looks(speed)),
         telemetry: Vec::new(),
         machines: Vec::new(),
+        bystander: None,
     }
 }
 

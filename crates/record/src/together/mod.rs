@@ -10,29 +10,30 @@ mod seconds;
 
 use crate::check::{Finding, Verdict};
 use crate::intervals::Measured;
+use crate::plan::Cell;
 use crate::run::StoredTrial;
-use crate::trial::{DriverFacts, Outcome, TrialRecord};
+use crate::trial::{DriverFacts, TrialRecord};
 
-/// The trial whose own record this is, with its machines in their order. If one that should have been driven was not, or is
-/// missing, there are no totals: a sum without it would be taken for the sum.
-pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, planned: u32) -> StoredTrial {
-    let all_there = machines.len() == planned as usize;
-    let driven: Vec<&StoredTrial> = machines.iter().filter(|machine| !is_idle(machine)).collect();
-    let drivers: Option<Vec<&DriverFacts>> = driven.iter().map(|machine| machine.record.driver.as_ref()).collect();
-    let series: Option<Vec<&Measured>> = driven.iter().map(|machine| machine.measured.as_ref()).collect();
+/// The trial of a cell whose own record this is, with its machines in their order. If one that was to be measured has nothing, or
+/// is missing, there are no totals: a sum without it would be taken for the sum. One that is only a bystander is in no total.
+pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
+    let all_there = machines.len() == cell.machines() as usize;
+    let findings = (1..).zip(&machines).flat_map(|(number, machine)| findings(number, machine)).collect();
     if let Some(first) = machines.first() {
         record.machine = record.machine.or_else(|| first.record.machine.clone());
         record.server = record.server.or_else(|| first.record.server.clone());
     }
-    record.driver = record.driver.or_else(|| drivers.filter(|_| all_there).and_then(|parts| driver::added_up(&parts)));
-    let measured = series.filter(|series| all_there && !series.is_empty()).map(|series| seconds::merged(&series));
-    let findings = (1..).zip(&machines).flat_map(|(number, machine)| findings(number, machine)).collect();
-    StoredTrial { record, measured, findings, looks: None, telemetry: Vec::new(), machines }
-}
-
-/// Whether a machine stood by without any load, as its study wanted it.
-pub fn is_idle(machine: &StoredTrial) -> bool {
-    machine.record.outcome == Outcome::Completed && machine.record.driver.is_none()
+    let (looks, telemetry, bystander) = (None, Vec::new(), cell.bystander());
+    let mut trial = StoredTrial { record, measured: None, findings, looks, telemetry, machines, bystander };
+    if all_there {
+        let parts = || trial.measured_machines().map(|(_, machine)| machine);
+        let drivers: Option<Vec<&DriverFacts>> = parts().map(|machine| machine.record.driver.as_ref()).collect();
+        let series: Option<Vec<&Measured>> = parts().map(|machine| machine.measured.as_ref()).collect();
+        let driver = drivers.and_then(|drivers| driver::added_up(&drivers));
+        trial.measured = series.filter(|series| !series.is_empty()).map(|series| seconds::merged(&series));
+        trial.record.driver = trial.record.driver.or(driver);
+    }
+    trial
 }
 
 fn findings(number: u32, machine: &StoredTrial) -> impl Iterator<Item = Finding> {

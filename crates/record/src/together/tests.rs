@@ -5,9 +5,9 @@ use crate::check::Moment;
 use crate::folder::RunFolder;
 use crate::hlog;
 use crate::intervals::{Interval, KindInterval, Span};
-use crate::plan::Plan;
+use crate::plan::{Cell, Plan};
 use crate::run::Run;
-use crate::trial::{KindTotals, MachineFacts, Pacing, Queue, Testimony, Work};
+use crate::trial::{KindTotals, MachineFacts, Outcome, Pacing, Queue, Testimony, Work};
 use serde_json::json;
 
 fn record(outcome: &Outcome) -> TrialRecord {
@@ -70,6 +70,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
         looks: None,
         telemetry: Vec::new(),
         machines: Vec::new(),
+        bystander: None,
     }
 }
 
@@ -79,7 +80,7 @@ fn holds() -> Verdict {
 
 #[test]
 fn totals_are_added_and_the_worst_testimony_is_kept() {
-    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &two());
     let driver = trial.record.driver.as_ref().unwrap();
     assert_eq!((driver.kinds[0].committed, driver.work.statements, driver.clients, driver.shards), (8, 80, 8, 4));
     assert_eq!((driver.measured_ms, driver.window_start_ns, driver.paused_ms), (1000, Some(5), Some(20)));
@@ -96,7 +97,7 @@ fn totals_are_added_and_the_worst_testimony_is_kept() {
 
 #[test]
 fn histograms_of_the_same_second_of_the_window_are_added() {
-    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &two());
     let measured = trial.measured.unwrap();
     assert_eq!(measured.intervals.len(), 2);
     assert_eq!(measured.intervals[0], second(0, false, &[(50, 2)]));
@@ -112,7 +113,7 @@ fn windows_are_laid_on_each_other_whatever_came_before() {
     let kinds = ["delivery", "payment"].map(str::to_owned).to_vec();
     let before = [0, 1000].map(|start_ms| second(start_ms, false, &[]));
     longer.measured = Some(Measured { kinds, intervals: [before.to_vec(), vec![window]].concat() });
-    let measured = compose(record(&Outcome::Completed), vec![machine(3, holds()), longer], 2).measured.unwrap();
+    let measured = compose(record(&Outcome::Completed), vec![machine(3, holds()), longer], &two()).measured.unwrap();
     assert_eq!(measured.kinds, ["payment", "delivery"]);
     let starts: Vec<(u64, bool)> = measured.intervals.iter().map(|one| (one.start_ms, one.measured)).collect();
     assert_eq!(starts, [(0, false), (1000, false), (2000, true)]);
@@ -124,24 +125,28 @@ fn windows_are_laid_on_each_other_whatever_came_before() {
 #[test]
 fn a_finding_says_of_which_machine_it_is_unless_it_holds() {
     let violated = Verdict::Violated { seen: "7 too many".to_owned() };
-    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, violated)], 2);
+    let trial = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, violated)], &two());
     let verdicts: Vec<&Verdict> = trial.findings.iter().map(|finding| &finding.verdict).collect();
     assert_eq!(verdicts, [&holds(), &Verdict::Violated { seen: "machine 2: 7 too many".to_owned() }]);
 }
 
 #[test]
-fn a_missing_machine_leaves_no_totals_and_an_idle_one_does() {
-    let lost = compose(record(&Outcome::Completed), vec![machine(3, holds())], 2);
+fn a_missing_machine_leaves_no_totals_and_a_bystander_is_in_none() {
+    let lost = compose(record(&Outcome::Completed), vec![machine(3, holds())], &two());
     assert_eq!((lost.record.driver, lost.measured), (None, None), "one of two is not both");
     let mut failed = machine(5, holds());
     failed.record.outcome = Outcome::Failed { phase: "measure".to_owned(), why: "the guest ended".to_owned() };
     (failed.record.driver, failed.measured) = (None, None);
-    let broken = compose(record(&Outcome::Completed), vec![machine(3, holds()), failed.clone()], 2);
+    let broken = compose(record(&Outcome::Completed), vec![machine(3, holds()), failed.clone()], &two());
     assert_eq!((broken.record.driver, broken.measured), (None, None));
-    let idle = StoredTrial { record: TrialRecord { outcome: Outcome::Completed, ..failed.record }, ..failed };
-    assert!(is_idle(&idle));
-    let quiet = compose(record(&Outcome::Completed), vec![machine(3, holds()), idle], 2);
-    assert_eq!(quiet.record.driver.unwrap().kinds[0].committed, 3);
+    let mut cell = two();
+    cell.settings["machine"]["odd"] = json!({ "number": 2, "load": "same", "cpu_quota": 0.5 });
+    assert_eq!(cell.bystander(), None, "held back, and measured nevertheless");
+    cell.settings["machine"]["odd"] = json!({ "number": 2, "load": "stops" });
+    let stops = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &cell);
+    assert_eq!(stops.record.driver.as_ref().unwrap().kinds[0].committed, 3);
+    assert_eq!(stops.measured_machines().map(|(number, _)| number).collect::<Vec<_>>(), [1]);
+    assert_eq!((stops.findings.len(), stops.each_machine().len()), (2, 2), "its data is checked like that of others");
 }
 
 #[test]
@@ -156,7 +161,7 @@ fn queues_and_what_else_is_counted_are_added_name_by_name() {
         driver.extra = extra.as_object().unwrap().clone();
         one
     };
-    let trial = compose(record(&Outcome::Completed), vec![with(7, "here"), with(9, "there")], 2);
+    let trial = compose(record(&Outcome::Completed), vec![with(7, "here"), with(9, "there")], &two());
     let driver = trial.record.driver.unwrap();
     let queue = driver.queue.clone().unwrap();
     assert_eq!((queue.came, queue.longest, queue.limit, queue.each_second), (20, 16, 200, vec![2, 16]));
@@ -166,11 +171,14 @@ fn queues_and_what_else_is_counted_are_added_name_by_name() {
     assert_eq!(driver.waiting_max(), 9 * 4, "the longest queue of any shard, for all shards");
 }
 
-fn two_machines() -> Plan {
+fn two() -> Cell {
     let machine = json!({ "machine": { "count": 2, "vcpus": 1 } });
-    let cell = json!({ "id": 0, "contender": "kvm", "baseline": true, "settings": machine });
+    serde_json::from_value(json!({ "id": 0, "contender": "kvm", "baseline": true, "settings": machine })).unwrap()
+}
+
+fn two_machines() -> Plan {
     let plan = json!({
-        "format": crate::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1, "cells": [cell],
+        "format": crate::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1, "cells": [two()],
         "trials": [{ "id": 1, "block": 1, "cell": 0, "seed": 7 }]
     });
     serde_json::from_value(plan).unwrap()
@@ -193,6 +201,6 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
     assert!(Run::open(&path).unwrap().trials.is_empty(), "its own record is written last");
     folder.complete(&record(&Outcome::Completed)).unwrap();
     let trial = Run::open(&path).unwrap().trials.remove(0);
-    assert_eq!(trial, compose(record(&Outcome::Completed), machines, 2));
+    assert_eq!(trial, compose(record(&Outcome::Completed), machines, &two()));
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
 }
