@@ -199,7 +199,11 @@ fn missing(trials: &[&StoredTrial]) -> Vec<String> {
     };
     for trial in trials {
         let Some(looks) = &trial.looks else {
-            add("database and device were not looked at within the window".to_owned());
+            add(if trial.machines.is_empty() {
+                "database and device were not looked at within the window".to_owned()
+            } else {
+                "several machines ran side by side, and what the database and device of each counted is in its own folder".to_owned()
+            });
             continue;
         };
         for look in [&looks.start, &looks.end] {
