@@ -1,17 +1,18 @@
-//! The answer to the study's question, one sentence for each comparison.
+//! The answer to the study's question: what the worst-off of several machines gets, and one sentence for each comparison.
 
-use crate::format;
 use crate::sections::design::is_difference;
+use crate::{consolidation, format};
 use analysis::compare::{Comparison, Ratio, Verdict, WrongData};
 use analysis::summary::Analysis;
 
-/// One sentence for each comparison; one that says why there is none if there is none.
+/// First the minimum of each cell of several machines, then one sentence for each comparison. If there is neither, why.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    if analysis.comparisons.is_empty() {
+    if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
     let told = |comparison| sentence(comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
-    analysis.comparisons.iter().map(told).collect()
+    let minima = analysis.consolidation.iter().map(consolidation::headline);
+    minima.chain(analysis.comparisons.iter().map(told)).collect()
 }
 
 /// What a difference is called where there is none.

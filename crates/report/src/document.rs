@@ -126,6 +126,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     let mut blocks = Vec::new();
     blocks.extend(sections::opening::blocks(analysis));
     blocks.extend(sections::design::blocks(analysis));
+    blocks.extend(sections::consolidation::blocks(analysis));
     blocks.extend(sections::comparison::blocks(analysis));
     blocks.extend(sections::pictures::blocks(analysis));
     blocks.extend(sections::steadiness::blocks(analysis));

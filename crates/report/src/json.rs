@@ -5,7 +5,7 @@ use analysis::summary::Analysis;
 use record::check::Finding;
 use record::facts::Facts;
 use record::plan::Plan;
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::trial::TrialRecord;
 use serde::Serialize;
 
@@ -24,10 +24,20 @@ struct Report<'a> {
 struct Trial<'a> {
     record: &'a TrialRecord,
     findings: &'a [Finding],
+    /// Where several machines ran side by side, each by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    machines: Vec<Self>,
+}
+
+impl<'a> Trial<'a> {
+    fn of(stored: &'a StoredTrial) -> Self {
+        let machines = stored.machines.iter().map(Self::of).collect();
+        Self { record: &stored.record, findings: &stored.findings, machines }
+    }
 }
 
 pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
-    let trials = run.trials.iter().map(|trial| Trial { record: &trial.record, findings: &trial.findings });
+    let trials = run.trials.iter().map(Trial::of);
     let report = Report {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),

@@ -4,6 +4,7 @@
 //! another as fit. Series are told apart by colour (safe for the colour-blind), by dashes and by a label at their end.
 
 pub mod bands;
+pub mod consolidation;
 pub mod course;
 pub mod curve;
 pub mod latency;

@@ -10,6 +10,7 @@ use analysis::latency::Latency;
 use analysis::summary::Analysis;
 use record::facts::EMULATED;
 use record::intervals::Span;
+use record::trial::Metric;
 
 /// The percentiles in the short table; the long one follows further down.
 const SHOWN: [f64; 3] = [0.50, 0.95, 0.99];
@@ -27,6 +28,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
          of all trials together.",
         analysis.method.confidence * 100.0
     )));
+    if !analysis.consolidation.is_empty() {
+        let note = "Where several machines run side by side, the throughput of a trial is the least of its machines, never their sum; \
+                    seconds and steadiness are those of that machine. Latencies are of the transactions of all machines together.";
+        blocks.push(Block::Note(note.to_owned()));
+    }
     blocks
 }
 
@@ -52,7 +58,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let comparisons: Vec<Option<&Comparison>> =
         cells.iter().map(|cell| analysis.comparisons.iter().find(|found| found.contender_cell == cell.cell)).collect();
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
-    let label = metric.map_or_else(|| Cell::new("throughput"), |metric| Cell::new(&metric.name).detail(&metric.unit));
+    let label = metric.map_or_else(|| Cell::new("throughput"), |metric| throughput(metric, cells));
     let mut rows = vec![row(label, cells.iter().map(|cell| estimate(cell.throughput.as_ref(), format::quantity)))];
     let ratios = comparisons.iter().zip(cells);
     let ratios = ratios.map(|(found, cell)| relative(cell, found.and_then(|found| found.throughput.as_ref())));
@@ -64,6 +70,18 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     rows.push(row(Cell::new("trials that count"), cells.iter().map(|cell| completed(cell))));
     rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
     Table { caption: String::new(), columns, rows }
+}
+
+/// Cells of different numbers of machines have figures of different names; then all of them are told.
+fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
+    let others = cells.iter().map(|cell| &cell.metric.name).filter(|name| !name.is_empty() && **name != metric.name);
+    let mut names = vec![metric.name.as_str()];
+    for name in others {
+        if !names.contains(&name.as_str()) {
+            names.push(name);
+        }
+    }
+    Cell::new(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
 }
 
 fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {

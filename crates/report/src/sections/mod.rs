@@ -4,6 +4,7 @@ pub mod activity;
 pub mod audits;
 pub mod comparison;
 pub mod consistency;
+pub mod consolidation;
 pub mod counters;
 pub mod databases;
 pub mod design;

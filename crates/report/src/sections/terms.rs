@@ -18,7 +18,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     }
     found.push(heading("How the numbers were made"));
     found.push(Block::List(method(analysis)));
-    found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words())] });
+    found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words(analysis))] });
     found.push(Block::Note(format!(
         "{}Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
          trial.json, findings.json, counters.json and intervals.hlog. The same files always give the same report.",
@@ -81,10 +81,16 @@ const WORDS: [&str; 28] = [
     "surely apart",
 ];
 
+/// And where several machines run side by side.
+const WORDS_OF_SEVERAL: [&str; 6] =
+    ["minimum of N", "slot", "fairness", "consolidation efficiency", "held back machine", "skew"];
+
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 
-fn words() -> Table {
-    let rows = WORDS.iter().filter_map(|word| Some(vec![Cell::new(*word), Cell::new(meaning(word)?)]));
+fn words(analysis: &Analysis) -> Table {
+    let of_several: &[&str] = if analysis.consolidation.is_empty() { &[] } else { &WORDS_OF_SEVERAL };
+    let rows =
+        WORDS.iter().chain(of_several).filter_map(|word| Some(vec![Cell::new(*word), Cell::new(meaning(word)?)]));
     let columns = vec![Column::text("word"), Column::text("meaning")];
     Table { caption: String::new(), columns, rows: rows.collect() }
 }
@@ -135,7 +141,8 @@ mod tests {
 
     #[test]
     fn every_word_is_in_the_glossary() {
-        let missing: Vec<&str> = WORDS.into_iter().filter(|word| meaning(word).is_none()).collect();
+        let missing: Vec<&str> =
+            WORDS.into_iter().chain(WORDS_OF_SEVERAL).filter(|word| meaning(word).is_none()).collect();
         assert_eq!(missing, Vec::<&str>::new());
         assert_eq!(meaning("baseline").as_deref(), Some("the contender that the others are compared with"));
     }

@@ -86,7 +86,10 @@ fn outcome(trial: &StoredTrial) -> Cell {
     let (text, tone) = match &trial.record.outcome {
         Outcome::Completed if has_wrong_data(trial) => {
             let violated = trial.findings.iter().filter(|finding| finding.is_violated());
-            let names: Vec<String> = violated.map(|finding| finding.name.clone()).collect();
+            let mut names: Vec<String> = violated.map(|finding| finding.name.clone()).collect();
+            // Several machines may have violated the same.
+            names.sort_unstable();
+            names.dedup();
             return Cell::new("wrong data").tone(Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
         }
         Outcome::Completed => return Cell::new("completed").tone(Tone::Good),

@@ -1,5 +1,6 @@
 //! Reports of made-up runs: what they say, and that every writer says all of it.
 
+mod consolidated;
 mod grown;
 
 use analysis::summary::{Analysis, analyse};

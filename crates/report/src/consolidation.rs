@@ -1,0 +1,134 @@
+//! What machines side by side get, in sentences: for the answer and for the section that has the figures.
+
+use crate::format;
+use analysis::consolidation::Consolidation;
+use analysis::consolidation::alone::Efficiency;
+use analysis::consolidation::chance::{AgainstChance, ChanceVerdict};
+use analysis::consolidation::skew::{Apart, TrialSkew};
+use analysis::consolidation::slots::{Slot, Standing};
+use analysis::estimate::Estimate;
+
+/// What the worst-off machine gets, and whether it is always the same one.
+pub fn headline(one: &Consolidation) -> String {
+    let (who, machines) = (who(one), one.machines);
+    let Some(minimum) = &one.scores.minimum else {
+        return format!("{who}: no trial has scores of machines side by side.");
+    };
+    let name = format!("{} {}, minimum of {machines}", format::estimate(minimum, format::quantity), one.metric.name);
+    let told = match &one.scores.minimum_of_alone {
+        Some(kept) => format!(
+            "{who}: with {machines} machines the worst-off one keeps {} of what one alone does, that is {name}.",
+            format::estimate(kept, format::ratio)
+        ),
+        None => format!("{who}: with {machines} machines the worst-off one does {name}."),
+    };
+    let held_back = one.slots.iter().filter(|slot| slot.standing == Standing::HeldBack).filter_map(standing);
+    std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")
+}
+
+/// Everything else that the scores say, a sentence each.
+pub fn sentences(one: &Consolidation) -> Vec<String> {
+    let mut said = standings(&one.slots);
+    said.extend(one.chance.as_ref().map(|chance| against_chance(one, chance)));
+    said.extend(one.efficiency.as_ref().map(|efficiency| together(one, efficiency)));
+    said.extend(apart(&one.skew));
+    let who = who(one);
+    said.into_iter().map(|sentence| format!("{who}: {sentence}")).collect()
+}
+
+/// "kvm at 3x2".
+pub fn who(one: &Consolidation) -> String {
+    format!("{}{}", one.contender, analysis::warnings::at(&one.coordinates))
+}
+
+/// What the headline does not say. That others are ahead of a machine that gets less says nothing new.
+fn standings(slots: &[Slot]) -> Vec<String> {
+    let is = |standing: Standing| slots.iter().filter(move |slot| slot.standing == standing);
+    let behind: Vec<String> = is(Standing::Behind).filter_map(standing).collect();
+    if !behind.is_empty() || is(Standing::HeldBack).count() > 0 {
+        return behind;
+    }
+    let more: Vec<String> = is(Standing::Ahead).filter_map(standing).collect();
+    match (more.is_empty(), is(Standing::NotApart).count()) {
+        (false, _) => more,
+        (true, count) if count == slots.len() && count > 1 => {
+            vec!["No machine surely gets more or less than the others.".to_owned()]
+        }
+        _ => Vec::new(),
+    }
+}
+
+fn standing(slot: &Slot) -> Option<String> {
+    let figure = interval(slot.of_others.as_ref()?);
+    let (machine, end) = match slot.standing {
+        Standing::HeldBack => (slot.machine, "it is held back"),
+        Standing::Behind => (slot.machine, "it is behind them, by little"),
+        Standing::Ahead => (slot.machine, "it is ahead of them"),
+        Standing::NotApart | Standing::NotTold => return None,
+    };
+    Some(format!("Machine {machine} got {figure} of the mean of the others: {end}."))
+}
+
+/// "0.52 (0.50 to 0.54)".
+fn interval(estimate: &Estimate) -> String {
+    format!("{} ({})", format::ratio(estimate.point), format::bounds(&estimate.bounds, format::ratio))
+}
+
+fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {
+    let (machines, name) = (one.machines, &one.metric.name);
+    let noise = chance.noise.map_or_else(String::new, |noise| {
+        format!(", each of which varies by {} % by chance,", format::decimal(noise * 100.0, 1))
+    });
+    let shown = format!(
+        "{machines} equal machines{noise} would show a minimum of {} ({}) {name}",
+        format::quantity(chance.expected.point),
+        format::bounds(&chance.expected.bounds, format::quantity)
+    );
+    match chance.verdict {
+        ChanceVerdict::BelowChance => format!("The minimum is lower than chance makes it: {shown}."),
+        ChanceVerdict::WithinChance => format!("The minimum is what chance makes of equal machines: {shown}."),
+        ChanceVerdict::AboveChance => {
+            format!("The minimum is higher than chance makes it, so that machines even each other out: {shown}.")
+        }
+        ChanceVerdict::NotTold => "Too few blocks to tell the minimum from chance.".to_owned(),
+    }
+}
+
+fn together(one: &Consolidation, efficiency: &Efficiency) -> String {
+    let reference = &efficiency.reference;
+    let place = analysis::warnings::at(&reference.coordinates);
+    let (machines, figure) = (one.machines, format::estimate(&efficiency.value, format::ratio));
+    let is_like_each = one.alone.as_ref() == Some(reference);
+    let size = match (efficiency.same_total, is_like_each) {
+        (true, _) => "which has as many vCPUs and as much memory as they have together",
+        (false, true) => "which is as large as each of them",
+        (false, false) => "which is neither as large as they are together nor like each of them",
+    };
+    format!("All {machines} together do {figure} of what one machine of {}{place} does, {size}.", reference.contender)
+}
+
+fn apart(skew: &[TrialSkew]) -> Vec<String> {
+    let worst = skew.iter().filter_map(TrialSkew::worst_ms).reduce(f64::max);
+    let uncertain = skew.iter().filter_map(|one| match one.apart {
+        Apart::Known { uncertain_ms, .. } => Some(uncertain_ms),
+        Apart::Unknown { .. } => None,
+    });
+    let uncertain = uncertain.fold(0.0, f64::max);
+    let why = skew.iter().find_map(|one| match &one.apart {
+        Apart::Unknown { why } => Some(why),
+        Apart::Known { .. } => None,
+    });
+    let known = worst.map(|worst| {
+        let within = if uncertain > 0.0 {
+            format!(", give or take {} ms", format::decimal(uncertain, 2))
+        } else {
+            String::new()
+        };
+        format!(
+            "Measured windows of its machines lie at most {} ms apart on the host's clock{within}.",
+            format::decimal(worst, 1)
+        )
+    });
+    let unknown = why.map(|why| format!("How far measured windows lie apart is not known of every trial: {why}."));
+    known.into_iter().chain(unknown).collect()
+}

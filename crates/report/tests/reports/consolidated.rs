@@ -1,0 +1,90 @@
+//! Reports of a study of one, two and three machines side by side.
+
+use analysis::summary::{Analysis, analyse};
+use record::run::Run;
+use record::synthetic::consolidated::{self, HeldBack};
+use std::sync::LazyLock;
+
+/// Of the three machines of one contender the second is held back. Made once for all tests.
+static MADE_UP: LazyLock<(Run, Analysis)> = LazyLock::new(|| {
+    let run = consolidated::run(4, Some(HeldBack { contender: "kvm", machine: 2 }));
+    let analysis = analyse(&run);
+    (run, analysis)
+});
+
+fn section<'a>(markdown: &'a str, title: &str) -> &'a str {
+    let from = markdown.find(&format!("## {title}")).expect("a section");
+    let section = &markdown[from..];
+    &section[..section[3..].find("\n## ").map_or(section.len(), |end| end + 3)]
+}
+
+#[test]
+fn scores_machines_and_sentences_stand_in_a_section_of_their_own() {
+    let (run, analysis) = &*MADE_UP;
+    insta::assert_snapshot!(section(&report::markdown(run, analysis), "Consolidation"));
+}
+
+#[test]
+fn the_terminal_begins_with_the_minimum() {
+    let (run, analysis) = &*MADE_UP;
+    insta::assert_snapshot!(report::terminal(run, analysis));
+}
+
+#[test]
+fn the_answer_names_the_minimum_and_never_the_sum() {
+    let (run, analysis) = &*MADE_UP;
+    let answers = report::answer::sentences(analysis);
+    let three = answers.iter().find(|answer| answer.starts_with("kvm at 3x2: with 3 machines the worst-off one keeps"));
+    let three = three.expect("the minimum of three");
+    assert!(three.contains("NOPM, minimum of 3."), "{three}");
+    assert!(
+        three.contains(" Machine 2 got 0.5") && three.ends_with("of the mean of the others: it is held back."),
+        "{three}"
+    );
+    assert!(answers.iter().any(|answer| answer.contains("throughput in NOPM, minimum of 3")), "{answers:#?}");
+    let html = report::html(run, analysis);
+    assert!(html.contains("Machines side by side") && html.contains("NOPM, minimum of 2"));
+    assert!(html.contains("machine 1 ") && html.contains("least of its machines, never their sum"));
+}
+
+/// One dot for each machine and block, and one larger one for each cell.
+#[test]
+fn the_figure_has_a_dot_for_each_machine_and_block() {
+    let (_, analysis) = &*MADE_UP;
+    let figure = report::figures::consolidation::figure(analysis).expect("a figure");
+    let svg = &figure.panels[0].svg;
+    assert_eq!(svg.matches(r#"<circle class="block"#).count(), 2 * (2 + 3) * 4);
+    assert_eq!(svg.matches(r#"<circle class="point"#).count(), 4);
+}
+
+#[test]
+fn the_json_has_scores_and_every_machine_of_every_trial() {
+    let (run, analysis) = &*MADE_UP;
+    let json: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
+    let cells = json["analysis"]["consolidation"].as_array().unwrap();
+    assert_eq!(cells.len(), 4);
+    assert_eq!(cells[3]["slots"][1]["standing"], "held-back");
+    assert_eq!(cells[3]["chance"]["verdict"], "below-chance");
+    let machines =
+        json["trials"].as_array().unwrap().iter().map(|trial| trial["machines"].as_array().map_or(1, Vec::len));
+    assert_eq!(machines.sum::<usize>(), 4 * 2 * (1 + 2 + 3));
+    assert_eq!(report::json(run, analysis).unwrap(), report::json(run, &analyse(run)).unwrap(), "the same bytes again");
+}
+
+/// A study whose only contender is its baseline compares nothing, and has its answer nevertheless.
+#[test]
+fn a_single_contender_is_answered_by_its_minimum() {
+    let (mut run, _) = MADE_UP.clone();
+    run.plan.cells.retain(|cell| cell.contender == "kvm");
+    run.plan.trials.retain(|trial| run.plan.cells.iter().any(|cell| cell.id == trial.cell));
+    run.trials.retain(|trial| trial.record.contender == "kvm");
+    let answers = report::answer::sentences(&analyse(&run));
+    assert_eq!(answers.len(), 2, "{answers:#?}");
+    assert!(answers[0].starts_with("kvm at 2x2: with 2 machines the worst-off one keeps"), "{answers:#?}");
+}
+
+#[test]
+fn studies_of_single_machines_have_no_such_section() {
+    let run = record::synthetic::run(3);
+    assert!(!report::markdown(&run, &analyse(&run)).contains("Consolidation"));
+}
