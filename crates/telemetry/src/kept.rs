@@ -1,7 +1,7 @@
 //! The samples of a series, in bounded memory.
 //!
 //! When there is no more room, every other sample is dropped, and from then on only every other moment is sampled. Counts
-//! lose nothing by that but how finely they are seen. Marked samples, those at the ends of windows, are never dropped.
+//! lose nothing by that but how finely they are seen. Marked samples, those at the beginning and the end, are never dropped.
 
 use record::telemetry::Sample;
 

@@ -7,9 +7,8 @@
 //!
 //! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side. It
 //! reads `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may hold nothing but
-//! our binary.
-//! Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers are pure functions of text
-//! and are tested on recorded trees. Sampling over time is not done here: what a device has counted is read when asked for.
+//! our binary. Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers are pure functions of
+//! text and are tested on recorded trees. When to sample is decided by others, and what the counts mean is not known here.
 
 mod cgroup;
 mod counter;

@@ -94,7 +94,7 @@ impl Sampler {
         self.read(now_ns, false)
     }
 
-    /// Reads everything: for the ends of a window.
+    /// Reads everything: for the beginning and the end of sampling.
     pub fn sample_all(&mut self, now_ns: u64) -> Sample {
         self.read(now_ns, true)
     }

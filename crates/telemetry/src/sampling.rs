@@ -73,7 +73,7 @@ impl Sampling {
         Ok(Self { told, opened, thread: Some(thread) })
     }
 
-    /// Has a sample taken now, off the grid and with what is costly: at both ends of a window. Does not wait for it.
+    /// Has a sample taken now, off the grid and with what is costly: at the beginning and at the end. Does not wait for it.
     pub fn mark(&self) {
         self.told.orders().mark = true;
         self.told.changed.notify_one();
