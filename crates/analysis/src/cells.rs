@@ -189,20 +189,8 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
 }
 
 fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
-    let mut sums: Vec<KindTotals> = Vec::new();
     let drivers = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref());
-    for part in drivers.flat_map(|driver| &driver.kinds) {
-        match sums.iter_mut().find(|sum| sum.kind == part.kind) {
-            Some(sum) => {
-                sum.committed += part.committed;
-                sum.rolled_back += part.rolled_back;
-                sum.retries += part.retries;
-                sum.failed += part.failed;
-            }
-            None => sums.push(part.clone()),
-        }
-    }
-    sums
+    KindTotals::summed(drivers.flat_map(|driver| &driver.kinds))
 }
 
 fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {

@@ -8,7 +8,7 @@ use crate::intervals::{Interval, KindInterval, Measured, Span};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
 use crate::synthetic::Chance;
-use crate::trial::{DriverFacts, KindTotals, Metric, Outcome, TrialRecord, Work};
+use crate::trial::{DriverFacts, KindTotals, Metric, TrialRecord, Work};
 use serde_json::Map;
 
 const KIND: &str = "transfer";
@@ -132,23 +132,9 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         },
         ..DriverFacts::default()
     };
-    let record = TrialRecord {
-        format: FORMAT,
-        id: planned.id,
-        block: planned.block,
-        cell: planned.cell,
-        contender: CONTENDERS[planned.cell as usize].to_owned(),
-        seed: planned.seed,
-        outcome: Outcome::Completed,
-        started: "2026-11-21T12:00:00Z".to_owned(),
-        made_by: None,
-        phases: Vec::new(),
-        machine: None,
-        server: None,
-        driver: Some(driver),
-        host_state: None,
-        warnings: Vec::new(),
-    };
+    let contender = CONTENDERS[planned.cell as usize];
+    let begun = TrialRecord::begun(planned, contender, "2026-11-21T12:00:00Z".to_owned(), String::new());
+    let record = TrialRecord { driver: Some(driver), made_by: None, ..begun };
     StoredTrial {
         record,
         measured: Some(measured),

@@ -202,6 +202,14 @@ impl Chance {
     }
 }
 
+/// Without a machine and what it did.
+fn record(planned: &PlannedTrial, cell: &Cell) -> TrialRecord {
+    let span = |phase: Phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) };
+    let started = format!("2026-11-21T12:{:02}:00Z", planned.id);
+    let begun = TrialRecord::begun(planned, &cell.contender, started, "bakeoff 0.1.0 (619ca8b)".to_owned());
+    TrialRecord { phases: Phase::OF_A_TRIAL.map(span).to_vec(), ..begun }
+}
+
 fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
     let cell = &plan.cells[planned.cell as usize];
     let mut chance = Chance(planned.seed * 31 + u64::from(planned.cell));
@@ -211,23 +219,11 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
     let measured = series(speed, &mut chance);
     let driver = driver(&measured, &mut chance);
     let record = TrialRecord {
-        format: FORMAT,
-        id: planned.id,
-        block: planned.block,
-        cell: cell.id,
-        contender: cell.contender.clone(),
-        seed: planned.seed,
-        outcome: Outcome::Completed,
-        started: format!("2026-11-21T12:{:02}:00Z", planned.id),
-        made_by: Some("bakeoff 0.1.0 (619ca8b)".to_owned()),
-        phases: Phase::OF_A_TRIAL
-            .map(|phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) })
-            .to_vec(),
         machine: Some(machine(&cell.contender)),
         server: Some(server()),
         driver: Some(driver),
         host_state: Some(host_state(planned)),
-        warnings: Vec::new(),
+        ..record(planned, cell)
     };
     let finished = record.driver.as_ref().map_or(0, |driver| driver.work.transactions);
     let per_second = finished as f64 / MEASURED_S as f64;

@@ -3,6 +3,7 @@
 use crate::facts::Facts;
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
+use crate::plan::PlannedTrial;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -35,6 +36,29 @@ pub struct TrialRecord {
     /// Things a reader must know before believing the numbers; each one a sentence.
     #[serde(default)]
     pub warnings: Vec<String>,
+}
+
+impl TrialRecord {
+    /// Of a trial of which nothing is known yet but that it was begun, and by which build.
+    pub fn begun(planned: &PlannedTrial, contender: &str, started: String, made_by: String) -> Self {
+        Self {
+            format: crate::FORMAT,
+            id: planned.id,
+            block: planned.block,
+            cell: planned.cell,
+            contender: contender.to_owned(),
+            seed: planned.seed,
+            outcome: Outcome::Completed,
+            started,
+            made_by: Some(made_by),
+            phases: Vec::new(),
+            machine: None,
+            server: None,
+            driver: None,
+            host_state: None,
+            warnings: Vec::new(),
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -228,6 +252,26 @@ pub struct KindTotals {
 }
 
 impl KindTotals {
+    /// With what another part of the same kind did.
+    pub fn add(&mut self, other: &Self) {
+        self.committed += other.committed;
+        self.rolled_back += other.rolled_back;
+        self.retries += other.retries;
+        self.failed += other.failed;
+    }
+
+    /// One for each kind, in the order in which kinds first come.
+    pub fn summed<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
+        let mut sums: Vec<Self> = Vec::new();
+        for part in parts {
+            match sums.iter_mut().find(|sum| sum.kind == part.kind) {
+                Some(sum) => sum.add(part),
+                None => sums.push(part.clone()),
+            }
+        }
+        sums
+    }
+
     /// Transactions that ended as the workload demands: committed, or rolled back on purpose.
     pub fn finished(&self) -> u64 {
         self.committed + self.rolled_back

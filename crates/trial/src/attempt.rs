@@ -75,23 +75,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 /// The same on one machine, which may be one of several.
 pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
-    let record = TrialRecord {
-        format: record::FORMAT,
-        id: attempt.planned.id,
-        block: attempt.planned.block,
-        cell: attempt.planned.cell,
-        contender: attempt.contender.to_owned(),
-        seed: attempt.planned.seed,
-        outcome: Outcome::Completed,
-        started,
-        made_by: Some(attempt.site.made_by.clone()),
-        phases: Vec::new(),
-        machine: None,
-        server: None,
-        driver: None,
-        host_state: None,
-        warnings: Vec::new(),
-    };
+    let made_by = attempt.site.made_by.clone();
+    let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
     let findings = attempt.prepared.findings.clone();
     let mut running = Running {
         attempt,

@@ -52,16 +52,7 @@ impl AllDriven {
 
     fn absorb(&mut self, facts: &DriverFacts) {
         self.unknown_ends += validity::unknown_ends(facts);
-        if self.whole_run.is_empty() {
-            self.whole_run.clone_from(&facts.whole_run);
-            return;
-        }
-        for (total, part) in self.whole_run.iter_mut().zip(&facts.whole_run) {
-            total.committed += part.committed;
-            total.rolled_back += part.rolled_back;
-            total.retries += part.retries;
-            total.failed += part.failed;
-        }
+        self.whole_run = KindTotals::summed(self.whole_run.iter().chain(&facts.whole_run));
     }
 }
 

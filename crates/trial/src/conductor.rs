@@ -280,27 +280,11 @@ impl Run<'_> {
         let folder = self.order.folder.trial(planned.id);
         folder.begin()?;
         let interrupted = self.order.interrupts.now();
-        let record = TrialRecord {
-            format: record::FORMAT,
-            id: planned.id,
-            block: planned.block,
-            cell: planned.cell,
-            contender: contender.to_owned(),
-            seed: planned.seed,
-            outcome: if interrupted {
-                Outcome::Interrupted { phase: Phase::Load.to_string() }
-            } else {
-                Outcome::Failed { phase: Phase::Load.to_string(), why: why.to_owned() }
-            },
-            started: now_text(),
-            made_by: Some(self.order.site.made_by.clone()),
-            phases: Vec::new(),
-            machine: None,
-            server: None,
-            driver: None,
-            host_state: None,
-            warnings: Vec::new(),
-        };
+        let phase = Phase::Load.to_string();
+        let outcome =
+            if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
+        let made_by = self.order.site.made_by.clone();
+        let record = TrialRecord { outcome, ..TrialRecord::begun(planned, contender, now_text(), made_by) };
         if interrupted {
             folder.keep_partial(&record)?;
         } else {

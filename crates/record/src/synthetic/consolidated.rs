@@ -1,14 +1,12 @@
 //! A made-up study of one, two and three machines side by side on a host of two CPUs, each machine with both of them.
 
-use super::{Chance, SPEED, WARMUP_S, driver, findings, host, host_state, length_ms, looks, machine, plan};
-use super::{series, server, settings};
-use crate::FORMAT;
+use super::{Chance, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
+use super::{record, series, server, settings};
 use crate::facts::Fact;
-use crate::phase::Phase;
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
 use crate::together;
-use crate::trial::{Outcome, PhaseSpan, TrialRecord};
+use crate::trial::TrialRecord;
 use serde_json::json;
 
 const CONTENDERS: [&str; 2] = ["native", "kvm"];
@@ -119,27 +117,5 @@ fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> S
         telemetry: Vec::new(),
         machines: Vec::new(),
         bystander: None,
-    }
-}
-
-/// Without a machine, for that of all machines together.
-fn record(planned: &PlannedTrial, cell: &Cell) -> TrialRecord {
-    let span = |phase: Phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) };
-    TrialRecord {
-        format: FORMAT,
-        id: planned.id,
-        block: planned.block,
-        cell: cell.id,
-        contender: cell.contender.clone(),
-        seed: planned.seed,
-        outcome: Outcome::Completed,
-        started: format!("2026-11-21T12:{:02}:00Z", planned.id),
-        made_by: Some("bakeoff 0.1.0 (619ca8b)".to_owned()),
-        phases: Phase::OF_A_TRIAL.map(span).to_vec(),
-        machine: None,
-        server: None,
-        driver: None,
-        host_state: None,
-        warnings: Vec::new(),
     }
 }

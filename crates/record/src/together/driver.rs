@@ -23,8 +23,8 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         sessions: sum(|driver| driver.sessions),
         shards: sum(|driver| driver.shards),
         metric: first.metric.clone(),
-        kinds: totals(drivers.iter().flat_map(|driver| &driver.kinds)),
-        whole_run: totals(drivers.iter().flat_map(|driver| &driver.whole_run)),
+        kinds: KindTotals::summed(drivers.iter().flat_map(|driver| &driver.kinds)),
+        whole_run: KindTotals::summed(drivers.iter().flat_map(|driver| &driver.whole_run)),
         tally: by_name(drivers.iter().map(|driver| &driver.tally)),
         work,
         testimony: testimony(drivers, work),
@@ -35,22 +35,6 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         errors: by_name(drivers.iter().map(|driver| &driver.errors)),
         extra: extra(&drivers.iter().map(|driver| &driver.extra).collect::<Vec<_>>()),
     })
-}
-
-fn totals<'a>(parts: impl Iterator<Item = &'a KindTotals>) -> Vec<KindTotals> {
-    let mut sums: Vec<KindTotals> = Vec::new();
-    for part in parts {
-        match sums.iter_mut().find(|sum| sum.kind == part.kind) {
-            Some(sum) => {
-                sum.committed += part.committed;
-                sum.rolled_back += part.rolled_back;
-                sum.retries += part.retries;
-                sum.failed += part.failed;
-            }
-            None => sums.push(part.clone()),
-        }
-    }
-    sums
 }
 
 fn by_name<'a>(parts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {
