@@ -38,8 +38,9 @@ fn a_throttled_disk_is_named_as_such() {
     sampled(&mut run, 1, Side::Host, &host);
     let told = said(&run, "held-back disk");
     assert_eq!(told.len(), 1, "{told:?}");
-    let opening = "kvm's disk is held back: the guest's device was busy for 99 % of the window and did a steady 100 operations a \
-                   second (varying by 0.0 %), 8 ms (8 to 8) each, while the host's device below took 0.";
+    let opening = "kvm's disk is held back: the guest's device was busy for 99 % (99 to 99) of the window and did a steady \
+                   100 (100 to 100) operations a second, varying by 0.0 % (0.0 to 0.1), 8 ms (8 to 8) each, while the host's \
+                   device below took 0.";
     assert!(told[0].starts_with(opening), "{}", told[0]);
     assert!(
         told[0].contains("and was busy for 2.") && told[0].ends_with("So behaves a limit between the two."),

@@ -27,6 +27,11 @@ pub fn with_unit(estimate: &Estimate, number: impl Fn(f64) -> String, unit: &str
     format!("{} {unit}{}", number(estimate.point), interval(estimate, number))
 }
 
+/// `2.1 (1.9 to 2.3)`.
+pub fn with_interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
+    format!("{}{}", number(estimate.point), interval(estimate, number))
+}
+
 /// ` (1.9 to 2.3)`, or nothing.
 pub fn interval(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
     estimate.bounds.known().map_or_else(String::new, |(low, high)| format!(" ({} to {})", number(low), number(high)))

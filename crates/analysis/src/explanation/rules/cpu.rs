@@ -99,7 +99,7 @@ fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
 fn of_the_other(evidence: &Evidence<'_>, who: Who) -> String {
     let other = if who == Who::Baseline { Who::Contender } else { Who::Baseline };
     let share = evidence.value(other, &waited_share);
-    share.map_or_else(String::new, |share| format!(" ({}: {} %)", evidence.name(other), percent(share.point)))
+    share.map_or_else(String::new, |share| format!(" ({}: {})", evidence.name(other), with_unit(&share, percent, "%")))
 }
 
 fn stolen_share(trial: &CountedTrial) -> Option<f64> {

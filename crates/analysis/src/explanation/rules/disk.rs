@@ -4,7 +4,7 @@ use super::{SMALLEST_RATIO, Said};
 use crate::counted::places::DiskWork;
 use crate::counted::{CountedTrial, Rate, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{interval, number, percent, with_unit};
+use crate::explanation::words::{interval, number, percent, with_interval, with_unit};
 use crate::student;
 use record::telemetry::Side;
 
@@ -72,12 +72,12 @@ pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
         let end = nearest_end(&ratio, 1.0)?;
         (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
             Said::Sentence(format!(
-                "A disk {operation} took {} {} as long as {}, each by its own count: {} ms against {} ms.",
+                "A disk {operation} took {} {} as long as {}, each by its own count: {} against {}.",
                 evidence.contender,
                 with_unit(&ratio, number, "times"),
                 evidence.baseline,
-                number(pair.contender.point),
-                number(pair.baseline.point)
+                with_unit(&pair.contender, number, "ms"),
+                with_unit(&pair.baseline, number, "ms")
             ))
         })
     };
@@ -103,8 +103,8 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let guest = evidence.value(who, &|trial| inside(trial)?.ms_of_an_operation())?;
     let Some(host) = evidence.value(who, &|trial| below(trial)?.ms_of_an_operation()) else {
         let what = format!(
-            "whether {name}'s disk, busy for {} % of the window, is held back: the host's device below was not counted",
-            percent(busy.point)
+            "whether {name}'s disk, busy for {} of the window, is held back: the host's device below was not counted",
+            with_unit(&busy, percent, "%")
         );
         return is_guest.then_some(Said::NotKnown(what));
     };
@@ -117,14 +117,15 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let per_second =
         evidence.value(who, &|trial| Some(inside(trial)?.operations() / trial.side(Side::Machine)?.seconds))?;
     let busy_below = evidence.value(who, &|trial| trial.side(Side::Host)?.share_of_window(below(trial)?.busy_ms?));
-    let busy_below = busy_below.map_or_else(String::new, |busy| format!(" and was busy for {} %", percent(busy.point)));
+    let busy_below =
+        busy_below.map_or_else(String::new, |busy| format!(" and was busy for {}", with_unit(&busy, percent, "%")));
     is_so.then(|| {
         Said::Sentence(format!(
-            "{name}'s disk is held back: the guest's device was busy for {} % of the window and did a steady {} operations a second \
-             (varying by {} %), {} each, while the host's device below took {}{busy_below}. So behaves a limit between the two.",
-            percent(busy.point),
-            number(per_second.point),
-            percent(varies.point),
+            "{name}'s disk is held back: the guest's device was busy for {} of the window and did a steady {} operations a second, \
+             varying by {}, {} each, while the host's device below took {}{busy_below}. So behaves a limit between the two.",
+            with_unit(&busy, percent, "%"),
+            with_interval(&per_second, number),
+            with_unit(&varies, percent, "%"),
             with_unit(&guest, number, "ms"),
             with_unit(&host, number, "ms")
         ))

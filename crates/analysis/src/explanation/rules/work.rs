@@ -3,7 +3,7 @@
 use super::{SMALLEST_RATIO, Said};
 use crate::counted::{CountedTrial, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{number, percent, with_unit};
+use crate::explanation::words::{number, percent, with_interval, with_unit};
 use record::telemetry::Side;
 
 /// What happens in fewer transactions than one in ten is no cost of each.
@@ -38,8 +38,8 @@ fn each_of(evidence: &Evidence<'_>, what: &str, of: fn(&SideCounts) -> Option<f6
             evidence.contender,
             with_unit(&ratio, number, "times"),
             evidence.baseline,
-            number(pair.contender.point),
-            number(pair.baseline.point)
+            with_interval(&pair.contender, number),
+            with_interval(&pair.baseline, number)
         ))
     })
 }
