@@ -151,7 +151,7 @@ fn measure(what: &str, pacing: Pacing) -> Result<(), DriveError> {
         measure_ms: MEASURE_MS,
         seed: 1,
         retries: 0,
-        together: false,
+        together: None,
     };
     let facts = drive(&OneStatement, &Timers, &plan, &Control::default(), &mut |_| ())?.facts;
     let done = facts.kinds[0].committed as f64 * 1_000.0 / facts.measured_ms as f64;

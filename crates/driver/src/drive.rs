@@ -198,7 +198,7 @@ fn start_together<T>(
         }
     }
     see(Seen::Ready);
-    let told = if plan.together { Some(await_start(inbox, signals)?) } else { None };
+    let told = if plan.together.is_some() { Some(await_start(inbox, signals)?) } else { None };
     let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
     for (_, thread) in threads {
         // A thread that is over by now has said why; nobody else needs to know.

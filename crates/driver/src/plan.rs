@@ -18,10 +18,16 @@ pub struct DrivePlan {
     pub seed: u64,
     /// How often a transaction that the database gave up is tried again with the same inputs.
     pub retries: u32,
-    /// Whether others drive other databases at the same time: then driving starts at the moment that [`Control`] is told
-    /// once all sessions are open, and goes on for a while after the window, so that none of them is alone in the end.
+    /// If others drive other databases at the same time.
     #[serde(default)]
-    pub together: bool,
+    pub together: Option<Together>,
+}
+
+/// Driving that starts at the moment that [`Control`] is told once all sessions are open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Together {
+    /// For how many seconds it goes on after the window, unmeasured, so that none of them is alone in the end.
+    pub tail_s: u64,
 }
 
 const MILLIS_PER_SECOND: u64 = 1_000;

@@ -16,15 +16,12 @@ pub struct Window {
     pub tail_s: u64,
 }
 
-/// Clocks of machines agree to a few milliseconds, and a busy one is a little late; this is far more.
-const TAIL_TOGETHER_S: u64 = 2;
-
 impl Window {
     pub fn new(plan: &DrivePlan, start: Nanos) -> Self {
         let window_ms = plan.window_ms();
         let warmup_s = window_ms.start / MILLIS_PER_SECOND;
         let measure_s = (window_ms.end - window_ms.start) / MILLIS_PER_SECOND;
-        Self { start, warmup_s, measure_s, tail_s: if plan.together { TAIL_TOGETHER_S } else { 0 } }
+        Self { start, warmup_s, measure_s, tail_s: plan.together.map_or(0, |together| together.tail_s) }
     }
 
     /// Of warm-up and measured time.
@@ -63,7 +60,7 @@ mod tests {
             measure_ms,
             seed: 1,
             retries: 0,
-            together: false,
+            together: None,
         };
         Window::new(&plan, Nanos::from_millis(700))
     }

@@ -43,7 +43,7 @@ impl CellOrder {
             measure_ms: self.load.measure_ms.0,
             seed,
             retries: self.load.retries,
-            together: false,
+            together: None,
         }
     }
 }

@@ -34,7 +34,7 @@ impl Running<'_> {
     ) -> Result<Driven, AttemptError> {
         self.looks = None;
         // The host is the same for all machines of a trial.
-        self.host = if self.attempt.number == 1 { HostWatch::over(&plan) } else { HostWatch::default() };
+        self.host = if self.leads() { HostWatch::over(&plan) } else { HostWatch::default() };
         match self.attempt.cell.load.placement {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
@@ -98,7 +98,7 @@ impl Running<'_> {
                 control.stop();
             }
             match seen {
-                Seen::Ready if plan.together => match self.meet_for_start() {
+                Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
                     Ok(start_ns) => control.start_at(start_ns + self.start_delay_ns()),
                     Err(_) => control.stop(),
                 },

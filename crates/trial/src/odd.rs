@@ -2,17 +2,32 @@
 
 use crate::attempt::Running;
 use crate::error::AttemptError;
-use driver::plan::{DrivePlan, Pacing};
+use driver::plan::{DrivePlan, Pacing, Together};
 use machines::clock::monotonic_ns;
 use std::time::Duration;
-use study::{Odd, OddLoad};
+use study::{Machine, Odd, OddLoad};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;
+/// Clocks of machines agree to a few milliseconds, and a busy one is a little late; this is far more.
+const TAIL_S: u64 = 2;
 /// How often a machine without load looks whether the trial is given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
+/// The machine that speaks for its trial where one is enough (phases, the host around the window): the first that is driven for
+/// the whole of it.
+pub fn leader(machine: &Machine) -> u32 {
+    match &machine.odd {
+        Some(odd) if odd.number == 1 && odd.load != OddLoad::Same => 2,
+        _ => 1,
+    }
+}
+
 impl Running<'_> {
+    pub(crate) fn leads(&self) -> bool {
+        self.attempt.number == leader(&self.attempt.cell.machine)
+    }
+
     /// What is different about this machine, if it is the odd one.
     pub(crate) fn odd(&self) -> Option<&Odd> {
         self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
@@ -25,7 +40,8 @@ impl Running<'_> {
     /// How this machine is driven while the trial is measured.
     pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
         let base = self.attempt.cell.drive_plan(pacing, self.seed());
-        let plan = DrivePlan { together: self.attempt.halt.others.is_some(), ..base };
+        let together = self.attempt.halt.others.map(|_| Together { tail_s: TAIL_S });
+        let plan = DrivePlan { together, ..base };
         self.odd().map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
     }
 
@@ -67,7 +83,10 @@ fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     };
     match odd.load {
         OddLoad::Same | OddLoad::Idle => DrivePlan { pacing, ..plan.clone() },
-        OddLoad::Stops => DrivePlan { pacing, measure_ms: half(plan), ..plan.clone() },
+        // From then on it does nothing.
+        OddLoad::Stops => {
+            DrivePlan { pacing, measure_ms: half(plan), together: Some(Together { tail_s: 0 }), ..plan.clone() }
+        }
         OddLoad::Starts => DrivePlan { pacing, warmup_ms: 0, measure_ms: half(plan), ..plan.clone() },
     }
 }
@@ -85,11 +104,12 @@ mod tests {
             measure_ms: 21_000,
             seed: 1,
             retries: 0,
-            together: true,
+            together: Some(Together { tail_s: TAIL_S }),
         };
         let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, &plan);
         let stops = of(OddLoad::Stops, None);
         assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
+        assert_eq!(stops.together, Some(Together { tail_s: 0 }), "nothing from the middle on");
         let starts = of(OddLoad::Starts, Some(9));
         assert_eq!((starts.warmup_ms, starts.measure_ms, starts.pacing), (0, 10_000, Pacing::Clients { clients: 9 }));
         assert_eq!(of(OddLoad::Same, None), plan);

@@ -34,7 +34,7 @@ impl Running<'_> {
         }
         let Watched { targets, asked } = machine.watched();
         // The host is the same for all machines of a trial.
-        let targets = Targets { without_system: self.attempt.number > 1, ..targets };
+        let targets = Targets { without_system: !self.leads(), ..targets };
         let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);
         match Sampling::start_shown(sampler, Grid::of_seconds(origin_ns), self.attempt.latest.cloned()) {
             Ok(sampling) => {

@@ -7,6 +7,7 @@
 use crate::attempt::{self, Attempt};
 use crate::error::AttemptError;
 use crate::interrupts::Halt;
+use crate::odd;
 use crate::rendezvous::Rendezvous;
 use record::event::Event;
 use record::trial::{Outcome, TrialRecord};
@@ -23,7 +24,8 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let count = whole.cell.machine.count;
     let rendezvous = Rendezvous::of(count);
     let halt = Halt { others: Some(&rendezvous), ..whole.halt };
-    let mut chorus = Chorus::of(count);
+    let leader = odd::leader(&whole.cell.machine);
+    let mut chorus = Chorus::of(count, leader);
     let (send, events) = channel();
     let (shared, tell) = (Shared::of(&whole), whole.tell);
     let each: Vec<Carried> = thread::scope(|scope| {
@@ -39,8 +41,7 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
         threads.into_iter().map(join).collect()
     });
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let record = of_all(&each);
-    shared.folder.write_json("findings.json", &serde_json::json!([]))?;
+    let record = of_all(&each, leader);
     if let Outcome::Interrupted { .. } = record.outcome {
         shared.folder.keep_partial(&record)?;
     } else {
@@ -82,7 +83,7 @@ impl<'a> Shared<'a> {
             number,
             halt,
             // The host is sampled once, and its last sample shown once.
-            latest: self.latest.filter(|_| number == 1),
+            latest: self.latest.filter(|_| number == odd::leader(&self.cell.machine)),
             tell: &mut |event| {
                 // Nobody listens any more only if the trial is over.
                 let _ = send.send((number, event));
@@ -113,7 +114,8 @@ fn join(thread: ScopedJoinHandle<'_, Carried>) -> Carried {
 }
 
 /// The trial as a whole. Why it came to nothing is told of the machine where that began.
-fn of_all(each: &[TrialRecord]) -> TrialRecord {
+fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
+    let speaks = &each[leader as usize - 1];
     let numbered = || (1..).zip(each);
     let (number, decisive) = numbered()
         .max_by_key(|(number, part)| (gravity(&part.outcome), std::cmp::Reverse(*number)))
@@ -127,16 +129,7 @@ fn of_all(each: &[TrialRecord]) -> TrialRecord {
     };
     let warnings = numbered()
         .flat_map(|(number, part)| part.warnings.iter().map(move |warning| format!("machine {number}: {warning}")));
-    TrialRecord {
-        outcome,
-        warnings: warnings.collect(),
-        phases: each[0].phases.clone(),
-        host_state: each[0].host_state.clone(),
-        machine: None,
-        server: None,
-        driver: None,
-        ..each[0].clone()
-    }
+    TrialRecord { outcome, warnings: warnings.collect(), machine: None, server: None, driver: None, ..speaks.clone() }
 }
 
 /// Which outcome of several speaks for all. One that failed because of another says nothing.
@@ -154,21 +147,22 @@ fn gravity(outcome: &Outcome) -> u8 {
 /// Seconds that not all have told by then are told all the same: one of the machines may be driven for a part of the time.
 const LATE_MS: u64 = 2_000;
 
-/// Makes one voice of many: phases are those of the first machine, and a second of driving is told when all have had it.
+/// Makes one voice of many: phases are those of the leader, and a second of driving is told when all have had it.
 struct Chorus {
     of: u32,
+    leader: u32,
     seconds: BTreeMap<u64, (u32, Event)>,
 }
 
 impl Chorus {
-    fn of(machines: u32) -> Self {
-        Self { of: machines, seconds: BTreeMap::new() }
+    fn of(machines: u32, leader: u32) -> Self {
+        Self { of: machines, leader, seconds: BTreeMap::new() }
     }
 
     /// What is to be told now, in order.
     fn hear(&mut self, number: u32, event: Event) -> Vec<Event> {
         let Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors } = event else {
-            return if number == 1 { vec![event] } else { Vec::new() };
+            return if number == self.leader { vec![event] } else { Vec::new() };
         };
         let (heard, sum) = self.seconds.entry(elapsed_ms).or_insert_with(|| {
             let none = Event::Throughput { trial, measured, elapsed_ms, counted: 0, committed: 0, errors: 0 };
@@ -202,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_second_is_told_once_with_what_all_did() {
-        let mut chorus = Chorus::of(3);
+        let mut chorus = Chorus::of(3, 1);
         let phase = Event::PhaseStarted { trial: 1, phase: "boot".to_owned(), expected_ms: 1 };
         assert_eq!(chorus.hear(2, phase.clone()), []);
         assert_eq!(chorus.hear(1, phase.clone()), [phase]);
@@ -230,13 +224,13 @@ mod tests {
         let failed = |why: &str| part(&Outcome::Failed { phase: "measure".to_owned(), why: why.to_owned() });
         let others = crate::conversation::AskError::OthersFailed.to_string();
         let whole =
-            of_all(&[failed(&others), part(&Outcome::Completed), failed("its kernel panicked"), failed(&others)]);
+            of_all(&[failed(&others), part(&Outcome::Completed), failed("its kernel panicked"), failed(&others)], 1);
         let expected =
             Outcome::Failed { phase: "measure".to_owned(), why: "machine 3: its kernel panicked".to_owned() };
         assert_eq!(whole.outcome, expected);
         assert_eq!(whole.warnings.len(), 4);
-        let whole = of_all(&[part(&Outcome::Completed), part(&Outcome::Invalid { why: "late".to_owned() })]);
+        let whole = of_all(&[part(&Outcome::Completed), part(&Outcome::Invalid { why: "late".to_owned() })], 1);
         assert_eq!(whole.outcome, Outcome::Invalid { why: "machine 2: late".to_owned() });
-        assert_eq!(of_all(&[part(&Outcome::Completed), part(&Outcome::Completed)]).outcome, Outcome::Completed);
+        assert_eq!(of_all(&[part(&Outcome::Completed), part(&Outcome::Completed)], 1).outcome, Outcome::Completed);
     }
 }

@@ -39,7 +39,7 @@ pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
         measure_ms: measure_s * 1_000,
         seed: 7,
         retries: 3,
-        together: false,
+        together: None,
     }
 }
 

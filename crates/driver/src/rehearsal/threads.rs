@@ -3,7 +3,7 @@
 use super::workload::{KINDS, Rehearsed};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
-use crate::plan::{Control, DriveError, DrivePlan, Pacing, Seen};
+use crate::plan::{Control, DriveError, DrivePlan, Pacing, Seen, Together};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
@@ -62,7 +62,7 @@ fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
         measure_ms,
         seed: 1,
         retries: 0,
-        together: false,
+        together: None,
     }
 }
 
@@ -95,7 +95,7 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
 #[test]
 fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_window() {
     let (workload, control) = (Rehearsed::default(), Control::default());
-    let together = DrivePlan { together: true, ..plan(2, 2, 1_000) };
+    let together = DrivePlan { together: Some(Together { tail_s: 1 }), ..plan(2, 2, 1_000) };
     let mut told = 0;
     let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
         if seen == Seen::Ready {
@@ -112,7 +112,7 @@ fn what_is_driven_with_others_starts_when_it_is_told_and_goes_on_after_the_windo
 #[test]
 fn who_waits_for_others_can_be_stopped() {
     let (workload, control) = (Rehearsed::default(), Control::default());
-    let together = DrivePlan { together: true, ..plan(2, 2, 3_600_000) };
+    let together = DrivePlan { together: Some(Together { tail_s: 1 }), ..plan(2, 2, 3_600_000) };
     let driven = drive(&workload, &Idle(|| Ok(())), &together, &control, &mut |seen| {
         if seen == Seen::Ready {
             control.stop();

@@ -21,7 +21,7 @@ fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan
         measure_ms,
         seed: 20_261_121,
         retries: 10,
-        together: false,
+        together: None,
     }
 }
 

@@ -46,7 +46,7 @@ pub fn decided(options: &DriveOptions) -> Result<DrivePlan, Ended> {
         measure_ms: number("measure").unwrap_or_default(),
         seed: options.seed,
         retries: options.retries,
-        together: false,
+        together: None,
     })
 }
 
