@@ -87,9 +87,10 @@ fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {
     match chance.verdict {
         ChanceVerdict::BelowChance => format!("The minimum is lower than chance makes it: {shown}."),
         ChanceVerdict::WithinChance => format!("The minimum is what chance makes of equal machines: {shown}."),
-        ChanceVerdict::AboveChance => {
-            format!("The minimum is higher than chance makes it, so that machines even each other out: {shown}.")
-        }
+        ChanceVerdict::AboveChance => format!(
+            "The minimum is higher than chance makes it: {shown}. Machines even each other out, or a few are much faster than \
+             the rest by chance."
+        ),
         ChanceVerdict::NotTold => "Too few blocks to tell the minimum from chance.".to_owned(),
     }
 }

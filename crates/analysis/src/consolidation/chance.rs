@@ -41,7 +41,8 @@ pub enum ChanceVerdict {
     /// The minimum is lower than equal machines show: some get less.
     BelowChance,
     WithinChance,
-    /// Machines that take turns, or share what is limited, may be more alike than chance would have them.
+    /// Machines that even each other out are more alike than chance would have them; so seem those of which a few are much faster
+    /// than the rest now and then, which is not how normal values vary.
     AboveChance,
     /// There is no range.
     NotTold,
