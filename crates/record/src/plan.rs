@@ -66,7 +66,7 @@ impl Cell {
         self.of_machine("count").and_then(|count| u32::try_from(count).ok()).unwrap_or(1)
     }
 
-    /// Of several machines the one that is there to stand idle, or to begin or stop working in the midst: what the others do
+    /// Of several machines the one that is there to stand idle, or to begin or stop working in the midst, or both: what the others do
     /// beside it is measured, and not what it does.
     pub fn bystander(&self) -> Option<u32> {
         let odd = self.settings.get("machine")?.get("odd")?;

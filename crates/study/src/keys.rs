@@ -132,9 +132,10 @@ const ODD: &[Key] = &[
     },
     Key {
         name: "load",
-        holds: Holds::Choice(&["same", "idle", "stops", "starts"]),
+        holds: Holds::Choice(&["same", "idle", "stops", "starts", "burst"]),
         default: Some("same"),
-        meaning: "the same load as the others', none (idle), or one that stops or starts half-way through the measured window",
+        meaning: "the same load as the others', none (idle), one that stops or starts half-way through the measured window, \
+                  or one that is there in its middle third only (burst)",
     },
     Key {
         name: "clients",

@@ -85,6 +85,8 @@ pub enum OddLoad {
     Stops,
     /// Nothing until the middle of the measured window.
     Starts,
+    /// Nothing but in the middle third of the measured window.
+    Burst,
 }
 
 /// `machine.disk` of a cell.

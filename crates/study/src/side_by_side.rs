@@ -8,8 +8,12 @@ use crate::room::{counted, in_gib};
 use crate::shape::{Machine, Odd, OddLoad, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
 use serde_json::{Map, Value};
-use settings::{Bytes, Problem};
+use settings::{Bytes, Problem, Span};
 use std::collections::{BTreeMap, BTreeSet};
+
+/// A burst lasts for a third of the measured window. Of each third the report leaves out the seconds beside a change, and of one
+/// second alone it says nothing.
+const SHORTEST_WITH_BURST: Span = Span(12_000);
 
 /// What `[machine]` asks of this host.
 pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem> {
@@ -35,6 +39,12 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         let found = format!("found \"{PEAK_WORD}\" for {} machines", machine.count);
         let expected = "a number of clients for each machine; a peak is looked for with one machine only";
         problems.push(problem("load.clients", found, expected));
+    }
+    let has_burst = machine.odd.is_some_and(|odd| odd.load == OddLoad::Burst);
+    let measured = load.get("measure").and_then(Value::as_u64).map(Span);
+    if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
+        let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.odd.load = \"burst\"");
+        problems.push(problem("load.measure", format!("found {short}"), expected));
     }
     if machine.odd.is_some_and(|odd| odd.clients.is_some()) && clients.is_none_or(|clients| !clients.is_u64()) {
         problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));

@@ -22,7 +22,7 @@ use study::Placement;
 
 /// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
 const START_LEAD_NS: u64 = 300_000_000;
-/// Driving is never silent for longer: there is a tick every second.
+/// Driving is never silent for longer once it has started: there is a tick every second.
 const DRIVE_SILENCE: Duration = Duration::from_mins(2);
 
 impl Running<'_> {
@@ -51,6 +51,7 @@ impl Running<'_> {
         let cell = self.attempt.cell;
         let request = Request::Drive { workload: cell.workload.clone(), plan };
         let halt = self.attempt.halt;
+        let silence = DRIVE_SILENCE + self.start_delay();
         let mut intervals = Vec::new();
         let mut hear = |aside, link: &mut AgentLink| {
             match aside {
@@ -62,7 +63,7 @@ impl Running<'_> {
             }
             Ok(())
         };
-        let reply = Conversation { link: machine.link(), halt }.ask_and_answer(&request, DRIVE_SILENCE, &mut hear)?;
+        let reply = Conversation { link: machine.link(), halt }.ask_and_answer(&request, silence, &mut hear)?;
         let Reply::Driven(mut driven) = reply else { return Err(mismatch("drive", &reply).into()) };
         driven.measured.intervals = intervals;
         Ok(*driven)
@@ -73,7 +74,7 @@ impl Running<'_> {
         if self.attempt.halt.others.is_none() {
             return Ok(());
         }
-        let start_ns = self.meet_for_start()? + self.start_delay_ns();
+        let start_ns = self.meet_for_start()? + in_nanos(self.start_delay());
         let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
         let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
         Ok(link.send(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
@@ -99,7 +100,7 @@ impl Running<'_> {
             }
             match seen {
                 Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
-                    Ok(start_ns) => control.start_at(start_ns + self.start_delay_ns()),
+                    Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),
                     Err(_) => control.stop(),
                 },
                 Seen::Tick(tick) => {
@@ -118,11 +119,13 @@ impl Running<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        if tick.elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
+        // On the grid of those that start together.
+        let elapsed_ms = tick.elapsed_ms + in_millis(self.start_delay());
+        if elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
             self.enter(Phase::Measure);
         }
         self.host.tick(&tick);
-        let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
+        let Tick { measured, counted, committed, errors, .. } = tick;
         let trial = self.attempt.planned.id;
         (self.attempt.tell)(Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors });
     }
@@ -157,6 +160,14 @@ impl Running<'_> {
         let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
         engine.is_some_and(|engine| !engine.remote)
     }
+}
+
+fn in_nanos(span: Duration) -> u64 {
+    u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn in_millis(span: Duration) -> u64 {
+    u64::try_from(span.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn placement_name(placement: Placement) -> &'static str {

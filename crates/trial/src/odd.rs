@@ -4,6 +4,7 @@ use crate::attempt::Running;
 use crate::error::AttemptError;
 use driver::plan::{DrivePlan, Pacing, Together};
 use machines::clock::monotonic_ns;
+use std::ops::Range;
 use std::time::Duration;
 use study::{Machine, Odd, OddLoad};
 
@@ -46,13 +47,9 @@ impl Running<'_> {
     }
 
     /// How long after the others this machine's load starts.
-    pub(crate) fn start_delay_ns(&self) -> u64 {
-        let starts_late = self.odd().is_some_and(|odd| odd.load == OddLoad::Starts);
-        let Some(late) = starts_late.then(|| self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0)) else {
-            return 0;
-        };
-        let window_ms = late.window_ms();
-        (window_ms.end - half(&late)) * NANOS_PER_MILLI
+    pub(crate) fn start_delay(&self) -> Duration {
+        let plan = self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0);
+        Duration::from_millis(self.odd().map_or(0, |odd| works(odd.load, &plan).start))
     }
 
     /// Stands by while the others are driven.
@@ -70,24 +67,42 @@ impl Running<'_> {
     }
 }
 
-/// Half of the measured window, in whole seconds, at least one.
-fn half(plan: &DrivePlan) -> u64 {
+/// When a load is there, in milliseconds since the machines' common start; the seconds after the window do not count.
+///
+/// Halves and thirds are whole seconds, at least one, so that the grids of all machines agree. What does not divide is left to the
+/// time without the load; of a burst, to the time after it.
+fn works(load: OddLoad, plan: &DrivePlan) -> Range<u64> {
     let window_ms = plan.window_ms();
-    ((window_ms.end - window_ms.start) / 2 / MILLIS_PER_SECOND).max(1) * MILLIS_PER_SECOND
+    let part = |of: u64| ((window_ms.end - window_ms.start) / of / MILLIS_PER_SECOND).max(1) * MILLIS_PER_SECOND;
+    match load {
+        OddLoad::Same => 0..window_ms.end,
+        OddLoad::Idle => 0..0,
+        OddLoad::Stops => 0..window_ms.start + part(2),
+        OddLoad::Starts => window_ms.end - part(2)..window_ms.end,
+        OddLoad::Burst => window_ms.start + part(3)..window_ms.start + 2 * part(3),
+    }
 }
 
+/// A machine that starts late has no warm-up: its sessions wait, opened, and its first seconds are those of a cold database. All of
+/// it is measured, since it is a part of what the others live beside.
 fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     let pacing = match (plan.pacing, odd.clients) {
         (Pacing::Clients { .. }, Some(clients)) => Pacing::Clients { clients },
         (pacing, _) => pacing,
     };
-    match odd.load {
-        OddLoad::Same | OddLoad::Idle => DrivePlan { pacing, ..plan.clone() },
-        // From then on it does nothing.
-        OddLoad::Stops => {
-            DrivePlan { pacing, measure_ms: half(plan), together: Some(Together { tail_s: 0 }), ..plan.clone() }
-        }
-        OddLoad::Starts => DrivePlan { pacing, warmup_ms: 0, measure_ms: half(plan), ..plan.clone() },
+    if odd.load == OddLoad::Idle {
+        return DrivePlan { pacing, ..plan.clone() };
+    }
+    let (works_ms, window_ms) = (works(odd.load, plan), plan.window_ms());
+    let ends_with_others = works_ms.end == window_ms.end;
+    let warmup_ms = window_ms.start.saturating_sub(works_ms.start);
+    DrivePlan {
+        pacing,
+        warmup_ms,
+        measure_ms: works_ms.end - works_ms.start - warmup_ms,
+        // One that ends before the others does nothing from then on.
+        together: if ends_with_others { plan.together } else { Some(Together { tail_s: 0 }) },
+        ..plan.clone()
     }
 }
 
@@ -95,23 +110,42 @@ fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_odd_machine_works_for_its_half_of_the_window() {
-        let plan = DrivePlan {
+    fn plan(warmup_ms: u64, measure_ms: u64) -> DrivePlan {
+        DrivePlan {
             pacing: Pacing::Clients { clients: 4 },
             shards: 0,
-            warmup_ms: 5_000,
-            measure_ms: 21_000,
+            warmup_ms,
+            measure_ms,
             seed: 1,
             retries: 0,
             together: Some(Together { tail_s: TAIL_S }),
-        };
+        }
+    }
+
+    #[test]
+    fn the_odd_machine_works_for_its_part_of_the_window() {
+        let plan = plan(5_000, 21_000);
         let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, &plan);
         let stops = of(OddLoad::Stops, None);
         assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
         assert_eq!(stops.together, Some(Together { tail_s: 0 }), "nothing from the middle on");
         let starts = of(OddLoad::Starts, Some(9));
         assert_eq!((starts.warmup_ms, starts.measure_ms, starts.pacing), (0, 10_000, Pacing::Clients { clients: 9 }));
+        assert_eq!(starts.together, plan.together, "it goes on as the others do");
+        let burst = of(OddLoad::Burst, None);
+        assert_eq!((burst.warmup_ms, burst.measure_ms), (0, 7_000));
+        assert_eq!(burst.together, Some(Together { tail_s: 0 }), "nothing after its third");
         assert_eq!(of(OddLoad::Same, None), plan);
+    }
+
+    #[test]
+    fn halves_and_thirds_are_whole_seconds_of_the_window() {
+        let of = |load, warmup_ms, measure_ms| works(load, &plan(warmup_ms, measure_ms));
+        assert_eq!(of(OddLoad::Stops, 5_000, 21_000), 0..15_000);
+        assert_eq!(of(OddLoad::Starts, 5_000, 21_000), 16_000..26_000);
+        assert_eq!(of(OddLoad::Burst, 5_000, 21_000), 12_000..19_000);
+        assert_eq!(of(OddLoad::Burst, 4_500, 13_000), 9_000..13_000, "the last part has what is left");
+        assert_eq!(of(OddLoad::Burst, 0, 12_000), 4_000..8_000);
+        assert_eq!(of(OddLoad::Idle, 5_000, 21_000), 0..0);
     }
 }

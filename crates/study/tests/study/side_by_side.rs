@@ -110,7 +110,7 @@ fn an_odd_machine_that_is_none() {
     assert_snapshot!(odd(2, "{ number = 0, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 0; expected a whole number from 1 to 64");
     assert_snapshot!(odd(2, "{ load = \"idle\" }"), @"x.toml:8: machine.odd.number: missing; expected a whole number from 1 to 64");
     assert_snapshot!(odd(2, "{ number = 2 }"), @"x.toml:8: machine.odd: found nothing that differs; expected one of cpu_quota, load and clients");
-    assert_snapshot!(odd(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.odd.load: found "idel"; expected "same", "idle", "stops" or "starts"; did you mean "idle"?"#);
+    assert_snapshot!(odd(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.odd.load: found "idel"; expected "same", "idle", "stops", "starts" or "burst"; did you mean "idle"?"#);
     assert_snapshot!(odd(2, "{ number = 2, load = \"idle\", clients = 3 }"), @r#"x.toml:8: machine.odd.clients: given; expected no clients, because of load = "idle""#);
     assert_snapshot!(odd(2, "{ number = 2, cpu_quota = 0.5 }"), @r#"x.toml:8: machine.odd.cpu_quota: found 0.5; expected a share such as "5%", from 1 % to 100 %"#);
     assert_snapshot!(odd(2, "{ number = 2, cpu_quota = \"150%\" }"), @r#"x.toml:8: machine.odd.cpu_quota: found "150%"; expected a share such as "5%", from 1 % to 100 %"#);
@@ -118,6 +118,15 @@ fn an_odd_machine_that_is_none() {
     let clients = machine("vcpus = 1\ncount = 2\nodd = { number = 2, clients = 8 }");
     assert_eq!(problems(&clients), "no problem");
     assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.odd.clients: given; expected this key only beside a number of load.clients");
+}
+
+/// A third of what is measured must be long enough to tell something of it.
+#[test]
+fn a_burst_needs_a_window_that_has_thirds() {
+    let burst = machine("vcpus = 1\ncount = 2\nodd = { number = 2, load = \"burst\" }");
+    let measured = |span: &str| problems(&burst.replace("measure = \"10s\"", &format!("measure = \"{span}\"")));
+    assert_eq!((measured("2m"), measured("12s")), ("no problem".to_owned(), "no problem".to_owned()));
+    assert_snapshot!(measured("11s"), @r#"x.toml:21: load.measure: found 11 s; expected at least 12 s, because of machine.odd.load = "burst""#);
 }
 
 #[test]
