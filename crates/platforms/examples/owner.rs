@@ -29,7 +29,7 @@ fn main() {
         cache: scratch.path().join("cache"),
         port: None,
     };
-    match platforms::catalog::start(kind, &serde_json::from_str(table).unwrap(), &order) {
+    match platforms::catalog::start(kind, &serde_json::from_str(table).unwrap(), &order, &|| {}) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {
             let decided = machine.decided().iter().map(|(what, answer)| format!("{what}: {answer:?}"));

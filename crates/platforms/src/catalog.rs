@@ -1,13 +1,13 @@
 //! The list of platforms. Adding one is a folder and a line here.
 
-use crate::order::{Asked, MachineOrder};
+use crate::order::{Asked, Launched, MachineOrder};
 use crate::{native, qemu};
 use machines::machine::{Machine, MachineError};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
 type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
-type Start = fn(&Map<String, Value>, &MachineOrder) -> Result<Box<dyn Machine>, MachineError>;
+type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
 /// A platform.
 #[derive(Debug, Clone, Copy)]
@@ -46,9 +46,14 @@ pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<P
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, asked))
 }
 
-/// Starts a machine and waits until the agent in it has greeted. [`MachineError::Unavailable`] means that this contender
-/// cannot be had here, and why.
-pub fn start(kind: &str, table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+/// Starts a machine and waits until the agent in it has greeted; `launched` is told before that. [`MachineError::Unavailable`]
+/// means that this contender cannot be had here, and why.
+pub fn start(
+    kind: &str,
+    table: &Map<String, Value>,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
     let unknown = || MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") };
-    (entry(kind).ok_or_else(unknown)?.start)(table, order)
+    (entry(kind).ok_or_else(unknown)?.start)(table, order, launched)
 }

@@ -31,6 +31,10 @@ pub struct MachineOrder {
     pub port: Option<u16>,
 }
 
+/// Called as soon as the machine's process runs, long before it has booted; more than once where one that could not be made
+/// as wished is made otherwise.
+pub type Launched<'a> = &'a dyn Fn();
+
 /// What a study asks of a machine whatever its platform, as far as a platform may be unable to honour it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked<'a> {

@@ -50,6 +50,9 @@ pub const EMULATED: &str = "emulated";
 /// file system. A machine for which it does has more memory than its shape says. "no" or "yes", and perhaps a reason.
 pub const DATA_CACHED_TWICE: &str = "data cached twice";
 
+/// Decided of each of several machines side by side: as which number it was started, counted from 1.
+pub const START_ORDER: &str = "start order";
+
 /// Named facts about one system, as seen from inside it (`host.json`, and `guest` in `trial.json`).
 /// Keys are dotted and stable (`cpu.model`, `memory.total_bytes`, `kernel.release`).
 pub type Facts = BTreeMap<String, Fact>;

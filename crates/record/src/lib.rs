@@ -16,6 +16,7 @@ pub mod looks;
 pub mod phase;
 pub mod plan;
 pub mod precision;
+pub mod rotation;
 pub mod run;
 #[cfg(feature = "synthetic")]
 pub mod simulated;

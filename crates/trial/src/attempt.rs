@@ -9,6 +9,7 @@ use crate::interrupts::Halt;
 use crate::places::places;
 use crate::preparation::Prepared;
 use crate::site::Site;
+use crate::start_order::Turn;
 use crate::together;
 use crate::validity;
 use agent::protocol::{Reply, Request};
@@ -61,6 +62,8 @@ pub struct Attempt<'a> {
     /// Which machine of the trial, from 1.
     pub number: u32,
     pub halt: Halt<'a>,
+    /// When it is started; none of a machine that is alone.
+    pub turn: Option<Turn<'a>>,
     /// Where the host's last sample is shown, if anybody looks.
     pub latest: Option<&'a Arc<Latest>>,
     pub tell: &'a mut dyn FnMut(Event),
@@ -82,6 +85,7 @@ pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialReco
         attempt,
         record,
         phase: Phase::Clone,
+        is_booted_again: false,
         since: Instant::now(),
         clock_read: None,
         findings,
@@ -97,6 +101,8 @@ pub(crate) struct Running<'a> {
     pub(crate) attempt: Attempt<'a>,
     pub(crate) record: TrialRecord,
     pub(crate) phase: Phase,
+    /// Because its clock ran wrong before.
+    pub(crate) is_booted_again: bool,
     since: Instant,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
@@ -122,7 +128,10 @@ impl Running<'_> {
     fn carry_out_with_right_clock(&mut self) -> Result<(), AttemptError> {
         for _ in 1..BOOTS_MAX {
             match self.carry_out_once() {
-                Err(AttemptError::WrongClock(why)) => self.record.warnings.push(format!("booted again: {why}")),
+                Err(AttemptError::WrongClock(why)) => {
+                    self.record.warnings.push(format!("booted again: {why}"));
+                    self.is_booted_again = true;
+                }
                 other => return other,
             }
         }
@@ -131,6 +140,7 @@ impl Running<'_> {
 
     fn carry_out_once(&mut self) -> Result<(), AttemptError> {
         self.enter(Phase::Clone);
+        self.wait_for_turn()?;
         let data = self.clone_data()?;
         self.enter(Phase::Boot);
         let mut machine = self.start_machine(data)?;
@@ -256,7 +266,8 @@ impl Running<'_> {
             cache: self.attempt.site.cache.clone(),
             port: self.port,
         };
-        let machine = platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order)?;
+        let machine =
+            platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order, &|| self.pass_turn())?;
         self.record.machine = Some(MachineFacts {
             platform: cell.platform.kind.clone(),
             command_line: machine.command_line().to_vec(),
@@ -264,6 +275,7 @@ impl Running<'_> {
             decided: machine.decided().iter().map(|(name, decided)| (name.clone(), fact(decided))).collect(),
             ..MachineFacts::default()
         });
+        self.record_turn();
         Ok(machine)
     }
 

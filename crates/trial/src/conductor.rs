@@ -241,6 +241,7 @@ impl Run<'_> {
                     folder: self.order.folder.trial(planned.id),
                     number: 1,
                     halt: Halt::by_user(self.order.interrupts),
+                    turn: None,
                     latest: self.order.latest,
                     tell: &mut |event| voice.tell(&event),
                 },

@@ -21,5 +21,6 @@ pub mod preparation;
 mod rendezvous;
 mod sampling;
 pub mod site;
+mod start_order;
 mod together;
 pub mod validity;

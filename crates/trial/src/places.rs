@@ -4,6 +4,7 @@ use crate::cell::CellOrder;
 use crate::site::Site;
 use machines::machine::MachineError;
 use platforms::placement::{self, Place, Topology};
+use record::rotation::Rotation;
 
 /// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place, so that
 /// what is owed to a place is told apart from what is owed to a machine.
@@ -11,6 +12,7 @@ pub fn places(cell: &CellOrder, site: &Site, block: u32) -> Result<Vec<Place>, M
     let unavailable = |why| MachineError::Unavailable { why };
     let policy = cell.machine.policy().map_err(unavailable)?;
     let topology = Topology::of_host(&site.cpus);
-    let places = placement::place(&topology, &policy, cell.machine.count.max(1), cell.machine.vcpus, block);
+    let (count, vcpus) = (cell.machine.count.max(1), cell.machine.vcpus);
+    let places = placement::place(&topology, &policy, count, vcpus, Rotation::of_block(block, count).places);
     places.map_err(|misfit| unavailable(misfit.to_string()))
 }

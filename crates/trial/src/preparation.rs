@@ -257,7 +257,7 @@ impl Making<'_> {
             cache: self.site.cache.clone(),
             port: None,
         };
-        let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order)?;
+        let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order, &|| {})?;
         let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory_bytes.0 };
         let found = self.fill(machine.as_mut(), shape, tell)?;
         machine.stop(END_LIMIT)?;

@@ -9,6 +9,7 @@ use crate::error::AttemptError;
 use crate::interrupts::Halt;
 use crate::odd;
 use crate::rendezvous::Rendezvous;
+use crate::start_order::{StartOrder, Turn};
 use record::event::Event;
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
@@ -22,7 +23,7 @@ type Carried = Result<TrialRecord, AttemptError>;
 pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     whole.folder.begin()?;
     let count = whole.cell.machine.count;
-    let rendezvous = Rendezvous::of(count);
+    let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
     let halt = Halt { others: Some(&rendezvous), ..whole.halt };
     let leader = odd::leader(&whole.cell.machine);
     let mut chorus = Chorus::of(count, leader);
@@ -31,7 +32,8 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let each: Vec<Carried> = thread::scope(|scope| {
         let begin = |number| {
             let (shared, send) = (&shared, send.clone());
-            scope.spawn(move || shared.carry_out(number, halt, &send, started))
+            let turn = order.turn(number, shared.planned.block, count);
+            scope.spawn(move || shared.carry_out(number, halt, turn, &send, started))
         };
         let threads: Vec<ScopedJoinHandle<'_, Carried>> = (1..=count).map(begin).collect();
         drop(send);
@@ -68,7 +70,14 @@ impl<'a> Shared<'a> {
         Self { planned, contender, cell, prepared, site, scratch, folder: folder.clone(), latest: *latest }
     }
 
-    fn carry_out(&self, number: u32, halt: Halt<'_>, send: &Sender<(u32, Event)>, started: &str) -> Carried {
+    fn carry_out(
+        &self,
+        number: u32,
+        halt: Halt<'_>,
+        turn: Turn<'_>,
+        send: &Sender<(u32, Event)>,
+        started: &str,
+    ) -> Carried {
         // A panic must not leave the others waiting.
         let _others = GiveUpOnPanic(halt);
         let scratch = self.own_scratch(number)?;
@@ -82,6 +91,7 @@ impl<'a> Shared<'a> {
             folder: self.folder.machine(number),
             number,
             halt,
+            turn: Some(turn),
             // The host is sampled once, and its last sample shown once.
             latest: self.latest.filter(|_| number == odd::leader(&self.cell.machine)),
             tell: &mut |event| {

@@ -2,6 +2,8 @@
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, processes_mentioning, text};
+use record::facts::Fact;
+use record::rotation::Rotation;
 use record::run::StoredTrial;
 use record::trial::Outcome;
 use std::collections::BTreeSet;
@@ -43,13 +45,30 @@ fn each_is_whole(trial: &StoredTrial, count: usize) {
     assert_eq!(trial.record.driver.as_ref().expect("composed").work.transactions, sum);
 }
 
+/// What the record says of each machine's place and of when it was started is what the block has for it.
+fn changes_places_and_starts_as_planned(trial: &StoredTrial, count: u32) {
+    let rotation = Rotation::of_block(trial.record.block, count);
+    for (number, machine) in (1..).zip(&trial.machines) {
+        let decided = &machine.record.machine.as_ref().expect("facts").decided;
+        let is = |name: &str, expected: u32| assert_eq!(decided.get(name), Some(&Fact::known(expected.to_string())));
+        is("place", rotation.place(number, count));
+        is("start order", rotation.start(number, count));
+    }
+}
+
 #[test]
 fn three_native_machines_are_driven_together() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = runs(&side_by_side(3, "platform = { kind = \"native\" }"));
-    each_is_whole(&place.record().trials[0], 3);
+    let study = side_by_side(3, "platform = { kind = \"native\" }");
+    let place = runs(&study.replace("blocks = 1", "blocks = 3").replace("measure = \"3s\"", "measure = \"1s\""));
+    let run = place.record();
+    assert_eq!(run.trials.len(), 3);
+    for trial in &run.trials {
+        each_is_whole(trial, 3);
+        changes_places_and_starts_as_planned(trial, 3);
+    }
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     assert!(markdown.contains("minimum of 3"), "{markdown}");
 }

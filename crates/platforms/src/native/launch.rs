@@ -2,7 +2,7 @@
 
 use super::command::{CommandOrder, NOT_MOUNTED_STATUS, command_line};
 use super::machine::{io_error, unavailable, what};
-use crate::order::MachineOrder;
+use crate::order::{Launched, MachineOrder};
 use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;
 use machines::process::{Launch, Process};
@@ -37,7 +37,11 @@ pub(super) enum Outcome {
 }
 
 impl Started {
-    pub fn try_with(command: &CommandOrder, order: &MachineOrder) -> Result<Outcome, MachineError> {
+    pub fn try_with(
+        command: &CommandOrder,
+        order: &MachineOrder,
+        launched: Launched<'_>,
+    ) -> Result<Outcome, MachineError> {
         let stderr = order.scratch.join(format!("{}.stderr", order.name));
         let log = File::create(&stderr).map_err(io_error("making a log"))?;
         let launch = Launch::new(&command_line(command)).folder(&order.scratch);
@@ -46,6 +50,7 @@ impl Started {
             Process::start(launch).map_err(|error| io_error("starting the machine")(io::Error::other(error)))?;
         scratch::record_process(&order.scratch, process.identity())
             .map_err(|error| io_error("writing down a process")(io::Error::other(error)))?;
+        launched();
         let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
             return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
         };

@@ -4,7 +4,7 @@ use super::command::{CommandOrder, Confinement, Data, command_line};
 use super::launch::{Outcome, Started};
 use super::limits::{self, Limits};
 use crate::affinity;
-use crate::order::MachineOrder;
+use crate::order::{Launched, MachineOrder};
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
 use machines::cgroup::Cgroups;
@@ -38,7 +38,11 @@ pub struct NativeMachine {
     name: String,
 }
 
-pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+pub fn start(
+    _table: &Map<String, Value>,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
     let mut decided = Decided::new();
     let Limits { groups, cpus } = limits::make(order, &mut decided);
     let data = match &order.data {
@@ -55,7 +59,7 @@ pub fn start(_table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dy
         cgroups: groups.paths(),
         writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
     };
-    let started = start_as_allowed(&mut command, order, &mut decided)?;
+    let started = start_as_allowed(&mut command, order, launched, &mut decided)?;
     let started_id = started.process.identity().pid;
     let cpus = affinity::of_thread(started_id);
     decided.insert("host CPUs".to_owned(), cpus.map(|cpus| affinity::list(&cpus)).map_err(|error| error.to_string()));
@@ -100,12 +104,13 @@ fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
 fn start_as_allowed(
     command: &mut CommandOrder,
     order: &MachineOrder,
+    launched: Launched<'_>,
     decided: &mut Decided,
 ) -> Result<Started, MachineError> {
     let mut data = None;
     let mut confinement = Ok("bubblewrap".to_owned());
     loop {
-        match Started::try_with(command, order)? {
+        match Started::try_with(command, order, launched)? {
             Outcome::Greeted(started) => {
                 decided.insert("processor".to_owned(), Ok("the host's own".to_owned()));
                 decided.insert("data cached twice".to_owned(), cached_twice(&command.data));

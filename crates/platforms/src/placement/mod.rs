@@ -116,7 +116,7 @@ pub fn divided(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
     parts
 }
 
-/// A place for each of `count` equal machines. `rotation`, usually the number of the block, shifts which machine gets which.
+/// A place for each of `count` equal machines. `rotation` is by how many places each has moved on.
 pub fn place(
     topology: &Topology,
     policy: &Policy,

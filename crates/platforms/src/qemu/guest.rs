@@ -27,6 +27,15 @@ pub struct Guest {
     logs: Logs,
 }
 
+/// A QEMU that runs; of its guest nothing is known yet.
+pub struct LaunchedGuest {
+    command_line: Vec<String>,
+    process: Process,
+    agent: UnixStream,
+    control: UnixStream,
+    logs: Logs,
+}
+
 /// What QEMU and the guest print.
 struct Logs {
     what: String,
@@ -34,16 +43,13 @@ struct Logs {
     stderr: PathBuf,
 }
 
-impl Guest {
-    /// Starts QEMU in `folder` and waits until the agent inside greets. With it comes QEMU's own connection.
-    pub fn boot(order: &CommandOrder, folder: &Path, limit: Duration) -> Result<(Self, Qmp), MachineError> {
+impl LaunchedGuest {
+    /// Starts QEMU in `folder`.
+    pub fn start(order: &CommandOrder, folder: &Path) -> Result<Self, MachineError> {
         let what = format!("the guest {}", order.name);
         let logs = Logs { what, console: order.console.clone(), stderr: folder.join(format!("{}.stderr", order.name)) };
         let command_line = command_line(order);
-        let io = |doing: &str| {
-            let doing = format!("{doing} for {}", logs.what);
-            move |source| MachineError::Io { doing, source }
-        };
+        let io = |doing: &str| logs.failing(doing);
         let (agent, agent_inside) = UnixStream::pair().map_err(io("making a socket"))?;
         let (control, control_inside) = UnixStream::pair().map_err(io("making a socket"))?;
         let launch = Launch::new(&command_line)
@@ -51,22 +57,36 @@ impl Guest {
             .stdin(OwnedFd::from(agent_inside))
             .stdout(OwnedFd::from(control_inside))
             .stderr(File::create(&logs.stderr).map_err(io("making a log"))?);
-        let mut process = Process::start(launch).map_err(|error| io("starting QEMU")(std::io::Error::other(error)))?;
+        let process = Process::start(launch).map_err(|error| io("starting QEMU")(std::io::Error::other(error)))?;
         scratch::record_process(folder, process.identity())
             .map_err(|error| io("writing down QEMU")(std::io::Error::other(error)))?;
+        Ok(Self { command_line, process, agent, control, logs })
+    }
+
+    /// Waits until the agent inside greets. With it comes QEMU's own connection.
+    pub fn greeted(self, limit: Duration) -> Result<(Guest, Qmp), MachineError> {
+        let Self { command_line, mut process, agent, control, logs } = self;
+        let io = |doing: &str| logs.failing(doing);
         let qmp = Qmp::negotiate(control)
             .map_err(|error| ended_or(&mut process, &logs, io("greeting QEMU")(std::io::Error::other(error))))?;
         let reader = agent.try_clone().map_err(io("sharing a socket"))?;
         let writer = agent.try_clone().map_err(io("sharing a socket"))?;
         let mut link = AgentLink::new(reader, writer);
         match link.greeting(limit) {
-            Ok(_) => Ok((Self { link, command_line, process, agent, logs }, qmp)),
+            Ok(_) => Ok((Guest { link, command_line, process, agent, logs }, qmp)),
             Err(LinkError::TooSlow(_)) => {
                 Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.tail() })
             }
             Err(error) if error.is_end() => Err(ended_or(&mut process, &logs, error.into())),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+impl Guest {
+    /// Starts QEMU in `folder` and waits until the agent inside greets.
+    pub fn boot(order: &CommandOrder, folder: &Path, limit: Duration) -> Result<(Self, Qmp), MachineError> {
+        LaunchedGuest::start(order, folder)?.greeted(limit)
     }
 
     pub fn pid(&self) -> u32 {
@@ -108,6 +128,11 @@ fn ended_or(process: &mut Process, logs: &Logs, error: MachineError) -> MachineE
 }
 
 impl Logs {
+    fn failing(&self, doing: &str) -> impl FnOnce(std::io::Error) -> MachineError + use<> {
+        let doing = format!("{doing} for {}", self.what);
+        move |source| MachineError::Io { doing, source }
+    }
+
     /// What QEMU said, then what the guest said.
     fn tail(&self) -> String {
         let texts = [&self.stderr, &self.console].map(|path| tail::of_file(path));

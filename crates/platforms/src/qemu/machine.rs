@@ -2,11 +2,11 @@
 
 use super::accelerator::{self, Choice, Probe};
 use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
-use super::guest::Guest;
+use super::guest::{Guest, LaunchedGuest};
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
 use super::{placed, watch};
-use crate::order::MachineOrder;
+use crate::order::{Launched, MachineOrder};
 use crate::placement::divided;
 use images::data::DataDisk;
 use images::initramfs::InitramfsError;
@@ -39,7 +39,11 @@ pub struct QemuMachine {
     address: Option<SocketAddr>,
 }
 
-pub fn start(table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn Machine>, MachineError> {
+pub fn start(
+    table: &Map<String, Value>,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
     let settings: QemuSettings =
         settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     can_be_had(&settings, order)?;
@@ -51,7 +55,9 @@ pub fn start(table: &Map<String, Value>, order: &MachineOrder) -> Result<Box<dyn
         Accelerator::Kvm => KVM_BOOT_LIMIT,
         Accelerator::Tcg => TCG_BOOT_LIMIT,
     };
-    let (guest, mut qmp) = Guest::boot(&command, &order.scratch, limit)?;
+    let guest = LaunchedGuest::start(&command, &order.scratch)?;
+    launched();
+    let (guest, mut qmp) = guest.greeted(limit)?;
     let mut decided = decide(&mut qmp, &command, &choice)?;
     placed::settle(guest.pid(), &mut qmp, &order.place, &command, &mut decided)
         .map_err(|error| failing("asking QEMU", error))?;

@@ -12,6 +12,7 @@ use platforms::order::MachineOrder;
 use platforms::placement;
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -108,7 +109,10 @@ impl Place {
     }
 
     pub fn try_start(&self, kind: &str, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
-        platforms::catalog::start(kind, &as_table(table), &self.order)
+        let is_launched = Cell::new(false);
+        let started = platforms::catalog::start(kind, &as_table(table), &self.order, &|| is_launched.set(true));
+        assert!(is_launched.get() || started.is_err(), "{kind} does not tell that it is launched");
+        started
     }
 
     /// Starts it and tells what became of each thing asked for.

@@ -1,0 +1,132 @@
+//! Machines of a trial begin one after the other, in an order that changes from block to block: each as soon as the one before it
+//! is launched, or has failed. From then on they boot side by side. What is owed to having been first then shows as such.
+
+use crate::attempt::Running;
+use crate::conversation::AskError;
+use crate::interrupts::Halt;
+use record::facts::{Fact, START_ORDER};
+use record::rotation::Rotation;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How often who waits looks whether the trial is given up.
+const LOOK_UP: Duration = Duration::from_millis(100);
+
+/// Of one trial.
+#[derive(Debug, Default)]
+pub struct StartOrder {
+    /// How many have had their turn.
+    passed: Mutex<u32>,
+    changed: Condvar,
+}
+
+/// The turn of one machine.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    order: &'a StartOrder,
+    /// Counted from 1.
+    position: u32,
+}
+
+impl StartOrder {
+    pub fn turn(&self, machine: u32, block: u32, count: u32) -> Turn<'_> {
+        Turn { order: self, position: Rotation::of_block(block, count).start(machine, count) }
+    }
+
+    fn passed(&self) -> MutexGuard<'_, u32> {
+        self.passed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Turn<'_> {
+    /// Waits until all before it have had theirs. Each of them has limits on everything that it does until then.
+    pub fn wait(&self, halt: Halt<'_>) -> Result<(), AskError> {
+        let mut passed = self.order.passed();
+        while *passed + 1 < self.position {
+            if halt.now() {
+                return Err(halt.reason());
+            }
+            let waited = self.order.changed.wait_timeout(passed, LOOK_UP);
+            passed = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(())
+    }
+
+    /// The next may begin. Further calls change nothing.
+    pub fn pass(&self) {
+        let mut passed = self.order.passed();
+        *passed = (*passed).max(self.position);
+        self.order.changed.notify_all();
+    }
+}
+
+impl Running<'_> {
+    /// Waits for this machine's turn; one that is alone, or had its turn before, begins at once.
+    pub(crate) fn wait_for_turn(&self) -> Result<(), AskError> {
+        self.attempt.turn.map_or(Ok(()), |turn| turn.wait(self.attempt.halt))
+    }
+
+    pub(crate) fn pass_turn(&self) {
+        if let Some(turn) = &self.attempt.turn {
+            turn.pass();
+        }
+    }
+
+    /// Writes down when this machine was started, now that its facts are there.
+    pub(crate) fn record_turn(&mut self) {
+        let Some(turn) = &self.attempt.turn else { return };
+        let position = if self.is_booted_again {
+            Fact::unavailable("it was booted again after the others had been started")
+        } else {
+            Fact::known(turn.position.to_string())
+        };
+        if let Some(machine) = &mut self.record.machine {
+            machine.decided.insert(START_ORDER.to_owned(), position);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupts::Interrupts;
+    use crate::rendezvous::Rendezvous;
+    use std::thread;
+
+    #[test]
+    fn each_begins_when_the_one_before_it_has_passed_its_turn_on() {
+        for block in 1..=9 {
+            let (order, interrupts, begun) = (StartOrder::default(), Interrupts::default(), Mutex::new(Vec::new()));
+            thread::scope(|scope| {
+                for machine in 1..=8 {
+                    let (order, interrupts, begun) = (&order, &interrupts, &begun);
+                    scope.spawn(move || {
+                        let turn = order.turn(machine, block, 8);
+                        turn.wait(Halt::by_user(interrupts)).unwrap();
+                        begun.lock().unwrap().push(turn.position);
+                        turn.pass();
+                        // One that is made otherwise than it was wished is launched again.
+                        turn.pass();
+                    });
+                }
+            });
+            assert_eq!(begun.into_inner().unwrap(), (1..=8).collect::<Vec<_>>(), "block {block}");
+        }
+    }
+
+    #[test]
+    fn nobody_waits_for_one_that_failed_or_when_the_user_stops() {
+        let (order, interrupts, others) = (StartOrder::default(), Interrupts::default(), Rendezvous::of(2));
+        let halt = Halt { interrupts: &interrupts, others: Some(&others) };
+        let last = order.turn(2, 1, 2);
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| last.wait(halt));
+            others.give_up();
+            assert!(matches!(waiting.join().unwrap(), Err(AskError::OthersFailed)));
+        });
+        interrupts.raise();
+        interrupts.raise();
+        assert!(matches!(last.wait(halt), Err(AskError::Interrupted)));
+        assert!(order.turn(1, 1, 2).wait(halt).is_ok(), "there is nobody to wait for");
+    }
+}
