@@ -3,13 +3,16 @@
 //! Absolute times say something about the machine only, so each race ends in a ratio. Nothing of ours is linked here: the
 //! release binary is raced as users run it, and asked through the protocol of its agent.
 
+mod bar;
 mod boot;
+mod consolidation;
 mod conversation;
 mod driver;
 mod load;
 mod postgres;
 mod ratio;
 mod rows;
+mod sharing;
 mod statistics;
 mod study;
 mod table;
@@ -60,6 +63,14 @@ pub enum Race {
         #[arg(long, default_value_t = 40)]
         blocks: u32,
     },
+    /// Eight machines side by side against one: skew of their windows, preparing them, the load engine's CPU, the conductor's
+    Consolidation {
+        /// Trials of eight machines in which windows are compared, of native machines and of guests each
+        #[arg(long, default_value_t = 20)]
+        trials: u32,
+        #[arg(long, default_value_t = 5)]
+        rounds: u32,
+    },
     /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
     Statistics {
         /// Of equal contenders, for each number of blocks
@@ -76,6 +87,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
         Race::Driver { rounds, seconds, only } => driver::race(&ground()?, *rounds, *seconds, only),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
+        Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }

@@ -3,8 +3,9 @@
 use super::Ground;
 use anyhow::Context;
 use serde_json::Value;
+use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 
 /// A run that has ended, well or not.
 pub struct Ended {
@@ -26,17 +27,45 @@ impl Ended {
 }
 
 pub fn run(ground: &Ground, name: &str, text: &str) -> anyhow::Result<Ended> {
+    watched(ground, name, text, &mut |_, _| Ok(()))
+}
+
+/// The same; `watch` gets the process and each line that it tells.
+pub fn watched(
+    ground: &Ground,
+    name: &str,
+    text: &str,
+    watch: &mut dyn FnMut(u32, &str) -> anyhow::Result<()>,
+) -> anyhow::Result<Ended> {
     let study = ground.folder.join(name).with_extension("toml");
     std::fs::write(&study, text).with_context(|| format!("writing {}", study.display()))?;
     let runs = ground.folder.join("runs");
-    let output = Command::new(&ground.bakeoff)
-        .args([Path::new("run"), &study, Path::new("--runs"), &runs])
-        .env("BAKEOFF_CACHE", &ground.cache)
-        .output()
-        .context("starting bakeoff run")?;
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let mut command = Command::new(&ground.bakeoff);
+    command.args([Path::new("run"), &study, Path::new("--runs"), &runs]).env("BAKEOFF_CACHE", &ground.cache);
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    let mut bakeoff = Reaped(command.spawn().context("starting bakeoff run")?);
+    let told = bakeoff.0.stderr.take().context("its progress is piped")?;
+    let mut said = String::new();
+    for line in BufReader::new(told).lines() {
+        let line = line.context("reading its progress")?;
+        watch(bakeoff.0.id(), &line)?;
+        said.push_str(&line);
+        said.push('\n');
+    }
+    bakeoff.0.wait().context("waiting for its end")?;
     let folder = newest_folder(&runs).with_context(|| format!("the run said:\n{said}"))?;
     Ok(Ended { folder, said })
+}
+
+/// A race that fails in the midst leaves no run behind.
+struct Reaped(Child);
+
+impl Drop for Reaped {
+    fn drop(&mut self) {
+        // Both fail only if it has ended already, which is what is wanted.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
 }
 
 fn newest_folder(runs: &Path) -> anyhow::Result<PathBuf> {

@@ -12,10 +12,11 @@ mod summary;
 mod terminals;
 
 use super::Ground;
+use super::bar::{self, Bar};
 use contestant::{Contestant, Run};
 use scenario::{SCENARIOS, Scenario};
 use server::{Product, Server};
-use summary::{Bar, Rounds};
+use summary::Rounds;
 
 /// Rows of the one table that all contestants work on.
 const TABLE_ROWS: u32 = 100_000;
@@ -39,7 +40,7 @@ pub fn race(ground: &Ground, rounds: u32, seconds: u32, only: &str) -> anyhow::R
         }
         server.stop()?;
     }
-    summary::verdict(&bars)
+    bar::verdict(&bars)
 }
 
 fn compare(

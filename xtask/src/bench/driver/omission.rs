@@ -5,7 +5,7 @@ use super::TABLE_ROWS;
 use super::contestant::{self, json, number_after};
 use super::scenario::Test;
 use super::server::Server;
-use super::summary::{Asked, Bar, median};
+use crate::bench::bar::{Asked, Bar, median};
 use crate::process;
 use anyhow::{Context, ensure};
 use std::path::Path;

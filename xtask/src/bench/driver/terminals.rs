@@ -6,7 +6,7 @@ use super::TABLE_ROWS;
 use super::contestant::{self, Contestant, Sample, run_to_end};
 use super::scenario::Test;
 use super::server::Server;
-use super::summary::{Asked, Bar, median};
+use crate::bench::bar::{Asked, Bar, median};
 use anyhow::Context;
 
 const TERMINALS: &str = "200000";
