@@ -140,8 +140,8 @@ impl Running<'_> {
 
     fn carry_out_once(&mut self) -> Result<(), AttemptError> {
         self.enter(Phase::Clone);
-        self.wait_for_turn()?;
         let data = self.clone_data()?;
+        self.wait_for_turn()?;
         self.enter(Phase::Boot);
         let mut machine = self.start_machine(data)?;
         let done = self.in_machine(machine.as_mut());
