@@ -66,12 +66,12 @@ impl Cell {
         self.of_machine("count").and_then(|count| u32::try_from(count).ok()).unwrap_or(1)
     }
 
-    /// Of several machines the one that is there to stand idle, or to begin or stop working in the midst, or both: what the others do
-    /// beside it is measured, and not what it does.
+    /// Of several machines the one that is there to stand idle, to begin or stop working in the midst, or both, or to do other work:
+    /// what the others do beside it is measured, and not what it does.
     pub fn bystander(&self) -> Option<u32> {
         let odd = self.settings.get("machine")?.get("odd")?;
         let number = u32::try_from(odd.get("number")?.as_u64()?).ok()?;
-        (odd.get("load")?.as_str()? != "same").then_some(number)
+        (odd.get("load")?.as_str()? != "same" || odd.get("workload").is_some()).then_some(number)
     }
 
     /// A whole number of the shape that each machine has, by its name in a study ("vcpus", "memory").

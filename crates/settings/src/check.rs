@@ -148,6 +148,7 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
             (min..=max).contains(&share).then(|| Value::from(share))
         }
         Holds::Table(_) => None,
+        Holds::Entry => value.is_object().then(|| value.clone()),
         Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
     }
 }

@@ -44,6 +44,7 @@ impl fmt::Display for Holds {
                 let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();
                 write!(formatter, "a table with the keys {}", names.join(", "))
             }
+            Self::Entry => formatter.write_str("a table with a kind"),
             Self::IntegerOr { min, max, words } => {
                 formatter.write_str("a whole number")?;
                 range(formatter, &min, (max != i64::MAX).then_some(&max))?;

@@ -58,6 +58,8 @@ pub enum Holds {
         max: f64,
     },
     Table(&'static [Key]),
+    /// A table for an entry of a catalog: the entry's kind, and its keys, which are known and checked where the catalog is.
+    Entry,
     /// How many there are of something, or a size such as "80MiB" that they take together; normalised to how many.
     Count {
         min: u64,

@@ -6,6 +6,7 @@ use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
+use crate::shape::ODD_WORKLOAD;
 use crate::side_by_side;
 use platforms::order::Asked;
 use platforms::placement::Topology;
@@ -39,12 +40,14 @@ pub fn decide(
     let mut notes: Vec<WorkloadNote> = Vec::new();
     let mut told: Vec<Problem> = Vec::new();
     for (id, draft) in (0..).zip(drafts) {
-        let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), note: None };
+        let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), notes: Vec::new() };
         let settings = deciding.cell();
         merge(&mut told, deciding.problems, &draft.contender);
-        let is_new = |note: &WorkloadNote| notes.iter().all(|other| other.kind != note.kind);
-        let note = deciding.note.filter(is_new);
-        notes.extend(note);
+        for note in deciding.notes {
+            if notes.iter().all(|other| other.kind != note.kind) {
+                notes.push(note);
+            }
+        }
         cells.push(Cell {
             id,
             contender: draft.contender.clone(),
@@ -84,7 +87,8 @@ struct Deciding<'a> {
     catalogs: &'a Catalogs,
     host: &'a Host,
     problems: Vec<Problem>,
-    note: Option<WorkloadNote>,
+    /// Of each workload, that of the odd machine last.
+    notes: Vec<WorkloadNote>,
 }
 
 impl Deciding<'_> {
@@ -96,11 +100,9 @@ impl Deciding<'_> {
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
         let platform = self.kind("platform", &catalogs.platforms);
         let platform_table = platform.and_then(|entry| self.entry("platform", entry));
-        let workload = self.kind("workload", &catalogs.workloads);
-        let workload_table = workload.and_then(|entry| self.entry("workload", entry));
-        if let (Some(entry), Some(table)) = (workload, &workload_table) {
-            self.workload_fits(entry, table);
-        }
+        let workload = self.workload("workload");
+        let odd_workload = self.odd_workload();
+        let machine = machine.map(|table| with_odd_workload(table, odd_workload));
         let load = self.table("load", LOAD).and_then(|table| self.offered(table));
         if let (Some(load), Some(engine)) = (&load, engine) {
             self.placement_fits(load, engine);
@@ -113,7 +115,6 @@ impl Deciding<'_> {
         }
         let platform = platform.zip(platform_table).map(|(entry, table)| with_kind(entry, table));
         let engine = engine.zip(engine_table).map(|(entry, table)| with_kind(entry, table));
-        let workload = workload.zip(workload_table).map(|(entry, table)| with_kind(entry, table));
         let parts = [("machine", machine), ("platform", platform), ("engine", engine), ("workload", workload)];
         let parts = parts.into_iter().chain([("load", load)]);
         parts.filter_map(|(name, table)| Some((name.to_owned(), Value::Object(table?)))).collect()
@@ -251,11 +252,22 @@ impl Deciding<'_> {
         self.take("platform", problems);
     }
 
-    fn workload_fits(&mut self, entry: &Kind, table: &Map<String, Value>) {
-        match (self.catalogs.check_workload)(entry.kind, table) {
-            Ok(note) => self.note = Some(note),
-            Err(problems) => self.take("workload", problems),
+    /// The decided table of the workload at `path`.
+    fn workload(&mut self, path: &str) -> Option<Map<String, Value>> {
+        let catalogs = self.catalogs;
+        let entry = self.kind(path, &catalogs.workloads)?;
+        let table = self.entry(path, entry)?;
+        match (catalogs.check_workload)(entry.kind, &table) {
+            Ok(note) => self.notes.push(note),
+            Err(problems) => self.take(path, problems),
         }
+        Some(with_kind(entry, table))
+    }
+
+    /// The same of the odd machine, if it has one of its own. What is no table is told with the keys of `[machine]`.
+    fn odd_workload(&mut self) -> Option<Map<String, Value>> {
+        self.tables.get(ODD_WORKLOAD)?.as_object()?;
+        self.workload(ODD_WORKLOAD)
     }
 
     /// Exactly one thing makes work due; what belongs to it is filled in, and what belongs to another is refused.
@@ -316,6 +328,14 @@ impl Deciding<'_> {
             self.tell("load.placement", "found \"outside\"", expected);
         }
     }
+}
+
+/// The keys of `[machine]` leave open what is in the table of a workload.
+fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String, Value>>) -> Map<String, Value> {
+    if let (Some(Value::Object(odd)), Some(decided)) = (machine.get_mut("odd"), decided) {
+        odd.insert("workload".to_owned(), Value::Object(decided));
+    }
+    machine
 }
 
 fn is_outside(load: &Map<String, Value>) -> bool {

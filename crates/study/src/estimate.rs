@@ -2,11 +2,11 @@
 //!
 //! The same plan gives the same estimate everywhere. Live progress corrects it by what phases really took.
 
-use crate::shape::{Load, Offered, load};
+use crate::overrides::at;
+use crate::shape::{Load, ODD_WORKLOAD, Offered, load};
 use driver::ladder::{Limits, steps_max};
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
-use serde_json::Value;
 
 /// Making one data disk: building the schema, loading, checking.
 const LOAD_MS: u64 = 30_000;
@@ -68,18 +68,19 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
     estimate
 }
 
-/// Cells of one engine, workload and disk share the loaded data.
+/// Machines of one engine, workload and disk share the loaded data.
 fn data_disks(plan: &Plan) -> u64 {
-    let data = |cell: &Cell| {
-        let part = |name: &str| cell.settings.get(name).cloned();
-        let disk = part("machine").and_then(|machine| machine.get("disk").cloned());
-        [part("engine"), part("workload"), disk].map(Option::<Value>::unwrap_or_default)
-    };
+    let part = |cell: &Cell, path: &str| at(&cell.settings, path).cloned();
+    let is_planned = |cell: &&Cell| plan.trials.iter().any(|trial| trial.cell == cell.id);
     let mut seen = Vec::new();
-    for cell in plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) {
-        let data = data(cell);
-        if !seen.contains(&data) {
-            seen.push(data);
+    for cell in plan.cells.iter().filter(is_planned) {
+        for workload in
+            [Some(part(cell, "workload").unwrap_or_default()), part(cell, ODD_WORKLOAD)].into_iter().flatten()
+        {
+            let data = (part(cell, "engine"), workload, part(cell, "machine.disk"));
+            if !seen.contains(&data) {
+                seen.push(data);
+            }
         }
     }
     seen.len() as u64

@@ -143,6 +143,13 @@ const ODD: &[Key] = &[
         default: Some(""),
         meaning: "its own number of clients, in place of load.clients",
     },
+    Key {
+        name: "workload",
+        holds: Holds::Entry,
+        default: Some(""),
+        meaning: "its own workload, written as [workload] is and in place of it: it holds other data, its clients do other work, \
+                  and it is in no total and no score",
+    },
 ];
 
 const DISK: &[Key] = &[

@@ -46,12 +46,7 @@ impl Tables {
     }
 
     pub fn get(&self, path: &str) -> Option<&Value> {
-        let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
-        let mut value = self.values.get(first)?;
-        for name in rest.into_iter().flat_map(|rest| rest.split('.')) {
-            value = value.get(name)?;
-        }
-        Some(value)
+        at(&self.values, path)
     }
 
     /// The line of `path`, or of the nearest table around it that is written somewhere.
@@ -96,6 +91,12 @@ impl Tables {
         set(&mut self.values, table, &Value::Object(Map::new()));
         self.lines.retain(|path, _| !is_inside(path, table));
     }
+}
+
+/// What is at a dotted path of these tables.
+pub fn at<'a>(tables: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(tables.get(first)?, |value, name| value.get(name))
 }
 
 /// Whether `path` is below `table`.

@@ -164,7 +164,7 @@ fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
         Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } | Holds::Share { .. } => true,
         Holds::Size { .. } | Holds::Count { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
-        Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) => false,
+        Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) | Holds::Entry => false,
     };
     if is_text { format!("\"{}\"", default.trim_matches('"')) } else { default.to_owned() }
 }
@@ -183,6 +183,7 @@ fn any(holds: Holds) -> String {
         Holds::Rate { .. } => "\"500/s\"".to_owned(),
         Holds::Share { .. } => "\"1%\"".to_owned(),
         Holds::Table(_) => "{}".to_owned(),
+        Holds::Entry => "{ kind = \"…\" }".to_owned(),
     }
 }
 

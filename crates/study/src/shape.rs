@@ -1,7 +1,7 @@
 //! A decided cell in types, for those who carry it out.
 
 use crate::keys::{LOAD, MACHINE, PEAK_WORD};
-use crate::overrides::KIND;
+use crate::overrides::{KIND, at};
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
 use record::trial::{Pacing, Process};
@@ -60,7 +60,7 @@ pub enum Pinning {
 }
 
 /// `machine.odd` of a cell.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Odd {
     /// From 1 to the number of machines.
     pub number: u32,
@@ -71,7 +71,13 @@ pub struct Odd {
     /// Its own number, in place of that in `[load]`.
     #[serde(default)]
     pub clients: Option<u32>,
+    /// Its own table, in place of `[workload]`; its kind and the rest are got by [`kind_and_table`] at [`ODD_WORKLOAD`].
+    #[serde(default)]
+    pub workload: Option<Map<String, Value>>,
 }
+
+/// Where the odd machine's own workload is in a cell, if it has one.
+pub const ODD_WORKLOAD: &str = "machine.odd.workload";
 
 /// What the odd machine's clients do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -218,9 +224,10 @@ fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T,
     settings::read(table.unwrap_or(&Map::new()), keys)
 }
 
-/// The kind of a cell's `platform`, `engine` or `workload`, and the rest of its table, as the catalogs take them.
-pub fn kind_and_table<'a>(cell: &'a Cell, part: &str) -> Option<(&'a str, Map<String, Value>)> {
-    let table = cell.settings.get(part)?.as_object()?;
+/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`ODD_WORKLOAD`], and the rest of that table, as
+/// the catalogs take them.
+pub fn kind_and_table<'a>(cell: &'a Cell, path: &str) -> Option<(&'a str, Map<String, Value>)> {
+    let table = at(&cell.settings, path)?.as_object()?;
     let kind = table.get(KIND)?.as_str()?;
     let rest = table.iter().filter(|(name, _)| *name != KIND).map(|(name, value)| (name.clone(), value.clone()));
     Some((kind, rest.collect()))

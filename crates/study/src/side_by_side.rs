@@ -40,7 +40,7 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
         let expected = "a number of clients for each machine; a peak is looked for with one machine only";
         problems.push(problem("load.clients", found, expected));
     }
-    let has_burst = machine.odd.is_some_and(|odd| odd.load == OddLoad::Burst);
+    let has_burst = machine.odd.as_ref().is_some_and(|odd| odd.load == OddLoad::Burst);
     let measured = load.get("measure").and_then(Value::as_u64).map(Span);
     if let Some(short) = measured.filter(|measured| has_burst && *measured < SHORTEST_WITH_BURST) {
         let expected = format!("at least {SHORTEST_WITH_BURST}, because of machine.odd.load = \"burst\"");
@@ -137,11 +137,20 @@ fn odd_one(odd: &Odd, count: u32) -> Vec<Problem> {
         let expected = format!("at most {count}, the number of machines");
         problems.push(problem("machine.odd.number", format!("found {}", odd.number), expected));
     }
-    if odd.cpu_quota.is_none() && odd.clients.is_none() && odd.load == OddLoad::Same {
-        problems.push(problem("machine.odd", "found nothing that differs", "one of cpu_quota, load and clients"));
+    let is_like_others = odd.cpu_quota.is_none() && odd.clients.is_none() && odd.workload.is_none();
+    if is_like_others && odd.load == OddLoad::Same {
+        problems.push(problem(
+            "machine.odd",
+            "found nothing that differs",
+            "one of cpu_quota, load, clients and workload",
+        ));
     }
     if odd.clients.is_some() && odd.load == OddLoad::Idle {
         problems.push(problem("machine.odd.clients", "given", "no clients, because of load = \"idle\""));
+    }
+    if odd.workload.is_some() && odd.load == OddLoad::Idle {
+        let expected = "no workload of its own, because of load = \"idle\"";
+        problems.push(problem("machine.odd.workload", "given", expected));
     }
     problems
 }

@@ -114,6 +114,7 @@ fn one_line(value: &Value, keys: &[Key]) -> String {
             (Some(Holds::Share { .. }), _) => {
                 value.as_f64().map_or_else(|| value.to_string(), |part| Share(part).to_string())
             }
+            (Some(Holds::Entry), _) => format!("{{ {} }}", one_line(value, keys_of(name, value))),
             (Some(Holds::Table(inner)), _) => format!("{{ {} }}", one_line(value, inner)),
             _ => value.to_string(),
         };
@@ -137,6 +138,8 @@ mod tests {
         assert_eq!(shown("machine", serde_json::json!({ "vcpus": 2 })), "vcpus = 2");
         assert_eq!(shown("load", serde_json::json!({ "warmup": 15_000 })), "warmup = 15 s");
         assert_eq!(shown("machine", serde_json::json!({ "odd": { "cpu_quota": 0.5 } })), "odd = { cpu_quota = 50 % }");
+        let own = serde_json::json!({ "odd": { "workload": { "kind": "sysbench-oltp", "think": 2_000 } } });
+        assert_eq!(shown("machine", own), "odd = { workload = { kind = \"sysbench-oltp\", think = 2 s } }");
         let sqlite = serde_json::json!({ "kind": "sqlite", "busy_timeout": 1000 });
         assert!(!keys_of("engine", &sqlite).is_empty());
     }

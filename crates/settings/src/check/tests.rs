@@ -109,6 +109,16 @@ fn a_table_is_not_a_scalar_and_a_scalar_is_no_table() {
 }
 
 #[test]
+fn the_table_of_a_catalogs_entry_is_left_as_it_is() {
+    let keys = [Key { name: "entry", holds: Holds::Entry, default: Some(""), meaning: "" }];
+    let written = table(json!({ "entry": { "kind": "any", "span": "2s" } }));
+    assert_eq!(check_written(&written, &keys), Ok(written));
+    assert_eq!(check(&Map::new(), &keys), Ok(Map::new()));
+    let problems = check_written(&table(json!({ "entry": "any" })), &keys).unwrap_err();
+    assert_eq!(problems[0].to_string(), "entry: found \"any\"; expected a table with a kind");
+}
+
+#[test]
 fn long_text_is_cut_in_messages() {
     let message = problems(json!({ "rows": "x".repeat(1000) }));
     assert!(message.len() < 200, "{message}");

@@ -1,6 +1,7 @@
 //! Tests of the study file as its users see it: text in, plan or problems out.
 
 mod fixture;
+mod odd_workload;
 mod only;
 mod plans;
 mod problems;

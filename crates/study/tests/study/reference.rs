@@ -11,7 +11,7 @@ fn the_reference_can_be_planned() {
 #[test]
 fn every_kind_is_told_with_its_keys() {
     let text = study::reference(&catalogs());
-    let (_, engines) = text.split_once("# clients = 1\n").unwrap();
+    let (_, engines) = text.split_once("# workload = { kind = \"…\" }\n").unwrap();
     let (engines, rest) = engines.split_once("# Who works on").unwrap();
     assert_snapshot!(engines, @r#"
     # An invented entry.

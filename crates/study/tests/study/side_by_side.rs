@@ -109,12 +109,12 @@ fn an_odd_machine_that_is_none() {
     assert_snapshot!(odd(2, "{ number = 3, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 3; expected at most 2, the number of machines");
     assert_snapshot!(odd(2, "{ number = 0, load = \"idle\" }"), @"x.toml:8: machine.odd.number: found 0; expected a whole number from 1 to 64");
     assert_snapshot!(odd(2, "{ load = \"idle\" }"), @"x.toml:8: machine.odd.number: missing; expected a whole number from 1 to 64");
-    assert_snapshot!(odd(2, "{ number = 2 }"), @"x.toml:8: machine.odd: found nothing that differs; expected one of cpu_quota, load and clients");
+    assert_snapshot!(odd(2, "{ number = 2 }"), @"x.toml:8: machine.odd: found nothing that differs; expected one of cpu_quota, load, clients and workload");
     assert_snapshot!(odd(2, "{ number = 2, load = \"idel\" }"), @r#"x.toml:8: machine.odd.load: found "idel"; expected "same", "idle", "stops", "starts" or "burst"; did you mean "idle"?"#);
     assert_snapshot!(odd(2, "{ number = 2, load = \"idle\", clients = 3 }"), @r#"x.toml:8: machine.odd.clients: given; expected no clients, because of load = "idle""#);
     assert_snapshot!(odd(2, "{ number = 2, cpu_quota = 0.5 }"), @r#"x.toml:8: machine.odd.cpu_quota: found 0.5; expected a share such as "5%", from 1 % to 100 %"#);
     assert_snapshot!(odd(2, "{ number = 2, cpu_quota = \"150%\" }"), @r#"x.toml:8: machine.odd.cpu_quota: found "150%"; expected a share such as "5%", from 1 % to 100 %"#);
-    assert_snapshot!(odd(2, "{ number = 2, client = 3 }"), @r#"x.toml:8: machine.odd.client: unknown key; expected one of number, cpu_quota, load, clients; did you mean "clients"?"#);
+    assert_snapshot!(odd(2, "{ number = 2, client = 3 }"), @r#"x.toml:8: machine.odd.client: unknown key; expected one of number, cpu_quota, load, clients, workload; did you mean "clients"?"#);
     let clients = machine("vcpus = 1\ncount = 2\nodd = { number = 2, clients = 8 }");
     assert_eq!(problems(&clients), "no problem");
     assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.odd.clients: given; expected this key only beside a number of load.clients");
@@ -136,7 +136,7 @@ fn an_odd_machine_is_read_as_it_is_written() {
     );
     let machine = study::machine(&plan(&text).cells[0]).unwrap();
     let cpu_quota = Some(settings::Share(0.5));
-    assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None }));
+    assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None, workload: None }));
     assert_eq!((machine.count, machine.policy()), (3, Ok(platforms::placement::Policy::None)));
     assert_eq!(study::machine(&plan(STUDY).cells[0]).unwrap().odd, None);
 }

@@ -1,0 +1,135 @@
+//! The odd machine's own workload: decided as `[workload]` is, wherever it is written, and refused as that is.
+
+use crate::fixture::{self, STUDY, host, with};
+use insta::assert_snapshot;
+use record::plan::{Plan, WorkloadNote};
+use serde_json::{Map, Value, json};
+use settings::{Holds, Key, Problem};
+use study::{Against, Catalogs, Kind};
+
+const LOOKUPS: &[Key] = &[
+    Key { name: "rows", holds: Holds::Integer { min: 1, max: 900 }, default: None, meaning: "" },
+    Key { name: "think", holds: Holds::Span { min_ms: 0, max_ms: 9000 }, default: Some("2s"), meaning: "" },
+];
+
+/// The invented lookups cannot have 899 rows.
+fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<Problem>> {
+    if kind == "orders" {
+        return (fixture::catalogs().check_workload)(kind, table);
+    }
+    if table["rows"] == 899 {
+        let (path, found) = ("rows".to_owned(), "found 899".to_owned());
+        return Err(vec![Problem { path, found, expected: "an even number".to_owned(), nearest: None }]);
+    }
+    Ok(WorkloadNote { kind: kind.to_owned(), notice: "Of rows.".to_owned(), deviations: Vec::new() })
+}
+
+/// There is another workload than that of the study.
+fn catalogs() -> Catalogs {
+    let mut catalogs = fixture::catalogs();
+    catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false });
+    Catalogs { check_workload, ..catalogs }
+}
+
+fn planned(text: &str) -> Result<Plan, String> {
+    let planned = study::plan("x", text, Against::Baseline, &catalogs(), &host());
+    planned.map_err(|problems| study::render(&problems, "x.toml"))
+}
+
+fn plan(text: &str) -> Plan {
+    planned(text).unwrap_or_else(|told| panic!("{told}"))
+}
+
+/// What is told of the study with this as `machine.odd`, in line 8.
+fn odd(odd: &str) -> String {
+    planned(&two_machines(&format!("odd = {odd}"))).map_or_else(|told| told, |_| "no problem".to_owned())
+}
+
+fn two_machines(lines: &str) -> String {
+    with("vcpus = 2", &format!("vcpus = 1\ncount = 2\n{lines}"))
+}
+
+fn own_workload(plan: &Plan, cell: usize) -> Value {
+    plan.cells[cell].settings["machine"]["odd"]["workload"].clone()
+}
+
+#[test]
+fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
+    let plan =
+        plan(&two_machines("odd = { number = 2, load = \"starts\", workload = { kind = \"lookups\", rows = 7 } }"));
+    let cell = &plan.cells[0];
+    assert_eq!(own_workload(&plan, 0), json!({ "kind": "lookups", "rows": 7, "think": 2000 }));
+    let (kind, rest) = study::kind_and_table(cell, study::ODD_WORKLOAD).unwrap();
+    assert_eq!((kind, Value::Object(rest)), ("lookups", json!({ "rows": 7, "think": 2000 })));
+    assert_eq!(study::kind_and_table(cell, "workload").unwrap().0, "orders");
+    assert_eq!(cell.bystander(), Some(2));
+    let notices: Vec<&str> = plan.workloads.iter().map(|note| note.notice.as_str()).collect();
+    assert_eq!(notices, ["Invented.", "Of rows."], "whoever reads its numbers must know where it comes from, too");
+    let odd = study::machine(cell).unwrap().odd.unwrap();
+    assert_eq!(odd.workload.unwrap()["kind"], "lookups");
+}
+
+#[test]
+fn without_it_nothing_of_it_is_in_the_plan() {
+    let plan = plan(&two_machines("odd = { number = 2, clients = 9 }"));
+    assert_eq!(plan.cells[0].settings["machine"]["odd"].get("workload"), None);
+    assert_eq!(study::kind_and_table(&plan.cells[0], study::ODD_WORKLOAD), None);
+    assert_eq!((plan.cells[0].bystander(), plan.workloads.len()), (None, 1));
+}
+
+#[test]
+fn what_it_cannot_be_is_told_as_of_any_workload() {
+    assert_eq!(odd("{ number = 2, workload = { kind = \"lookups\", rows = 7 } }"), "no problem");
+    assert_eq!(odd("{ number = 2, workload = { kind = \"orders\", warehouses = 2 } }"), "no problem");
+    assert_snapshot!(odd("{ number = 2, workload = \"lookups\" }"), @r#"x.toml:8: machine.odd.workload: found "lookups"; expected a table with a kind"#);
+    assert_snapshot!(odd("{ number = 2, workload = {} }"), @r#"x.toml:8: machine.odd.workload.kind: missing; expected "orders" or "lookups""#);
+    assert_snapshot!(odd("{ number = 2, workload = { rows = 7 } }"), @r#"x.toml:8: machine.odd.workload.kind: missing; expected "orders" or "lookups""#);
+    assert_snapshot!(odd("{ number = 2, workload = { kind = \"lookup\" } }"), @r#"x.toml:8: machine.odd.workload.kind: found "lookup"; expected "orders" or "lookups"; did you mean "lookups"?"#);
+    assert_snapshot!(odd("{ number = 2, workload = { kind = 3 } }"), @r#"x.toml:8: machine.odd.workload.kind: found 3; expected "orders" or "lookups""#);
+    assert_snapshot!(odd("{ number = 2, workload = { kind = \"lookups\", row = 7 } }"), @r#"x.toml:8: machine.odd.workload.row: unknown key; expected one of rows, think; did you mean "rows"?"#);
+    assert_snapshot!(odd("{ number = 2, workload = { kind = \"lookups\", rows = 7, think = 2 } }"), @r#"x.toml:8: machine.odd.workload.think: found 2; expected a span of time such as "30s", from 0 s to 9 s"#);
+    assert_snapshot!(odd("{ number = 2, workload = { kind = \"lookups\", rows = 899 } }"), @"x.toml:8: machine.odd.workload.rows: found 899; expected an even number");
+    assert_snapshot!(odd("{ number = 2, workload = { kind = \"lookups\", warehouses = 2 } }"), @r"
+    x.toml:8: machine.odd.workload.warehouses: unknown key; expected one of rows, think
+    x.toml:8: machine.odd.workload.rows: missing; expected a whole number from 1 to 900
+    ");
+    assert_snapshot!(odd("{ number = 2, load = \"idle\", workload = { kind = \"lookups\", rows = 7 } }"), @r#"x.toml:8: machine.odd.workload: given; expected no workload of its own, because of load = "idle""#);
+    assert_snapshot!(odd("{ number = 2, worklod = { kind = \"lookups\", rows = 7 } }"), @r#"x.toml:8: machine.odd.worklod: unknown key; expected one of number, cpu_quota, load, clients, workload; did you mean "workload"?"#);
+}
+
+/// Its own problems do not wait for those of the shape around it.
+#[test]
+fn it_is_checked_whatever_else_is_wrong() {
+    let text =
+        two_machines("memry = 1\n[machine.odd]\nnumber = 2\n[machine.odd.workload]\nkind = \"lookups\"\nrwos = 3\n");
+    assert_snapshot!(planned(&text.replace("memory = \"1GiB\"\n", "")).unwrap_err(), @r#"
+    x.toml:8: machine.memry: unknown key; expected one of count, vcpus, memory, kernel, image, disk, oversubscribe, pinning, cpus, odd; did you mean "memory"?
+    x.toml:13: machine.odd.workload.rwos: unknown key; expected one of rows, think; did you mean "rows"?
+    "#);
+}
+
+#[test]
+fn its_keys_are_overridden_and_another_kind_starts_anew() {
+    let base = two_machines("odd = { number = 2, workload = { kind = \"lookups\", rows = 7, think = \"3s\" } }");
+    let scenarios = "[[scenario]]\nname = \"many\"\nset = { \"machine.odd.workload.rows\" = 800 }\n\
+                     [[scenario]]\nname = \"orders\"\n[scenario.machine.odd.workload]\nwarehouses = 3\nkind = \"orders\"\n";
+    let plan = plan(&format!("{base}{scenarios}"));
+    let of = |scenario: &str| {
+        let cell = plan.cells.iter().position(|cell| cell.scenario.as_deref() == Some(scenario)).unwrap();
+        own_workload(&plan, cell)
+    };
+    assert_eq!(of("many"), json!({ "kind": "lookups", "rows": 800, "think": 3000 }));
+    assert_eq!(of("orders"), json!({ "kind": "orders", "warehouses": 3 }));
+    let swept = format!("{base}[sweep]\n\"machine.odd.workload.rows\" = [1, 901]\n");
+    assert_snapshot!(planned(&swept).unwrap_err(), @"x.toml:31: machine.odd.workload.rows: found 901; expected a whole number from 1 to 900");
+}
+
+#[test]
+fn its_data_are_made_too_unless_they_are_those_of_another_machine() {
+    let preparing_ms = |text: &str| study::estimate(&plan(text)).preparing_ms;
+    let one = preparing_ms(STUDY);
+    let own = |workload: &str| preparing_ms(&two_machines(&format!("odd = {{ number = 1, workload = {workload} }}")));
+    assert_eq!(own("{ kind = \"lookups\", rows = 7 }"), 2 * one);
+    assert_eq!(own("{ kind = \"orders\", warehouses = 3 }"), 2 * one);
+    assert_eq!(own("{ kind = \"orders\", warehouses = 2 }"), one);
+}
