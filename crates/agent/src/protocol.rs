@@ -23,6 +23,14 @@ pub struct Chosen {
     pub settings: Map<String, Value>,
 }
 
+impl Chosen {
+    /// As it is written in a plan, the kind first.
+    pub fn table(&self) -> Map<String, Value> {
+        let kind = ("kind".to_owned(), Value::from(self.kind.as_str()));
+        [kind].into_iter().chain(self.settings.clone()).collect()
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
 pub enum Request {

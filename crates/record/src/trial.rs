@@ -24,6 +24,10 @@ pub struct TrialRecord {
     pub made_by: Option<String>,
     /// Wall-clock length of each phase in milliseconds, in order.
     pub phases: Vec<PhaseSpan>,
+    /// The table of the workload whose data the machine holds and whose work its clients do, with its kind; of several machines
+    /// that of those which are measured. Absent from old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<MachineFacts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,6 +56,7 @@ impl TrialRecord {
             started,
             made_by: Some(made_by),
             phases: Vec::new(),
+            workload: None,
             machine: None,
             server: None,
             driver: None,

@@ -7,7 +7,7 @@ use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
 use crate::places::places;
-use crate::preparation::Prepared;
+use crate::preparation::{Data, Prepared};
 use crate::site::Site;
 use crate::start_order::Turn;
 use crate::together;
@@ -78,9 +78,10 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 /// The same on one machine, which may be one of several.
 pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
-    let made_by = attempt.site.made_by.clone();
+    let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
     let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
-    let findings = attempt.prepared.findings.clone();
+    let record = TrialRecord { workload: Some(data.chosen.table()), ..record };
+    let findings = data.findings.clone();
     let mut running = Running {
         attempt,
         record,
@@ -231,8 +232,13 @@ impl Running<'_> {
         self.attempt.planned.seed.wrapping_add(u64::from(self.attempt.number - 1).wrapping_mul(SEED_OF_MACHINE))
     }
 
+    /// What this machine holds, and the work that is done with it.
+    pub(crate) fn data(&self) -> &Data {
+        self.attempt.prepared.data_of(self.attempt.number)
+    }
+
     fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
-        let prepared = &self.attempt.prepared.disk;
+        let prepared = &self.data().disk;
         if let Some(device) = &self.attempt.cell.machine.disk.device {
             images::data::write_to_device(prepared, Path::new(device))?;
             return Ok(DataDisk::Device(device.into()));
@@ -335,11 +341,12 @@ impl Running<'_> {
         all: &AllDriven,
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
-        let dataset = self.attempt.prepared.workload.dataset();
+        let data = self.attempt.prepared.data_of(self.attempt.number);
+        let dataset = data.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
-        let reconciled = dataset.reconcile(&self.attempt.prepared.state, after, &all.whole_run);
+        let reconciled = dataset.reconcile(&data.state, after, &all.whole_run);
         self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
-        let workload = self.attempt.cell.workload.clone();
+        let workload = data.chosen.clone();
         let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
         self.findings.extend(findings);
@@ -347,7 +354,7 @@ impl Running<'_> {
     }
 
     fn state(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, i64>, AttemptError> {
-        let workload = self.attempt.cell.workload.clone();
+        let workload = self.data().chosen.clone();
         match self.ask(machine, &Request::State { workload }, CHECK_LIMIT)? {
             Reply::State(state) => Ok(state),
             other => Err(mismatch("state", &other).into()),

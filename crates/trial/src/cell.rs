@@ -3,8 +3,9 @@
 use agent::protocol::Chosen;
 use driver::plan::{DrivePlan, Pacing};
 use record::plan::Cell;
+use serde_json::{Map, Value};
 use settings::Problem;
-use study::{Load, Machine};
+use study::{Load, Machine, ODD_WORKLOAD};
 
 #[derive(Debug, thiserror::Error)]
 #[error("cell {cell} of the plan: {what}")]
@@ -20,7 +21,11 @@ pub struct CellOrder {
     pub platform: Chosen,
     pub engine: Chosen,
     pub workload: Chosen,
+    /// That of the odd machine, where it has one of its own.
+    pub odd_workload: Option<Chosen>,
     pub load: Load,
+    /// The machine that is not measured, if there is one ([`Cell::bystander`]).
+    pub bystander: Option<u32>,
 }
 
 impl CellOrder {
@@ -31,7 +36,9 @@ impl CellOrder {
             platform: chosen(cell, "platform")?,
             engine: chosen(cell, "engine")?,
             workload: chosen(cell, "workload")?,
+            odd_workload: study::kind_and_table(cell, ODD_WORKLOAD).map(as_chosen),
             load: study::load(cell).map_err(wrong)?,
+            bystander: cell.bystander(),
         })
     }
 
@@ -49,7 +56,10 @@ impl CellOrder {
 }
 
 fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
-    let (kind, settings) = study::kind_and_table(cell, part)
-        .ok_or_else(|| CellError { cell: cell.id, what: format!("table {part} or its kind is missing") })?;
-    Ok(Chosen { kind: kind.to_owned(), settings })
+    let missing = || CellError { cell: cell.id, what: format!("table {part} or its kind is missing") };
+    study::kind_and_table(cell, part).map(as_chosen).ok_or_else(missing)
+}
+
+fn as_chosen((kind, settings): (&str, Map<String, Value>)) -> Chosen {
+    Chosen { kind: kind.to_owned(), settings }
 }

@@ -48,8 +48,7 @@ impl Running<'_> {
     }
 
     fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
-        let cell = self.attempt.cell;
-        let request = Request::Drive { workload: cell.workload.clone(), plan };
+        let request = Request::Drive { workload: self.data().chosen.clone(), plan };
         let halt = self.attempt.halt;
         let silence = DRIVE_SILENCE + self.start_delay();
         let mut intervals = Vec::new();
@@ -91,7 +90,7 @@ impl Running<'_> {
         endpoint: &Endpoint,
         plan: &DrivePlan,
     ) -> Result<Driven, AttemptError> {
-        let workload = Arc::clone(&self.attempt.prepared.workload);
+        let workload = Arc::clone(&self.data().workload);
         let (control, halt) = (Control::default(), self.attempt.halt);
         let mut watch = Watch::over(plan);
         let driven = driver::drive_endpoint(&workload, endpoint, plan, &control, &mut |seen| {

@@ -1,12 +1,13 @@
 //! The machine of a trial that differs from the others: what its clients do, and when.
 
 use crate::attempt::Running;
+use crate::cell::CellOrder;
 use crate::error::AttemptError;
 use driver::plan::{DrivePlan, Pacing, Together};
 use machines::clock::monotonic_ns;
 use std::ops::Range;
 use std::time::Duration;
-use study::{Machine, Odd, OddLoad};
+use study::{Odd, OddLoad};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;
@@ -15,18 +16,15 @@ const TAIL_S: u64 = 2;
 /// How often a machine without load looks whether the trial is given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// The machine that speaks for its trial where one is enough (phases, the host around the window): the first that is driven for
-/// the whole of it.
-pub fn leader(machine: &Machine) -> u32 {
-    match &machine.odd {
-        Some(odd) if odd.number == 1 && odd.load != OddLoad::Same => 2,
-        _ => 1,
-    }
+/// The machine that speaks for its trial where one is enough (phases, the host around the window): the first that is measured, and so
+/// driven for the whole of it.
+pub fn leader(cell: &CellOrder) -> u32 {
+    if cell.bystander == Some(1) { 2 } else { 1 }
 }
 
 impl Running<'_> {
     pub(crate) fn leads(&self) -> bool {
-        self.attempt.number == leader(&self.attempt.cell.machine)
+        self.attempt.number == leader(self.attempt.cell)
     }
 
     /// What is different about this machine, if it is the odd one.
@@ -125,7 +123,7 @@ mod tests {
     #[test]
     fn the_odd_machine_works_for_its_part_of_the_window() {
         let plan = plan(5_000, 21_000);
-        let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients }, &plan);
+        let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients, workload: None }, &plan);
         let stops = of(OddLoad::Stops, None);
         assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
         assert_eq!(stops.together, Some(Together { tail_s: 0 }), "nothing from the middle on");

@@ -26,6 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use study::Odd;
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
@@ -68,6 +69,9 @@ pub enum PreparationError {
     Busy(PathBuf),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
+    /// Of the odd machine, whose data are its own.
+    #[error("machine {number}: {error}")]
+    OfMachine { number: u32, error: Box<PreparationError> },
 }
 
 /// How engines say that the disk below them is full.
@@ -79,6 +83,7 @@ impl PreparationError {
         match self {
             Self::Io { .. } | Self::Full { .. } | Self::Machine(MachineError::MissingTool { .. }) => true,
             Self::Data(error) => error.is_full_host(),
+            Self::OfMachine { error, .. } => error.ends_the_run(),
             _ => false,
         }
     }
@@ -105,9 +110,26 @@ fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> P
 #[derive(Debug, Clone)]
 pub struct Prepared {
     pub image: Image,
+    data: Data,
+    /// The machine whose workload is another than that of the others, and its data.
+    odd: Option<(u32, Data)>,
+}
+
+impl Prepared {
+    /// What the machine of this number holds.
+    pub fn data_of(&self, machine: u32) -> &Data {
+        self.odd.as_ref().filter(|(number, _)| *number == machine).map_or(&self.data, |(_, own)| own)
+    }
+}
+
+/// The data of a machine, and the work that its clients do with them.
+#[derive(Debug, Clone)]
+pub struct Data {
+    /// As the machine's agent takes it.
+    pub chosen: Chosen,
+    pub workload: Arc<AnyWorkload>,
     /// The loaded data disk; never written to.
     pub disk: PathBuf,
-    pub workload: Arc<AnyWorkload>,
     /// Data checks made after loading.
     pub findings: Vec<Finding>,
     /// What the workload wants to know of the data before it is driven: the same for every clone of the disk.
@@ -151,40 +173,16 @@ pub fn prepare(
     interrupts: &Interrupts,
     tell: &mut dyn FnMut(Event),
 ) -> Result<Prepared, PreparationError> {
-    let workload = AnyWorkload::from_table(&cell.workload.kind, &cell.workload.settings)
-        .map_err(|problems| PreparationError::Workload { kind: cell.workload.kind.clone(), problems })?;
-    let made_from = made_from(cell, image);
-    let folder = site.cache.join("data").join(key(&made_from));
-    let kept = folder.join(KEPT);
-    if !kept.exists() {
-        tell(Event::Preparing { what: format!("data of {}", cell.workload.kind), expected_ms: 0 });
-        let making = Making { cell, image, site, scratch, interrupts, workload: &workload };
-        making.make(&folder, made_from, tell)?;
-    }
-    let text = fs::read(&kept).map_err(failing("reading", &kept))?;
-    let loaded: Loaded = serde_json::from_slice(&text).map_err(|source| PreparationError::Io {
-        doing: "reading",
-        path: kept,
-        source: source.into(),
-    })?;
-    Ok(Prepared {
-        image: image.clone(),
-        disk: folder.join("disk.img"),
-        workload: Arc::new(workload),
-        findings: loaded.found.findings,
-        state: loaded.found.state,
-    })
-}
-
-/// Everything that shapes the content of a data disk.
-fn made_from(cell: &CellOrder, image: &Image) -> serde_json::Value {
-    json!({
-        "version": DATA_VERSION,
-        "image": image.id,
-        "engine": cell.engine,
-        "workload": cell.workload,
-        "disk_bytes": cell.machine.disk.size_bytes.0,
-    })
+    let making = |workload| Making { cell, image, site, scratch, interrupts, workload };
+    let data = making(&cell.workload).data(tell)?;
+    let odd = match (&cell.machine.odd, &cell.odd_workload) {
+        (Some(Odd { number, .. }), Some(own)) => {
+            let of_machine = |error| PreparationError::OfMachine { number: *number, error: Box::new(error) };
+            Some((*number, making(own).data(tell).map_err(of_machine)?))
+        }
+        _ => None,
+    };
+    Ok(Prepared { image: image.clone(), data, odd })
 }
 
 fn key(made_from: &serde_json::Value) -> String {
@@ -199,10 +197,48 @@ struct Making<'a> {
     site: &'a Site,
     scratch: &'a Path,
     interrupts: &'a Interrupts,
-    workload: &'a AnyWorkload,
+    workload: &'a Chosen,
 }
 
 impl Making<'_> {
+    /// The data as they lie in the cache, made if they are not there.
+    fn data(&self, tell: &mut dyn FnMut(Event)) -> Result<Data, PreparationError> {
+        let Chosen { kind, settings } = self.workload;
+        let workload = AnyWorkload::from_table(kind, settings)
+            .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })?;
+        let made_from = self.made_from();
+        let folder = self.site.cache.join("data").join(key(&made_from));
+        let kept = folder.join(KEPT);
+        if !kept.exists() {
+            tell(Event::Preparing { what: format!("data of {kind}"), expected_ms: 0 });
+            self.make(&folder, made_from, tell)?;
+        }
+        let text = fs::read(&kept).map_err(failing("reading", &kept))?;
+        let loaded: Loaded = serde_json::from_slice(&text).map_err(|source| PreparationError::Io {
+            doing: "reading",
+            path: kept,
+            source: source.into(),
+        })?;
+        Ok(Data {
+            chosen: self.workload.clone(),
+            workload: Arc::new(workload),
+            disk: folder.join("disk.img"),
+            findings: loaded.found.findings,
+            state: loaded.found.state,
+        })
+    }
+
+    /// Everything that shapes the content of a data disk.
+    fn made_from(&self) -> serde_json::Value {
+        json!({
+            "version": DATA_VERSION,
+            "image": self.image.id,
+            "engine": self.cell.engine,
+            "workload": self.workload,
+            "disk_bytes": self.cell.machine.disk.size_bytes.0,
+        })
+    }
+
     /// Loads into a folder beside the final place and moves the finished disk there in one step.
     fn make(
         &self,
@@ -279,7 +315,7 @@ impl Making<'_> {
                 }
             })
         };
-        let workload = self.cell.workload.clone();
+        let workload = self.workload.clone();
         ask(Request::StartServer { engine: self.cell.engine.clone(), shape, port: None })?;
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
         let reply = ask(Request::Load { workload: workload.clone(), writers })?;
@@ -290,7 +326,7 @@ impl Making<'_> {
         let Reply::State(state) = reply else { return Err(mismatch("state", &reply).into()) };
         let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
-        findings.extend(sums.iter().map(|(table, sum)| checksum_finding(self.workload, table, sum)));
+        findings.extend(sums.iter().map(|(table, sum)| checksum_finding(&self.workload.kind, table, sum)));
         wrong_data(&findings)?;
         ask(Request::StopServer)?;
         ask(Request::Shutdown)?;
@@ -303,7 +339,7 @@ fn is_remote(engine: &Chosen) -> bool {
     engines::catalog::entry(&engine.kind).is_some_and(|entry| entry.remote)
 }
 
-fn checksum_finding(workload: &AnyWorkload, table: &str, sum: &agent::protocol::TableChecksum) -> Finding {
+fn checksum_finding(workload: &str, table: &str, sum: &agent::protocol::TableChecksum) -> Finding {
     let verdict = if sum.expected == sum.stored {
         Verdict::Holds { seen: Some(format!("{} rows, checksum {:016x}", sum.stored.rows, sum.stored.sum)) }
     } else {
@@ -315,7 +351,7 @@ fn checksum_finding(workload: &AnyWorkload, table: &str, sum: &agent::protocol::
         Verdict::Violated { seen }
     };
     Finding {
-        name: Finding::checksum_name(workload.entry().kind, table),
+        name: Finding::checksum_name(workload, table),
         rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
         moment: Moment::AfterLoad,
         verdict,

@@ -25,8 +25,8 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let count = whole.cell.machine.count;
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
     let halt = Halt { others: Some(&rendezvous), ..whole.halt };
-    let leader = odd::leader(&whole.cell.machine);
-    let mut chorus = Chorus::of(count, leader);
+    let leader = odd::leader(whole.cell);
+    let mut chorus = Chorus::of(count, leader, whole.cell.bystander);
     let (send, events) = channel();
     let (shared, tell) = (Shared::of(&whole), whole.tell);
     let each: Vec<Carried> = thread::scope(|scope| {
@@ -93,7 +93,7 @@ impl<'a> Shared<'a> {
             halt,
             turn: Some(turn),
             // The host is sampled once, and its last sample shown once.
-            latest: self.latest.filter(|_| number == odd::leader(&self.cell.machine)),
+            latest: self.latest.filter(|_| number == odd::leader(self.cell)),
             tell: &mut |event| {
                 // Nobody listens any more only if the trial is over.
                 let _ = send.send((number, event));
@@ -157,16 +157,18 @@ fn gravity(outcome: &Outcome) -> u8 {
 /// Seconds that not all have told by then are told all the same: one of the machines may be driven for a part of the time.
 const LATE_MS: u64 = 2_000;
 
-/// Makes one voice of many: phases are those of the leader, and a second of driving is told when all have had it.
+/// Makes one voice of many: phases are those of the leader, and a second of driving is told when all that are measured have had it.
+/// What another one does is in no total, and may be counted in another unit.
 struct Chorus {
     of: u32,
     leader: u32,
+    bystander: Option<u32>,
     seconds: BTreeMap<u64, (u32, Event)>,
 }
 
 impl Chorus {
-    fn of(machines: u32, leader: u32) -> Self {
-        Self { of: machines, leader, seconds: BTreeMap::new() }
+    fn of(machines: u32, leader: u32, bystander: Option<u32>) -> Self {
+        Self { of: machines - u32::from(bystander.is_some()), leader, bystander, seconds: BTreeMap::new() }
     }
 
     /// What is to be told now, in order.
@@ -174,6 +176,9 @@ impl Chorus {
         let Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors } = event else {
             return if number == self.leader { vec![event] } else { Vec::new() };
         };
+        if self.bystander == Some(number) {
+            return Vec::new();
+        }
         let (heard, sum) = self.seconds.entry(elapsed_ms).or_insert_with(|| {
             let none = Event::Throughput { trial, measured, elapsed_ms, counted: 0, committed: 0, errors: 0 };
             (0, none)
@@ -206,7 +211,7 @@ mod tests {
 
     #[test]
     fn a_second_is_told_once_with_what_all_did() {
-        let mut chorus = Chorus::of(3, 1);
+        let mut chorus = Chorus::of(3, 1, None);
         let phase = Event::PhaseStarted { trial: 1, phase: "boot".to_owned(), expected_ms: 1 };
         assert_eq!(chorus.hear(2, phase.clone()), []);
         assert_eq!(chorus.hear(1, phase.clone()), [phase]);
@@ -219,6 +224,17 @@ mod tests {
         assert_eq!(chorus.seconds.len(), 1);
         let without_others = second(2_000, 7);
         assert_eq!(chorus.hear(3, second(5_000, 1)), [without_others]);
+    }
+
+    #[test]
+    fn a_machine_that_is_not_measured_is_not_waited_for_and_not_counted() {
+        let mut chorus = Chorus::of(3, 2, Some(1));
+        assert_eq!(chorus.hear(1, second(1_000, 900)), []);
+        assert_eq!(chorus.hear(2, second(1_000, 5)), []);
+        let both =
+            Event::Throughput { trial: 1, measured: true, elapsed_ms: 1_000, counted: 11, committed: 11, errors: 2 };
+        assert_eq!(chorus.hear(3, second(1_000, 6)), [both]);
+        assert_eq!(chorus.hear(1, second(9_000, 900)), [], "nor does its second end those of the others");
     }
 
     fn part(outcome: &Outcome) -> TrialRecord {
