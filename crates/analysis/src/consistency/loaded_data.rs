@@ -3,7 +3,7 @@
 use crate::cells;
 use crate::warnings::{Warning, at, serious};
 use record::check::{Finding, Verdict};
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,10 +31,11 @@ pub fn all(run: &Run) -> Vec<LoadedData> {
 /// Each table's number of rows and checksum, as a text; all of them if they are not always the same.
 type Checksums = BTreeMap<String, String>;
 
-/// What is known of the data that a cell began with.
+/// What is known of the data that the measured machines of a cell began with; another one may have had others.
 pub fn of_cell(run: &Run, cell: u32) -> Checksums {
     let mut seen: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    for finding in cells::trials_of(run, cell).flat_map(|trial| &trial.findings) {
+    let machines = cells::trials_of(run, cell).flat_map(StoredTrial::measured_machines);
+    for finding in machines.flat_map(|(_, machine)| &machine.findings) {
         if let (Some(table), Some(sum)) = (finding.checksum_of(), checksum(finding)) {
             seen.entry(table.to_owned()).or_default().insert(sum);
         }
@@ -97,6 +98,21 @@ mod tests {
         let expected = "the contenders did not begin with the same data: table stock: 200000 rows, checksum 50b91db7da4f671d on \
                         native; 100000 rows, checksum 00ff on kvm";
         assert_eq!(told, [serious(expected.to_owned())]);
+    }
+
+    #[test]
+    fn a_machine_that_is_not_measured_may_hold_other_data() {
+        let mut run = synthetic::consolidated::run(1, None);
+        let of_three = |trial: &&mut StoredTrial| trial.machines.len() == 3 && trial.record.contender == "kvm";
+        let trial = run.trials.iter_mut().find(of_three).unwrap();
+        for sum in trial.machines[1].findings.iter_mut().filter(|finding| finding.checksum_of().is_some()) {
+            sum.verdict = Verdict::Holds { seen: Some("7 rows, checksum 00ff".to_owned()) };
+        }
+        trial.bystander = Some(2);
+        assert!(warnings(&all(&run)).is_empty());
+        run.trials.iter_mut().for_each(|trial| trial.bystander = None);
+        let told = warnings(&all(&run));
+        assert_eq!(told.len(), 1, "if it is measured, it counts: {told:?}");
     }
 
     #[test]
