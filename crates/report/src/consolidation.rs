@@ -14,13 +14,18 @@ pub fn headline(one: &Consolidation) -> String {
     let Some(minimum) = &one.scores.minimum else {
         return format!("{who}: no trial has scores of machines side by side.");
     };
-    let name = format!("{} {}, minimum of {machines}", format::estimate(minimum, format::quantity), one.metric.name);
+    let figure = format!("{} {}", format::estimate(minimum, format::quantity), one.metric.name);
+    // Of two machines one may be there for the other to be measured beside it.
+    let (whose, name) = match machines {
+        1 => ("the one machine that is measured".to_owned(), figure),
+        _ => (format!("with {machines} machines the worst-off one"), format!("{figure}, minimum of {machines}")),
+    };
     let told = match &one.scores.minimum_of_alone {
-        Some(kept) => format!(
-            "{who}: with {machines} machines the worst-off one keeps {} of what one alone does, that is {name}.",
-            format::estimate(kept, format::ratio)
-        ),
-        None => format!("{who}: with {machines} machines the worst-off one does {name}."),
+        Some(kept) => {
+            let kept = format::estimate(kept, format::ratio);
+            format!("{who}: {whose} keeps {kept} of what one alone does, that is {name}.")
+        }
+        None => format!("{who}: {whose} does {name}."),
     };
     let held_back = one.slots.iter().filter(|slot| slot.standing == Standing::HeldBack).filter_map(standing);
     std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")

@@ -1,7 +1,7 @@
 //! What ran: the study's decided keys, the order of trials and the seeds.
 
-use super::heading;
 use super::side_by_side::SideBySide;
+use super::{heading, odd_machine};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
 use record::plan::{Cell as PlanCell, Plan};
@@ -23,6 +23,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         plan.study, plan.seed
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
+    found.extend(odd_machine::blocks(plan, title));
     found.extend(settings(plan).blocks("keys of the study"));
     found.push(Block::Note("Sizes without a unit are in bytes, spans of time in milliseconds.".to_owned()));
     found.push(Block::Table(order(plan)));
