@@ -63,9 +63,8 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
     writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
     for trial in &plan.trials {
         let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
-        let contender = cell.map_or("?", |cell| cell.contender.as_str());
-        let machines = cell.map_or(String::new(), |cell| several(cell, host));
-        writeln!(text, "  {:>4}  block {:<3} cell {:<3} {contender}{machines}", trial.id, trial.block, trial.cell)?;
+        let what = cell.map_or_else(|| "?".to_owned(), told);
+        writeln!(text, "  {:>4}  block {:<3} cell {:<3} {what}", trial.id, trial.block, trial.cell)?;
     }
     let estimate = study::estimate(plan);
     let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
@@ -74,10 +73,11 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
     Ok(text)
 }
 
-/// How many machines of a trial run side by side, where it is not one.
-fn several(cell: &Cell, host: &Host) -> String {
-    let machines = study::room(cell, host).map_or(1, |room| room.machines);
-    if machines == 1 { String::new() } else { format!(", {machines} machines") }
+/// "vm, 3x1, 3 machines": what tells a cell from others, and how many machines run side by side, where it is not one.
+fn told(cell: &Cell) -> String {
+    let machines = (cell.machines() > 1).then(|| format!("{} machines", cell.machines()));
+    let parts = [Some(cell.contender.clone()), Some(cell.coordinates()), machines];
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 /// How far the plan may grow.
