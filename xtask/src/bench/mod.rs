@@ -101,13 +101,19 @@ pub struct Ground {
     pub cache: PathBuf,
 }
 
+/// Beginnings of the names of what cargo tells a program that it runs of that program's package.
+const OF_THIS_PACKAGE: [&str; 2] = ["CARGO_PKG_", "CARGO_MANIFEST_"];
+
 impl Ground {
     fn prepare(root: &Path) -> anyhow::Result<Self> {
-        let built = Command::new("cargo")
-            .args(["build", "--release", "--package", "bakeoff"])
-            .current_dir(root)
-            .status()
-            .context("starting cargo")?;
+        let mut cargo = Command::new("cargo");
+        cargo.args(["build", "--release", "--package", "bakeoff"]).current_dir(root);
+        // What cargo tells this program of itself would be told to build scripts too, and have much built again.
+        let told = std::env::vars_os().map(|(name, _)| name);
+        let told =
+            told.filter(|name| name.to_str().is_some_and(|name| OF_THIS_PACKAGE.iter().any(|of| name.starts_with(of))));
+        told.for_each(|name| drop(cargo.env_remove(name)));
+        let built = cargo.status().context("starting cargo")?;
         ensure!(built.success(), "bakeoff could not be built");
         let target =
             std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |folder| root.join(folder));
