@@ -87,7 +87,7 @@ pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialReco
         record,
         phase: Phase::Clone,
         is_booted_again: false,
-        since: Instant::now(),
+        since: None,
         clock_read: None,
         findings,
         port: None,
@@ -104,7 +104,8 @@ pub(crate) struct Running<'a> {
     pub(crate) phase: Phase,
     /// Because its clock ran wrong before.
     pub(crate) is_booted_again: bool,
-    since: Instant,
+    /// When the phase began; before the first one nothing is done.
+    since: Option<Instant>,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
     findings: Vec<Finding>,
@@ -430,12 +431,11 @@ impl Running<'_> {
     }
 
     fn leave(&mut self) {
-        let length_ms = u64::try_from(self.since.elapsed().as_millis()).unwrap_or(u64::MAX);
-        // Before the first phase nothing was done.
-        if !self.record.phases.is_empty() || length_ms > 0 {
+        let now = Instant::now();
+        if let Some(since) = self.since.replace(now) {
+            let length_ms = u64::try_from((now - since).as_millis()).unwrap_or(u64::MAX);
             self.record.phases.push(PhaseSpan { phase: self.phase.to_string(), length_ms });
         }
-        self.since = Instant::now();
     }
 
     fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, AttemptError> {
