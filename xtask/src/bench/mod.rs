@@ -109,10 +109,11 @@ impl Ground {
         let mut cargo = Command::new("cargo");
         cargo.args(["build", "--release", "--package", "bakeoff"]).current_dir(root);
         // What cargo tells this program of itself would be told to build scripts too, and have much built again.
-        let told = std::env::vars_os().map(|(name, _)| name);
-        let told =
-            told.filter(|name| name.to_str().is_some_and(|name| OF_THIS_PACKAGE.iter().any(|of| name.starts_with(of))));
-        told.for_each(|name| drop(cargo.env_remove(name)));
+        for name in std::env::vars_os().filter_map(|(name, _)| name.into_string().ok()) {
+            if OF_THIS_PACKAGE.iter().any(|of| name.starts_with(of)) {
+                cargo.env_remove(name);
+            }
+        }
         let built = cargo.status().context("starting cargo")?;
         ensure!(built.success(), "bakeoff could not be built");
         let target =
