@@ -181,6 +181,16 @@ impl TrialFolder {
         Self { path: self.path.join("machines").join(number.to_string()) }
     }
 
+    /// The folders of the machines of a complete trial: its own if it has one machine, else those of the machines that have a
+    /// record. A machine's place in the list is its number less one, so the list ends before one that is missing.
+    #[must_use]
+    pub fn machines(&self, count: u32) -> Vec<Self> {
+        match count {
+            0 | 1 => vec![self.clone()],
+            _ => (1..=count).map(|number| self.machine(number)).take_while(Self::is_complete).collect(),
+        }
+    }
+
     pub fn is_complete(&self) -> bool {
         self.path.join("trial.json").exists()
     }

@@ -73,9 +73,7 @@ fn cell<'a>(plan: &'a Plan, trial: &PlannedTrial) -> Option<&'a Cell> {
 
 fn read_trial(trial: &TrialFolder, cell: Option<&Cell>) -> Result<StoredTrial, RecordError> {
     let Some(cell) = cell.filter(|cell| cell.machines() > 1) else { return read_machine(trial) };
-    // A machine's place in the list is its number, so nothing is read beyond one that is missing.
-    let parts = (1..=cell.machines()).map(|number| trial.machine(number)).take_while(TrialFolder::is_complete);
-    let parts = parts.map(|part| read_machine(&part)).collect::<Result<Vec<_>, _>>()?;
+    let parts = trial.machines(cell.machines()).iter().map(read_machine).collect::<Result<Vec<_>, _>>()?;
     Ok(together::compose(trial.record()?, parts, cell))
 }
 

@@ -1,7 +1,8 @@
 //! `bakeoff export`: what host and machine counted in every trial of a run, as one long table of CSV.
 //!
 //! The tables in the trials' folders have a column for each counter, and each trial its own. Here each line is one value, so
-//! that trials of contenders that count different things fit into one table. One trial after another is read and written.
+//! that trials of contenders that count different things fit into one table; where several machines ran side by side, each
+//! machine's folder is a part of its trial. One part after another is read and written.
 
 use crate::arguments::ExportOptions;
 use crate::display::say;
@@ -9,6 +10,7 @@ use crate::exit::{Ended, Exit};
 use analysis::counted::window;
 use anyhow::{Context, Result};
 use record::folder::{RunFolder, TrialFolder};
+use record::plan::{Cell, Plan, PlannedTrial};
 use record::telemetry::{Behaviour, Column, Series, Side};
 use record::telemetry_files;
 use record::trial::TrialRecord;
@@ -17,7 +19,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::Path;
 
-const HEADING: &str = "trial,block,contender,cell,side,at_s,column,unit,behaviour,value";
+const HEADING: &str = "trial,block,contender,cell,machine,side,at_s,column,unit,behaviour,value";
 const STANDARD_OUTPUT: &str = "-";
 const NS_PER_US: i128 = 1_000;
 const US_PER_S: u128 = 1_000_000;
@@ -26,9 +28,7 @@ pub fn export(options: &ExportOptions) -> Result<Exit> {
     let run = options.run.as_path();
     let folder = RunFolder::open(run).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
     let plan = folder.plan().context("reading the plan of the run")?;
-    let mut trials: Vec<TrialFolder> = plan.trials.iter().map(|trial| folder.trial(trial.id)).collect();
-    trials.retain(TrialFolder::is_complete);
-    trials.sort_by(|one, other| one.path().cmp(other.path()));
+    let trials = complete_trials(&folder, &plan);
     let file = options.csv.as_path();
     let exported = if file == Path::new(STANDARD_OUTPUT) {
         write_all(io::stdout().lock(), &trials)
@@ -45,6 +45,24 @@ pub fn export(options: &ExportOptions) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
+/// A complete trial with the folders of its machines, in their order.
+struct Trial {
+    id: u32,
+    machines: Vec<TrialFolder>,
+}
+
+/// In the order of their numbers.
+fn complete_trials(folder: &RunFolder, plan: &Plan) -> Vec<Trial> {
+    let mut planned: Vec<&PlannedTrial> = plan.trials.iter().collect();
+    planned.sort_by_key(|trial| trial.id);
+    let of_planned = |trial: &PlannedTrial| {
+        let own = folder.trial(trial.id);
+        let count = plan.cells.iter().find(|cell| cell.id == trial.cell).map_or(1, Cell::machines);
+        own.is_complete().then(|| Trial { id: trial.id, machines: own.machines(count) })
+    };
+    planned.into_iter().filter_map(of_planned).collect()
+}
+
 fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()
@@ -58,13 +76,13 @@ struct Exported {
     values: u64,
     without_telemetry: Vec<u32>,
     /// Sentences.
-    without_moments: Vec<String>,
+    gaps: Vec<String>,
 }
 
 impl Exported {
     fn tell(&self, run: &Path, complete: usize) {
         let run = run.display();
-        for sentence in &self.without_moments {
+        for sentence in &self.gaps {
             say(sentence);
         }
         let why = "it was off, or an older version ran them";
@@ -80,37 +98,71 @@ impl Exported {
         let with = complete - self.without_telemetry.len();
         say(&format!("values: {}; trials with telemetry: {with} of {complete}", self.values));
     }
+
+    fn write_trial(&mut self, out: &mut impl Write, trial: &Trial) -> Result<()> {
+        let mut without = Vec::new();
+        for (machine, folder) in (1..).zip(&trial.machines) {
+            let record = folder.record().context("reading a trial")?;
+            let series = telemetry_files::read(folder.path()).context("reading telemetry")?;
+            if series.is_empty() {
+                without.push(machine);
+            }
+            let source = Source { record: &record, machine, is_alone: trial.machines.len() == 1 };
+            for one in &series {
+                self.write_series(out, &source, one)?;
+            }
+        }
+        if without.len() == trial.machines.len() {
+            self.without_telemetry.push(trial.id);
+        } else {
+            let gap = |machine| format!("trial {}: nothing was sampled of machine {machine}", trial.id);
+            self.gaps.extend(without.into_iter().map(gap));
+        }
+        Ok(())
+    }
+
+    fn write_series(&mut self, out: &mut impl Write, source: &Source<'_>, series: &Series) -> io::Result<()> {
+        let start_ns = window::of_side(source.record, series.side).map(|window| window.start_ns);
+        if let Err(why) = &start_ns {
+            let (source, side) = (source.told(), side_name(series.side));
+            self.gaps.push(format!("{source}, {side}: at_s is left empty, because {why}"));
+        }
+        self.values += write_series(out, source, series, start_ns.ok())?;
+        Ok(())
+    }
 }
 
-fn write_all(out: impl Write, trials: &[TrialFolder]) -> Result<Exported> {
+fn write_all(out: impl Write, trials: &[Trial]) -> Result<Exported> {
     let mut out = BufWriter::new(out);
     let mut exported = Exported::default();
     writeln!(out, "{HEADING}")?;
     for trial in trials {
-        let record = trial.record().context("reading a trial")?;
-        let series = telemetry_files::read(trial.path()).context("reading telemetry")?;
-        if series.is_empty() {
-            exported.without_telemetry.push(record.id);
-        }
-        for one in &series {
-            let start_ns = window::of_side(&record, one.side).map(|window| window.start_ns);
-            if let Err(why) = &start_ns {
-                let side = side_name(one.side);
-                exported
-                    .without_moments
-                    .push(format!("trial {}, {side}: at_s is left empty, because {why}", record.id));
-            }
-            exported.values += write_series(&mut out, &record, one, start_ns.ok())?;
-        }
+        exported.write_trial(&mut out, trial)?;
     }
     out.flush()?;
     Ok(exported)
 }
 
+/// Which machine of which trial a line is of.
+struct Source<'a> {
+    record: &'a TrialRecord,
+    /// Counted from 1.
+    machine: u32,
+    is_alone: bool,
+}
+
+impl Source<'_> {
+    /// "trial 3, machine 2".
+    fn told(&self) -> String {
+        let trial = format!("trial {}", self.record.id);
+        if self.is_alone { trial } else { format!("{trial}, machine {}", self.machine) }
+    }
+}
+
 /// Gives the number of values. What could not be read at a moment has no line.
-fn write_series(out: &mut impl Write, record: &TrialRecord, series: &Series, start_ns: Option<u64>) -> io::Result<u64> {
-    let TrialRecord { id, block, cell, contender, .. } = record;
-    let before = format!("{id},{block},{},{cell},{}", quoted(contender), side_name(series.side));
+fn write_series(out: &mut impl Write, source: &Source<'_>, series: &Series, start_ns: Option<u64>) -> io::Result<u64> {
+    let Source { record: TrialRecord { id, block, cell, contender, .. }, machine, .. } = source;
+    let before = format!("{id},{block},{},{cell},{machine},{}", quoted(contender), side_name(series.side));
     let columns: Vec<String> = series.columns.iter().map(described).collect();
     let mut values = 0;
     for sample in &series.samples {
@@ -189,7 +241,8 @@ mod tests {
 
     fn written(start_ns: Option<u64>) -> String {
         let mut out = Vec::new();
-        let values = write_series(&mut out, &record(), &series(), start_ns).unwrap();
+        let source = Source { record: &record(), machine: 2, is_alone: false };
+        let values = write_series(&mut out, &source, &series(), start_ns).unwrap();
         assert_eq!(values, 3);
         String::from_utf8(out).unwrap()
     }
@@ -197,15 +250,15 @@ mod tests {
     #[test]
     fn every_value_that_was_read_has_a_line() {
         insta::assert_snapshot!(written(Some(2_000_000_000)), @r#"
-        3,2,"a, ""b""",1,machine,-0.500000,cpu.user,ticks,counts,5
-        3,2,"a, ""b""",1,machine,10.500000,cpu.user,ticks,counts,18446744073709551615
-        3,2,"a, ""b""",1,machine,10.500000,memory.free,bytes,stands,7
+        3,2,"a, ""b""",1,2,machine,-0.500000,cpu.user,ticks,counts,5
+        3,2,"a, ""b""",1,2,machine,10.500000,cpu.user,ticks,counts,18446744073709551615
+        3,2,"a, ""b""",1,2,machine,10.500000,memory.free,bytes,stands,7
         "#);
     }
 
     #[test]
     fn what_has_no_window_has_no_moments() {
-        assert!(written(None).starts_with("3,2,\"a, \"\"b\"\"\",1,machine,,cpu.user,ticks,counts,5\n"));
+        assert!(written(None).starts_with("3,2,\"a, \"\"b\"\"\",1,2,machine,,cpu.user,ticks,counts,5\n"));
     }
 
     #[test]
