@@ -1,4 +1,7 @@
 //! Whether a trial's record agrees with itself: the seconds of its log add up to the totals in `trial.json`.
+//!
+//! Of machines side by side each has a log and totals of its own. They are asked one by one, since what one lacks another may
+//! have too much.
 
 use record::intervals::{KindInterval, Span};
 use record::run::{Run, StoredTrial};
@@ -16,7 +19,17 @@ pub struct Agreement {
 /// Checks every completed trial.
 pub fn all(run: &Run) -> Vec<Agreement> {
     let completed = run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed);
-    completed.map(|trial| Agreement { trial: trial.record.id, disagreements: disagreements(trial) }).collect()
+    completed.map(|trial| Agreement { trial: trial.record.id, disagreements: of_trial(trial) }).collect()
+}
+
+fn of_trial(trial: &StoredTrial) -> Vec<String> {
+    if trial.machines.is_empty() {
+        return disagreements(trial);
+    }
+    let of_machine = |(number, machine): (u32, &StoredTrial)| {
+        disagreements(machine).into_iter().map(move |text| format!("machine {number}: {text}"))
+    };
+    trial.measured_machines().flat_map(of_machine).collect()
 }
 
 fn disagreements(trial: &StoredTrial) -> Vec<String> {
@@ -51,7 +64,7 @@ fn disagreements(trial: &StoredTrial) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use record::synthetic;
+    use record::synthetic::{self, consolidated};
 
     #[test]
     fn a_sound_record_agrees_with_itself() {
@@ -70,5 +83,19 @@ mod tests {
         assert_eq!(checked[1].disagreements.len(), 2, "{checked:?}");
         assert!(checked[1].disagreements[0].starts_with("new-order: the log has "), "{checked:?}");
         assert!(checked[2].disagreements[0].contains("the window is"), "{checked:?}");
+    }
+
+    /// What one machine lost the other found: in the sum nothing is missing.
+    #[test]
+    fn machines_are_asked_one_by_one() {
+        let mut run = consolidated::run(1, None);
+        let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 2).unwrap();
+        for (machine, more) in trial.machines.iter_mut().zip([1, -1]) {
+            let committed = &mut machine.record.driver.as_mut().unwrap().kinds[0].committed;
+            *committed = committed.checked_add_signed(more).unwrap();
+        }
+        let told = of_trial(trial);
+        assert!(told.iter().any(|text| text.starts_with("machine 1: new-order: the log has")), "{told:?}");
+        assert!(told.iter().any(|text| text.starts_with("machine 2: new-order: the log has")), "{told:?}");
     }
 }

@@ -4,6 +4,9 @@
 //! added up over the length of the window) and the mean number pausing make the number of clients. If they do not,
 //! something was not timed, was timed twice, or was timed by a clock that is wrong. Of arrivals nobody knows how many
 //! there should be; but the queue was counted every second, and no more than the sessions can be under way beside it.
+//!
+//! Of machines side by side each is asked by itself: the clients of one that is held back wait for other times than those of
+//! the others, and a sum of unlike things has bounds that fit none of them.
 
 use crate::cells;
 use crate::warnings::{Warning, caution, list};
@@ -11,6 +14,7 @@ use record::intervals::Span;
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, KindTotals, Pacing};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
 /// Tolerated in any case: the driver's own time between two transactions is nobody's.
 pub const TOLERANCE: f64 = 0.05;
@@ -22,6 +26,9 @@ const STANDARD_ERRORS: f64 = 2.0;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Accounted {
     pub trial: u32,
+    /// Where several ran side by side, the machine whose clients these are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<u32>,
     pub contender: String,
     /// Response times added up over the length of the window.
     pub under_way: f64,
@@ -42,10 +49,19 @@ impl Accounted {
 }
 
 pub fn all(run: &Run) -> Vec<Accounted> {
-    run.trials.iter().filter(|trial| cells::is_sound(trial)).filter_map(of_trial).collect()
+    run.trials.iter().filter(|trial| cells::is_sound(trial)).flat_map(of_trial).collect()
 }
 
-fn of_trial(trial: &StoredTrial) -> Option<Accounted> {
+fn of_trial(trial: &StoredTrial) -> Vec<Accounted> {
+    let is_alone = trial.machines.is_empty();
+    let of_machine = |(number, machine): (u32, &StoredTrial)| {
+        let machine_number = (!is_alone).then_some(number);
+        of_machine(machine).map(|accounted| Accounted { machine: machine_number, ..accounted })
+    };
+    trial.measured_machines().filter_map(of_machine).collect()
+}
+
+fn of_machine(trial: &StoredTrial) -> Option<Accounted> {
     let driver = trial.record.driver.as_ref().filter(|driver| driver.measured_ms > 0)?;
     let times = Times::of(trial)?;
     let window_us = driver.measured_ms as f64 * 1_000.0;
@@ -56,7 +72,7 @@ fn of_trial(trial: &StoredTrial) -> Option<Accounted> {
     let sum = under_way + pausing.unwrap_or(0.0);
     let holds = at_least.is_none_or(|least| sum >= least * (1.0 - tolerance)) && sum <= at_most * (1.0 + tolerance);
     let (trial, contender) = (trial.record.id, trial.record.contender.clone());
-    Some(Accounted { trial, contender, under_way, pausing, at_least, at_most, tolerance, holds })
+    Some(Accounted { trial, machine: None, contender, under_way, pausing, at_least, at_most, tolerance, holds })
 }
 
 /// All response times of a window, of all kinds together.
@@ -138,16 +154,18 @@ fn warning(accounted: &[Accounted], contender: &str) -> Option<Warning> {
         few.max(one.sum() / one.at_most)
     };
     let worst = broken.iter().copied().max_by(|one, other| miss(one).total_cmp(&miss(other)))?;
-    let trials: Vec<u32> = broken.iter().map(|one| one.trial).collect();
+    // Several machines of a trial may break it.
+    let trials: BTreeSet<u32> = broken.iter().map(|one| one.trial).collect();
+    let machine = worst.machine.map_or_else(String::new, |machine| format!(", on machine {machine},"));
     let (sum, trial, percent) = (worst.sum(), worst.trial, worst.tolerance * 100.0);
     let due = match worst.at_least {
         Some(least) if least < worst.at_most => format!("{least:.1} to {:.1}", worst.at_most),
         Some(least) => format!("{least:.1}"),
         None => format!("at most {:.1}", worst.at_most),
     };
-    let (trials, sum) = (list(&trials), format!("{sum:.1}"));
+    let (trials, sum) = (list(&trials.into_iter().collect::<Vec<_>>()), format!("{sum:.1}"));
     Some(caution(format!(
-        "{contender}: Little's law does not hold ({trials}): in trial {trial} response times and pauses account for {sum} clients \
+        "{contender}: Little's law does not hold ({trials}): in trial {trial}{machine} response times and pauses account for {sum} clients \
          at a time where {due} were (tolerated: {percent:.1} %). Something was not timed, or timed wrongly"
     )))
 }
@@ -157,6 +175,7 @@ mod tests {
     use super::*;
     use record::intervals::{Interval, KindInterval, Measured};
     use record::synthetic;
+    use record::synthetic::consolidated;
     use record::trial::{Process, Queue};
 
     /// A trial of ten seconds in which each second the same times were seen.
@@ -184,7 +203,7 @@ mod tests {
     /// L = λ · W: 200 in a second, of 20 ms each, are 4 at a time.
     #[test]
     fn two_hundred_a_second_of_twenty_milliseconds_are_four_clients() {
-        let found = of_trial(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients: 4 }, 0)).unwrap();
+        let found = of_machine(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients: 4 }, 0)).unwrap();
         assert!((found.under_way - 4.0).abs() < 1e-9, "{found:?}");
         assert!(found.holds && found.at_least == Some(4.0));
         // 5 %, two standard errors of 2,000, and half of 20 ms in 10 s.
@@ -194,7 +213,7 @@ mod tests {
     #[test]
     fn clients_that_are_lost_or_timed_twice_are_found_out() {
         for clients in [3, 5] {
-            let found = of_trial(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients }, 0)).unwrap();
+            let found = of_machine(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients }, 0)).unwrap();
             assert!(!found.holds, "{found:?}");
             assert_eq!(warnings(&[found]).len(), 1);
         }
@@ -205,9 +224,9 @@ mod tests {
     fn terminals_are_under_way_or_pause() {
         let pacing = Pacing::Terminals { terminals: 200, sessions: 10 };
         let paused_ms = 40 * 10 * 4_980;
-        let found = of_trial(&paced(trial(&[(20_000, 40)]), pacing, paused_ms)).unwrap();
+        let found = of_machine(&paced(trial(&[(20_000, 40)]), pacing, paused_ms)).unwrap();
         assert!(found.holds && (found.sum() - 200.0).abs() < 1e-9, "{found:?}");
-        assert!(!of_trial(&paced(trial(&[(20_000, 40)]), pacing, paused_ms / 2)).unwrap().holds);
+        assert!(!of_machine(&paced(trial(&[(20_000, 40)]), pacing, paused_ms / 2)).unwrap().holds);
     }
 
     #[test]
@@ -217,7 +236,7 @@ mod tests {
             let mut trial = paced(trial(&[(20_000, 200)]), pacing, 0);
             trial.record.driver.as_mut().unwrap().queue =
                 Some(Queue { each_second: vec![waiting; 10], ..Queue::default() });
-            of_trial(&trial).unwrap()
+            of_machine(&trial).unwrap()
         };
         assert!(with(2).holds, "two wait and two are served");
         assert!(!with(0).holds, "three sessions cannot serve four");
@@ -227,12 +246,12 @@ mod tests {
     #[test]
     fn what_a_record_does_not_say_is_held_against_nobody() {
         let mut quick = paced(trial(&[(20_000, 20)]), Pacing::Clients { clients: 4 }, 0);
-        assert!(!of_trial(&quick).unwrap().holds);
+        assert!(!of_machine(&quick).unwrap().holds);
         quick.record.driver.as_mut().unwrap().paused_ms = None;
-        assert!(of_trial(&quick).unwrap().holds, "they may have paused");
+        assert!(of_machine(&quick).unwrap().holds, "they may have paused");
         let driver = quick.record.driver.as_mut().unwrap();
         (driver.paused_ms, driver.kinds[0].failed) = (Some(0), 7);
-        assert!(of_trial(&quick).unwrap().holds, "what failed took its time as well");
+        assert!(of_machine(&quick).unwrap().holds, "what failed took its time as well");
     }
 
     #[test]
@@ -247,5 +266,33 @@ mod tests {
         let told = warnings(&all(&run));
         assert_eq!(told.len(), if contenders[0] == contenders[1] { 1 } else { 2 });
         assert!(told.iter().any(|warning| warning.text.contains("in trial 3 response times")), "{told:?}");
+    }
+
+    /// Half of what the second machine's clients paused is missing.
+    #[test]
+    fn of_machines_side_by_side_each_is_asked_by_itself() {
+        let mut run = consolidated::run(1, None);
+        let index = run.trials.iter().position(|trial| trial.machines.len() == 2).unwrap();
+        for (machine, share) in run.trials[index].machines.iter_mut().zip([1, 2]) {
+            let driver = machine.record.driver.as_mut().unwrap();
+            driver.paused_ms = driver.paused_ms.map(|paused_ms| paused_ms / share);
+        }
+        let found: Vec<(Option<u32>, bool)> =
+            of_trial(&run.trials[index]).iter().map(|one| (one.machine, one.holds)).collect();
+        assert_eq!(found, [(Some(1), true), (Some(2), false)]);
+        let told = warnings(&all(&run));
+        let id = run.trials[index].record.id;
+        assert_eq!(told.len(), 1);
+        assert!(told[0].text.contains(&format!("(trial {id}): in trial {id}, on machine 2, response")), "{told:?}");
+    }
+
+    /// A machine that is there to disturb the others works for a part of the window only.
+    #[test]
+    fn a_machine_that_is_not_measured_is_not_asked() {
+        let mut run = consolidated::run(1, None);
+        let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3).unwrap();
+        trial.bystander = Some(2);
+        let asked: Vec<Option<u32>> = of_trial(trial).iter().map(|one| one.machine).collect();
+        assert_eq!(asked, [Some(1), Some(3)]);
     }
 }

@@ -10,6 +10,7 @@ use analysis::consistency::loaded_data::LoadedData;
 use analysis::consistency::storage_work::{DEVICE_TOLERANCE, REDO_TOLERANCE, StorageReading, StorageWork};
 use analysis::consistency::{Consistency, littles_law::Accounted};
 use analysis::summary::Analysis;
+use std::collections::BTreeSet;
 
 const KILOBYTE: f64 = 1e3;
 
@@ -35,7 +36,12 @@ fn data_in_words(loaded: &[LoadedData]) -> String {
 }
 
 fn law_in_words(accounted: &[Accounted]) -> String {
-    let (all, broken) = (accounted.len(), accounted.iter().filter(|one| !one.holds).count());
+    // Of machines side by side each is asked.
+    let trials = |holds: &[bool]| {
+        let own = accounted.iter().filter(|one| holds.contains(&one.holds)).map(|one| one.trial);
+        own.collect::<BTreeSet<u32>>().len()
+    };
+    let (all, broken) = (trials(&[true, false]), trials(&[false]));
     match (all, broken) {
         (0, _) => "No trial counts, so Little's law could not be asked about any.".to_owned(),
         (_, 0) => format!(
