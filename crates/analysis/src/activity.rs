@@ -60,7 +60,7 @@ pub enum Unit {
     Share,
 }
 
-/// Whether the data fit: plain readings of the first trial that has them.
+/// Whether the data fit: plain readings of the first trial that has them, of several machines those of the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     /// At the beginning of the window.
@@ -83,6 +83,9 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     let looks: Vec<&Looks> = trials.iter().filter_map(|trial| trial.looks.as_ref()).collect();
     let database = looks.iter().find_map(|looks| looks.start.database.known());
     let device = looks.iter().find_map(|looks| looks.start.device.known());
+    // How much fits is a question to one machine.
+    let of_one: Vec<&Looks> = trials.iter().filter_map(|trial| first_machine(trial).looks.as_ref()).collect();
+    let one = of_one.iter().find_map(|looks| looks.start.database.known());
     let memory_bytes = cell.settings.get("machine").and_then(|machine| machine.get("memory")?.as_u64());
     Activity {
         cell: cell.id,
@@ -93,11 +96,16 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
         device: device.map(|counts| counts.device.clone()),
         missing: missing(&trials),
         sizes: Sizes {
-            data_bytes: database.and_then(|counts| counts.data_bytes),
-            cache_bytes: database.and_then(|counts| counts.cache_bytes),
+            data_bytes: one.and_then(|counts| counts.data_bytes),
+            cache_bytes: one.and_then(|counts| counts.cache_bytes),
             memory_bytes,
         },
     }
+}
+
+/// The first that is measured of several, or the trial itself.
+fn first_machine(trial: &StoredTrial) -> &StoredTrial {
+    trial.measured_machines().map(|(_, machine)| machine).next().unwrap_or(trial)
 }
 
 /// Every figure that any trial has, over those that have it, in the order in which trials tell them.
@@ -202,7 +210,7 @@ fn missing(trials: &[&StoredTrial]) -> Vec<String> {
             add(if trial.machines.is_empty() {
                 "database and device were not looked at within the window".to_owned()
             } else {
-                "several machines ran side by side, and what the database and device of each counted is in its own folder".to_owned()
+                "database and device of a machine were not looked at within the window, so there is no sum over machines".to_owned()
             });
             continue;
         };

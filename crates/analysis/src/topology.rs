@@ -93,6 +93,14 @@ fn touched(groups: &[BTreeSet<usize>], cpus: &BTreeSet<usize>) -> usize {
     groups.iter().filter(|group| !group.is_disjoint(cpus)).count()
 }
 
+/// The CPUs of the host that a machine was held to, as far as the record tells.
+pub fn held_to(machine: &MachineFacts) -> Option<BTreeSet<usize>> {
+    match machine.decided.get(HOST_CPUS)? {
+        Fact::Known(text) => cpus_in(text),
+        Fact::Unavailable(_) => None,
+    }
+}
+
 /// Lists of CPUs set apart by semicolons: "0,2; 1,3".
 fn groups(text: &str) -> Vec<BTreeSet<usize>> {
     text.split(';').map(cpus_in).collect::<Option<Vec<_>>>().unwrap_or_default()

@@ -40,8 +40,11 @@ impl std::fmt::Display for Fact {
 }
 
 /// Decided by every platform: how the machine's processor instructions run. What comes before the first comma is one of a
-/// few words ("the host's own", "virtual", [`EMULATED`]), what comes after it the reason.
+/// few words ([`HOSTS_OWN`], "virtual", [`EMULATED`]), what comes after it the reason.
 pub const PROCESSOR: &str = "processor";
+
+/// The [`PROCESSOR`] of a machine that is no guest: it runs on the host's kernel, and what that counts is of all such machines.
+pub const HOSTS_OWN: &str = "the host's own";
 
 /// The [`PROCESSOR`] of a machine that is interpreted by software, which costs a multiple of what a hypervisor does.
 pub const EMULATED: &str = "emulated";

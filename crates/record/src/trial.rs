@@ -1,6 +1,6 @@
 //! What one trial did and found (`trial.json`), written last: a trial folder is complete when this file is there.
 
-use crate::facts::Facts;
+use crate::facts::{Facts, HOSTS_OWN, PROCESSOR};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use crate::plan::PlannedTrial;
@@ -107,6 +107,13 @@ pub struct MachineFacts {
     /// Offset of the machine's clock to the host's, before and after each phase.
     #[serde(default)]
     pub clock: Vec<ClockReading>,
+}
+
+impl MachineFacts {
+    /// Whether it has no kernel of its own, so that what a kernel counts of a system is counted of others as well.
+    pub fn is_on_the_hosts_kernel(&self) -> bool {
+        self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == HOSTS_OWN)
+    }
 }
 
 /// Labels of the readings of a machine's clock around the driving.

@@ -34,6 +34,7 @@ pub fn headline(one: &Consolidation) -> String {
 /// Everything else that the scores say, a sentence each.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let mut said = standings(&one.slots);
+    said.extend(one.reasons.iter().map(|reason| reason.text.clone()));
     said.extend(one.chance.as_ref().map(|chance| against_chance(one, chance)));
     said.extend(one.efficiency.as_ref().map(|efficiency| together(one, efficiency)));
     said.extend(apart(&one.skew));

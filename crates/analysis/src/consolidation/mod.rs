@@ -6,6 +6,7 @@
 
 pub mod alone;
 pub mod chance;
+pub mod reasons;
 pub mod side_by_side;
 pub mod skew;
 pub mod slots;
@@ -19,6 +20,7 @@ use crate::warnings::{Warning, caution, serious};
 use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
 use chance::AgainstChance;
+use reasons::Reason;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::Metric;
@@ -45,6 +47,9 @@ pub struct Consolidation {
     pub scores: Scores,
     /// Each machine by itself, in the order of their numbers.
     pub slots: Vec<Slot>,
+    /// Why machines that are held back or behind are, as far as it is known.
+    #[serde(default)]
+    pub reasons: Vec<Reason>,
     /// `None` of fewer than two machines.
     pub chance: Option<AgainstChance>,
     /// The cell in which one such machine is alone, if the study has one.
@@ -101,6 +106,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
     let alone = alone::of_one(&run.plan, cell).filter(|one| cells::sound(run, one.id).next().is_some());
     let rate_alone = alone.map(|one| alone::by_block_of(run, one)).unwrap_or_default();
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
+    let slots = slots::all(&trials, &rate_alone);
     Some(Consolidation {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -111,7 +117,8 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         memory_bytes: cell.of_machine("memory"),
         metric: first.record.driver.as_ref().map(|driver| driver.metric.clone()).unwrap_or_default(),
         scores: scores(&trials, &rate_alone),
-        slots: slots::all(&trials, &rate_alone),
+        reasons: reasons::of_cell(run, cell, &slots),
+        slots,
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
         efficiency: alone::efficiency(run, cell, &trials),

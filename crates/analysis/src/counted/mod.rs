@@ -6,6 +6,8 @@
 
 pub mod column;
 pub mod places;
+pub mod shares;
+mod together;
 pub mod unit;
 pub mod window;
 
@@ -37,6 +39,9 @@ pub struct CountedTrial {
     pub response_ms: Option<f64>,
     pub service_ms: Option<f64>,
     pub database: DatabaseWaits,
+    /// Where several machines ran side by side, each of the measured ones by itself, with its number; the rest is then of all of
+    /// them together. What is of the host as a whole is in the rest only.
+    pub machines: Vec<(u32, CountedTrial)>,
 }
 
 /// One side's worths over the window.
@@ -77,7 +82,8 @@ pub struct DatabaseWaits {
 
 /// Every sound trial that has telemetry, by its number.
 pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
-    let sound = run.trials.iter().filter(|trial| cells::is_sound(trial) && !trial.telemetry.is_empty());
+    let is_sampled = |trial: &StoredTrial| trial.each_machine().iter().any(|machine| !machine.telemetry.is_empty());
+    let sound = run.trials.iter().filter(|trial| cells::is_sound(trial) && is_sampled(trial));
     sound.filter_map(|trial| Some((trial.record.id, of_trial(trial)?))).collect()
 }
 
@@ -89,12 +95,19 @@ pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
         cell: trial.record.cell,
         block: trial.record.block,
         transactions,
-        host: of_side(trial, Side::Host),
-        machine: of_side(trial, Side::Machine).map(SideCounts::of_shape),
+        host: side(trial, Side::Host),
+        machine: side(trial, Side::Machine).map(SideCounts::of_shape),
         response_ms: mean_ms(trial, Span::Response),
         service_ms: mean_ms(trial, Span::Service),
         database: database_waits(trial, transactions),
+        machines: machines(trial),
     })
+}
+
+/// None of a trial of one machine.
+fn machines(trial: &StoredTrial) -> Vec<(u32, CountedTrial)> {
+    let several = trial.measured_machines().filter(|_| !trial.machines.is_empty());
+    several.filter_map(|(number, machine)| Some((number, of_trial(machine)?))).collect()
 }
 
 impl CountedTrial {
@@ -104,6 +117,10 @@ impl CountedTrial {
             Side::Machine => self.machine.as_ref().ok(),
         }
     }
+}
+
+fn side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+    if trial.machines.is_empty() { of_side(trial, side) } else { together::side_of_all(trial, side) }
 }
 
 fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {

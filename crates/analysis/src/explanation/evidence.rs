@@ -4,6 +4,7 @@
 use crate::counted::CountedTrial;
 use crate::estimate::Estimate;
 use crate::student;
+use std::collections::BTreeSet;
 
 /// Fewer samples than this within a window are too few to rest a sentence on.
 pub const FEWEST_SAMPLES: usize = 5;
@@ -24,7 +25,7 @@ pub struct Evidence<'a> {
     pub blocks: Vec<PairedBlock<'a>>,
 }
 
-/// Trials of the same block; neither side is empty.
+/// Trials of the same block. Neither side is empty, unless it is of a machine that one of the two has not.
 pub struct PairedBlock<'a> {
     pub baseline: Vec<&'a CountedTrial>,
     pub contender: Vec<&'a CountedTrial>,
@@ -69,6 +70,32 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// The numbers of the machines that ran side by side; none where each trial had one.
+    pub fn machines(&self) -> BTreeSet<u32> {
+        let trials = BOTH.into_iter().flat_map(|who| self.trials(who));
+        trials.flat_map(|trial| trial.machines.iter().map(|(number, _)| *number)).collect()
+    }
+
+    /// What is said of this machine where a sentence can be of one machine only, by its number and its name.
+    pub fn called(&self, who: Who, machine: u32) -> String {
+        let is_one_of_several = self.trials(who).iter().any(|trial| !trial.machines.is_empty());
+        let name = self.name(who);
+        if is_one_of_several { format!("{name} machine {machine}") } else { name.to_owned() }
+    }
+
+    /// The same of one machine of each trial, under these names. A trial of one machine is that of machine 1.
+    pub fn of_machine<'b>(&self, machine: u32, [baseline, contender]: &'b [String; 2]) -> Evidence<'b>
+    where
+        'a: 'b,
+    {
+        let own = |trials: &[&'a CountedTrial]| {
+            trials.iter().copied().filter_map(|trial| of_machine(trial, machine)).collect()
+        };
+        let block =
+            |block: &PairedBlock<'a>| PairedBlock { baseline: own(&block.baseline), contender: own(&block.contender) };
+        Evidence { baseline, contender, blocks: self.blocks.iter().map(block).collect() }
+    }
+
     /// The mean of one over the blocks that have it, of something that is never below nothing.
     pub fn value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
         mean(self.each(who, of)).map(never_below_nothing)
@@ -101,6 +128,13 @@ impl<'a> Evidence<'a> {
     pub fn has_samples(&self, who: Who, samples: impl Fn(&CountedTrial) -> Option<usize>) -> bool {
         self.trials(who).into_iter().all(|trial| samples(trial).is_some_and(|samples| samples >= FEWEST_SAMPLES))
     }
+}
+
+fn of_machine(trial: &CountedTrial, machine: u32) -> Option<&CountedTrial> {
+    if trial.machines.is_empty() {
+        return Some(trial).filter(|_| machine == 1);
+    }
+    trial.machines.iter().find(|(number, _)| *number == machine).map(|(_, own)| own)
 }
 
 /// The mean over blocks as it is, with Student's t interval.
@@ -142,6 +176,7 @@ pub(crate) mod tests {
             response_ms: None,
             service_ms: None,
             database: crate::counted::DatabaseWaits::default(),
+            machines: Vec::new(),
         }
     }
 

@@ -10,7 +10,7 @@ pub mod evidence;
 pub mod profile;
 pub mod response;
 pub mod rules;
-mod words;
+pub mod words;
 
 use crate::cells::{self, Group};
 use crate::compare;

@@ -2,7 +2,7 @@
 
 use super::*;
 use record::synthetic::telemetry::{Source, counts, vcpu};
-use record::synthetic::{run, sampled};
+use record::synthetic::{consolidated, run, sampled};
 
 fn said(run: &Run, rule: &str) -> Vec<String> {
     let explanations = all(run);
@@ -145,4 +145,45 @@ fn a_run_without_telemetry_is_not_explained() {
     let mut old = run(3);
     old.trials.iter_mut().for_each(|trial| trial.telemetry.clear());
     assert_eq!(all(&old), []);
+}
+
+/// Three machines each; one vCPU of one of them shares its core, and each of the guests has two and a half times the interrupts.
+#[test]
+fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
+    let mut run = consolidated::run(3, None);
+    for machine in 1..=3 {
+        let host = vcpu(0, 0.39, if machine == 2 { 0.39 } else { 0.001 });
+        consolidated::sampled(&mut run, "kvm", machine, Side::Host, &host);
+        consolidated::sampled(&mut run, "native", machine, Side::Host, &[counts("machine.run", "ns", 0.4e9)]);
+        for (contender, rate) in [("native", 1_000.0), ("kvm", 2_500.0)] {
+            let interrupts = [counts("interrupts.total", "", rate)];
+            consolidated::sampled(&mut run, contender, machine, Side::Machine, &interrupts);
+        }
+    }
+    run.plan.cells.retain(|cell| cell.machines() == 3);
+    let shared = said(&run, "shared CPU");
+    let [one] = &shared[..] else { panic!("{shared:#?}") };
+    assert!(one.starts_with("kvm machine 2's vCPU 0 waited 39 % (") && one.contains(" of the window"), "{one}");
+    let work = said(&run, "work per transaction");
+    let [one] = &work[..] else { panic!("{work:#?}") };
+    assert!(one.starts_with("Each transaction cost kvm 2.") && one.contains("the interrupts of native"), "{one}");
+    let found = &all(&run)[0];
+    assert_eq!(found.blocks, 3);
+    let missing = |what: &str| found.not_available.iter().filter(|line| line.contains(what)).count();
+    let counts = [missing("whether vCPUs had to wait"), missing("how long their disks took")];
+    // What is not known of one machine may be known of another; what is of all is told once.
+    assert_eq!(counts, [0, 1], "{:?}", found.not_available);
+}
+
+/// On newer kernels a throttled thread counts as one that waits.
+#[test]
+fn a_throttled_vcpu_is_not_said_to_share_its_cpu() {
+    let mut run = run(5);
+    sampled(&mut run, 1, Side::Host, &vcpu(1, 0.39, 0.39));
+    sampled(&mut run, 1, Side::Host, &[counts("cgroup.machine.throttled_time", "ns", 0.39e9)]);
+    assert_eq!(said(&run, "shared CPU"), Vec::<String>::new());
+    let quota = said(&run, "CPU quota");
+    assert!(matches!(&quota[..], [one] if one.starts_with("kvm was held back for 39 % (")), "{quota:?}");
+    let found = &all(&run)[0];
+    assert!(found.not_available.iter().any(|line| line.contains("whether kvm's vCPUs share a CPU")), "{found:?}");
 }

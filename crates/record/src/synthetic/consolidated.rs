@@ -1,10 +1,13 @@
 //! A made-up study of one, two and three machines side by side on a host of two CPUs, each machine with both of them.
 
-use super::{Chance, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
+use super::telemetry::{self, Source};
+use super::{Chance, MEASURED_S, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
 use super::{record, series, server, settings};
 use crate::facts::Fact;
+use crate::looks::{Looks, Reading};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
+use crate::telemetry::Side;
 use crate::together;
 use crate::trial::TrialRecord;
 use serde_json::json;
@@ -34,6 +37,17 @@ pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
     let plan = consolidated_plan(blocks);
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned, held_back)).collect();
     Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
+}
+
+/// Gives one machine of every trial of a contender that has so many machines these columns, in the place of what was counted of it
+/// from this side.
+pub fn sampled(run: &mut Run, contender: &str, machine: u32, side: Side, sources: &[Source]) {
+    for trial in run.trials.iter_mut().filter(|trial| trial.record.contender == contender) {
+        let mut chance = Chance::new(u64::from(trial.record.id) * 31 + u64::from(machine));
+        let Some(own) = trial.machines.get_mut(machine as usize - 1) else { continue };
+        own.telemetry.retain(|series| series.side != side);
+        own.telemetry.push(telemetry::series(side, sources, WARMUP_S + MEASURED_S + 1, &mut chance));
+    }
 }
 
 fn consolidated_plan(blocks: u32) -> Plan {
@@ -113,9 +127,21 @@ fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> S
         },
         measured: Some(measured),
         findings: findings(&mut chance),
-        looks: Some(looks(speed)),
+        looks: Some(looks_at(cell, number, speed)),
         telemetry: Vec::new(),
         machines: Vec::new(),
         bystander: None,
     }
+}
+
+/// Each native machine has its data on a device of its own; guests call theirs alike.
+fn looks_at(cell: &Cell, number: u32, speed: f64) -> Looks {
+    let mut looks = looks(speed);
+    for look in [&mut looks.start, &mut looks.end] {
+        let Reading::Known(counts) = &mut look.device else { continue };
+        if cell.baseline {
+            counts.device = format!("loop{number}");
+        }
+    }
+    looks
 }

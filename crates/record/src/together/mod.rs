@@ -6,6 +6,7 @@
 //! figure is for whoever reads the record, and so the machines' own records stay beside the trial.
 
 mod driver;
+mod looks;
 mod seconds;
 
 use crate::check::{Finding, Verdict};
@@ -23,15 +24,17 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
         record.machine = record.machine.or_else(|| first.record.machine.clone());
         record.server = record.server.or_else(|| first.record.server.clone());
     }
-    let (looks, telemetry, bystander) = (None, Vec::new(), cell.bystander());
-    let mut trial = StoredTrial { record, measured: None, findings, looks, telemetry, machines, bystander };
+    let (telemetry, bystander) = (Vec::new(), cell.bystander());
+    let mut trial = StoredTrial { record, measured: None, findings, looks: None, telemetry, machines, bystander };
     if all_there {
         let parts = || trial.measured_machines().map(|(_, machine)| machine);
         let drivers: Option<Vec<&DriverFacts>> = parts().map(|machine| machine.record.driver.as_ref()).collect();
         let series: Option<Vec<&Measured>> = parts().map(|machine| machine.measured.as_ref()).collect();
+        let looks = looks::added_up(&trial.measured_machines().collect::<Vec<_>>());
         let driver = drivers.and_then(|drivers| driver::added_up(&drivers));
         trial.measured = series.filter(|series| !series.is_empty()).map(|series| seconds::merged(&series));
         trial.record.driver = trial.record.driver.or(driver);
+        trial.looks = looks;
     }
     trial
 }

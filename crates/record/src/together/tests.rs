@@ -2,13 +2,16 @@
 
 use super::*;
 use crate::check::Moment;
+use crate::facts::{Fact, HOSTS_OWN, PROCESSOR};
 use crate::folder::RunFolder;
 use crate::hlog;
 use crate::intervals::{Interval, KindInterval, Span};
+use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::plan::{Cell, Plan};
 use crate::run::Run;
 use crate::trial::{KindTotals, MachineFacts, Outcome, Pacing, Queue, Testimony, Work};
 use serde_json::json;
+use std::collections::BTreeMap;
 
 fn record(outcome: &Outcome) -> TrialRecord {
     let made_up = json!({
@@ -203,4 +206,65 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
     let trial = Run::open(&path).unwrap().trials.remove(0);
     assert_eq!(trial, compose(record(&Outcome::Completed), machines, &two()));
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
+}
+
+/// Looks eleven seconds apart, or so many more, with as many operations of a device of that name.
+fn looked_into(device: &str, more: u64) -> StoredTrial {
+    let look = |at_ns: u64, reads: u64| Look {
+        at_ns,
+        took_ns: 10 + more,
+        database: Reading::Known(DatabaseCounts {
+            meaning: "pages".to_owned(),
+            reads: Some(2 * reads),
+            log_bytes: (more == 0).then_some(reads),
+            ..DatabaseCounts::default()
+        }),
+        device: Reading::Known(DeviceCounts { device: device.to_owned(), reads, ..DeviceCounts::default() }),
+        cpu: Reading::Unavailable("not asked".to_owned()),
+        counters: BTreeMap::from([("locks".to_owned(), reads), (format!("own {more}"), 1)]),
+    };
+    let looks = Looks { start: look(500 + more, 7), end: look(500 + 2 * more + 11_000_000_000, 107 + more) };
+    StoredTrial { looks: Some(looks), ..machine(3, holds()) }
+}
+
+fn reads_of_devices(machines: Vec<StoredTrial>) -> (u64, String) {
+    let looks = compose(record(&Outcome::Completed), machines, &two()).looks.unwrap();
+    let (start, end) = (looks.start.device.known().unwrap(), looks.end.device.known().unwrap());
+    (end.reads - start.reads, end.device.clone())
+}
+
+#[test]
+fn looks_into_machines_are_added_up_over_their_mean_length() {
+    let machines = vec![looked_into("vdb", 0), looked_into("vdb", 40)];
+    assert_eq!(reads_of_devices(machines.clone()), (100 + 140, "vdb".to_owned()), "each guest has a device of its own");
+    let looks = compose(record(&Outcome::Completed), machines, &two()).looks.unwrap();
+    assert_eq!((looks.start.at_ns, looks.span_ns(), looks.end.took_ns), (500, 11_000_000_020, 50));
+    let (start, end) = (looks.start.database.known().unwrap(), looks.end.database.known().unwrap());
+    assert_eq!(end.reads.unwrap() - start.reads.unwrap(), 2 * 240);
+    assert_eq!(end.log_bytes, None, "one of them does not count it");
+    assert_eq!(looks.start.counters, BTreeMap::from([("locks".to_owned(), 14)]));
+}
+
+#[test]
+fn a_device_of_the_host_that_machines_share_counts_once() {
+    let on_host = |device: &str, more: u64| {
+        let mut machine = looked_into(device, more);
+        let decided = &mut machine.record.machine.as_mut().unwrap().decided;
+        decided.insert(PROCESSOR.to_owned(), Fact::known(HOSTS_OWN));
+        machine
+    };
+    assert_eq!(reads_of_devices(vec![on_host("vda", 0), on_host("vda", 40)]), (100, "vda".to_owned()));
+    assert_eq!(reads_of_devices(vec![on_host("loop0", 0), on_host("loop1", 40)]), (240, "loop0, loop1".to_owned()));
+}
+
+#[test]
+fn what_one_machine_could_not_look_at_is_no_sum() {
+    let mut blind = looked_into("vdb", 0);
+    blind.looks.as_mut().unwrap().end.device = Reading::Unavailable("it is a tmpfs".to_owned());
+    let looks = compose(record(&Outcome::Completed), vec![looked_into("vdb", 0), blind], &two()).looks.unwrap();
+    assert_eq!(looks.end.device.why_not(), Some("machine 2: it is a tmpfs"));
+    assert_eq!(
+        compose(record(&Outcome::Completed), vec![machine(3, holds()), looked_into("vdb", 0)], &two()).looks,
+        None
+    );
 }

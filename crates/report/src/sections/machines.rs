@@ -1,7 +1,7 @@
 //! The host beside what each machine sees of itself, what platforms decided, and the exact command lines.
 
-use super::heading;
 use super::side_by_side::SideBySide;
+use super::{heading, machines_apart};
 use crate::document::Block;
 use crate::format;
 use record::facts::Facts;
@@ -50,8 +50,8 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         let code = Block::Code { title, text: command_line(&machine.command_line) };
         found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
     }
-    let note =
-        "Facts and command lines are those of each contender's first trial; every trial's are in its trial.json.";
+    found.extend(machines_apart::blocks(run));
+    let note = "Facts and command lines are those of each contender's first trial, of several machines those of machine 1; every trial's are in its trial.json.";
     found.push(Block::Note(note.to_owned()));
     found
 }

@@ -11,6 +11,7 @@ pub mod design;
 pub mod evenness;
 pub mod latencies;
 pub mod machines;
+pub mod machines_apart;
 pub mod odd_machine;
 pub mod opening;
 pub mod pictures;

@@ -73,6 +73,12 @@ fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let waiting: Vec<(String, Estimate, Estimate)> = all.iter().filter_map(waits).collect();
     let worst = waiting.iter().max_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
     let contender = evidence.name(who);
+    if throttled(evidence, who).is_some() {
+        let what = format!(
+            "whether {contender}'s vCPUs share a CPU: their control group was held back, and some kernels count that as waiting for a CPU"
+        );
+        return Some(Said::NotKnown(what));
+    }
     let of_wanted = with_unit(&worst.1, percent, "%");
     let text = if waiting.len() == all.len() && all.len() > 1 {
         let of_window = evidence.value(who, &waited_share)?;
@@ -102,14 +108,9 @@ fn of_the_other(evidence: &Evidence<'_>, who: Who) -> String {
     share.map_or_else(String::new, |share| format!(" ({}: {})", evidence.name(other), with_unit(&share, percent, "%")))
 }
 
-fn stolen_share(trial: &CountedTrial) -> Option<f64> {
-    let cpu = trial.side(Side::Machine)?.cpu()?;
-    Some(cpu.stolen_ms / cpu.all_ms)
-}
-
 pub fn stolen(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
-        let share = evidence.value(who, &stolen_share).filter(|share| is_above(share, STOLEN))?;
+        let share = evidence.value(who, &CountedTrial::stolen_share).filter(|share| is_above(share, STOLEN))?;
         let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
         Some(Said::Sentence(format!("{name} saw {share} of the time of its CPUs stolen by others.")))
     };
@@ -118,8 +119,9 @@ pub fn stolen(evidence: &Evidence<'_>) -> Vec<Said> {
 
 pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
-        let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - stolen_share(trial)?))?;
-        let (by_host, by_machine) = (evidence.value(who, &waited_share)?, evidence.value(who, &stolen_share)?);
+        let difference = evidence.signed_value(who, &|trial| Some(waited_share(trial)? - trial.stolen_share()?))?;
+        let (by_host, by_machine) =
+            (evidence.value(who, &waited_share)?, evidence.value(who, &CountedTrial::stolen_share)?);
         let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
         is_so.then(|| {
             Said::Sentence(format!(
@@ -134,20 +136,14 @@ pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
     BOTH.into_iter().filter_map(of).collect()
 }
 
-/// The longest any group of either side was held back, as a share of the window.
-fn quota_share(trial: &CountedTrial) -> Option<f64> {
-    let sides = [Side::Host, Side::Machine].into_iter().filter_map(|side| trial.side(side));
-    let shares = sides.flat_map(|counts| {
-        let times =
-            counts.columns.keys().filter(|name| name.starts_with("cgroup.") && name.ends_with(".throttled_time"));
-        times.filter_map(|name| counts.share(name)).collect::<Vec<_>>()
-    });
-    shares.max_by(f64::total_cmp)
+/// The share of the window in which it was, if it surely was.
+fn throttled(evidence: &Evidence<'_>, who: Who) -> Option<Estimate> {
+    evidence.value(who, &CountedTrial::throttled_share).filter(|share| is_above(share, HELD_BACK))
 }
 
 pub fn quota(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
-        let share = evidence.value(who, &quota_share).filter(|share| is_above(share, HELD_BACK))?;
+        let share = throttled(evidence, who)?;
         let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
         Some(Said::Sentence(format!(
             "{name} was held back for {share} of the window: its control group had used up its CPU time."

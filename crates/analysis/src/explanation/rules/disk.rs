@@ -2,14 +2,13 @@
 
 use super::{SMALLEST_RATIO, Said};
 use crate::counted::places::DiskWork;
+use crate::counted::shares::FEWEST_OPERATIONS;
 use crate::counted::{CountedTrial, Rate, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
 use crate::explanation::words::{interval, number, percent, with_interval, with_unit};
 use crate::student;
 use record::telemetry::Side;
 
-/// A mean over fewer operations is chance.
-const FEWEST_OPERATIONS: f64 = 10.0;
 /// What a guest's path costs at the least that is worth a sentence.
 const SMALLEST_DIFFERENCE_MS: f64 = 0.01;
 const BUSY: f64 = 0.8;

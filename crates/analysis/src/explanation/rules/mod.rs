@@ -13,7 +13,7 @@ use crate::bootstrap::FEWEST_BLOCKS;
 use crate::counted::name_of;
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A ratio whose interval comes nearer to 1 than this is no explanation.
 const SMALLEST_RATIO: f64 = 1.05;
@@ -36,7 +36,17 @@ pub struct Rule {
     pub name: &'static str,
     /// When it speaks. Every interval is a 95 % interval over blocks.
     pub condition: &'static str,
+    of: Subject,
     says: fn(&Evidence<'_>) -> Vec<Said>,
+}
+
+/// Of what a rule speaks where several machines run side by side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Subject {
+    /// Of each machine by itself: shares of a window, and limits that one machine meets, cannot be added up.
+    EachMachine,
+    /// Of all of them together: what was done for each transaction, times over operations, and the host.
+    All,
 }
 
 /// All rules, in the order in which they are said.
@@ -45,77 +55,92 @@ pub const RULES: [Rule; 15] = [
         name: "held-back disk",
         condition: "the guest's device is busy for at least 80 % of the window, what it does each second varies by at most 10 %, and an \
                     operation takes it more than twice as long as the host's device below, the interval of that difference without 0",
+        of: Subject::EachMachine,
         says: disk::held_back,
     },
     Rule {
         name: "shared CPU",
         condition: "the whole interval of the share that a vCPU's thread waited, of the time in which it wanted to run, is above 5 %, and it \
                     waited for more than 2 % of the window",
+        of: Subject::EachMachine,
         says: cpu::shared,
     },
     Rule {
         name: "stolen time",
         condition: "the whole interval of the share of its CPU time that a machine counts as stolen is above 2 %",
+        of: Subject::EachMachine,
         says: cpu::stolen,
     },
     Rule {
         name: "disagreement on stolen time",
         condition: "the machine's stolen time and the host's wait of its vCPUs are more than 5 % of the window apart, by the whole interval",
+        of: Subject::EachMachine,
         says: cpu::disagreement,
     },
     Rule {
         name: "CPU quota",
         condition: "the whole interval of the share of the window in which a control group was held back is above 1 %",
+        of: Subject::EachMachine,
         says: cpu::quota,
     },
     Rule {
         name: "migrating vCPUs",
         condition: "vCPUs change their CPU more than ten times a second, by the whole interval",
+        of: Subject::EachMachine,
         says: cpu::migrating,
     },
     Rule {
         name: "CPU frequency",
         condition: "the whole interval of the ratio of the host's mean frequencies is more than 5 % from 1",
+        of: Subject::All,
         says: cpu::frequency,
     },
     Rule {
         name: "disk time between guest and host",
         condition: "at least ten operations in every window, and the interval of the difference leaves out 0 by more than 0.01 ms",
+        of: Subject::All,
         says: disk::between_layers,
     },
     Rule {
         name: "disk time of contenders",
         condition: "at least ten operations in every window, and the whole interval of the ratio is more than 5 % from 1",
+        of: Subject::All,
         says: disk::of_contenders,
     },
     Rule {
         name: "work per transaction",
         condition: "of one of the two at least one in ten transactions, and the whole interval of the ratio is more than 5 % from 1",
+        of: Subject::All,
         says: work::each,
     },
     Rule {
         name: "exits per transaction",
         condition: "the hypervisor counts them, and the interval is known",
+        of: Subject::All,
         says: work::exits,
     },
     Rule {
         name: "locks",
         condition: "the database counts its waits for locks, and the whole interval of their share of the response is above 1 %",
+        of: Subject::All,
         says: work::locks,
     },
     Rule {
         name: "memory pressure",
         condition: "the whole interval of the share of the window in which a task waited for memory is above 1 %",
+        of: Subject::EachMachine,
         says: memory::pressure,
     },
     Rule {
         name: "swapping",
         condition: "more than one page a second is swapped, by the whole interval",
+        of: Subject::EachMachine,
         says: memory::swapping,
     },
     Rule {
         name: "storage pressure",
         condition: "the shares of the window in which a task waited for storage differ by more than 5 % of it, by the whole interval",
+        of: Subject::EachMachine,
         says: memory::storage_pressure,
     },
 ];
@@ -130,15 +155,30 @@ pub fn apply(evidence: &Evidence<'_>) -> (Vec<Sentence>, Vec<String>) {
     let mut sentences = Vec::new();
     let mut not_known = Vec::new();
     for rule in &RULES {
-        for said in (rule.says)(evidence) {
+        for said in said_by(rule, evidence) {
             match said {
                 Said::Sentence(text) => sentences.push(Sentence { rule: rule.name.to_owned(), text }),
                 Said::NotKnown(what) => not_known.push(format!("Not known: {what}.")),
             }
         }
     }
+    // The same may be missing of several machines.
+    let mut seen = BTreeSet::new();
+    not_known.retain(|line: &String| seen.insert(line.clone()));
     not_known.extend(not_available);
     (sentences, not_known)
+}
+
+fn said_by(rule: &Rule, evidence: &Evidence<'_>) -> Vec<Said> {
+    let machines = evidence.machines();
+    if machines.is_empty() || rule.of == Subject::All {
+        return (rule.says)(evidence);
+    }
+    let of_machine = |machine| {
+        let names = BOTH.map(|who| evidence.called(who, machine));
+        (rule.says)(&evidence.of_machine(machine, &names))
+    };
+    machines.into_iter().flat_map(of_machine).collect()
 }
 
 /// Why no sentence can be said at all.

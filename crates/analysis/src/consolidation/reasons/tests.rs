@@ -1,0 +1,146 @@
+//! Made-up studies in which the second of three machines is held back for a known reason.
+
+use super::*;
+use crate::consolidation;
+use crate::explanation::evidence::tests::trial as counted;
+use record::synthetic::consolidated::{HeldBack, run, sampled};
+use record::synthetic::telemetry::{Source, counts};
+use record::telemetry::Side;
+use serde_json::json;
+
+/// Machine 2 does 0.55 of what the others do.
+fn held_back() -> Run {
+    run(4, Some(HeldBack { contender: "kvm", machine: 2 }))
+}
+
+/// What the host and the machine count of each: machine 2 the second of both.
+fn counted_by(run: &mut Run, side: Side, [others, second]: [&[Source]; 2]) {
+    for machine in 1..=3 {
+        sampled(run, "kvm", machine, side, if machine == 2 { second } else { others });
+    }
+}
+
+fn of_three(run: &Run) -> Vec<Reason> {
+    let found = consolidation::all(run).into_iter();
+    found.filter(|one| one.contender == "kvm" && one.machines == 3).flat_map(|one| one.reasons).collect()
+}
+
+fn texts(reasons: &[Reason]) -> Vec<(Cause, &str)> {
+    reasons.iter().map(|reason| (reason.cause, reason.text.as_str())).collect()
+}
+
+fn odd_one(run: &mut Run, odd: &serde_json::Value) {
+    for cell in run.plan.cells.iter_mut().filter(|cell| cell.machines() == 3) {
+        cell.settings["machine"]["vcpus"] = json!(1);
+        cell.settings["machine"]["odd"] = odd.clone();
+    }
+}
+
+/// It runs for half the window, and is throttled for 48 % of it. The kernel counts that as waiting as well.
+fn throttled(share: f64, waits: f64) -> Vec<Source> {
+    let mut sources = vec![counts("cgroup.machine.throttled_time", "ns", share * 1e9)];
+    sources.extend([counts("vcpu.0.run", "ns", 0.5e9), counts("vcpu.0.wait", "ns", waits * 1e9)]);
+    sources
+}
+
+#[test]
+fn a_quota_is_named_and_no_wait_beside_it() {
+    let mut run = held_back();
+    counted_by(&mut run, Side::Host, [&throttled(0.0, 0.01), &throttled(0.48, 0.48)]);
+    let found = of_three(&run);
+    let [(Cause::CpuQuota, text)] = texts(&found)[..] else { panic!("{found:#?}") };
+    assert!(text.starts_with("Machine 2 was held back by its CPU quota: it was throttled for 48 % (4"), "{text}");
+    assert!(text.ends_with(") of the window, added up over its CPUs; the others never were."), "{text}");
+    odd_one(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same" }));
+    let found = of_three(&run);
+    let [(Cause::CpuQuota, text)] = texts(&found)[..] else { panic!("{found:#?}") };
+    let end =
+        "of the window; the others never were. The study holds it to 50 % of the time of its vCPUs (machine.odd).";
+    assert!(text.ends_with(end), "{text}");
+}
+
+/// Only the machine with a limit has a group that counts it.
+#[test]
+fn machines_without_a_group_are_never_throttled() {
+    let mut run = held_back();
+    counted_by(&mut run, Side::Host, [&[counts("vcpu.0.run", "ns", 0.5e9)], &throttled(0.48, 0.48)]);
+    assert!(matches!(of_three(&run)[..], [Reason { machine: 2, cause: Cause::CpuQuota, .. }]));
+}
+
+/// It gets half of the time in which it wants to run; the others wait 2 % of it.
+#[test]
+fn waiting_for_a_cpu_is_told_with_both_shares() {
+    let mut run = held_back();
+    let others = [counts("vcpu.0.run", "ns", 0.49e9), counts("vcpu.0.wait", "ns", 0.01e9)];
+    let second = [counts("vcpu.0.run", "ns", 0.4e9), counts("vcpu.0.wait", "ns", 0.4e9)];
+    counted_by(&mut run, Side::Host, [&others, &second]);
+    let found = of_three(&run);
+    let [(Cause::WaitingForCpu, text)] = texts(&found)[..] else { panic!("{found:#?}") };
+    assert!(text.starts_with("Machine 2 waited for a CPU of the host in 50 % ("), "{text}");
+    assert!(text.contains("of the time in which it wanted to run; the others in 2.0 % ("), "{text}");
+}
+
+/// 50 operations a second of 8 ms each against 0.5 ms, and four times the interrupts.
+#[test]
+fn a_slow_disk_and_interrupts_are_told_as_ratios() {
+    let mut run = held_back();
+    let inside = |time_ms: f64, interrupts: f64| {
+        let columns = ["reads", "writes", "read_bytes", "write_bytes", "read_time"];
+        let mut sources: Vec<Source> =
+            columns.iter().map(|name| counts(&format!("disk.data.{name}"), "", 0.0)).collect();
+        sources.extend([
+            counts("disk.data.writes", "", 50.0),
+            counts("disk.data.write_time", "ms", 50.0 * time_ms),
+            counts("interrupts.total", "", interrupts),
+        ]);
+        sources.remove(1);
+        sources
+    };
+    counted_by(&mut run, Side::Machine, [&inside(0.5, 100.0), &inside(8.0, 400.0)]);
+    let found = of_three(&run);
+    let [(Cause::DiskTime, disk), (Cause::Interrupts, interrupts)] = texts(&found)[..] else { panic!("{found:#?}") };
+    assert!(disk.starts_with("An operation of machine 2's disk took 1") && disk.contains(" ms ("), "{disk}");
+    // 400 over 0.55 of the transactions, against 100.
+    assert!(interrupts.starts_with("Each transaction of machine 2 came with 7."), "{interrupts}");
+}
+
+#[test]
+fn what_sets_nobody_apart_is_no_reason() {
+    let mut run = held_back();
+    counted_by(&mut run, Side::Host, [&throttled(0.0, 0.02), &throttled(0.0, 0.02)]);
+    odd_one(&mut run, &json!({ "number": 2, "cpu_quota": 0.5, "load": "same", "clients": 3 }));
+    let found = of_three(&run);
+    let [(Cause::NotKnown, why), (Cause::Study, quota), (Cause::Study, clients)] = texts(&found)[..] else {
+        panic!("{found:#?}")
+    };
+    let expected = "Why machine 2 gets less than the others is not known: neither a CPU quota nor waiting for a CPU of the host surely \
+                    sets it apart. Not counted of all machines: stolen time, the time of its disk's operations, interrupts.";
+    assert_eq!(why, expected);
+    assert!(quota.contains("holds machine 2 to 50 %") && quota.contains("was not seen to be throttled"), "{quota}");
+    assert!(clients.contains("a number of clients of its own, 3"), "{clients}");
+}
+
+#[test]
+fn without_telemetry_nothing_is_known_and_of_equals_nothing_is_asked() {
+    let found = of_three(&held_back());
+    let expected =
+        "Why machine 2 gets less than the others is not known: nothing was counted of all machines of a trial.";
+    assert_eq!(texts(&found), [(Cause::NotKnown, expected)]);
+    assert_eq!(of_three(&run(4, None)), []);
+}
+
+/// `d = [3, 4, 5]`, `scipy.stats.t.interval(0.95, 2, 4, scipy.stats.sem(d))` (scipy 1.17.1) is 1.5159 to 6.4841.
+#[test]
+fn a_difference_to_the_others_has_students_interval() {
+    let trial = |(block, own): (u32, f64)| Trial {
+        block,
+        machines: [(1, counted(9.0)), (2, counted(10.0 + own)), (3, counted(11.0))].into(),
+    };
+    let trials: Vec<Trial> = [(1, 3.0), (2, 4.0), (3, 5.0)].map(trial).into();
+    let of: Measure = |trial| Some(trial.transactions);
+    let found = against(&trials, 2, [of, of]).unwrap();
+    let (low, high) = found.difference.bounds.known().unwrap();
+    assert!((low - 1.5159).abs() < 1e-3 && (high - 6.4841).abs() < 1e-3, "{low} {high}");
+    assert!(found.is_more_by(1.5) && !found.is_more_by(1.6));
+    assert!(against(&trials, 4, [of, of]).is_none());
+}

@@ -1,0 +1,56 @@
+//! What one machine was kept from, as shares: throttled, waiting for a CPU, stolen; and how long its disk took.
+//!
+//! All are of one machine. Of several together they would be sums of shares, which mean nothing.
+
+use super::{CountedTrial, SideCounts};
+use record::telemetry::Side;
+
+/// A mean over fewer operations is chance.
+pub const FEWEST_OPERATIONS: f64 = 10.0;
+
+/// What the host calls a native machine as a whole.
+const WHOLE: &str = "machine";
+
+impl CountedTrial {
+    /// The longest any group of either side was held back because its CPU time was used up, as a share of the window.
+    pub fn throttled_share(&self) -> Option<f64> {
+        let sides = [Side::Host, Side::Machine].into_iter().filter_map(|side| self.side(side));
+        let shares = sides.flat_map(|counts| {
+            let times =
+                counts.columns.keys().filter(|name| name.starts_with("cgroup.") && name.ends_with(".throttled_time"));
+            times.filter_map(|name| counts.share(name)).collect::<Vec<_>>()
+        });
+        shares.max_by(f64::total_cmp)
+    }
+
+    /// Of the time in which its vCPUs, or its processes, wanted to run: the share in which they had no CPU of the host.
+    pub fn waited_of_wanted(&self) -> Option<f64> {
+        let host = self.side(Side::Host)?;
+        let vcpus = host.vcpus();
+        let (run_ms, wait_ms) = if vcpus.is_empty() {
+            (host.worth(&format!("{WHOLE}.run"))?, host.worth(&format!("{WHOLE}.wait"))?)
+        } else {
+            (vcpus.iter().map(|vcpu| vcpu.run_ms).sum(), vcpus.iter().map(|vcpu| vcpu.wait_ms).sum())
+        };
+        let wanted_ms = run_ms + wait_ms;
+        (wanted_ms > 0.0).then(|| wait_ms / wanted_ms)
+    }
+
+    /// Of the time of its CPUs, as it counts that itself.
+    pub fn stolen_share(&self) -> Option<f64> {
+        let cpu = self.side(Side::Machine)?.cpu()?;
+        (cpu.all_ms > 0.0).then(|| cpu.stolen_ms / cpu.all_ms)
+    }
+
+    /// Mean time of an operation of its disk, as it sees that itself.
+    pub fn ms_of_an_operation(&self) -> Option<f64> {
+        let disk = self.side(Side::Machine)?.disk()?;
+        disk.ms_of_an_operation().filter(|_| disk.operations() >= FEWEST_OPERATIONS)
+    }
+
+    /// For each transaction.
+    pub fn interrupts_each(&self) -> Option<f64> {
+        let interrupts = self.side(Side::Machine).and_then(|machine: &SideCounts| machine.worth("interrupts.total"))?;
+        Some(interrupts / self.transactions)
+    }
+}

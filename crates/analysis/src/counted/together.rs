@@ -1,0 +1,188 @@
+//! What was counted around several machines of one trial, as if they were one.
+//!
+//! What machines count of themselves is added up, times included, so that figures for each transaction are over the
+//! transactions of all of them; readings of the moment are averaged. What they share is taken once: the host as a whole, and
+//! a device or a group of it that several of them are counted by. Which these are follows from where a probe reads: on one
+//! kernel the same file counts the same thing. Windows of machines differ by little, and each is counted over its own.
+
+use super::{Counted, Rate, SideCounts, of_side};
+use crate::topology;
+use record::run::StoredTrial;
+use record::telemetry::{Behaviour, Series, Side};
+use record::trial::MachineFacts;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Between a probe's name and what it counts of the CPUs of the shape alone.
+const OF_SHAPE: &str = ".shape.";
+/// Probes of the processor's events count on the CPUs of the shape, too, and read no file.
+const PERF: &str = "perf";
+
+const ONE_SHAPE: &str = "the host tells the CPUs of one machine apart, and there are several";
+const UNKNOWN_CPUS: &str = "the record does not tell which CPUs they had";
+const OVERLAPPING: &str = "machines share some of their CPUs and not all";
+
+/// One machine's part.
+struct Part<'a> {
+    number: u32,
+    counts: SideCounts,
+    series: &'a Series,
+    /// Whether other parts may have counted the same things.
+    shares_kernel: bool,
+    cpus: Option<BTreeSet<usize>>,
+}
+
+/// Of all measured machines of a trial, or why there is nothing.
+pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+    let parts = trial.measured_machines().map(|(number, machine)| Part::of(number, machine, side));
+    let parts = parts.collect::<Result<Vec<_>, _>>()?;
+    let first = parts.first().ok_or("no machine was measured")?;
+    let mut columns = BTreeMap::new();
+    let mut unavailable = unavailable(&parts);
+    for name in parts.iter().flat_map(|part| part.counts.columns.keys()).collect::<BTreeSet<_>>() {
+        match column(&parts, name) {
+            Ok(counted) => columns.extend(counted.map(|counted| (name.clone(), counted))),
+            Err(why) => {
+                unavailable.insert("what is counted of the CPUs of a machine alone".to_owned(), why.to_owned());
+            }
+        }
+    }
+    let seconds = parts.iter().map(|part| part.counts.seconds).sum::<f64>() / parts.len() as f64;
+    let samples = parts.iter().map(|part| part.counts.samples).min().unwrap_or(first.counts.samples);
+    Ok(SideCounts { seconds, samples, columns, unavailable })
+}
+
+impl<'a> Part<'a> {
+    fn of(number: u32, machine: &'a StoredTrial, side: Side) -> Result<Self, String> {
+        let of_machine = |why| format!("machine {number}: {why}");
+        let counts = of_side(machine, side).map_err(of_machine)?;
+        let series = machine.telemetry.iter().find(|series| series.side == side);
+        let series = series.ok_or_else(|| of_machine("nothing was sampled".to_owned()))?;
+        let facts = machine.record.machine.as_ref();
+        let shares_kernel = side == Side::Host || facts.is_some_and(MachineFacts::is_on_the_hosts_kernel);
+        Ok(Self { number, counts, series, shares_kernel, cpus: facts.and_then(topology::held_to) })
+    }
+
+    fn has_probe(&self, name: &str) -> bool {
+        self.series.probes.iter().any(|probe| probe.name == name)
+    }
+
+    /// The probe that a column is of: its name, and from where it reads.
+    fn probe_of(&self, column: &str) -> Option<(&str, &str)> {
+        let has = |names: &Vec<String>| names.iter().any(|name| name == column);
+        let probe = self.series.probes.iter().find(|probe| probe.columns.known().is_some_and(has))?;
+        Some((&probe.name, &probe.source))
+    }
+
+    /// What the column counts: two parts of which this is the same have counted the same.
+    fn thing(&self, column: &str) -> Thing<'_> {
+        let source = self.probe_of(column).map_or("", |(_, source)| source);
+        let is_file = source.starts_with('/') && !is_of_a_process(source);
+        match (self.shares_kernel, is_of_shape(column)) {
+            (true, true) => self.cpus.as_ref().map_or(Thing::OfMachine(self.number), Thing::OfCpus),
+            (true, false) if is_file => Thing::At(source),
+            _ => Thing::OfMachine(self.number),
+        }
+    }
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Thing<'a> {
+    OfMachine(u32),
+    OfCpus(&'a BTreeSet<usize>),
+    At(&'a str),
+}
+
+/// Numbers of processes are those of the machine's own view, so that two machines may have the same.
+fn is_of_a_process(source: &str) -> bool {
+    source.strip_prefix("/proc/").is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+fn is_of_shape(column: &str) -> bool {
+    column.contains(OF_SHAPE) || column.split('.').next() == Some(PERF)
+}
+
+/// The column of all parts; without a worth if one of them has none. `Err` says why it cannot be of all, `None` that nobody has it.
+fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, &'static str> {
+    let probe = parts.iter().find_map(|part| part.probe_of(name)).map(|(probe, _)| probe);
+    // What is the host's was sampled beside one of them only.
+    let concerned: Vec<&Part<'_>> =
+        parts.iter().filter(|part| probe.is_none_or(|probe| part.has_probe(probe))).collect();
+    if is_of_shape(name) && concerned.len() < parts.len() {
+        return Err(ONE_SHAPE);
+    }
+    if is_of_shape(name) && concerned.iter().any(|part| part.shares_kernel && part.cpus.is_none()) {
+        return Err(UNKNOWN_CPUS);
+    }
+    let mut things: Vec<Thing<'_>> = Vec::new();
+    let mut distinct: Vec<Option<&Counted>> = Vec::new();
+    for part in concerned {
+        let thing = part.thing(name);
+        if things.iter().any(|known| overlap(known, &thing)) {
+            return Err(OVERLAPPING);
+        }
+        if !things.contains(&thing) {
+            things.push(thing);
+            distinct.push(part.counts.columns.get(name));
+        }
+    }
+    let Some(any) = distinct.iter().flatten().next() else { return Ok(None) };
+    let (unit, behaviour) = (any.unit.clone(), any.behaviour);
+    let all: Option<Vec<&Counted>> = distinct.into_iter().collect();
+    let worth = all.as_ref().and_then(|all| of_all(all, behaviour));
+    let rates = all.map(|all| summed(&all.iter().map(|counted| counted.rates.as_slice()).collect::<Vec<_>>()));
+    Ok(Some(Counted { unit, behaviour, worth, rates: rates.unwrap_or_default() }))
+}
+
+/// Whether two are CPUs of which some are the same and some are not.
+fn overlap(one: &Thing<'_>, other: &Thing<'_>) -> bool {
+    match (one, other) {
+        (Thing::OfCpus(one), Thing::OfCpus(other)) => one != other && !one.is_disjoint(other),
+        _ => false,
+    }
+}
+
+fn of_all(all: &[&Counted], behaviour: Behaviour) -> Option<f64> {
+    let sum = all.iter().map(|counted| counted.worth).sum::<Option<f64>>()?;
+    Some(if behaviour == Behaviour::Counts { sum } else { sum / all.len() as f64 })
+}
+
+/// Machines are sampled at seconds of their own, so the rates of the others are read between theirs, at the moments of the first.
+fn summed(all: &[&[Rate]]) -> Vec<Rate> {
+    let Some((first, others)) = all.split_first() else { return Vec::new() };
+    let sum = |rate: &Rate| {
+        let rest: Option<f64> = others.iter().map(|rates| at(rates, rate.at_s)).sum();
+        Some(Rate { at_s: rate.at_s, per_second: rate.per_second + rest? })
+    };
+    first.iter().filter_map(sum).collect()
+}
+
+/// The rate at a moment, along straight lines; at most half a second beyond the ends.
+fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
+    const BEYOND_S: f64 = 0.5;
+    let after = rates.partition_point(|rate| rate.at_s < at_s);
+    let near = |rate: &&Rate| (rate.at_s - at_s).abs() <= BEYOND_S;
+    match (after.checked_sub(1).and_then(|before| rates.get(before)), rates.get(after)) {
+        (Some(before), Some(after)) => {
+            let share = (at_s - before.at_s) / (after.at_s - before.at_s);
+            Some(before.per_second + (after.per_second - before.per_second) * share)
+        }
+        (one, other) => one.or(other).filter(near).map(|rate| rate.per_second),
+    }
+}
+
+/// Probes that saw nothing, of single machines where others saw something or for other reasons.
+fn unavailable(parts: &[Part<'_>]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    for part in parts {
+        for (probe, why) in &part.counts.unavailable {
+            let mut concerned = parts.iter().filter(|other| other.has_probe(probe));
+            let is_alike = concerned.all(|other| other.counts.unavailable.get(probe) == Some(why));
+            let name = if is_alike { probe.clone() } else { format!("{probe} of machine {}", part.number) };
+            found.insert(name, why.clone());
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,89 @@
+//! What machines side by side differ in, by what was decided for each and by what each sees of itself.
+//!
+//! They are alike in nearly everything, so only differences are shown. What cannot be the same on two machines is left out.
+
+use super::side_by_side::SideBySide;
+use crate::document::Block;
+use record::facts::{Fact, Facts};
+use record::plan::Cell;
+use record::run::{Run, StoredTrial};
+use std::collections::BTreeSet;
+
+/// Names of places and moments: where a machine's files and groups are, when it was started.
+const BY_NATURE: [&str; 9] = [
+    "cgroup.path",
+    "memory.available_bytes",
+    "storage.carried_by",
+    "storage.device",
+    "storage.layers",
+    "storage.source",
+    "system.boot_id",
+    "system.machine_id",
+    "system.uptime_s",
+];
+
+/// Of each contender the first trial with most machines.
+pub fn blocks(run: &Run) -> Vec<Block> {
+    let mut names: Vec<&str> = Vec::new();
+    for cell in &run.plan.cells {
+        if !names.contains(&cell.contender.as_str()) {
+            names.push(&cell.contender);
+        }
+    }
+    let trials: Vec<&StoredTrial> = names.into_iter().filter_map(|name| first_with_most(run, name)).collect();
+    if trials.is_empty() {
+        return Vec::new();
+    }
+    let heading = Block::Heading { level: 3, text: "What differs between machines side by side".to_owned() };
+    std::iter::once(heading).chain(trials.into_iter().flat_map(|trial| of_trial(run, trial))).collect()
+}
+
+fn first_with_most<'a>(run: &'a Run, contender: &str) -> Option<&'a StoredTrial> {
+    let own = run.trials.iter().filter(|trial| trial.record.contender == contender && trial.machines.len() > 1);
+    own.min_by_key(|trial| (std::cmp::Reverse(trial.machines.len()), trial.record.id))
+}
+
+fn of_trial(run: &Run, trial: &StoredTrial) -> Vec<Block> {
+    let facts: Vec<Facts> = trial.machines.iter().map(all_facts).collect();
+    let names: BTreeSet<&String> = facts.iter().flat_map(Facts::keys).collect();
+    let is_told = |name: &&&String| !BY_NATURE.contains(&name.as_str()) && differs(&facts, name);
+    let told: Vec<&String> = names.iter().filter(is_told).copied().collect();
+    let place = run.plan.cells.iter().find(|cell| cell.id == trial.record.cell).map(Cell::coordinates);
+    let place = analysis::warnings::at(&place.unwrap_or_default());
+    let (contender, id, many) = (&trial.record.contender, trial.record.id, trial.machines.len());
+    if told.is_empty() {
+        let text = format!(
+            "{contender}{place}: the {many} machines of trial {id} are alike in all that was decided and seen."
+        );
+        return vec![Block::Paragraph(text)];
+    }
+    let row = |name: &&String| {
+        let values = facts.iter().map(|facts| facts.get(*name).map(ToString::to_string));
+        ((*name).clone(), values.collect())
+    };
+    let rows = told.iter().map(row).collect();
+    let titles = (1..=many).map(|number| format!("machine {number}")).collect();
+    let opening = Block::Paragraph(format!("{contender}{place}, of {many} machines in trial {id}:"));
+    std::iter::once(opening).chain(SideBySide { titles, rows }.blocks("facts")).collect()
+}
+
+fn all_facts(machine: &StoredTrial) -> Facts {
+    let facts = machine.record.machine.iter();
+    facts
+        .flat_map(|facts| facts.decided.iter().chain(&facts.inside))
+        .map(|(name, fact)| (name.clone(), fact.clone()))
+        .collect()
+}
+
+/// What no machine can tell is no difference, whatever the reasons.
+fn differs(facts: &[Facts], name: &str) -> bool {
+    let values: BTreeSet<Option<&String>> = facts.iter().map(|facts| known(facts.get(name))).collect();
+    values.len() > 1
+}
+
+fn known(fact: Option<&Fact>) -> Option<&String> {
+    match fact {
+        Some(Fact::Known(text)) => Some(text),
+        Some(Fact::Unavailable(_)) | None => None,
+    }
+}
