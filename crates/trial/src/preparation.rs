@@ -455,5 +455,10 @@ mod tests {
         assert!(ends("53100: could not extend file \"base/5/16410\": No space left on device", ""));
         assert!(ends("the connection was lost", "PANIC:  could not write to file: No space left on device"));
         assert!(!ends("loading table stock: SQLITE 1: no such table", ""));
+        let of_machine = |error| PreparationError::OfMachine { number: 2, error: Box::new(error) };
+        let full = PreparationError::Full { why: "no room".to_owned(), folder: "/cache/data".into() };
+        assert!(of_machine(full).ends_the_run(), "whichever machine the data are for");
+        let wrong = of_machine(PreparationError::WrongData("1 of 9 checks fails".to_owned()));
+        assert!(!wrong.ends_the_run() && wrong.to_string().starts_with("machine 2: the loaded data"), "{wrong}");
     }
 }

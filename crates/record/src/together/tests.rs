@@ -145,6 +145,8 @@ fn a_missing_machine_leaves_no_totals_and_a_bystander_is_in_none() {
     let mut cell = two();
     cell.settings["machine"]["odd"] = json!({ "number": 2, "load": "same", "cpu_quota": 0.5 });
     assert_eq!(cell.bystander(), None, "held back, and measured nevertheless");
+    cell.settings["machine"]["odd"] = json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } });
+    assert_eq!(cell.bystander(), Some(1), "what it does is something else");
     cell.settings["machine"]["odd"] = json!({ "number": 2, "load": "stops" });
     let stops = compose(record(&Outcome::Completed), vec![machine(3, holds()), machine(5, holds())], &cell);
     assert_eq!(stops.record.driver.as_ref().unwrap().kinds[0].committed, 3);

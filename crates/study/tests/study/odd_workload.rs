@@ -55,8 +55,7 @@ fn own_workload(plan: &Plan, cell: usize) -> Value {
 
 #[test]
 fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
-    let plan =
-        plan(&two_machines("odd = { number = 2, load = \"starts\", workload = { kind = \"lookups\", rows = 7 } }"));
+    let plan = plan(&two_machines("odd = { number = 2, workload = { kind = \"lookups\", rows = 7 } }"));
     let cell = &plan.cells[0];
     assert_eq!(own_workload(&plan, 0), json!({ "kind": "lookups", "rows": 7, "think": 2000 }));
     let (kind, rest) = study::kind_and_table(cell, study::ODD_WORKLOAD).unwrap();
@@ -67,6 +66,17 @@ fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
     assert_eq!(notices, ["Invented.", "Of rows."], "whoever reads its numbers must know where it comes from, too");
     let odd = study::machine(cell).unwrap().odd.unwrap();
     assert_eq!(odd.workload.unwrap()["kind"], "lookups");
+}
+
+/// The load says when its clients come, not what they do.
+#[test]
+fn it_goes_with_every_load_but_idle() {
+    for load in ["same", "stops", "starts", "burst"] {
+        let text = format!("odd = {{ number = 1, load = \"{load}\", workload = {{ kind = \"lookups\", rows = 7 }} }}");
+        // Thirds are of a window that is long enough for a burst.
+        let text = two_machines(&text).replace("measure = \"10s\"", "measure = \"12s\"");
+        assert_eq!(plan(&text).cells[0].bystander(), Some(1), "{load}");
+    }
 }
 
 #[test]
