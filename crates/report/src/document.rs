@@ -138,7 +138,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::why::blocks(analysis));
     blocks.extend(sections::audits::blocks(analysis));
     blocks.extend(sections::consistency::blocks(analysis));
-    blocks.extend(sections::what_ran::blocks(run));
+    blocks.extend(sections::what_ran::blocks(run, analysis));
     blocks.extend(sections::machines::blocks(run));
     blocks.extend(sections::databases::blocks(analysis));
     blocks.extend(sections::trials::blocks(run, analysis));

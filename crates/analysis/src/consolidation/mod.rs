@@ -5,6 +5,7 @@
 //! machine, come from cells of one machine of the same study, where it has them.
 
 pub mod alone;
+pub mod bystander;
 pub mod chance;
 pub mod reasons;
 pub mod side_by_side;
@@ -19,6 +20,7 @@ use crate::explanation::evidence;
 use crate::warnings::{Warning, caution, serious};
 use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
+use bystander::Bystander;
 use chance::AgainstChance;
 use reasons::Reason;
 use record::plan::Cell;
@@ -44,6 +46,9 @@ pub struct Consolidation {
     pub memory_bytes: Option<u64>,
     /// Of one machine.
     pub metric: Metric,
+    /// What the one did that is not measured, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bystander: Option<Bystander>,
     pub scores: Scores,
     /// Each machine by itself, in the order of their numbers.
     pub slots: Vec<Slot>,
@@ -116,6 +121,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         vcpus: cell.of_machine("vcpus"),
         memory_bytes: cell.of_machine("memory"),
         metric: first.record.driver.as_ref().map(|driver| driver.metric.clone()).unwrap_or_default(),
+        bystander: bystander::of_cell(run, cell),
         scores: scores(&trials, &rate_alone),
         reasons: reasons::of_cell(run, cell, &slots),
         slots,

@@ -1,15 +1,16 @@
-//! The one of several machines that was to differ: in what, and whether it is measured. What became of it and of the others is told
-//! elsewhere.
+//! The one of several machines that was to differ: in what, whether it is measured, and what it did if it is not. What the others
+//! got beside it is told elsewhere.
 
 use crate::document::Block;
 use crate::format;
+use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
 
 /// A sentence for each cell that has one; nothing for all others.
-pub fn blocks(plan: &Plan, title: fn(&Cell) -> String) -> Option<Block> {
-    let said: Vec<String> =
-        plan.cells.iter().filter_map(|cell| Some(format!("{}: {}", title(cell), said(cell)?))).collect();
+pub fn blocks(plan: &Plan, analysis: &Analysis, title: fn(&Cell) -> String) -> Option<Block> {
+    let of_cell = |cell| Some(format!("{}: {}{}", title(cell), said(cell)?, did(analysis, cell.id)));
+    let said: Vec<String> = plan.cells.iter().filter_map(of_cell).collect();
     (!said.is_empty()).then_some(Block::List(said))
 }
 
@@ -35,6 +36,15 @@ fn said(cell: &Cell) -> Option<String> {
     Some(format!("machine {number} {}. {measured}", parts.join("; it ")))
 }
 
+/// What it did while it worked; nothing of one that is measured, or of one that did nothing.
+fn did(analysis: &Analysis, cell: u32) -> String {
+    let found = analysis.consolidation.iter().find(|one| one.cell == cell).and_then(|one| one.bystander.as_ref());
+    let figure = found.and_then(|bystander| Some((bystander.throughput.as_ref()?, &bystander.metric.name)));
+    figure.map_or_else(String::new, |(throughput, name)| {
+        format!(" While it worked it did {} {name}.", format::estimate(throughput, format::quantity))
+    })
+}
+
 fn quota(share: f64) -> String {
     format!("got at most {} % of its vCPUs' time", format::decimal(share * 100.0, 0))
 }
@@ -53,16 +63,23 @@ fn load(word: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::summary::analyse;
+    use record::run::Run;
+    use record::synthetic::{self, consolidated};
     use serde_json::json;
 
-    fn told(odd: &Value) -> String {
-        let mut plan = record::synthetic::run(1).plan;
-        plan.cells[1].settings["machine"]["count"] = json!(3);
-        plan.cells[1].settings["machine"]["odd"] = odd.clone();
-        match blocks(&plan, |cell| cell.contender.clone()) {
-            Some(Block::List(mut said)) if said.len() == 1 => said.remove(0),
+    fn told(run: &Run) -> Vec<String> {
+        match blocks(&run.plan, &analyse(run), |cell| cell.contender.clone()) {
+            Some(Block::List(said)) => said,
             other => panic!("{other:?}"),
         }
+    }
+
+    fn told_of(odd: &Value) -> Vec<String> {
+        let mut run = synthetic::run(1);
+        let machine = &mut run.plan.cells[1].settings["machine"];
+        (machine["count"], machine["odd"]) = (json!(3), odd.clone());
+        told(&run)
     }
 
     #[test]
@@ -73,14 +90,32 @@ mod tests {
                         of clients of its own: 9; it got at most 50 % of its vCPUs' time; it was worked on from the middle of the \
                         measured window on. What the others do beside it is measured: it is in no total and no score, and its data are \
                         checked as theirs are.";
-        assert_eq!(told(&all), expected);
+        assert_eq!(told_of(&all), [expected]);
         let held_back = json!({ "number": 3, "load": "same", "cpu_quota": 0.25 });
         let expected = "kvm: machine 3 got at most 25 % of its vCPUs' time. It is measured as the others are.";
-        assert_eq!(told(&held_back), expected);
+        assert_eq!(told_of(&held_back), [expected]);
+    }
+
+    #[test]
+    fn what_it_did_is_said_in_its_own_unit() {
+        let mut run = consolidated::run(3, None);
+        let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 2).unwrap();
+        cell.settings["machine"]["odd"] = json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } });
+        let cell = cell.id;
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+            trial.bystander = Some(1);
+            let driver = trial.machines[0].record.driver.as_mut().unwrap();
+            driver.metric.name = "blocks read".to_owned();
+            (driver.metric.per_ms, driver.measured_ms) = (1_000, 10_000);
+            driver.kinds.iter_mut().for_each(|kind| (kind.committed, kind.rolled_back) = (400, 0));
+        }
+        let said = told(&run).remove(0);
+        assert!(said.ends_with(" While it worked it did 40.00 (95 % interval 40.00 to 40.00) blocks read."), "{said}");
     }
 
     #[test]
     fn machines_that_are_all_alike_need_no_word() {
-        assert_eq!(blocks(&record::synthetic::run(1).plan, |cell| cell.contender.clone()), None);
+        let run = consolidated::run(1, None);
+        assert_eq!(blocks(&run.plan, &analyse(&run), |cell| cell.contender.clone()), None);
     }
 }

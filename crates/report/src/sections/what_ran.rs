@@ -4,6 +4,7 @@ use super::side_by_side::SideBySide;
 use super::{heading, odd_machine};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
+use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
 use serde_json::{Map, Value};
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 /// Cells that fit beside one another; more are told by their coordinates alone.
 const MOST_COLUMNS: usize = 6;
 
-pub fn blocks(run: &Run) -> Vec<Block> {
+pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let plan = &run.plan;
     let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
     let (cells, trials) = (plural(plan.cells.len(), "cell"), plural(plan.trials.len(), "trial"));
@@ -23,7 +24,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         plan.study, plan.seed
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
-    found.extend(odd_machine::blocks(plan, title));
+    found.extend(odd_machine::blocks(plan, analysis, title));
     found.extend(settings(plan).blocks("keys of the study"));
     found.push(Block::Note("Sizes without a unit are in bytes, spans of time in milliseconds.".to_owned()));
     found.push(Block::Table(order(plan)));
