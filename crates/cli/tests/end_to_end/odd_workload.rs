@@ -1,0 +1,113 @@
+//! A machine with a workload of its own beside one that is measured: both are loaded, driven and checked as what they are.
+
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use record::check::{Finding, Moment};
+use record::run::StoredTrial;
+use record::trial::Outcome;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+const NATIVE: &str = "platform = { kind = \"native\" }";
+const LOOKUPS: &str = "{ kind = \"sysbench-oltp\", table_size = 2000 }";
+
+/// A trial of two machines, of which the first has three clients and a workload of its own.
+fn beside(engine: &str, memory: &str, own_workload: &str) -> String {
+    let odd = format!("odd = {{ number = 1, clients = 3, workload = {own_workload} }}");
+    let machine = format!("count = 2\noversubscribe = true\nvcpus = 1\n{odd}");
+    study(engine, memory, "").replace("vcpus = 1", &machine).replace("blocks = 2", "blocks = 1")
+}
+
+/// Names of the workloads that were checked at a moment.
+fn checked(machine: &StoredTrial, moment: Moment) -> BTreeSet<&str> {
+    let findings = machine.findings.iter().filter(|finding| finding.moment == moment);
+    findings.filter_map(|finding| finding.name.split_once('/')).map(|(workload, _)| workload).collect()
+}
+
+/// The machine held the data of this workload alone, did its work, and both were checked.
+fn did(machine: &StoredTrial, workload: &str, metric: &str, clients: u32) {
+    assert_eq!(machine.record.outcome, Outcome::Completed);
+    assert_eq!(machine.record.workload.as_ref().expect("which it had")["kind"], workload);
+    let driver = machine.record.driver.as_ref().expect("it was driven");
+    assert_eq!((driver.metric.name.as_str(), driver.clients), (metric, clients));
+    assert!(driver.kinds.iter().any(|kind| kind.committed > 0), "{driver:?}");
+    for moment in [Moment::AfterLoad, Moment::AfterTrial] {
+        assert_eq!(checked(machine, moment), [workload].into());
+    }
+    assert!(machine.findings.iter().any(|finding| finding.checksum_of().is_some()), "{:?}", machine.findings);
+    assert!(!machine.findings.iter().any(Finding::is_violated), "{:?}", machine.findings);
+}
+
+fn reports(run: &Path) -> Vec<Vec<u8>> {
+    let files = ["report.html", "report.md", "report.json", "analysis.json"];
+    files.iter().map(|file| std::fs::read(run.join(file)).expect("a part of the report")).collect()
+}
+
+fn lookups_beside_orders(study: &str) {
+    let place = Place::new(study);
+    let output = place.bakeoff(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let run = place.record();
+    let noted: Vec<&str> = run.plan.workloads.iter().map(|note| note.kind.as_str()).collect();
+    assert_eq!(noted, ["order-entry", "sysbench-oltp"]);
+    let trial = &run.trials[0];
+    did(&trial.machines[0], "sysbench-oltp", "TPS", 3);
+    did(&trial.machines[1], "order-entry", "NOPM", 2);
+    assert_eq!(trial.record.workload.as_ref().expect("that which is measured")["kind"], "order-entry");
+    let measured = trial.machines[1].record.driver.as_ref().expect("it was driven");
+    assert_eq!(trial.record.driver.as_ref().expect("composed").kinds, measured.kinds, "the other is in no total");
+    assert_eq!(trial.findings.len(), trial.machines.iter().map(|machine| machine.findings.len()).sum::<usize>());
+    let folder = place.run_folder();
+    let markdown = std::fs::read_to_string(folder.join("report.md")).expect("a report");
+    for said in ["## The workload sysbench-oltp", "machine 1 held other data than the others", "While it worked it did"]
+    {
+        assert!(markdown.contains(said), "{said}:\n{markdown}");
+    }
+    assert!(!markdown.contains("should be alike"), "{markdown}");
+    let first = reports(&folder);
+    assert_eq!(place.bakeoff(&["report", &folder.to_string_lossy()]).status.code(), Some(0));
+    assert!(reports(&folder) == first, "another report of the same record");
+}
+
+#[test]
+fn a_native_machine_serves_lookups_beside_one_that_takes_orders() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    lookups_beside_orders(&beside("sqlite", "384MiB", LOOKUPS));
+}
+
+#[test]
+fn lookups_and_orders_come_from_outside_over_the_network() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let inside = beside("postgres", "1GiB", LOOKUPS);
+    lookups_beside_orders(&inside.replace("clients = 2", "clients = 2\nplacement = \"outside\""));
+}
+
+#[test]
+fn a_guest_serves_lookups_beside_one_that_takes_orders() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let guest = "platform = { kind = \"qemu\", accelerator = \"tcg\" }";
+    lookups_beside_orders(&beside("sqlite", "384MiB", LOOKUPS).replace(NATIVE, guest));
+}
+
+/// The orders of one warehouse do not fit the disk on which all the others' rows do.
+#[test]
+fn data_that_cannot_be_made_fail_the_trial_with_their_machine() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let orders = "{ kind = \"order-entry\", warehouses = 1 }";
+    let study = beside("sqlite", "384MiB", orders).replace("\"2GiB\"", "\"64MiB\"");
+    let small = study.replace("kind = \"order-entry\"\nwarehouses = 1", "kind = \"sysbench-oltp\"\ntable_size = 2000");
+    let place = Place::new(&small);
+    let output = place.bakeoff(&["run", "study.toml"]);
+    assert_eq!(output.status.code(), Some(4), "{}", text(&output.stderr));
+    let Outcome::Failed { phase, why } = place.record().trials.remove(0).record.outcome else { panic!("{small}") };
+    assert_eq!(phase, "load");
+    assert!(why.starts_with("machine 1: making the data disk: "), "{why}");
+}
