@@ -113,18 +113,9 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
     let all = Counts::merged(&blocks);
     let resampling = Resampling::new(&all, &blocks);
     let quantile = |&quantile: &f64| {
-        let point = all.quantile(quantile)? as f64;
-        let above = above(&all, quantile);
-        if above < 1.0 {
-            return None;
-        }
-        let bounds = if above < FEWEST_ABOVE {
-            Bounds::Unknown { why: format!("fewer than {FEWEST_ABOVE} transactions lie above it") }
-        } else {
-            bootstrap::bounds(blocks.len(), seed, |drawn| resampling.quantile(drawn, quantile))
-        };
-        let method = "of all trials' histograms added up; BCa bootstrap over blocks".to_owned();
-        Some(Quantile { quantile, value_us: Estimate { point, bounds, method } })
+        let is_there = above(&all, quantile) >= 1.0;
+        let value_us = quantile_of(&all, blocks.len(), &resampling, quantile, seed)?;
+        is_there.then_some(Quantile { quantile, value_us })
     };
     Some(Latency {
         kind: kind.to_owned(),
@@ -138,10 +129,33 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
     })
 }
 
+/// One percentile of the added-up histograms of blocks; `None` if they are empty.
+pub fn quantile_of_blocks(blocks: &[Counts], quantile: f64, seed: u64) -> Option<Estimate> {
+    let mut blocks: Vec<Counts> = blocks.iter().filter(|block| block.total() > 0).cloned().collect();
+    blocks.sort_unstable();
+    let all = Counts::merged(&blocks);
+    quantile_of(&all, blocks.len(), &Resampling::new(&all, &blocks), quantile, seed)
+}
+
+fn quantile_of(all: &Counts, blocks: usize, resampling: &Resampling, quantile: f64, seed: u64) -> Option<Estimate> {
+    let bounds = if is_resolved(all, quantile) {
+        bootstrap::bounds(blocks, seed, |drawn| resampling.quantile(drawn, quantile))
+    } else {
+        Bounds::Unknown { why: format!("fewer than {FEWEST_ABOVE} transactions lie above it") }
+    };
+    let method = "of all trials' histograms added up; BCa bootstrap over blocks".to_owned();
+    Some(Estimate { point: all.quantile(quantile)? as f64, bounds, method })
+}
+
 /// How many transactions lie above a quantile. With less than one it is only another name for the longest.
 fn above(all: &Counts, quantile: f64) -> f64 {
     // Rounded, since one minus a quantile is not exact: of a thousand, one lies above 0.999.
     (all.total() as f64 * (1.0 - quantile) * 1e6).round() / 1e6
+}
+
+/// Whether enough lies above a quantile for it to be more than one accident's latency.
+pub fn is_resolved(all: &Counts, quantile: f64) -> bool {
+    above(all, quantile) >= FEWEST_ABOVE
 }
 
 /// The distribution read at fixed shares, as far as enough transactions lie above.

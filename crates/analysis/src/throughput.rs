@@ -6,6 +6,7 @@
 use crate::estimate::Bounds;
 use crate::steadiness::{self, TrialSteadiness};
 use crate::{batches, cells};
+use record::intervals::{Interval, KindInterval, Span};
 use record::run::StoredTrial;
 use record::trial::{DriverFacts, KindTotals, Metric};
 use serde::{Deserialize, Serialize};
@@ -106,20 +107,23 @@ pub fn of_window(driver: &DriverFacts) -> Option<f64> {
 
 fn series(trial: &StoredTrial, driver: &DriverFacts) -> Vec<Second> {
     let Some(measured) = &trial.measured else { return Vec::new() };
-    let counted: Vec<bool> = measured.kinds.iter().map(|kind| counts(driver, kind)).collect();
-    let intervals = measured.intervals.iter();
-    intervals
-        .filter_map(|interval| {
-            let responses = interval.kinds.iter().filter(|part| part.span == record::intervals::Span::Response);
-            let counted = responses.filter(|part| counted.get(usize::from(part.kind)) == Some(&true));
-            let count = counted.map(record::intervals::KindInterval::count).sum();
-            let rate = rate(count, interval.length_ms, driver.metric.per_ms)?;
-            Some(Second { start_ms: interval.start_ms, measured: interval.measured, rate })
-        })
-        .collect()
+    let second = |interval: &Interval| {
+        let rate = rate_of(interval, &measured.kinds, driver)?;
+        Some(Second { start_ms: interval.start_ms, measured: interval.measured, rate })
+    };
+    measured.intervals.iter().filter_map(second).collect()
 }
 
-fn counts(driver: &DriverFacts, kind: &str) -> bool {
+/// What was counted in one second, as a rate; `kinds` are the names of those that it numbers.
+pub fn rate_of(interval: &Interval, kinds: &[String], driver: &DriverFacts) -> Option<f64> {
+    let is_counted = |part: &&KindInterval| kinds.get(usize::from(part.kind)).is_some_and(|kind| counts(driver, kind));
+    let responses = interval.kinds.iter().filter(|part| part.span == Span::Response);
+    let count = responses.filter(is_counted).map(KindInterval::count).sum();
+    rate(count, interval.length_ms, driver.metric.per_ms)
+}
+
+/// Whether a kind of transaction makes the figure.
+pub fn counts(driver: &DriverFacts, kind: &str) -> bool {
     driver.metric.counted.iter().any(|counted| counted == kind)
 }
 

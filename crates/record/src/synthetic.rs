@@ -2,6 +2,7 @@
 //! same everywhere; nothing in it was measured.
 
 pub mod consolidated;
+pub mod neighbour;
 pub mod telemetry;
 
 use crate::FORMAT;
@@ -216,7 +217,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
     // The whole machine drifts a little from block to block, and each trial wobbles around that.
     let drift = 1.0 - 0.01 * f64::from(planned.block);
     let speed = SPEED[planned.cell as usize] * drift * (1.0 + 0.012 * chance.normal());
-    let measured = series(speed, &mut chance);
+    let measured = series(&|_| speed, &mut chance);
     let driver = driver(&measured, &mut chance);
     let record = TrialRecord {
         machine: Some(machine(&cell.contender)),
@@ -248,11 +249,12 @@ fn length_ms(phase: Phase) -> u64 {
     }
 }
 
-fn series(speed: f64, chance: &mut Chance) -> Measured {
+/// `speed` is that of each second.
+fn series(speed: &dyn Fn(u64) -> f64, chance: &mut Chance) -> Measured {
     let intervals = (0..WARMUP_S + MEASURED_S).map(|second| {
         // Caches fill during the first seconds.
         let warm = 1.0 - 0.5 * (-(second as f64) / 1.5).exp();
-        let pace = speed * warm * (1.0 + 0.03 * chance.normal());
+        let pace = speed(second) * warm * (1.0 + 0.03 * chance.normal());
         let kinds = (0_u16..).zip(KINDS).flat_map(|(kind, shape)| second_of(kind, shape, pace, chance));
         Interval { start_ms: second * 1000, length_ms: 1000, measured: second >= WARMUP_S, kinds: kinds.collect() }
     });

@@ -7,6 +7,7 @@
 pub mod alone;
 pub mod bystander;
 pub mod chance;
+pub mod neighbour;
 pub mod reasons;
 pub mod side_by_side;
 pub mod skew;
@@ -22,6 +23,7 @@ use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
 use bystander::Bystander;
 use chance::AgainstChance;
+use neighbour::Neighbour;
 use reasons::Reason;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -67,6 +69,9 @@ pub struct Consolidation {
     pub skew: Vec<TrialSkew>,
     /// In what the machines of a trial differ that should have been alike.
     pub unlike: Vec<Unlike>,
+    /// What these get beside one whose load comes or goes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbour: Option<Neighbour>,
 }
 
 /// Over blocks, with Student's t intervals. In the metric's unit, but for the last three.
@@ -131,6 +136,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         left_out,
         skew: cells::sound(run, cell.id).map(skew::of_trial).collect(),
         unlike: cells::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
+        neighbour: neighbour::of_cell(run, cell),
         trials,
     })
 }
@@ -202,6 +208,8 @@ fn by_block(values: impl Iterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
 pub fn warnings(found: &[Consolidation]) -> Vec<Warning> {
     let mut warnings: Vec<Warning> = unlike::sentences(found).into_iter().map(serious).collect();
     warnings.extend(found.iter().filter_map(left_out).map(serious));
+    let beside = |one: &Consolidation| neighbour::sentence(&one.contender, &one.coordinates, one.neighbour.as_ref()?);
+    warnings.extend(found.iter().filter_map(beside).map(serious));
     warnings.extend(found.iter().filter_map(skew::sentence).map(caution));
     warnings
 }

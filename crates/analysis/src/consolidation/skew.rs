@@ -67,7 +67,7 @@ fn apart(trial: &StoredTrial) -> Result<Apart, String> {
 }
 
 /// A window on the host's own clock is certain. Another is off by half a round trip, and two of them by a whole one.
-fn round_trip_ns(record: &TrialRecord) -> u64 {
+pub fn round_trip_ns(record: &TrialRecord) -> u64 {
     if record.driver.as_ref().is_some_and(|driver| driver.placement == "outside") {
         return 0;
     }

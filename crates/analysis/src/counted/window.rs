@@ -57,6 +57,16 @@ pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, String> {
     Ok(SideWindow { start_ns, end_ns })
 }
 
+/// By how much the machine's clock moved against the host's between the readings around the driving, if what was driven was timed
+/// by it.
+pub fn drift_ns(record: &TrialRecord) -> u64 {
+    let is_outside = record.driver.as_ref().is_some_and(|driver| driver.placement == "outside");
+    let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
+    let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);
+    let moved = at(BEFORE_DRIVING).zip(at(AFTER_DRIVING)).map(|(before, after)| after.abs_diff(before));
+    moved.filter(|_| !is_outside).unwrap_or(0)
+}
+
 /// The offset at the beginning and at the end of the window.
 fn offsets(clock: &[ClockReading], driver: &DriverFacts) -> Option<(i64, i64)> {
     let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label).map(|reading| reading.offset_ns);

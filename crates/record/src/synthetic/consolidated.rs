@@ -34,7 +34,7 @@ pub struct HeldBack {
 
 /// The run; every trial completed.
 pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
-    let plan = consolidated_plan(blocks);
+    let plan = consolidated_plan(blocks, cells());
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned, held_back)).collect();
     Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
 }
@@ -50,13 +50,16 @@ pub fn sampled(run: &mut Run, contender: &str, machine: u32, side: Side, sources
     }
 }
 
-fn consolidated_plan(blocks: u32) -> Plan {
-    let cells: Vec<Cell> = COUNTS
+fn cells() -> Vec<Cell> {
+    COUNTS
         .into_iter()
         .flat_map(|count| CONTENDERS.map(|contender| (count, contender)))
         .zip(0..)
         .map(|((count, contender), id)| cell(id, contender, count))
-        .collect();
+        .collect()
+}
+
+pub(super) fn consolidated_plan(blocks: u32, cells: Vec<Cell>) -> Plan {
     let many = u32::try_from(cells.len()).unwrap_or(u32::MAX);
     let trial = |index: u32| {
         let (block, place) = (index / many + 1, index % many);
@@ -71,7 +74,7 @@ fn consolidated_plan(blocks: u32) -> Plan {
     }
 }
 
-fn cell(id: u32, contender: &str, count: u32) -> Cell {
+pub(super) fn cell(id: u32, contender: &str, count: u32) -> Cell {
     let mut settings = settings(contender);
     settings["machine"]["count"] = json!(count);
     Cell {
@@ -95,7 +98,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> St
     let part = |number: u32| {
         let is_held_back = held_back == Some(HeldBack { machine: number, contender: of(cell) }) && count > 1;
         let kept = if is_held_back { HELD_BACK } else { 1.0 };
-        machine_of(planned, cell, number, each * kept)
+        machine_of(planned, cell, number, &|_| each * kept)
     };
     if count == 1 {
         let alone = part(1);
@@ -109,11 +112,11 @@ fn of(cell: &Cell) -> &'static str {
     CONTENDERS[usize::from(!cell.baseline)]
 }
 
-/// One machine by itself, at about this share of the speed that the whole host has.
-fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> StoredTrial {
+/// One machine by itself, in each second at about this share of the speed that the whole host has.
+pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace: &dyn Fn(u64) -> f64) -> StoredTrial {
     let mut chance = Chance::new(planned.seed * 977 + u64::from(planned.cell) * 31 + u64::from(number));
-    let speed = speed * (1.0 + WOBBLE * chance.normal());
-    let measured = series(speed, &mut chance);
+    let wobble = 1.0 + WOBBLE * chance.normal();
+    let measured = series(&|second| pace(second) * wobble, &mut chance);
     let mut driver = driver(&measured, &mut chance);
     driver.window_start_ns = Some(WARMUP_S * 1_000_000_000 + u64::from(number - 1) * LATER_NS);
     let mut machine = machine(&cell.contender);
@@ -127,7 +130,7 @@ fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, speed: f64) -> S
         },
         measured: Some(measured),
         findings: findings(&mut chance),
-        looks: Some(looks_at(cell, number, speed)),
+        looks: Some(looks_at(cell, number, pace(0) * wobble)),
         telemetry: Vec::new(),
         machines: Vec::new(),
         bystander: None,

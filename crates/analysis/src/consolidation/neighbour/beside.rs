@@ -1,0 +1,79 @@
+//! A neighbour that stands idle, against cells of the same study in which it works all the time.
+
+use super::parts::{self, Part, TrialParts};
+use super::{Effect, Of, Told, effects, told};
+use crate::cells;
+use crate::consolidation::alone::Reference;
+use record::plan::Cell;
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+/// The others beside a neighbour that works over the same beside one that stands idle, block by block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Beside {
+    /// The cell in which it works.
+    pub reference: Reference,
+    /// What is before in them is beside the idle neighbour, and what is during, beside the working one.
+    pub effects: Vec<Effect>,
+    pub kept: Told,
+}
+
+/// None of a neighbour that does anything.
+pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<Beside> {
+    if load(idle) != "idle" {
+        return Vec::new();
+    }
+    let works = |cell: &&Cell| {
+        let same_machine = odd_number(cell).is_none_or(|number| number == u64::from(machine));
+        load(cell) == "same" && same_machine && cell.contender == idle.contender && plain(cell) == plain(idle)
+    };
+    run.plan.cells.iter().filter(works).filter_map(|cell| of_pair(run, idle, cell, machine)).collect()
+}
+
+/// What the odd machine's clients do; those of a cell without one all do the same.
+pub fn load(cell: &Cell) -> &str {
+    odd(cell).and_then(|odd| odd.get("load")?.as_str()).unwrap_or("same")
+}
+
+fn odd(cell: &Cell) -> Option<&Value> {
+    cell.settings.get("machine")?.get("odd")
+}
+
+fn odd_number(cell: &Cell) -> Option<u64> {
+    odd(cell)?.get("number")?.as_u64()
+}
+
+/// Everything but the odd machine.
+fn plain(cell: &Cell) -> Map<String, Value> {
+    let mut settings = cell.settings.clone();
+    if let Some(machine) = settings.get_mut("machine").and_then(Value::as_object_mut) {
+        machine.remove("odd");
+    }
+    settings
+}
+
+fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside> {
+    let without = by_block(run, idle, machine, Part::Before);
+    let mut pairs = by_block(run, works, machine, Part::During);
+    pairs.retain(|block, _| without.contains_key(block));
+    let paired = pairs.into_iter().map(|(block, trial)| {
+        let parts = without[&block].parts.iter().cloned().chain(trial.parts).collect();
+        TrialParts { parts, ..trial }
+    });
+    let paired: Vec<TrialParts> = paired.collect();
+    if paired.is_empty() {
+        return None;
+    }
+    let effects = effects(&paired, run.plan.seed);
+    let of_mean = effects.iter().find(|effect| effect.of == Of::Mean);
+    let kept = told(of_mean.and_then(Effect::kept));
+    Some(Beside { reference: Reference::of(works), effects, kept })
+}
+
+/// A trial without a figure is left out here; that it is, is said of its cell.
+fn by_block(run: &Run, cell: &Cell, machine: u32, part: Part) -> BTreeMap<u32, TrialParts> {
+    let whole = cells::sound(run, cell.id).filter_map(|trial| parts::whole(trial, machine, part).ok());
+    whole.map(|trial| (trial.block, trial)).collect()
+}

@@ -1,0 +1,269 @@
+//! What the others get beside a machine whose load comes or goes (`machine.odd`): before, while and after it works.
+//!
+//! Each trial is its own reference: the same machines on the same host, some seconds earlier or later. Where a neighbour works in
+//! the midst, the time before and after it together is what the others get without it, and a drift of the host, if it is even, cancels out.
+//! One that stands idle changes nothing within a trial, so its cells are held against those in which it works.
+
+pub mod beside;
+pub mod parts;
+
+use super::by_block;
+use crate::estimate::{Bounds, Estimate};
+use crate::latency::{self, Counts};
+use crate::warnings::at;
+use crate::{cells, student};
+use beside::Beside;
+use parts::{Part, PartReading, TrialParts, Work};
+use record::plan::Cell;
+use record::run::Run;
+use serde::{Deserialize, Serialize};
+
+/// Of one cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Neighbour {
+    /// The number of the machine that the others are measured beside.
+    pub machine: u32,
+    /// Its load, in the word of the study.
+    pub load: String,
+    /// How many the others are.
+    pub others: usize,
+    /// Over the trials, within each of which its work changed; `None` if it never did.
+    pub work: Option<Work>,
+    /// One for each [`Of`], but for those that say nothing; none if its work never changed.
+    pub effects: Vec<Effect>,
+    /// What the others keep while it works.
+    pub kept: Told,
+    /// What they have after it over what they had before.
+    pub recovered: Told,
+    /// One that stands idle against cells in which it works, or is one of several that do.
+    pub beside: Vec<Beside>,
+    /// The mean of the others in each second of their windows, over the trials; plain readings.
+    pub course: Vec<f64>,
+    /// Those that have parts, in their order.
+    pub trials: Vec<TrialParts>,
+    /// Sound trials that are not in here, each a sentence.
+    pub left_out: Vec<String>,
+}
+
+/// What is asked of the others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Of {
+    /// Their mean throughput.
+    Mean,
+    /// The throughput of the one that does least in each part; only of several.
+    Least,
+    /// Responses of counted kinds, of all of them together.
+    Median,
+    P99,
+}
+
+impl Of {
+    const ALL: [Self; 4] = [Self::Mean, Self::Least, Self::Median, Self::P99];
+
+    fn quantile(self) -> Option<f64> {
+        match self {
+            Self::Mean | Self::Least => None,
+            Self::Median => Some(0.5),
+            Self::P99 => Some(0.99),
+        }
+    }
+}
+
+/// Over blocks, each with its interval. Throughput in the metric's unit, responses in microseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Effect {
+    pub of: Of,
+    pub before: Option<Estimate>,
+    pub during: Option<Estimate>,
+    pub after: Option<Estimate>,
+    pub during_over_before: Option<Estimate>,
+    pub during_over_after: Option<Estimate>,
+    /// Over both together, where there are both: of throughputs their mean, of responses those of both.
+    pub during_over_both: Option<Estimate>,
+    pub after_over_before: Option<Estimate>,
+    /// Why there is nothing.
+    pub why_none: Option<String>,
+}
+
+impl Effect {
+    /// While it works over all the time that it does not.
+    pub fn kept(&self) -> Option<&Estimate> {
+        let one = self.during_over_before.as_ref().or(self.during_over_after.as_ref());
+        self.during_over_both.as_ref().or(one)
+    }
+}
+
+/// What the interval of a ratio allows to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Told {
+    /// The whole interval is below one.
+    Less,
+    /// The whole interval is above one.
+    More,
+    /// It contains one.
+    Undecided,
+    /// There is none.
+    NotTold,
+}
+
+pub fn told(ratio: Option<&Estimate>) -> Told {
+    match ratio.map(|ratio| &ratio.bounds) {
+        Some(Bounds::Known { high, .. }) if *high < 1.0 => Told::Less,
+        Some(Bounds::Known { low, .. }) if *low > 1.0 => Told::More,
+        Some(Bounds::Known { .. }) => Told::Undecided,
+        Some(Bounds::Unknown { .. }) | None => Told::NotTold,
+    }
+}
+
+/// `None` of a cell all of whose machines are measured.
+pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
+    let machine = cell.bystander()?;
+    let (mut trials, mut left_out) = (Vec::new(), Vec::new());
+    for trial in cells::sound(run, cell.id) {
+        match parts::of_trial(trial, machine) {
+            Ok(found) => trials.extend(found),
+            Err(why) => left_out.push((trial.record.id, why)),
+        }
+    }
+    // In an order of their own, so that the order in which trials are listed cannot matter.
+    trials.sort_by_key(|trial| trial.trial);
+    left_out.sort();
+    let work = work(&trials);
+    let effects = work.map_or_else(Vec::new, |_| effects(&trials, run.plan.seed));
+    let of_mean = || effects.iter().find(|effect| effect.of == Of::Mean);
+    Some(Neighbour {
+        machine,
+        load: beside::load(cell).to_owned(),
+        others: cell.machines() as usize - 1,
+        work,
+        kept: told(of_mean().and_then(Effect::kept)),
+        recovered: told(of_mean().and_then(|effect| effect.after_over_before.as_ref())),
+        beside: beside::all(run, cell, machine),
+        course: course(&trials),
+        effects,
+        trials,
+        left_out: left_out.into_iter().map(|(trial, why)| format!("trial {trial}: {why}")).collect(),
+    })
+}
+
+/// The mean over the trials; `None` if its work changes in none.
+fn work(trials: &[TrialParts]) -> Option<Work> {
+    let mean = |of: fn(&Work) -> Option<f64>| {
+        let moments: Vec<f64> = trials.iter().filter_map(|trial| of(&trial.work)).collect();
+        (!moments.is_empty()).then(|| moments.iter().sum::<f64>() / moments.len() as f64)
+    };
+    let work = Work { from_s: mean(|work| work.from_s), to_s: mean(|work| work.to_s) };
+    (work.from_s.is_some() || work.to_s.is_some()).then_some(work)
+}
+
+/// As far as all trials have it.
+fn course(trials: &[TrialParts]) -> Vec<f64> {
+    let length = trials.iter().map(|trial| trial.seconds.len()).min().unwrap_or(0);
+    let mean = |second: usize| trials.iter().map(|trial| trial.seconds[second]).sum::<f64>() / trials.len() as f64;
+    (0..length).map(mean).collect()
+}
+
+fn effects(trials: &[TrialParts], seed: u64) -> Vec<Effect> {
+    let several = |of: &Of| *of != Of::Least || trials.iter().flat_map(|trial| &trial.parts).any(has_several);
+    Of::ALL.into_iter().filter(several).map(|of| effect(of, trials, seed)).collect()
+}
+
+fn has_several(reading: &PartReading) -> bool {
+    reading.machines.len() > 1
+}
+
+fn effect(of: Of, trials: &[TrialParts], seed: u64) -> Effect {
+    let none = |why_none| Effect {
+        of,
+        before: None,
+        during: None,
+        after: None,
+        during_over_before: None,
+        during_over_after: None,
+        during_over_both: None,
+        after_over_before: None,
+        why_none: Some(why_none),
+    };
+    if let Some(why) = trials.iter().find_map(|trial| why_unusable(of, trial)) {
+        return none(why);
+    }
+    let [before, during, after] = [Part::Before, Part::During, Part::After].map(|part| level(of, trials, part, seed));
+    let ratio = |over: &[Part], under: &[Part]| {
+        let of_trial = |trial: &TrialParts| Some((trial.block, value(of, trial, over)? / value(of, trial, under)?));
+        student::geometric_mean(&by_block(trials.iter().filter_map(of_trial)).into_values().collect::<Vec<_>>())
+    };
+    Effect {
+        before,
+        during,
+        after,
+        during_over_before: ratio(&[Part::During], &[Part::Before]),
+        during_over_after: ratio(&[Part::During], &[Part::After]),
+        during_over_both: ratio(&[Part::During], &[Part::Before, Part::After]),
+        after_over_before: ratio(&[Part::After], &[Part::Before]),
+        why_none: None,
+        ..none(String::new())
+    }
+}
+
+/// A part in which nothing was done has no logarithm, and without it the rest would look better than it was.
+fn why_unusable(of: Of, trial: &TrialParts) -> Option<String> {
+    let (number, quantile) = (trial.trial, of.quantile());
+    trial.parts.iter().find_map(|reading| {
+        let part = parts::name(reading.part);
+        match (of, quantile) {
+            (_, Some(quantile)) => (!latency::is_resolved(&reading.responses, quantile))
+                .then(|| format!("trial {number}: too few transactions in {part}")),
+            (Of::Mean, None) => {
+                (reading.mean() <= 0.0).then(|| format!("trial {number}: nobody did anything in {part}"))
+            }
+            (_, None) => reading
+                .machines
+                .iter()
+                .find(|(_, rate)| *rate <= 0.0)
+                .map(|(machine, _)| format!("trial {number}: machine {machine} did nothing in {part}")),
+        }
+    })
+}
+
+/// In parts taken together; `None` unless the trial has all of them.
+fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
+    let readings: Vec<&PartReading> = parts.iter().map(|part| trial.part(*part)).collect::<Option<_>>()?;
+    let mean =
+        |of: fn(&PartReading) -> f64| readings.iter().map(|reading| of(reading)).sum::<f64>() / readings.len() as f64;
+    match of.quantile() {
+        None if of == Of::Mean => Some(mean(PartReading::mean)),
+        None => Some(mean(PartReading::least)),
+        Some(quantile) => {
+            let all = Counts::merged(readings.iter().map(|reading| &reading.responses));
+            all.quantile(quantile).map(|value_us| value_us as f64)
+        }
+    }
+}
+
+/// Of one part over the blocks.
+fn level(of: Of, trials: &[TrialParts], part: Part, seed: u64) -> Option<Estimate> {
+    let Some(quantile) = of.quantile() else {
+        let values = trials.iter().filter_map(|trial| Some((trial.block, value(of, trial, &[part])?)));
+        return student::geometric_mean(&by_block(values).into_values().collect::<Vec<_>>());
+    };
+    let blocks: Vec<Counts> =
+        trials.iter().filter_map(|trial| trial.part(part)).map(|reading| reading.responses.clone()).collect();
+    latency::quantile_of_blocks(&blocks, quantile, seed)
+}
+
+/// Sound trials that have no parts, where others have.
+pub fn sentence(contender: &str, coordinates: &str, neighbour: &Neighbour) -> Option<String> {
+    let why = neighbour.left_out.join("; ");
+    (!neighbour.left_out.is_empty()).then(|| {
+        format!(
+            "what {contender}{} gets beside machine {} leaves out sound trials: {why}",
+            at(coordinates),
+            neighbour.machine
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests;

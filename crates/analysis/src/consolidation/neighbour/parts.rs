@@ -1,0 +1,286 @@
+//! The parts of one trial: what its machines did before, while and after their neighbour worked.
+//!
+//! When it worked is what its own driver recorded, put on the host's clock; what was planned is not looked at. Each second of each
+//! other machine belongs to the part in which its middle lies. Seconds beside a change are left out: what was begun before it ends
+//! after it, a database that starts to work is cold, and clocks agree only so far.
+
+use crate::consolidation::skew;
+use crate::counted::window::{self, SideWindow};
+use crate::latency::Counts;
+use crate::throughput;
+use record::intervals::{Interval, Span};
+use record::run::StoredTrial;
+use record::telemetry::Side;
+use record::trial::{DriverFacts, TrialRecord};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// How far the middle of a second must be from a change: with grids that agree, one second is left out on either side.
+const GUARD: Duration = Duration::from_secs(1);
+/// Half of a second of the grid.
+const HALF_NS: u64 = 500_000_000;
+const NANOS_PER_MILLI: u64 = 1_000_000;
+const NANOS_PER_SECOND: f64 = 1e9;
+
+/// A single second says more about its own commits than about a neighbour.
+pub const FEWEST_SECONDS: usize = 2;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    Before,
+    During,
+    After,
+}
+
+/// Of one trial; plain readings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialParts {
+    pub trial: u32,
+    pub block: u32,
+    pub work: Work,
+    /// By how much that may be wrong, since clocks are compared over a round trip and drift in between.
+    pub uncertain_ms: f64,
+    /// Those that there are.
+    pub parts: Vec<PartReading>,
+    /// The mean of the others in each second of their windows.
+    pub seconds: Vec<f64>,
+}
+
+impl TrialParts {
+    pub fn part(&self, part: Part) -> Option<&PartReading> {
+        self.parts.iter().find(|reading| reading.part == part)
+    }
+}
+
+/// When the neighbour worked, in seconds since the first of the others' windows began.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Work {
+    /// `None` if it worked when that was.
+    pub from_s: Option<f64>,
+    /// `None` if it worked until the windows ended.
+    pub to_s: Option<f64>,
+}
+
+/// What the others did in one part.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PartReading {
+    pub part: Part,
+    /// Of the machine that has fewest.
+    pub seconds: usize,
+    /// The number of each and its mean rate.
+    pub machines: Vec<(u32, f64)>,
+    /// Responses of counted kinds, of all of them together.
+    #[serde(skip)]
+    pub responses: Counts,
+}
+
+impl PartReading {
+    pub fn mean(&self) -> f64 {
+        mean(self.machines.iter().map(|(_, rate)| *rate))
+    }
+
+    pub fn least(&self) -> f64 {
+        self.machines.iter().map(|(_, rate)| *rate).fold(f64::INFINITY, f64::min)
+    }
+}
+
+/// The moments at which the neighbour's work changed, on the host's clock; only those within the others' windows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Changes {
+    begins_ns: Option<u64>,
+    ends_ns: Option<u64>,
+    guard: Duration,
+}
+
+impl Changes {
+    /// `None` if a moment is too near to a change.
+    fn part_at(&self, moment_ns: u64) -> Option<Part> {
+        let is_near = |change: &u64| Duration::from_nanos(change.abs_diff(moment_ns)) < self.guard;
+        let part = match (self.begins_ns, self.ends_ns) {
+            (Some(begins), _) if moment_ns < begins => Part::Before,
+            (_, Some(ends)) if moment_ns > ends => Part::After,
+            _ => Part::During,
+        };
+        (!self.begins_ns.iter().chain(&self.ends_ns).any(is_near)).then_some(part)
+    }
+
+    /// Those that there should be seconds of.
+    fn parts(&self) -> impl Iterator<Item = Part> {
+        let before = self.begins_ns.map(|_| Part::Before);
+        before.into_iter().chain([Part::During]).chain(self.ends_ns.map(|_| Part::After))
+    }
+}
+
+/// One of the others.
+struct Other<'a> {
+    number: u32,
+    machine: &'a StoredTrial,
+    driver: &'a DriverFacts,
+    /// On the host's clock.
+    window: SideWindow,
+}
+
+/// How a trial falls into parts, or why it does not. `Ok(None)` if the neighbour did nothing at all.
+pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts>, String> {
+    let place = neighbour as usize - 1;
+    let record = &trial.machines.get(place).ok_or("the neighbour's record is missing")?.record;
+    let Some(driver) = &record.driver else { return Ok(None) };
+    let others = others(trial, neighbour)?;
+    let first_ns = others.iter().map(|other| other.window.start_ns).min().ok_or("nobody was beside it")?;
+    let last_ns = others.iter().map(|other| other.window.end_ns).max().ok_or("nobody was beside it")?;
+    let worked = window::of_side(record, Side::Host).map_err(|why| format!("machine {neighbour}: {why}"))?;
+    let begins_ns = worked.start_ns.saturating_sub(driver.warmup_ms * NANOS_PER_MILLI);
+    let records = others.iter().map(|other| &other.machine.record).chain([record]);
+    let uncertain_ns = records.map(uncertain_ns).max().unwrap_or(0);
+    let changes = Changes {
+        begins_ns: Some(begins_ns).filter(|begins| *begins > first_ns + HALF_NS),
+        ends_ns: Some(worked.end_ns).filter(|ends| ends + HALF_NS < last_ns),
+        guard: GUARD.max(Duration::from_nanos(HALF_NS + uncertain_ns)),
+    };
+    let in_s = |moment_ns: u64| (moment_ns - first_ns) as f64 / NANOS_PER_SECOND;
+    Ok(Some(TrialParts {
+        trial: trial.record.id,
+        block: trial.record.block,
+        work: Work { from_s: changes.begins_ns.map(in_s), to_s: changes.ends_ns.map(in_s) },
+        uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI as f64,
+        parts: changes.parts().map(|part| reading(part, &others, &changes)).collect::<Result<_, _>>()?,
+        seconds: means(&others),
+    }))
+}
+
+/// What the others did in all of their windows, whatever the neighbour did.
+pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialParts, String> {
+    let others = others(trial, neighbour)?;
+    let changes = Changes { begins_ns: None, ends_ns: None, guard: Duration::ZERO };
+    let parts = vec![PartReading { part, ..reading(Part::During, &others, &changes)? }];
+    let (trial, block) = (trial.record.id, trial.record.block);
+    let work = Work { from_s: None, to_s: None };
+    Ok(TrialParts { trial, block, work, uncertain_ms: 0.0, parts, seconds: means(&others) })
+}
+
+/// All but the neighbour. If of one of them nothing is known, nothing is known of all.
+fn others(trial: &StoredTrial, neighbour: u32) -> Result<Vec<Other<'_>>, String> {
+    let all = (1..).zip(&trial.machines).filter(|(number, _)| *number != neighbour);
+    all.map(|(number, machine)| other(number, machine).map_err(|why| format!("machine {number}: {why}"))).collect()
+}
+
+fn other(number: u32, machine: &StoredTrial) -> Result<Other<'_>, String> {
+    let window = window::of_side(&machine.record, Side::Host)?;
+    let driver = machine.record.driver.as_ref().ok_or("nothing was driven")?;
+    Ok(Other { number, machine, driver, window })
+}
+
+/// Half a round trip for each of two clocks, and what the clock moved between the readings around the driving: in between it was
+/// somewhere between the two.
+fn uncertain_ns(record: &TrialRecord) -> u64 {
+    skew::round_trip_ns(record) + window::drift_ns(record)
+}
+
+fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, String> {
+    let (mut machines, mut fewest, mut responses) = (Vec::new(), usize::MAX, Vec::new());
+    for other in others {
+        let is_own = |interval: &&Interval| changes.part_at(other.middle_ns(interval)) == Some(part);
+        let own: Vec<&Interval> = other.measured().filter(is_own).collect();
+        fewest = fewest.min(own.len());
+        machines.push((other.number, mean(own.iter().map(|interval| other.rate(interval)))));
+        responses.extend(own.iter().flat_map(|interval| other.responses(interval)));
+    }
+    if fewest < FEWEST_SECONDS {
+        return Err(format!("{} leaves {fewest} s a second away from a change, which is too few", name(part)));
+    }
+    Ok(PartReading { part, seconds: fewest, machines, responses: Counts::of(responses) })
+}
+
+pub fn name(part: Part) -> &'static str {
+    match part {
+        Part::Before => "the time before the neighbour worked",
+        Part::During => "the time in which the neighbour worked",
+        Part::After => "the time after the neighbour worked",
+    }
+}
+
+impl Other<'_> {
+    fn measured(&self) -> impl Iterator<Item = &Interval> {
+        let intervals = self.machine.measured.iter().flat_map(|measured| &measured.intervals);
+        intervals.filter(|interval| interval.measured)
+    }
+
+    /// On the host's clock, of which the machine's own may make more or less.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within the window.
+    fn middle_ns(&self, interval: &Interval) -> u64 {
+        let first_ms = self.measured().next().map_or(0, |first| first.start_ms);
+        let middle_ms = interval.start_ms.saturating_sub(first_ms) as f64 + interval.length_ms as f64 / 2.0;
+        let share = middle_ms / self.driver.measured_ms.max(1) as f64;
+        self.window.start_ns + (self.window.length_ns() as f64 * share) as u64
+    }
+
+    fn rate(&self, interval: &Interval) -> f64 {
+        let kinds = self.machine.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
+        throughput::rate_of(interval, kinds, self.driver).unwrap_or(0.0)
+    }
+
+    fn responses<'a>(&'a self, interval: &'a Interval) -> impl Iterator<Item = (u64, u64)> + 'a {
+        let kinds = self.machine.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
+        let is_counted =
+            |kind: u16| kinds.get(usize::from(kind)).is_some_and(|name| throughput::counts(self.driver, name));
+        let counted = interval.kinds.iter().filter(move |own| own.span == Span::Response && is_counted(own.kind));
+        counted.flat_map(|own| own.counts.iter().map(|&(value_us, count)| (value_us, u64::from(count))))
+    }
+}
+
+/// Of the others in each second from the beginning of their windows on; as far as all of them have it.
+fn means(others: &[Other<'_>]) -> Vec<f64> {
+    let mut seconds: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
+    for other in others {
+        for (second, interval) in other.measured().enumerate() {
+            seconds.entry(second).or_default().push(other.rate(interval));
+        }
+    }
+    let whole = seconds.into_values().filter(|rates| rates.len() == others.len());
+    whole.map(|rates| mean(rates.into_iter())).collect()
+}
+
+fn mean(values: impl Iterator<Item = f64>) -> f64 {
+    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    sum / f64::from(count.max(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn parts_of(changes: &Changes, middles_ms: impl Iterator<Item = u64>) -> String {
+        let letter = |part| match part {
+            Some(Part::Before) => 'b',
+            Some(Part::During) => 'd',
+            Some(Part::After) => 'a',
+            None => '-',
+        };
+        middles_ms.map(|middle_ms| letter(changes.part_at(middle_ms * NANOS_PER_MILLI))).collect()
+    }
+
+    /// Middles of seconds on a grid that agrees with the changes up to some milliseconds, and of one that lies half-way.
+    #[test]
+    fn one_second_is_left_out_on_either_side_of_a_change() {
+        let burst = |off_ms: u64| Changes {
+            begins_ns: Some(4 * SECOND + off_ms * NANOS_PER_MILLI),
+            ends_ns: Some(8 * SECOND + off_ms * NANOS_PER_MILLI),
+            guard: GUARD,
+        };
+        let grid = |from_ms: u64| (0..12).map(move |second| second * 1_000 + from_ms);
+        assert_eq!(parts_of(&burst(0), grid(500)), "bbb--dd--aaa");
+        assert_eq!(parts_of(&burst(7), grid(500)), "bbb--dd--aaa");
+        assert_eq!(parts_of(&burst(0), grid(493)), "bbb--dd--aaa");
+        assert_eq!(parts_of(&burst(0), grid(0)), "bbbb-ddd-aaa", "the second across a change is the one");
+        let stops = Changes { begins_ns: None, ..burst(0) };
+        assert_eq!(parts_of(&stops, grid(500)), "ddddddd--aaa");
+        let starts = Changes { ends_ns: None, ..burst(0) };
+        assert_eq!(parts_of(&starts, grid(500)), "bbb--ddddddd");
+        let unsure = Changes { guard: 2 * GUARD, ..burst(0) };
+        assert_eq!(parts_of(&unsure, grid(500)), "bb--------aa");
+    }
+}
