@@ -69,7 +69,9 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(alike::nested(run).into_iter().chain(alike::differences(run)).map(caution));
     warnings.extend(told_by_trials(run));
     warnings.extend(unsteady(run));
-    warnings.extend(steadiness::cautions::all(findings.cells));
+    // Where a neighbour comes or goes, throughput changes because it is meant to.
+    let is_disturbed = |cell: &&CellResult| findings.consolidation.iter().any(|one| one.is_disturbed(cell.cell));
+    warnings.extend(steadiness::cautions::all(findings.cells.iter().filter(|cell| !is_disturbed(cell))));
     warnings.extend(given_up(run));
     warnings.extend(design(run));
     warnings.sort_by_key(|warning| warning.severity);

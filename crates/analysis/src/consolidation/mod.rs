@@ -74,6 +74,13 @@ pub struct Consolidation {
     pub neighbour: Option<Neighbour>,
 }
 
+impl Consolidation {
+    /// Whether this is of that cell, and in the midst of its trials the load of a neighbour comes or goes.
+    pub fn is_disturbed(&self, cell: u32) -> bool {
+        self.cell == cell && self.neighbour.as_ref().is_some_and(|neighbour| neighbour.work.is_some())
+    }
+}
+
 /// Over blocks, with Student's t intervals. In the metric's unit, but for the last three.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scores {

@@ -5,8 +5,8 @@ use crate::cells::CellResult;
 use crate::estimate::Estimate;
 use crate::warnings::{Warning, caution};
 
-pub fn all(cells: &[CellResult]) -> Vec<Warning> {
-    let sentences = cells.iter().flat_map(|cell| {
+pub fn all<'a>(cells: impl Iterator<Item = &'a CellResult>) -> Vec<Warning> {
+    let sentences = cells.flat_map(|cell| {
         let place = if cell.coordinates.is_empty() { String::new() } else { format!(" at {}", cell.coordinates) };
         let who = format!("{}{place}", cell.contender);
         [no_steady_state(&who, &cell.steadiness), late(&who, &cell.steadiness), checkpoints(&who, &cell.steadiness)]

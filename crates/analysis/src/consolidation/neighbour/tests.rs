@@ -214,6 +214,23 @@ fn a_machine_that_starves_is_not_averaged_away() {
     assert_eq!(beside(&run, "burst").kept, Told::NotTold);
 }
 
+/// Throughput falls in the midst because it is meant to, which is no reason to doubt it; of the others it still would be.
+#[test]
+fn what_a_neighbour_does_is_no_want_of_a_steady_state() {
+    let (disturbed, plain) = ("stops", "same");
+    let analysis = crate::summary::analyse(&neighbour::run(3, &[disturbed, plain]));
+    let is_unsteady = |load: &str| {
+        let of_load = analysis.cells.iter().filter(|cell| cell.coordinates == load);
+        of_load.filter(|cell| cell.steadiness.verdict.is_no_steady_state()).count()
+    };
+    let told = |load: &str| {
+        let unsteady = analysis.warnings.iter().filter(|warning| warning.text.contains("was in no steady state"));
+        unsteady.filter(|warning| warning.text.contains(&format!(" at {load} "))).count()
+    };
+    assert!(is_unsteady(disturbed) > 0 && told(disturbed) == 0, "{:#?}", analysis.warnings);
+    assert_eq!(is_unsteady(plain), told(plain));
+}
+
 #[test]
 fn the_order_of_trials_does_not_matter() {
     let mut shuffled = MADE_UP.clone();
