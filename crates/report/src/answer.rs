@@ -1,17 +1,19 @@
-//! The answer to the study's question: what the worst-off of several machines gets, and one sentence for each comparison.
+//! The answer to the study's question: what the worst-off of several machines gets, or what one does to the others, and one sentence for each comparison.
 
 use crate::sections::design::is_difference;
-use crate::{consolidation, format};
+use crate::{consolidation, format, neighbour};
 use analysis::compare::{Comparison, Ratio, Verdict, WrongData};
 use analysis::summary::Analysis;
 
-/// First the minimum of each cell of several machines, then one sentence for each comparison. If there is neither, why.
+/// First the minimum of each cell of several machines or what a neighbour does to them, then one sentence for each comparison. If there is neither, why.
 pub fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
     let told = |comparison| sentence(comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
-    let minima = analysis.consolidation.iter().map(consolidation::headline);
+    // Beside a machine that is set apart, what it does to the others is the answer.
+    let of_cell = |one| neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one));
+    let minima = analysis.consolidation.iter().map(of_cell);
     minima.chain(analysis.comparisons.iter().map(told)).collect()
 }
 

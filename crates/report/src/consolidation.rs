@@ -76,7 +76,7 @@ fn standing(slot: &Slot) -> Option<String> {
 }
 
 /// "0.52 (0.50 to 0.54)".
-fn interval(estimate: &Estimate) -> String {
+pub fn interval(estimate: &Estimate) -> String {
     format!("{} ({})", format::ratio(estimate.point), format::bounds(&estimate.bounds, format::ratio))
 }
 

@@ -127,6 +127,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::opening::blocks(analysis));
     blocks.extend(sections::design::blocks(analysis));
     blocks.extend(sections::consolidation::blocks(analysis));
+    blocks.extend(sections::neighbour::blocks(analysis));
     blocks.extend(sections::comparison::blocks(analysis));
     blocks.extend(sections::pictures::blocks(analysis));
     blocks.extend(sections::steadiness::blocks(analysis));

@@ -16,6 +16,7 @@ pub mod format;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod neighbour;
 pub mod precision;
 pub mod sections;
 pub mod terminal;

@@ -8,6 +8,7 @@ pub mod consolidation;
 pub mod course;
 pub mod curve;
 pub mod latency;
+pub mod neighbour;
 pub mod ratio;
 pub mod scale;
 pub mod scaling;

@@ -12,19 +12,20 @@ use analysis::consolidation::slots::{Slot, Standing};
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let found = &analysis.consolidation;
+    // A single machine beside one that is set apart has no scores of several.
+    let found: Vec<&Consolidation> = analysis.consolidation.iter().filter(|one| one.machines > 1).collect();
     let Some(first) = found.first() else { return Vec::new() };
     let mut blocks = vec![heading("Consolidation")];
     blocks.extend(found.iter().map(|one| Block::Paragraph(consolidation::headline(one))));
-    blocks.push(Block::Table(scores(found, &first.metric.unit)));
+    blocks.push(Block::Table(scores(&found, &first.metric.unit)));
     blocks.extend(figures::consolidation::figure(analysis).map(Block::Figure));
-    blocks.push(Block::List(found.iter().flat_map(consolidation::sentences).collect()));
-    blocks.push(Block::Table(machines(found)));
+    blocks.push(Block::List(found.iter().copied().flat_map(consolidation::sentences).collect()));
+    blocks.push(Block::Table(machines(&found)));
     blocks.push(Block::Note(note()));
     blocks
 }
 
-fn scores(found: &[Consolidation], unit: &str) -> Table {
+fn scores(found: &[&Consolidation], unit: &str) -> Table {
     let columns = [
         Column::text("contender"),
         Column::text("machines"),
@@ -38,7 +39,11 @@ fn scores(found: &[Consolidation], unit: &str) -> Table {
         Column::text("efficiency over"),
         Column::number("minimum by chance"),
     ];
-    Table { caption: format!("Scores, in {unit}"), columns: columns.into(), rows: found.iter().map(row).collect() }
+    Table {
+        caption: format!("Scores, in {unit}"),
+        columns: columns.into(),
+        rows: found.iter().copied().map(row).collect(),
+    }
 }
 
 fn row(one: &Consolidation) -> Vec<Cell> {
@@ -77,7 +82,7 @@ fn reference(found: Option<&Efficiency>) -> Cell {
     Cell::new(format!("{}{place}", found.reference.contender)).detail(size)
 }
 
-fn machines(found: &[Consolidation]) -> Table {
+fn machines(found: &[&Consolidation]) -> Table {
     let columns = [
         Column::text("contender"),
         Column::number("machine"),
@@ -87,7 +92,7 @@ fn machines(found: &[Consolidation]) -> Table {
         Column::number("of one alone"),
         Column::text("least in"),
     ];
-    let rows = found.iter().flat_map(|one| one.slots.iter().map(move |slot| machine(one, slot)));
+    let rows = found.iter().copied().flat_map(|one| one.slots.iter().map(move |slot| machine(one, slot)));
     Table { caption: "Each machine by itself".to_owned(), columns: columns.into(), rows: rows.collect() }
 }
 

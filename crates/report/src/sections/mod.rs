@@ -12,6 +12,7 @@ pub mod evenness;
 pub mod latencies;
 pub mod machines;
 pub mod machines_apart;
+pub mod neighbour;
 pub mod odd_machine;
 pub mod opening;
 pub mod pictures;

@@ -82,8 +82,8 @@ const WORDS: [&str; 28] = [
 ];
 
 /// And where several machines run side by side.
-const WORDS_OF_SEVERAL: [&str; 6] =
-    ["minimum of N", "slot", "fairness", "consolidation efficiency", "held back machine", "skew"];
+const WORDS_OF_SEVERAL: [&str; 7] =
+    ["minimum of N", "slot", "fairness", "consolidation efficiency", "held back machine", "neighbour", "skew"];
 
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 

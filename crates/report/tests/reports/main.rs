@@ -2,6 +2,7 @@
 
 mod consolidated;
 mod grown;
+mod neighbour;
 
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;

@@ -1,0 +1,133 @@
+//! What the others get beside a machine whose load comes or goes, in sentences: for the answer and for the section that has the
+//! figures.
+
+use crate::consolidation::{interval, who};
+use crate::format;
+use analysis::consolidation::Consolidation;
+use analysis::consolidation::neighbour::beside::Beside;
+use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told};
+use analysis::estimate::Estimate;
+
+/// What they keep while it works, and whether it comes back; `None` of a cell without such a machine.
+pub fn headline(one: &Consolidation) -> Option<String> {
+    let neighbour = one.neighbour.as_ref()?;
+    let said = match (neighbour.work, neighbour.beside.is_empty()) {
+        (Some(_), _) => of_effects(neighbour),
+        (None, false) => neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)).collect::<Vec<_>>().join(" "),
+        (None, true) => unmoved(neighbour),
+    };
+    Some(format!("{}: {said}", who(one)))
+}
+
+/// When it worked, and which trials do not tell.
+pub fn sentences(one: &Consolidation) -> Vec<String> {
+    let Some(neighbour) = &one.neighbour else { return Vec::new() };
+    let left_out = neighbour.left_out.iter().map(|why| format!("left out is {why}."));
+    when(neighbour).into_iter().chain(left_out).map(|sentence| format!("{}: {sentence}", who(one))).collect()
+}
+
+/// The others, as what is said of them begins and goes on.
+struct Others {
+    name: &'static str,
+    keep: &'static str,
+    get: &'static str,
+    have: &'static str,
+    are: &'static str,
+    their: &'static str,
+}
+
+fn others(neighbour: &Neighbour) -> Others {
+    if neighbour.others == 1 {
+        return Others { name: "the other machine", keep: "keeps", get: "gets", have: "has", are: "is", their: "its" };
+    }
+    Others { name: "the others", keep: "keep", get: "get", have: "have", are: "are", their: "their" }
+}
+
+fn effect(effects: &[Effect], of: Of) -> Option<&Effect> {
+    effects.iter().find(|effect| effect.of == of)
+}
+
+fn of_effects(neighbour: &Neighbour) -> String {
+    let Some(mean) = effect(&neighbour.effects, Of::Mean) else { return unmoved(neighbour) };
+    let Some(kept) = mean.kept() else {
+        let why = mean.why_none.as_deref().unwrap_or("no trial has seconds of both");
+        return format!("what machine {} costs the others is not known: {why}.", neighbour.machine);
+    };
+    let without = match (&mean.during_over_both, &mean.during_over_before) {
+        (Some(_), _) => "before and after it",
+        (None, Some(_)) => "before it",
+        (None, None) => "after it",
+    };
+    let kept = told(neighbour, neighbour.kept, kept, &format!("while machine {} works", neighbour.machine), without);
+    let after = mean.after_over_before.as_ref().map(|after| recovery(neighbour, after));
+    std::iter::once(kept).chain(after).collect::<Vec<_>>().join(" ")
+}
+
+/// "the others keep 0.71 (0.66 to 0.76) of their throughput before and after it while machine 3 works."
+fn told(neighbour: &Neighbour, verdict: Told, kept: &Estimate, when: &str, without: &str) -> String {
+    let Others { name, keep, get, their, .. } = others(neighbour);
+    let figure = interval(kept);
+    match verdict {
+        Told::Less => format!("{when}, {name} {keep} {figure} of {their} throughput {without}."),
+        Told::More => format!("{when}, {name} {get} more than without it: {figure} of {their} throughput {without}."),
+        Told::Undecided => {
+            format!("{when}, {name} {get} {figure} of {their} throughput {without}, which is undecided.")
+        }
+        Told::NotTold => {
+            format!("{when}, {name} showed {figure} of {their} throughput {without}; that is a plain reading.")
+        }
+    }
+}
+
+fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
+    let Others { name, have, are, .. } = others(neighbour);
+    let figure = interval(after);
+    match neighbour.recovered {
+        Told::Less => format!("Afterwards {name} {are} back at only {figure} of what was before it."),
+        Told::More => format!("Afterwards {name} {have} {figure} of what was before it."),
+        Told::Undecided => format!("Afterwards {name} {are} back at {figure} of what was before it."),
+        Told::NotTold => format!("Afterwards {name} showed {figure} of what was before it; that is a plain reading."),
+    }
+}
+
+fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
+    let (machine, place) = (neighbour.machine, &beside.reference.coordinates);
+    let Some(mean) = effect(&beside.effects, Of::Mean) else { return unmoved(neighbour) };
+    let Some(kept) = mean.kept() else {
+        let why = mean.why_none.as_deref().unwrap_or("no block has both");
+        return format!("what machine {machine} costs the others at {place} is not known: {why}.");
+    };
+    let when = format!("at {place}, where machine {machine} works");
+    told(neighbour, beside.kept, kept, &when, "beside it when it stands idle")
+}
+
+/// Of one whose load never changes, where no other cell tells either.
+fn unmoved(neighbour: &Neighbour) -> String {
+    let Others { name, .. } = others(neighbour);
+    let machine = neighbour.machine;
+    match (neighbour.load.as_str(), neighbour.left_out.first()) {
+        (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {why}."),
+        ("idle", None) => format!(
+            "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
+             not told."
+        ),
+        (_, None) => format!(
+            "machine {machine} works all the time; what that costs {name} is told at a cell of the same machines in which it stands \
+             idle, if there is one."
+        ),
+    }
+}
+
+/// When it worked.
+fn when(neighbour: &Neighbour) -> Option<String> {
+    let work = neighbour.work?;
+    let in_s = |moment: f64| format!("{} s", format::decimal(moment, 1));
+    let from = work.from_s.map_or_else(|| "the beginning".to_owned(), in_s);
+    let to = work.to_s.map_or_else(|| "the end".to_owned(), in_s);
+    let uncertain = neighbour.trials.iter().map(|trial| trial.uncertain_ms).fold(0.0, f64::max);
+    Some(format!(
+        "machine {} worked from {from} to {to} of the others' measured windows, as its own driver recorded it; clocks may be {} ms off.",
+        neighbour.machine,
+        format::decimal(uncertain, 2)
+    ))
+}

@@ -1,0 +1,104 @@
+//! A noisy neighbour: what the others get before, while and after it works.
+
+use super::comparison::estimate;
+use super::heading;
+use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::neighbour::{headline, sentences};
+use crate::{figures, format};
+use analysis::consolidation::Consolidation;
+use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told, told};
+use analysis::estimate::Estimate;
+use analysis::summary::Analysis;
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let found: Vec<(&Consolidation, &Neighbour)> =
+        analysis.consolidation.iter().filter_map(|one| Some((one, one.neighbour.as_ref()?))).collect();
+    let Some((first, _)) = found.first() else { return Vec::new() };
+    let mut blocks = vec![heading("Noisy neighbour")];
+    blocks.extend(found.iter().filter_map(|(one, _)| headline(one)).map(Block::Paragraph));
+    let unit = &first.metric.unit;
+    let columns = ["before", "while it works", "after", "while / without", "after / before"].map(Column::number);
+    blocks.extend(table(CHANGES, unit, &columns, changes(&found)));
+    blocks.extend(figures::neighbour::figure(&analysis.consolidation).map(Block::Figure));
+    let [idle_one, at_work, ratio] = ["idle", "at work", "at work / idle"].map(Column::number);
+    blocks.extend(table(IDLE, unit, &[Column::text("at work at"), idle_one, at_work, ratio], idle(&found)));
+    let said: Vec<String> = found.iter().flat_map(|(one, _)| sentences(one)).collect();
+    blocks.extend((!said.is_empty()).then_some(Block::List(said)));
+    blocks.push(Block::Note(note()));
+    blocks
+}
+
+const CHANGES: &str = "The others before, while and after a machine works";
+const IDLE: &str = "The others beside an idle machine and beside the same at work";
+
+fn table(caption: &str, unit: &str, columns: &[Column], rows: Vec<Vec<Cell>>) -> Option<Block> {
+    let columns = [&[Column::text("contender"), Column::text("of the others")], columns].concat();
+    let caption = format!("{caption}; throughput in {unit}, responses in ms");
+    (!rows.is_empty()).then_some(Block::Table(Table { caption, columns, rows }))
+}
+
+fn changes(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
+    let row = |one: &Consolidation, effect: &Effect| {
+        let levels = [&effect.before, &effect.during, &effect.after].map(|level| measured(effect.of, level.as_ref()));
+        let ratios = [ratio(effect.of, effect.kept()), ratio(effect.of, effect.after_over_before.as_ref())];
+        named(one, effect).into_iter().chain(levels).chain(ratios).collect()
+    };
+    let rows = |(one, neighbour): &(&Consolidation, &Neighbour)| -> Vec<Vec<Cell>> {
+        neighbour.effects.iter().map(|effect| row(one, effect)).collect()
+    };
+    found.iter().flat_map(rows).collect()
+}
+
+fn idle(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
+    let row = |one: &Consolidation, place: &str, effect: &Effect| {
+        let levels = [&effect.before, &effect.during].map(|level| measured(effect.of, level.as_ref()));
+        let ratio = ratio(effect.of, effect.kept());
+        named(one, effect).into_iter().chain([Cell::new(place)]).chain(levels).chain([ratio]).collect()
+    };
+    let rows = |(one, neighbour): &(&Consolidation, &Neighbour)| -> Vec<Vec<Cell>> {
+        let pairs = neighbour.beside.iter();
+        let pairs = pairs.flat_map(|beside| beside.effects.iter().map(move |effect| (&beside.reference, effect)));
+        pairs.map(|(reference, effect)| row(one, &reference.coordinates, effect)).collect()
+    };
+    found.iter().flat_map(rows).collect()
+}
+
+fn named(one: &Consolidation, effect: &Effect) -> [Cell; 2] {
+    let name = Cell::new(&one.contender);
+    let of = match effect.of {
+        Of::Mean => "mean throughput",
+        Of::Least => "throughput of the worst-off",
+        Of::Median => "median response",
+        Of::P99 => "p99 response",
+    };
+    let of = Cell::new(of);
+    let of = effect.why_none.iter().fold(of, Cell::detail);
+    [if one.coordinates.is_empty() { name } else { name.detail(&one.coordinates) }, of]
+}
+
+fn measured(of: Of, level: Option<&Estimate>) -> Cell {
+    match of {
+        Of::Mean | Of::Least => estimate(level, format::quantity),
+        Of::Median | Of::P99 => estimate(level, format::milliseconds),
+    }
+}
+
+/// Surely less throughput, or a surely longer response, is bad.
+fn ratio(of: Of, ratio: Option<&Estimate>) -> Cell {
+    let bad = match of {
+        Of::Mean | Of::Least => Told::Less,
+        Of::Median | Of::P99 => Told::More,
+    };
+    let tone = if ratio.is_some() && told(ratio) == bad { Tone::Bad } else { Tone::Plain };
+    let cell = estimate(ratio, format::ratio);
+    if ratio.is_some() { cell.tone(tone) } else { cell }
+}
+
+fn note() -> String {
+    "A second of the others belongs to before, while or after by its middle, on the host's clock; one within a second of a change, or of \
+     what clocks leave open, is left out. “Without” is before and after together where there are both, so that an even drift of the \
+     host cancels out; else the one there is. Ratios are of parts of the same trial, over blocks, with 95 % intervals by Student's t; \
+     response times are of the counted transactions of all the others together, and their intervals by bootstrap. “At work / \
+     idle” is paired by block. What the neighbour leaves behind, such as pages still to be written, belongs to after."
+        .to_owned()
+}
