@@ -8,6 +8,7 @@ mod export;
 mod interrupted;
 mod lacking;
 mod metrics;
+mod neighbour;
 mod odd_workload;
 mod offered;
 mod openmetrics;
