@@ -8,12 +8,14 @@ use analysis::consolidation::neighbour::beside::Beside;
 use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told};
 use analysis::estimate::Estimate;
 
-/// What they keep while it works, and whether it comes back; `None` of a cell without such a machine.
+/// What they keep while it works, and whether it comes back; `None` of a cell without such a machine, or where it never comes or goes.
 pub fn headline(one: &Consolidation) -> Option<String> {
     let neighbour = one.neighbour.as_ref()?;
     let said = match (neighbour.work, neighbour.beside.is_empty()) {
         (Some(_), _) => of_effects(neighbour),
         (None, false) => neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)).collect::<Vec<_>>().join(" "),
+        // Of one that works all the time, what it costs is told where it stands idle; here the scores are the answer.
+        (None, true) if neighbour.load == "same" => return None,
         (None, true) => unmoved(neighbour),
     };
     Some(format!("{}: {said}", who(one)))
@@ -111,10 +113,9 @@ fn unmoved(neighbour: &Neighbour) -> String {
             "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
              not told."
         ),
-        (_, None) => format!(
-            "machine {machine} works all the time; what that costs {name} is told at a cell of the same machines in which it stands \
-             idle, if there is one."
-        ),
+        (_, None) => {
+            format!("machine {machine} neither came nor went while {name} worked, by what its own driver recorded.")
+        }
     }
 }
 

@@ -11,8 +11,9 @@ use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let comes_and_goes = analysis.consolidation.iter().filter(|one| headline(one).is_some());
     let found: Vec<(&Consolidation, &Neighbour)> =
-        analysis.consolidation.iter().filter_map(|one| Some((one, one.neighbour.as_ref()?))).collect();
+        comes_and_goes.filter_map(|one| Some((one, one.neighbour.as_ref()?))).collect();
     let Some((first, _)) = found.first() else { return Vec::new() };
     let mut blocks = vec![heading("Noisy neighbour")];
     blocks.extend(found.iter().filter_map(|(one, _)| headline(one)).map(Block::Paragraph));
