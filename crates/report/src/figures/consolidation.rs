@@ -5,6 +5,7 @@ use super::svg::{Anchor, Canvas};
 use super::{label, look};
 use crate::document::{Figure, Panel};
 use crate::format;
+use crate::sections::consolidation::has_scores;
 use analysis::consolidation::Consolidation;
 use analysis::summary::Analysis;
 
@@ -25,7 +26,7 @@ const HEADROOM: f64 = 1.05;
 /// `None` if no trial has scores.
 pub fn figure(analysis: &Analysis) -> Option<Figure> {
     let found: Vec<&Consolidation> =
-        analysis.consolidation.iter().filter(|one| one.machines > 1 && !one.trials.is_empty()).collect();
+        analysis.consolidation.iter().filter(|one| has_scores(one) && !one.trials.is_empty()).collect();
     let unit = &found.first()?.metric.name;
     let rates = || found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
     let highest = rates().fold(0.0, f64::max) * HEADROOM;

@@ -12,8 +12,7 @@ use analysis::consolidation::slots::{Slot, Standing};
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    // A single machine beside one that is set apart has no scores of several.
-    let found: Vec<&Consolidation> = analysis.consolidation.iter().filter(|one| one.machines > 1).collect();
+    let found: Vec<&Consolidation> = analysis.consolidation.iter().filter(|one| has_scores(one)).collect();
     let Some(first) = found.first() else { return Vec::new() };
     let mut blocks = vec![heading("Consolidation")];
     blocks.extend(found.iter().map(|one| Block::Paragraph(consolidation::headline(one))));
@@ -23,6 +22,11 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.push(Block::Table(machines(&found)));
     blocks.push(Block::Note(note()));
     blocks
+}
+
+/// Of a single machine beside one that comes and goes, that section says it all.
+pub fn has_scores(one: &Consolidation) -> bool {
+    one.machines > 1 || crate::neighbour::headline(one).is_none()
 }
 
 fn scores(found: &[&Consolidation], unit: &str) -> Table {
