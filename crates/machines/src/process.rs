@@ -5,6 +5,9 @@
 //! that lives as long as this process: callers need not care on which thread they are. A process is known by its id
 //! and its start time, because ids are used again.
 //!
+//! Each is the head of a process group of its own: an interrupt typed at a terminal goes to all of the foreground group, and
+//! what a guest or a server makes of it is not what the user meant. We alone hear it and decide.
+//!
 //! Left out: programs of other users and daemons that change their parent.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -13,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::io;
 use std::os::fd::OwnedFd;
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
@@ -23,6 +27,10 @@ use std::time::{Duration, Instant};
 const QUEUED_STARTS: usize = 16;
 /// The kernel ends a killed process within this, unless it hangs in a device.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is for.
+const UNLESS_ORPHANED: &str = r#"[ "$PPID" = "$0" ] && exec "$@""#;
+/// A process group of its own.
+const OWN_GROUP: i32 = 0;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
@@ -131,13 +139,18 @@ impl Launch {
 
     fn into_command(self) -> Command {
         let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "--"]).args(self.arguments);
-        command.stdin(self.stdin).stdout(self.stdout).stderr(self.stderr);
+        command.args(["--pdeathsig", "KILL", "--"]).args(unless_orphaned(std::process::id())).args(self.arguments);
+        command.process_group(OWN_GROUP).stdin(self.stdin).stdout(self.stdout).stderr(self.stderr);
         if let Some(folder) = self.folder {
             command.current_dir(folder);
         }
         command
     }
+}
+
+/// The words before a command line that is to be carried out only as a child of this process.
+fn unless_orphaned(parent: u32) -> [String; 4] {
+    ["sh".to_owned(), "-c".to_owned(), UNLESS_ORPHANED.to_owned(), parent.to_string()]
 }
 
 /// A running program of ours. Dropping it kills it.
@@ -251,9 +264,10 @@ fn spawn(command: Command) -> io::Result<Child> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, Launch, Process, start_ticks};
+    use super::{Identity, Launch, Process, start_ticks, unless_orphaned};
+    use rustix::process::{getpgid, getpgrp};
     use std::io::Read;
-    use std::process::Stdio;
+    use std::process::{Command, Stdio};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_mins(1);
@@ -289,6 +303,24 @@ mod tests {
         assert!(identity.is_alive());
         drop(process);
         assert!(!identity.is_alive());
+    }
+
+    #[test]
+    fn what_is_typed_at_our_terminal_does_not_reach_a_program() {
+        let process = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
+        let pid = super::as_pid(process.identity().pid);
+        assert_eq!(getpgid(pid).ok(), pid);
+        assert_ne!(pid, Some(getpgrp()));
+    }
+
+    #[test]
+    fn a_program_whose_parent_is_gone_before_it_begins_does_not_begin() {
+        let said = |parent: u32| {
+            let [shell, words @ ..] = unless_orphaned(parent);
+            Command::new(shell).args(words).args(["echo", "begun"]).output().unwrap().stdout
+        };
+        assert_eq!(said(std::process::id()), b"begun\n");
+        assert_eq!(said(1), b"");
     }
 
     #[test]
