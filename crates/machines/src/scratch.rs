@@ -168,15 +168,9 @@ fn undo(folder: &Path, _lock: &File) -> Result<Vec<String>, ScratchError> {
     Ok(told)
 }
 
-/// Kills the recorded processes of a folder and of those in it, then removes the recorded cgroups.
+/// Kills the recorded processes of a folder and of those below it, then removes the recorded cgroups.
 fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
-    let mut made = ledger(folder)?;
-    for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
-        let path = entry.map_err(failing("reading", folder))?.path();
-        if path.is_dir() {
-            made.extend(ledger(&path)?);
-        }
-    }
+    let made = ledgers_below(folder)?;
     let mut told = Vec::new();
     for made in &made {
         if let Made::Process(process) = made
@@ -193,6 +187,20 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
         }
     }
     Ok(told)
+}
+
+/// What is written down in a folder and in all folders below it, however deep: each of several machines has its own in the folder of
+/// its trial.
+fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
+    let mut made = ledger(folder)?;
+    for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
+        let entry = entry.map_err(failing("reading", folder))?;
+        // Not what a link leads to: that is none of ours.
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            made.extend(ledgers_below(&entry.path())?);
+        }
+    }
+    Ok(made)
 }
 
 /// What is written down; a half-written last line belongs to a process that was never started.
@@ -231,7 +239,7 @@ mod tests {
     #[test]
     fn a_sweep_kills_what_the_ledger_names_and_nothing_else() {
         let parent = tempfile::tempdir().unwrap();
-        let machine = parent.path().join("run/machine");
+        let machine = parent.path().join("run/trial/machine");
         std::fs::create_dir_all(&machine).unwrap();
         let elsewhere = tempfile::tempdir().unwrap();
         let cgroup = elsewhere.path().join("a-cgroup");
