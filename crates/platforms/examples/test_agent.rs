@@ -13,6 +13,6 @@ fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [command, _, data, _, logs] = &words[..] else { return ExitCode::FAILURE };
     let place = Place { data: PathBuf::from(data), logs: PathBuf::from(logs) };
-    let served = command == "agent" && serve(std::io::stdin(), std::io::stdout().lock(), place).is_ok();
+    let served = command == "agent" && serve(std::io::stdin(), std::io::stdout(), place).is_ok();
     if served { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -11,10 +11,16 @@ const CHROOT: &str = include_str!("chroot.sh");
 /// What the first script ends with when the data disk cannot be mounted.
 pub const NOT_MOUNTED_STATUS: i32 = 71;
 
+/// Becomes the rest of the command line in a process namespace that ends with us. Bubblewrap alone would not do: its second process
+/// hears that its parent is gone only after the parent has told it to go on, so that a parent killed before leaves it waiting for ever.
+pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
+
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOrder {
     pub cpus: Vec<usize>,
+    /// Whether all of it is in a process namespace that ends with its first process.
+    pub contained: bool,
     pub confinement: Confinement,
     pub tree: PathBuf,
     pub agent: PathBuf,
@@ -56,6 +62,9 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut words = join::words(&order.cgroups);
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
+    if order.contained {
+        add(&CONTAINED);
+    }
     add(&enter_words(order).iter().map(String::as_str).collect::<Vec<_>>());
     let confined = match &order.confinement {
         Confinement::Bubblewrap => bubblewrap_words(order),
@@ -123,6 +132,7 @@ mod tests {
     fn lines(confinement: Confinement, data: Data, cgroups: &[&str]) -> String {
         let order = CommandOrder {
             cpus: vec![0, 1],
+            contained: !cgroups.is_empty(),
             confinement,
             tree: "/cache/tree".into(),
             agent: "/usr/bin/bakeoff".into(),

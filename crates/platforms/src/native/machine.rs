@@ -1,6 +1,6 @@
 //! From an order to a running native machine, and what was made of each thing asked for.
 
-use super::command::{CommandOrder, Confinement, Data, command_line};
+use super::command::{CONTAINED, CommandOrder, Confinement, Data, command_line};
 use super::launch::{Outcome, Started};
 use super::limits::{self, Limits};
 use crate::affinity;
@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
 
@@ -52,6 +52,7 @@ pub fn start(
     };
     let mut command = CommandOrder {
         cpus,
+        contained: can_contain(),
         confinement: Confinement::Bubblewrap,
         tree: order.image.tree.clone(),
         agent: order.agent.clone(),
@@ -78,6 +79,13 @@ pub fn start(
         watch: watch(order, &command.cpus, started_id),
         name: order.name.clone(),
     }))
+}
+
+/// Whether we may make process namespaces. Whoever may not is without this second promise that nothing outlives us.
+fn can_contain() -> bool {
+    let [program, words @ ..] = CONTAINED;
+    let tried = Command::new(program).args(words).arg("true").stderr(Stdio::null()).status();
+    tried.is_ok_and(|status| status.success())
 }
 
 /// All that runs in the machine as one, and the host's device below its data.
