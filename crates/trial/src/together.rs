@@ -70,6 +70,7 @@ impl<'a> Shared<'a> {
         Self { planned, contender, cell, prepared, site, scratch, folder: folder.clone(), latest: *latest }
     }
 
+    /// However this ends, the others are not left waiting for a machine that does not come.
     fn carry_out(
         &self,
         number: u32,
@@ -78,8 +79,22 @@ impl<'a> Shared<'a> {
         send: &Sender<(u32, Event)>,
         started: &str,
     ) -> Carried {
-        // A panic must not leave the others waiting.
         let _others = GiveUpOnPanic(halt);
+        let carried = self.carry_out_machine(number, halt, turn, send, started);
+        if let (Err(_), Some(others)) = (&carried, halt.others) {
+            others.give_up();
+        }
+        carried
+    }
+
+    fn carry_out_machine(
+        &self,
+        number: u32,
+        halt: Halt<'_>,
+        turn: Turn<'_>,
+        send: &Sender<(u32, Event)>,
+        started: &str,
+    ) -> Carried {
         let scratch = self.own_scratch(number)?;
         let attempt = Attempt {
             planned: self.planned,
