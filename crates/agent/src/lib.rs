@@ -11,3 +11,4 @@ pub mod protocol;
 mod sampling;
 pub mod service;
 pub mod tables;
+mod voice;

@@ -1,7 +1,7 @@
 //! What is said between the conductor and an agent.
 //!
-//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`] and
-//! [`Reply::Samples`], and then by exactly one final reply. Only [`Request::StartDriving`] and [`Request::StopDriving`] may
+//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`],
+//! [`Reply::Samples`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`] and [`Request::StopDriving`] may
 //! be sent while another request is being answered; they have no answer of their own.
 
 use driver::plan::{DrivePlan, Driven, Tick};
@@ -14,7 +14,12 @@ use record::telemetry::{Sample, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::time::Duration;
 use workloads::dataset::Checksum;
+
+/// Within a request nothing is longer silent than about this. While load is driven there is a tick every second, so no sign of life is
+/// needed there that would be on its way while anything is measured.
+pub const PULSE: Duration = Duration::from_secs(10);
 
 /// A catalog entry by name, with its checked settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -110,6 +115,8 @@ pub enum Reply {
     Done,
     Failed(Failure),
 
+    /// A sign of life of an agent that works at a request and has nothing to say yet.
+    Alive,
     /// All sessions are open.
     Ready,
     Tick(Tick),

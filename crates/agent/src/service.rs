@@ -2,8 +2,9 @@
 
 use crate::loading;
 use crate::looks::{Watch, look};
-use crate::protocol::{Chosen, Failure, Reply, Request};
+use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
+use crate::voice::Voice;
 use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, Server, ServerPlace};
 use machines::frame::{Greeting, read_frame, write_frame};
@@ -27,20 +28,24 @@ pub struct Place {
 }
 
 /// Serves until the conductor says `Shutdown` or goes away.
-pub fn serve(read: impl Read + Send + 'static, mut write: impl Write, place: Place) -> io::Result<()> {
+pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Place) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
     let requests = listen(read, Arc::clone(&control));
     let mut service = Service { place, server: None, sampling: None, control };
-    while let Ok(request) = requests.recv() {
-        let last = request == Request::Shutdown;
-        let reply = service.answer(request, &mut |reply| write_frame(&mut write, &reply))?;
-        write_frame(&mut write, &reply)?;
-        if last {
-            break;
+    let voice = Voice::of(write);
+    voice.with_pulse(PULSE, || {
+        while let Ok(request) = requests.recv() {
+            let last = request == Request::Shutdown;
+            voice.begin();
+            let reply = service.answer(request, &mut |reply| voice.say(&reply))?;
+            voice.conclude(&reply)?;
+            if last {
+                break;
+            }
         }
-    }
-    Ok(())
+        Ok(())
+    })
 }
 
 /// Reads requests on a thread of its own, so that what is said to the driver is heard while driving. When the conductor is gone the

@@ -15,6 +15,8 @@ const QUEUED_FRAMES: usize = 1024;
 pub enum LinkError {
     #[error("the agent did not answer within {0:?}")]
     TooSlow(Duration),
+    #[error("the machine hangs: its agent gave no sign of life for {0:?}")]
+    Lifeless(Duration),
     #[error("the agent closed the connection")]
     Closed,
     #[error("the connection to the agent broke: {0}")]

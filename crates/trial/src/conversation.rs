@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 
 /// How often the user's wishes are looked at while waiting.
 const LOOK_UP: Duration = Duration::from_millis(100);
+/// An agent that works at something gives a sign of life every ten seconds, even on an emulated CPU that has many others beside it.
+const LIFELESS: Duration = Duration::from_mins(1);
 /// An agent that has nothing to compute answers within this, even on an emulated CPU.
 const PROMPT_LIMIT: Duration = Duration::from_secs(30);
 /// The reading with the shortest round trip of so many is the best one.
@@ -58,9 +60,10 @@ impl Conversation<'_> {
         aside: &mut dyn FnMut(Reply, &mut AgentLink) -> Result<(), AskError>,
     ) -> Result<Reply, AskError> {
         self.link.send(request)?;
-        let mut heard = Instant::now();
+        let (mut heard, mut alive) = (Instant::now(), Instant::now());
         loop {
             match self.link.receive(LOOK_UP) {
+                Ok(Reply::Alive) => alive = Instant::now(),
                 Ok(
                     reply @ (Reply::Ready
                     | Reply::Tick(_)
@@ -71,6 +74,7 @@ impl Conversation<'_> {
                 ) => {
                     aside(reply, self.link)?;
                     heard = Instant::now();
+                    alive = heard;
                 }
                 Ok(Reply::Failed(failure)) => return Err(AskError::Refused(failure)),
                 Ok(reply) => return Ok(reply),
@@ -79,8 +83,13 @@ impl Conversation<'_> {
                     let _ = self.link.send(&Request::StopDriving);
                     return Err(self.halt.reason());
                 }
-                Err(LinkError::TooSlow(_)) if heard.elapsed() < silence => {}
-                Err(LinkError::TooSlow(_)) => return Err(LinkError::TooSlow(silence).into()),
+                Err(LinkError::TooSlow(_)) if heard.elapsed() >= silence => {
+                    return Err(LinkError::TooSlow(silence).into());
+                }
+                Err(LinkError::TooSlow(_)) if alive.elapsed() >= LIFELESS => {
+                    return Err(LinkError::Lifeless(LIFELESS).into());
+                }
+                Err(LinkError::TooSlow(_)) => {}
                 Err(error) => return Err(error.into()),
             }
         }

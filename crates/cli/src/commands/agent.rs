@@ -10,7 +10,7 @@ use std::process::ExitCode;
 pub fn agent(options: &AgentOptions) -> Result<Exit> {
     std::fs::create_dir_all(&options.logs).with_context(|| format!("making {}", options.logs.display()))?;
     let place = Place { data: options.data.clone(), logs: options.logs.clone() };
-    serve(std::io::stdin(), std::io::stdout().lock(), place).context("serving the conductor")?;
+    serve(std::io::stdin(), std::io::stdout(), place).context("serving the conductor")?;
     Ok(Exit::Done)
 }
 

@@ -1,0 +1,111 @@
+//! What the agent says, and the signs of life that it gives while it works at a request and has nothing to say.
+//!
+//! A machine may hang in more ways than it can tell of: stopped, starved, its kernel dead. Its silence is what tells, so there must be
+//! none otherwise. Between requests nobody waits for anything, and nothing is said.
+
+use crate::protocol::Reply;
+use machines::frame::write_frame;
+use std::io::{self, Write};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// The way to the conductor, for whoever has something to say.
+pub struct Voice<W>(Mutex<State<W>>);
+
+struct State<W> {
+    write: W,
+    /// When something was said last, while a request is worked at.
+    said: Option<Instant>,
+}
+
+impl<W: Write + Send> Voice<W> {
+    pub fn of(write: W) -> Self {
+        Self(Mutex::new(State { write, said: None }))
+    }
+
+    /// A request is worked at from now on.
+    pub fn begin(&self) {
+        self.state().said = Some(Instant::now());
+    }
+
+    pub fn say(&self, reply: &Reply) -> io::Result<()> {
+        let mut state = self.state();
+        write_frame(&mut state.write, reply)?;
+        state.said = Some(Instant::now());
+        Ok(())
+    }
+
+    /// The last word on a request.
+    pub fn conclude(&self, reply: &Reply) -> io::Result<()> {
+        let mut state = self.state();
+        state.said = None;
+        write_frame(&mut state.write, reply)
+    }
+
+    /// Does the work. As long as it goes on, there is no longer silence than about this within a request.
+    pub fn with_pulse<T>(&self, pulse: Duration, work: impl FnOnce() -> T) -> T {
+        let (over, is_over) = channel();
+        thread::scope(|scope| {
+            scope.spawn(move || self.beat(pulse, &is_over));
+            let done = work();
+            drop(over);
+            done
+        })
+    }
+
+    fn beat(&self, pulse: Duration, is_over: &Receiver<()>) {
+        while is_over.recv_timeout(pulse) == Err(RecvTimeoutError::Timeout) {
+            let mut state = self.state();
+            if is_due(state.said, Instant::now(), pulse) {
+                // Whoever works finds out, too, if nobody listens any more.
+                let _ = write_frame(&mut state.write, &Reply::Alive);
+            }
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<W>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn is_due(said: Option<Instant>, now: Instant, pulse: Duration) -> bool {
+    said.is_some_and(|said| now.saturating_duration_since(said) >= pulse)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use machines::frame::read_frame;
+    use std::io::pipe;
+
+    const SHORT: Duration = Duration::from_millis(1);
+
+    #[test]
+    fn signs_of_life_are_given_while_a_request_is_worked_at() {
+        let (mut read, write) = pipe().unwrap();
+        let voice = Voice::of(write);
+        let mut hear = || read_frame::<Reply>(&mut read).unwrap();
+        voice.with_pulse(SHORT, || {
+            voice.begin();
+            assert_eq!([hear(), hear()], [Some(Reply::Alive), Some(Reply::Alive)]);
+            voice.say(&Reply::Ready).unwrap();
+            // Those that were given before are still to be heard.
+            while hear() != Some(Reply::Ready) {}
+            assert_eq!(hear(), Some(Reply::Alive));
+        });
+    }
+
+    #[test]
+    fn nothing_is_said_between_requests_or_while_there_is_something_to_say() {
+        let voice = Voice::of(Vec::new());
+        voice.begin();
+        let begun = voice.state().said.unwrap();
+        assert!(is_due(Some(begun), begun + SHORT, SHORT));
+        assert!(!is_due(Some(begun), begun + SHORT / 2, SHORT));
+        voice.conclude(&Reply::Done).unwrap();
+        let concluded = voice.state().said;
+        assert!(!is_due(concluded, begun + 1_000 * SHORT, SHORT));
+    }
+}
