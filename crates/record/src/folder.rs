@@ -13,6 +13,9 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
+/// Where the records of trials lie that were run again.
+const EARLIER: &str = "earlier";
+
 #[derive(Debug, thiserror::Error)]
 pub enum RecordError {
     #[error("{doing} {path}: {source}")]
@@ -141,6 +144,28 @@ impl RunFolder {
 
     pub fn trial(&self, id: u32) -> TrialFolder {
         TrialFolder { path: self.path.join("trials").join(format!("{id:04}")) }
+    }
+
+    /// Moves a complete trial that is to be run again to where its record is kept.
+    pub fn set_aside(&self, id: u32) -> Result<(), RecordError> {
+        let (from, folder) = (self.trial(id).path, self.path.join(EARLIER));
+        fs::create_dir_all(&folder).map_err(failing("making", &folder))?;
+        let mut attempt = 1;
+        while self.earlier_attempt(id, attempt).path.exists() {
+            attempt += 1;
+        }
+        let to = self.earlier_attempt(id, attempt).path;
+        fs::rename(&from, &to).map_err(failing("setting aside", &from))
+    }
+
+    /// What became of a trial before it was run again, oldest first.
+    pub fn earlier(&self, id: u32) -> Result<Vec<TrialRecord>, RecordError> {
+        let attempts = (1..).map(|attempt| self.earlier_attempt(id, attempt));
+        attempts.take_while(TrialFolder::is_complete).map(|attempt| attempt.record()).collect()
+    }
+
+    fn earlier_attempt(&self, id: u32, attempt: u32) -> TrialFolder {
+        TrialFolder { path: self.path.join(EARLIER).join(format!("{id:04}-{attempt}")) }
     }
 
     /// The event log, opened for appending.
@@ -320,6 +345,31 @@ mod tests {
         assert_eq!(trial.record().unwrap(), record);
         trial.complete(&TrialRecord { format: crate::FORMAT + 1, ..record }).unwrap();
         assert!(matches!(trial.record(), Err(RecordError::Newer { .. })));
+    }
+
+    #[test]
+    fn what_became_of_a_trial_before_it_was_run_again_is_kept_in_order() {
+        let parent = tempfile::tempdir().unwrap();
+        let run = RunFolder::create(&parent.path().join("run"), "", &plan()).unwrap();
+        assert_eq!(run.earlier(7).unwrap(), []);
+        let attempts: Vec<TrialRecord> = ["it fell", "it stumbled"].map(failed).into();
+        for record in &attempts {
+            run.trial(7).begin().unwrap();
+            run.trial(7).complete(record).unwrap();
+            run.set_aside(7).unwrap();
+            assert!(!run.trial(7).path().exists());
+        }
+        assert_eq!(run.earlier(7).unwrap(), attempts);
+        assert_eq!(run.earlier(8).unwrap(), []);
+    }
+
+    fn failed(why: &str) -> TrialRecord {
+        serde_json::from_value(serde_json::json!({
+            "format": crate::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "native", "seed": 1,
+            "outcome": Outcome::Failed { phase: "measure".to_owned(), why: why.to_owned() },
+            "started": "2026-01-01T00:00:00Z", "phases": []
+        }))
+        .unwrap()
     }
 
     #[test]

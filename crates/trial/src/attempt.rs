@@ -61,6 +61,8 @@ pub struct Attempt<'a> {
     pub folder: TrialFolder,
     /// Which machine of the trial, from 1.
     pub number: u32,
+    /// What its record says from the beginning: that it was tried before.
+    pub earlier: Vec<String>,
     pub halt: Halt<'a>,
     /// When it is started; none of a machine that is alone.
     pub turn: Option<Turn<'a>>,
@@ -76,11 +78,12 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 }
 
 /// The same on one machine, which may be one of several.
-pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
+pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     attempt.folder.begin()?;
+    let warnings = std::mem::take(&mut attempt.earlier);
     let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
     let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
-    let record = TrialRecord { workload: Some(data.chosen.table()), ..record };
+    let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
     let findings = data.findings.clone();
     let mut running = Running {
         attempt,

@@ -1,5 +1,6 @@
 //! A whole run: preparing, the planned trials in their order, and what is told about them.
 
+use crate::again;
 use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
@@ -47,6 +48,8 @@ pub struct RunOrder<'a> {
     pub images: &'a Images,
     pub interrupts: &'a Interrupts,
     pub resumed: bool,
+    /// Whether trials that are complete, but did not come to a result, are run again.
+    pub retries: bool,
     /// Where the host's last sample is shown while load is driven, if anybody looks.
     pub latest: Option<&'a Arc<Latest>>,
 }
@@ -120,8 +123,7 @@ pub fn run(
         voice.tell(&Event::Warning { text: sentence });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
-    let mut trials = order.trials.to_vec();
-    trials.retain(|trial| !order.folder.trial(trial.id).is_complete());
+    let mut trials = again::still_to_run(order)?;
     voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),
@@ -229,6 +231,7 @@ impl Run<'_> {
             coordinates: cell.coordinates(),
         });
         let scratch = self.scratch.machine(&format!("trial-{:04}", planned.id))?;
+        let earlier = again::make_way(self.order, planned.id)?;
         let record = match &self.prepared[&planned.cell] {
             Ok(prepared) => attempt(
                 Attempt {
@@ -240,6 +243,7 @@ impl Run<'_> {
                     scratch: scratch.path(),
                     folder: self.order.folder.trial(planned.id),
                     number: 1,
+                    earlier,
                     halt: Halt::by_user(self.order.interrupts),
                     turn: None,
                     latest: self.order.latest,
@@ -248,7 +252,7 @@ impl Run<'_> {
                 now_text(),
             )
             .map_err(|error| ended_by(planned.id, error))?,
-            Err(why) => self.not_prepared(planned, &cell.contender, why)?,
+            Err(why) => self.not_prepared(planned, &cell.contender, why, earlier)?,
         };
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         voice.tell(&Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
@@ -277,7 +281,13 @@ impl Run<'_> {
     }
 
     /// The record of a trial whose data could not be loaded.
-    fn not_prepared(&self, planned: &PlannedTrial, contender: &str, why: &str) -> Result<TrialRecord, RecordError> {
+    fn not_prepared(
+        &self,
+        planned: &PlannedTrial,
+        contender: &str,
+        why: &str,
+        warnings: Vec<String>,
+    ) -> Result<TrialRecord, RecordError> {
         let folder = self.order.folder.trial(planned.id);
         folder.begin()?;
         let interrupted = self.order.interrupts.now();
@@ -285,7 +295,7 @@ impl Run<'_> {
         let outcome =
             if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
         let made_by = self.order.site.made_by.clone();
-        let record = TrialRecord { outcome, ..TrialRecord::begun(planned, contender, now_text(), made_by) };
+        let record = TrialRecord { outcome, warnings, ..TrialRecord::begun(planned, contender, now_text(), made_by) };
         if interrupted {
             folder.keep_partial(&record)?;
         } else {

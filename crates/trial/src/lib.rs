@@ -5,6 +5,7 @@
 //! things happen and never how: machines, servers, workloads and the driver know that. It computes no statistic and
 //! prints nothing; whoever wants to see what happens gets events.
 
+mod again;
 pub mod attempt;
 pub mod cell;
 mod climb;

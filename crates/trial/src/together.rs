@@ -28,7 +28,7 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let leader = odd::leader(whole.cell);
     let mut chorus = Chorus::of(count, leader, whole.cell.bystander);
     let (send, events) = channel();
-    let (shared, tell) = (Shared::of(&whole), whole.tell);
+    let (shared, tell, earlier) = (Shared::of(&whole), whole.tell, whole.earlier);
     let each: Vec<Carried> = thread::scope(|scope| {
         let begin = |number| {
             let (shared, send) = (&shared, send.clone());
@@ -43,7 +43,8 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
         threads.into_iter().map(join).collect()
     });
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
-    let record = of_all(&each, leader);
+    let mut record = of_all(&each, leader);
+    record.warnings.splice(0..0, earlier);
     if let Outcome::Interrupted { .. } = record.outcome {
         shared.folder.keep_partial(&record)?;
     } else {
@@ -105,6 +106,8 @@ impl<'a> Shared<'a> {
             scratch: &scratch,
             folder: self.folder.machine(number),
             number,
+            // Told of the trial as a whole.
+            earlier: Vec::new(),
             halt,
             turn: Some(turn),
             // The host is sampled once, and its last sample shown once.

@@ -55,6 +55,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         images: &images,
         interrupts: &interrupts,
         resumed,
+        retries: options.retry_failed,
         latest: latest.as_ref(),
     };
     // A part of the blocks says nothing about precision.
@@ -78,6 +79,9 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     if tallied.interrupted {
         say(&format!("stopped; `{}` goes on", resume_command(options)));
         return Ok(Exit::Interrupted);
+    }
+    if tallied.failed > 0 {
+        say(&format!("`{} --retry-failed` runs again what failed", resume_command(options)));
     }
     Ok(verdict(&published.run))
 }
