@@ -1,7 +1,9 @@
 //! Runs that are stopped in the middle: nothing lost, nothing repeated, nothing left behind.
 
+use crate::leftovers::Leftovers;
+use crate::running::Running;
 use crate::runs::study;
-use crate::setting::{Place, cache, has_qemu, missing, processes_mentioning, text};
+use crate::setting::{Place, has_qemu, missing, text};
 use record::trial::Outcome;
 use rustix::process::{Pid, Signal, kill_process};
 use std::collections::BTreeMap;
@@ -81,11 +83,7 @@ fn killing_a_run_twenty_times_loses_and_repeats_nothing() {
     for (id, record) in &seen {
         assert_eq!(now.get(id), Some(record), "trial {id} was repeated");
     }
-    let name = place.run_folder().file_name().expect("its name").to_string_lossy().into_owned();
-    assert_eq!(processes_mentioning(&name), Vec::<String>::new());
-    let scratch = std::fs::read_dir(cache().join("scratch")).expect("the scratch folders").flatten();
-    let left = scratch.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    assert_eq!(left.filter(|left| left.starts_with(&name)).collect::<Vec<_>>(), Vec::<String>::new());
+    Leftovers::of(&place).none();
 }
 
 #[test]
@@ -95,18 +93,14 @@ fn a_guest_dies_with_the_run_that_started_it() {
     }
     let vm = "[[contender]]\nname = \"vm\"\nplatform = { kind = \"qemu\", accelerator = \"tcg\" }\n";
     let place = Place::new(&study("sqlite", "512MiB", vm));
-    let mut child = begin(&place, false);
-    let said = BufReader::new(child.stderr.take().expect("its standard error"));
-    let guest_measures = |line: &String| line.contains("vm: warm up");
-    assert!(said.lines().map_while(Result::ok).any(|line| guest_measures(&line)), "the guest never drove");
-    let name = place.run_folder().file_name().expect("its name").to_string_lossy().into_owned();
-    assert_ne!(processes_mentioning(&name), Vec::<String>::new(), "a running guest mentions its run");
-    kill_process(Pid::from_child(&child), Signal::KILL).expect("killing the run");
-    child.wait().expect("its end");
-    // The kernel delivers the parent-death signal; how soon is its affair, that it does is what is waited for.
-    while !processes_mentioning(&name).is_empty() {
-        std::thread::yield_now();
-    }
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    running.until("vm: warm up");
+    let mut leftovers = Leftovers::of(&place);
+    leftovers.watch(&running);
+    assert!(!leftovers.alive().is_empty(), "a running guest is seen");
+    running.strike(Signal::KILL);
+    running.end();
+    leftovers.none_alive();
 }
 
 #[test]

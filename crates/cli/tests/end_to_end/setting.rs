@@ -5,6 +5,7 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const STUDY: &str = "study.toml";
+const TEMPORARY: &str = "temporary";
 
 /// Skips a test loudly when a part is missing, or fails it when `REQUIRE` names that part.
 #[must_use]
@@ -44,6 +45,7 @@ pub struct Place {
     pub folder: tempfile::TempDir,
     /// Unlike any other test's, since run folders and scratch folders are named after it.
     study: String,
+    cache: PathBuf,
 }
 
 impl Place {
@@ -52,14 +54,39 @@ impl Place {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let name = format!("{}x{}-{STUDY}", std::process::id(), PLACES.fetch_add(1, Ordering::Relaxed));
         std::fs::write(folder.path().join(&name), study).expect("writing the study");
-        Self { folder, study: name }
+        std::fs::create_dir(folder.path().join(TEMPORARY)).expect("a folder for temporary files");
+        Self { folder, study: name, cache: cache() }
+    }
+
+    /// One with a cache of its own, where data are loaded and scratch folders made that no other test has. Images are those
+    /// that all tests share; the named recipe's is among them.
+    pub fn apart(study: &str, recipe: &str) -> Self {
+        let place = Self::new(study);
+        assert_eq!(place.bakeoff(&["image", "build", recipe]).status.code(), Some(0), "the image of {recipe}");
+        let own = place.folder.path().join("cache");
+        std::fs::create_dir(&own).expect("a cache");
+        for shared in ["trees", "kernels", "initramfs", "kvm"] {
+            std::fs::create_dir_all(cache().join(shared)).expect("a shared part of the cache");
+            std::os::unix::fs::symlink(cache().join(shared), own.join(shared)).expect("a link to it");
+        }
+        Self { cache: own, ..place }
+    }
+
+    pub fn cache(&self) -> &Path {
+        &self.cache
+    }
+
+    /// Where runs of this place are told to put temporary files.
+    pub fn temporary(&self) -> PathBuf {
+        self.folder.path().join(TEMPORARY)
     }
 
     /// The word "study.toml" stands for this place's study.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
-        command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", cache()).stdin(Stdio::null());
+        command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", &self.cache).env("TMPDIR", self.temporary());
+        command.stdin(Stdio::null());
         command
     }
 
@@ -88,11 +115,4 @@ impl Place {
 
 pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Processes whose command line mentions a text: what a run must not leave behind.
-pub fn processes_mentioning(text: &str) -> Vec<String> {
-    let entries = std::fs::read_dir("/proc").expect("proc").flatten();
-    let lines = entries.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok());
-    lines.map(|line| String::from_utf8_lossy(&line).replace('\0', " ")).filter(|line| line.contains(text)).collect()
 }

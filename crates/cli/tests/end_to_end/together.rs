@@ -1,7 +1,8 @@
 //! Trials of several machines side by side.
 
+use crate::leftovers::Leftovers;
 use crate::runs::study;
-use crate::setting::{Place, has_qemu, missing, processes_mentioning, text};
+use crate::setting::{Place, has_qemu, missing, text};
 use record::facts::Fact;
 use record::rotation::Rotation;
 use record::run::StoredTrial;
@@ -103,8 +104,7 @@ fn a_guest_that_dies_fails_its_trial_and_takes_the_others_along() {
     let trial = &place.record().trials[0];
     let Outcome::Failed { why, .. } = &trial.record.outcome else { panic!("{:?}", trial.record.outcome) };
     assert!(why.starts_with("machine 2: "), "{why}");
-    let left = processes_mentioning(place.study().trim_end_matches(".toml"));
-    assert!(left.is_empty(), "{left:?}");
+    Leftovers::of(&place).none();
 }
 
 /// Kills the QEMU of that name below a process.

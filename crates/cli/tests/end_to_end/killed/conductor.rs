@@ -1,0 +1,74 @@
+//! The conductor is killed, over and over, at scattered points, until the run is finished all the same.
+
+use super::{NATIVE, TCG, all_completed, scattered, side_by_side};
+use crate::leftovers::Leftovers;
+use crate::running::Running;
+use crate::setting::{Place, has_qemu, missing, text};
+use rustix::process::Signal;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// At most so many looks at what the run has started lie between what it says and the blow.
+const LOOKS: u64 = 400;
+
+/// Records of complete trials by id. A repeated trial would have another.
+fn complete(place: &Place) -> BTreeMap<u32, Vec<u8>> {
+    let trials = place.folder.path().join("runs");
+    let Some(run) = std::fs::read_dir(trials).ok().and_then(|mut runs| runs.next()?.ok()) else {
+        return BTreeMap::new();
+    };
+    let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
+    let entries = std::fs::read_dir(run.path().join("trials")).into_iter().flatten().flatten();
+    let paths = entries.map(|entry| entry.path());
+    paths.filter_map(|path| Some((of(&path)?, std::fs::read(path.join("trial.json")).ok()?))).collect()
+}
+
+/// Kills runs of one place; nothing that only the kernel can undo may be left, and nothing complete may be lost. The last one is left in
+/// peace and finishes all.
+fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, machines: usize) {
+    let mut seen = BTreeMap::new();
+    let mut leftovers = Leftovers::of(place);
+    for number in kills {
+        let is_begun = place.folder.path().join("runs").exists();
+        let arguments: &[&str] = if is_begun { &["run", "study.toml", "--resume"] } else { &["run", "study.toml"] };
+        let mut running = Running::begin(place, arguments);
+        running.until_lines(usize::try_from(1 + scattered(number, lines)).expect("few"));
+        for _ in 0..scattered(number + 1_000, LOOKS) {
+            leftovers.watch(&running);
+        }
+        running.strike(Signal::KILL);
+        running.end();
+        leftovers.none_alive();
+        let now = complete(place);
+        for (id, record) in &seen {
+            assert_eq!(now.get(id), Some(record), "trial {id} was lost or repeated by kill {number}");
+        }
+        seen = now;
+    }
+    let output = place.bakeoff(&["run", "study.toml", "--resume"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    for (id, record) in &seen {
+        assert_eq!(complete(place).get(id), Some(record), "trial {id} was repeated");
+    }
+    all_completed(place, 2, machines);
+    leftovers.none();
+}
+
+/// Data are loaded, cloned three times, and driven by servers that are processes of their own.
+#[test]
+fn a_conductor_that_is_killed_leaves_no_native_machine_and_the_run_is_finished() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::apart(&side_by_side(3, "postgres", NATIVE, 2), "postgres");
+    killed_over_and_over(&place, 0..10, 12, 3);
+}
+
+#[test]
+fn a_conductor_that_is_killed_leaves_no_guest_and_the_run_is_finished() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::apart(&side_by_side(2, "sqlite", TCG, 2), "micro");
+    killed_over_and_over(&place, 100..105, 12, 2);
+}

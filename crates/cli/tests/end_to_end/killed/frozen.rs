@@ -1,0 +1,27 @@
+//! A machine that hangs instead of dying: it is found out by its silence, whatever it was asked for.
+
+use super::{TCG, Victim, failed_for, side_by_side, strike};
+use crate::leftovers::Leftovers;
+use crate::running::Running;
+use crate::setting::{Place, has_qemu, missing};
+use rustix::process::Signal;
+
+/// Checking may take an hour, and a machine that is alive gets it.
+#[test]
+fn a_guest_that_hangs_while_data_are_checked_fails_its_trial() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::apart(&side_by_side(2, "sqlite", TCG, 1), "micro");
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    let mut leftovers = Leftovers::of(&place);
+    running.until(": check");
+    leftovers.watch(&running);
+    strike(&running, (1, 2), Victim::Guest, Signal::STOP);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    let why = failed_for(&place.record().trials[0], &[2]);
+    // The second machine may have been on its way out already.
+    assert!(why.contains("hangs") || why.contains("asked to power off"), "{why}");
+    leftovers.none();
+}

@@ -1,0 +1,121 @@
+//! A run that goes on while a test looks at it: what it says is waited for, and what it started is found and struck.
+
+use crate::setting::{Place, text};
+use machines::process::Identity;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Lines};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStderr, Stdio};
+
+/// A run whose words are waited for. It leads a process group of its own, as a command typed at a terminal does.
+pub struct Running {
+    child: Child,
+    lines: Lines<BufReader<ChildStderr>>,
+    pub told: String,
+}
+
+impl Running {
+    pub fn begin(place: &Place, arguments: &[&str]) -> Self {
+        let mut command = place.command(arguments);
+        let mut child = command.process_group(0).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
+        let lines = BufReader::new(child.stderr.take().expect("its standard error")).lines();
+        Self { child, lines, told: String::new() }
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// The next line, or none when it has said everything.
+    pub fn next_line(&mut self) -> Option<String> {
+        let line = self.lines.next()?.expect("a readable line");
+        self.told.push_str(&line);
+        self.told.push('\n');
+        Some(line)
+    }
+
+    /// Waits for words in what it says from now on.
+    pub fn until(&mut self, words: &str) {
+        while let Some(line) = self.next_line() {
+            if line.contains(words) {
+                return;
+            }
+        }
+        panic!("it never said {words:?} but\n{}", self.told);
+    }
+
+    /// Waits until so many lines were said, or all.
+    pub fn until_lines(&mut self, lines: usize) {
+        while self.told.lines().count() < lines && self.next_line().is_some() {}
+    }
+
+    /// Its exit code, and everything it said.
+    pub fn end(mut self) -> (Option<i32>, String) {
+        while self.next_line().is_some() {}
+        (self.child.wait().expect("its end").code(), self.told)
+    }
+
+    pub fn strike(&self, signal: Signal) {
+        kill_process(Pid::from_child(&self.child), signal).expect("sending the signal");
+    }
+
+    /// What Ctrl-C at a terminal does: the signal goes to the whole group.
+    pub fn strike_group(&self, signal: Signal) {
+        kill_process_group(Pid::from_child(&self.child), signal).expect("sending the signal");
+    }
+
+    /// Every process below it.
+    pub fn descendants(&self) -> Vec<u32> {
+        below(self.id())
+    }
+
+    /// The same, told from any later process with the same number.
+    pub fn started(&self) -> BTreeSet<Started> {
+        let known = self.descendants().into_iter().filter_map(|process| Identity::of(process).ok());
+        known.map(|identity| Started { pid: identity.pid, start_ticks: identity.start_ticks }).collect()
+    }
+}
+
+/// A process that a run started.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Started {
+    pub pid: u32,
+    start_ticks: u64,
+}
+
+impl Started {
+    /// One that has ended and was not waited for yet has no command line any more.
+    pub fn is_running(self) -> bool {
+        let is_it = Identity { pid: self.pid, start_ticks: self.start_ticks }.is_alive();
+        is_it && !command_line(self.pid).is_empty()
+    }
+}
+
+/// The words of a process, each ended by a zero byte; empty if there is none.
+pub fn command_line(process: u32) -> String {
+    text(&std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default())
+}
+
+/// Every process below this one.
+pub fn below(process: u32) -> Vec<u32> {
+    let (mut found, mut next) = (Vec::new(), vec![process]);
+    while let Some(process) = next.pop() {
+        let threads = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        let lists = threads.filter_map(|thread| std::fs::read_to_string(thread.path().join("children")).ok());
+        let children: Vec<u32> = lists.flat_map(|list| numbers(&list)).collect();
+        found.extend(&children);
+        next.extend(children);
+    }
+    found
+}
+
+fn numbers(list: &str) -> Vec<u32> {
+    list.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+pub fn send(process: u32, signal: Signal) {
+    let pid = Pid::from_raw(i32::try_from(process).expect("a process number")).expect("not zero");
+    // One that ended meanwhile cannot be struck any more, which is what the test then sees.
+    let _ = kill_process(pid, signal);
+}
