@@ -6,7 +6,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
-use crate::places::places;
+use crate::places::{free_port, places};
 use crate::preparation::{Data, Prepared};
 use crate::site::Site;
 use crate::start_order::Turn;
@@ -29,7 +29,6 @@ use record::plan::PlannedTrial;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -485,13 +484,6 @@ fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String) -> A
         Err(ended @ MachineError::Ended { .. }) => ended.into(),
         _ => AttemptError::BrokenOff { error, console },
     }
-}
-
-/// A port that nobody listens on at the moment: a native machine shares the host's, so no fixed one would do for two
-/// runs at once.
-fn free_port() -> std::io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }
 
 fn fact(decided: &Result<String, String>) -> Fact {
