@@ -3,9 +3,10 @@
 //! whoever reads what came of it must mean the same.
 //!
 //! In each block both are shifted, each by an amount of its own: of `count` machines, machine *m* has place *m* + places and
-//! is started as number *m* + starts, counted around. The shifts of places go up by one. Those of starts take the even numbers
-//! first and then the odd ones, so that their difference, by which a place and a position in the order belong together, changes too;
-//! and after each round of `count` blocks they are moved on by one.
+//! is started as number *m* + starts, counted around. The shifts of places go up by one. Those of starts take turns between the
+//! lower and the upper half of the numbers, so that their difference, by which a place and a position in the order belong
+//! together, changes too; and after each round of `count` blocks they are moved on by one. Of three machines or more the first
+//! three blocks already tell what any of the three adds to what a machine gets, if that is added up.
 
 /// By how much places and start order are shifted in one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -19,9 +20,8 @@ impl Rotation {
     pub fn of_block(block: u32, count: u32) -> Self {
         let count = count.max(1);
         let (round, step) = (block.saturating_sub(1) / count, block.saturating_sub(1) % count);
-        let even_numbers = count.div_ceil(2);
-        let even_then_odd = if step < even_numbers { 2 * step } else { 2 * (step - even_numbers) + 1 };
-        Self { places: step, starts: (even_then_odd + round % count) % count }
+        let of_halves = step / 2 + if step % 2 == 0 { 0 } else { count.div_ceil(2) };
+        Self { places: step, starts: (of_halves + round % count) % count }
     }
 
     /// Which place a machine has. Both are counted from 1.
@@ -68,6 +68,7 @@ mod tests {
         assert_eq!(shifts(2, 5), [(0, 0), (1, 1), (0, 1), (1, 0), (0, 0)]);
         assert_eq!(shifts(3, 4), [(0, 0), (1, 2), (2, 1), (0, 1)]);
         assert_eq!(shifts(4, 5), [(0, 0), (1, 2), (2, 1), (3, 3), (0, 1)]);
+        assert_eq!(shifts(5, 5), [(0, 0), (1, 3), (2, 1), (3, 4), (4, 2)]);
         assert_eq!(Rotation::of_block(0, 0), Rotation { places: 0, starts: 0 });
     }
 

@@ -1,5 +1,6 @@
 //! Machines of a trial are launched one after the other, in an order that changes from block to block: each as soon as the one
-//! before it is launched, or has failed. Before that their data is cloned side by side, after it they boot side by side. What is owed to having been first then shows as such.
+//! before it is launched, or has failed. Before that their data is cloned side by side, after it they boot side by side. What is
+//! owed to having been first then shows as such.
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
