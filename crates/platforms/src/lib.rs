@@ -6,6 +6,7 @@
 
 mod affinity;
 pub mod catalog;
+pub mod huge_pages;
 mod join;
 pub mod native;
 pub mod order;

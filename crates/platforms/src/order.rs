@@ -1,5 +1,6 @@
 //! What a platform is asked for.
 
+use crate::huge_pages::HugePages;
 use crate::placement::Place;
 use machines::cgroup::CpuTime;
 use std::path::PathBuf;
@@ -46,6 +47,10 @@ pub struct Asked<'a> {
     pub kernel: &'a str,
     /// The load comes over the network.
     pub is_reached_from_outside: bool,
+    /// Where machines are to run, as far as that can be told.
+    pub places: &'a [Place],
+    /// Those that the host has.
+    pub huge_pages: &'a HugePages,
 }
 
 impl MachineOrder {

@@ -8,6 +8,7 @@ use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
 use crate::shape::ODD_WORKLOAD;
 use crate::side_by_side;
+use platforms::huge_pages::HugePages;
 use platforms::order::Asked;
 use platforms::placement::Topology;
 use record::plan::{Cell, WorkloadNote};
@@ -20,6 +21,8 @@ pub struct Host {
     /// The CPUs that machines may use.
     pub topology: Topology,
     pub memory_bytes: u64,
+    /// Free ones, for machines whose memory is made of them.
+    pub huge_pages: HugePages,
 }
 
 impl Host {
@@ -241,12 +244,15 @@ impl Deciding<'_> {
         table: &Map<String, Value>,
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
+        let places = side_by_side::places(machine, self.host);
         let asked = Asked {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
             memory_bytes: number("memory"),
             kernel: machine.get("kernel").and_then(Value::as_str).unwrap_or_default(),
             is_reached_from_outside: is_outside(load),
+            places: &places,
+            huge_pages: &self.host.huge_pages,
         };
         let problems = (self.catalogs.check_platform)(entry.kind, table, &asked);
         self.take("platform", problems);

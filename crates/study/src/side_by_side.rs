@@ -121,6 +121,14 @@ fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String>
     })
 }
 
+/// Where the machines of a table that was checked are to run; nowhere if that cannot be told.
+pub fn places(table: &Map<String, Value>, host: &Host) -> Vec<Place> {
+    let placed = settings::read::<Machine>(table, MACHINE).ok().and_then(|machine| {
+        placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
+    });
+    placed.unwrap_or_default()
+}
+
 fn named_twice(policy: &Policy) -> Option<usize> {
     let Policy::Explicit(lists) = policy else { return None };
     let mut seen = BTreeSet::new();

@@ -6,8 +6,8 @@ use super::guest::{Guest, LaunchedGuest};
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
 use super::{placed, watch};
+use crate::huge_pages::HugePages;
 use crate::order::{Launched, MachineOrder};
-use crate::placement::divided;
 use images::data::DataDisk;
 use images::initramfs::InitramfsError;
 use images::kernel::KernelError;
@@ -25,7 +25,6 @@ use std::time::Duration;
 const KVM_BOOT_LIMIT: Duration = Duration::from_mins(1);
 /// An emulated one, on a host that has other things to do.
 const TCG_BOOT_LIMIT: Duration = Duration::from_mins(3);
-const HUGE_PAGE_BYTES: u64 = 2 << 20;
 
 pub struct QemuMachine {
     guest: Guest,
@@ -94,8 +93,11 @@ fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), Machi
     if settings.network == Network::None && order.port.is_some() {
         return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
     }
-    if settings.huge_pages {
-        has_huge_pages(order)?;
+    let places = std::slice::from_ref(&order.place);
+    if let Some(lack) =
+        settings.huge_pages.then(|| HugePages::read(Path::new("/")).lacking(order.memory_bytes, places)).flatten()
+    {
+        return Err(unavailable(format!("{lack}; {}", lack.instead())));
     }
     if let Some(tap) = &settings.tap
         && !Path::new("/sys/class/net").join(tap).join("tun_flags").exists()
@@ -103,27 +105,6 @@ fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), Machi
         return Err(unavailable(format!(
             "the host has no tap device {tap}; `ip tuntap add {tap} mode tap`, an address for it and `ip link set {tap} up` make one"
         )));
-    }
-    Ok(())
-}
-
-/// Huge pages are set aside beforehand, on each node by itself.
-fn has_huge_pages(order: &MachineOrder) -> Result<(), MachineError> {
-    let shares = &order.place.bound_to;
-    let on_nodes = shares.iter().zip(divided(order.memory_bytes, shares));
-    let on_nodes = on_nodes.map(|(share, bytes)| (format!("/sys/devices/system/node/node{}", share.node), bytes));
-    let anywhere = shares.is_empty().then(|| ("/sys/kernel/mm".to_owned(), order.memory_bytes));
-    for (folder, bytes) in on_nodes.chain(anywhere) {
-        let pages = format!("{folder}/hugepages/hugepages-2048kB");
-        let free = std::fs::read_to_string(format!("{pages}/free_hugepages")).ok();
-        let free = free.and_then(|text| text.trim().parse::<u64>().ok());
-        let needed = bytes.div_ceil(HUGE_PAGE_BYTES);
-        if free.unwrap_or(0) < needed {
-            let free = free.map_or("none".to_owned(), |free| free.to_string());
-            return Err(unavailable(format!(
-                "it needs {needed} huge pages and there are {free} to spare; `echo {needed} > {pages}/nr_hugepages` sets them aside"
-            )));
-        }
     }
     Ok(())
 }

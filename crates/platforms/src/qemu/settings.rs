@@ -313,6 +313,12 @@ pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
         let found = format!("found a machine with a memory of {}", Bytes(asked.memory_bytes));
         refuse("", found, "at least 128 MiB, or the guest cannot boot");
     }
+    let lack = settings.huge_pages.then(|| asked.huge_pages.lacking(asked.memory_bytes, asked.places)).flatten();
+    if let Some(lack) = lack {
+        let machines = if asked.count == 1 { "1 machine".to_owned() } else { format!("{} machines", asked.count) };
+        let found = format!("found true for {machines} of {}: {lack}", Bytes(asked.memory_bytes));
+        refuse("huge_pages", found, &format!("false, or more of them: {}", lack.instead()));
+    }
     tap_fits(&settings, asked.count, &mut refuse);
     problems
 }
@@ -346,11 +352,21 @@ fn tap_fits(settings: &QemuSettings, count: u32, refuse: &mut impl FnMut(&str, S
 #[cfg(test)]
 mod tests {
     use super::{KEYS, QemuSettings, check};
+    use crate::huge_pages::HugePages;
     use crate::order::Asked;
     use serde_json::{Map, Value, json};
+    use std::sync::LazyLock;
 
-    const ASKED: Asked<'_> =
-        Asked { count: 1, vcpus: 2, memory_bytes: 1 << 30, kernel: "generic", is_reached_from_outside: false };
+    static NO_HUGE_PAGES: LazyLock<HugePages> = LazyLock::new(HugePages::default);
+    static ASKED: LazyLock<Asked<'_>> = LazyLock::new(|| Asked {
+        count: 1,
+        vcpus: 2,
+        memory_bytes: 1 << 30,
+        kernel: "generic",
+        is_reached_from_outside: false,
+        places: &[],
+        huge_pages: &NO_HUGE_PAGES,
+    });
 
     fn table(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()
@@ -402,20 +418,20 @@ mod tests {
     fn a_tap_device_is_for_one_machine() {
         let tap = table(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24" }));
         assert!(check(&tap, &ASKED).is_empty());
-        let problems = check(&tap, &Asked { count: 2, ..ASKED });
+        let problems = check(&tap, &Asked { count: 2, ..*ASKED });
         assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), ["network"]);
     }
 
     #[test]
     fn a_guest_too_small_to_boot_is_refused() {
-        for asked in [Asked { memory_bytes: 64 << 20, ..ASKED }, Asked { vcpus: 256, ..ASKED }] {
+        for asked in [Asked { memory_bytes: 64 << 20, ..*ASKED }, Asked { vcpus: 256, ..*ASKED }] {
             assert_eq!(check(&Map::new(), &asked).len(), 1);
         }
     }
 
     #[test]
     fn ahci_needs_the_kernel_that_has_it() {
-        let cloud = Asked { kernel: "cloud", ..ASKED };
+        let cloud = Asked { kernel: "cloud", ..*ASKED };
         for (adapter, is_refused) in
             [("virtio-blk", false), ("virtio-scsi", false), ("nvme", false), ("pvscsi", false), ("ahci", true)]
         {
@@ -427,7 +443,7 @@ mod tests {
 
     #[test]
     fn load_from_outside_needs_a_network() {
-        let outside = Asked { is_reached_from_outside: true, ..ASKED };
+        let outside = Asked { is_reached_from_outside: true, ..*ASKED };
         let none = table(&json!({ "network": "none" }));
         assert_eq!(check(&none, &outside)[0].path, "network");
         assert!(check(&none, &ASKED).is_empty());

@@ -1,5 +1,6 @@
 //! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
 
+use platforms::huge_pages::HugePages;
 use platforms::order::Asked;
 use platforms::placement::Topology;
 use record::plan::WorkloadNote;
@@ -9,7 +10,7 @@ use study::{Against, Catalogs, Host, Kind};
 
 /// Four CPUs of which nothing else is known.
 pub fn host() -> Host {
-    Host { topology: Topology::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30 }
+    Host { topology: Topology::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30, huge_pages: HugePages::default() }
 }
 
 const ENGINE: &[Key] = &[Key {

@@ -1,5 +1,6 @@
 //! The study files that come with bakeoff, against the real catalogs.
 
+use platforms::huge_pages::HugePages;
 use platforms::placement::Topology;
 use record::plan::Plan;
 use serde_json::Map;
@@ -9,7 +10,7 @@ use study::{Against, Catalogs, Host, Kind};
 
 /// The smallest host that the studies are meant for.
 fn host() -> Host {
-    Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30 }
+    Host { topology: Topology::flat(&[0, 1]), memory_bytes: 4 << 30, huge_pages: HugePages::default() }
 }
 
 fn folder() -> PathBuf {
@@ -159,4 +160,28 @@ fn every_engine_and_workload_can_be_planned() {
         assert_eq!(plan.workloads[0].kind, workload.kind);
         assert!(!plan.workloads[0].notice.is_empty());
     }
+}
+
+/// Each machine by itself would find its pages, all three together do not.
+#[test]
+fn huge_pages_must_be_there_for_all_machines_before_any_is_started() {
+    let root = tempfile::tempdir().unwrap();
+    let pages = root.path().join("sys/kernel/mm/hugepages/hugepages-2048kB");
+    std::fs::create_dir_all(&pages).unwrap();
+    for (file, number) in [("nr_hugepages", "1200\n"), ("free_hugepages", "1100\n")] {
+        std::fs::write(pages.join(file), number).unwrap();
+    }
+    let host = Host { huge_pages: HugePages::read(root.path()), ..host() };
+    let told = |count: u32| {
+        let text = std::fs::read_to_string(folder().join("quickstart.toml")).unwrap();
+        let text = text.replace("platform = { kind = \"qemu\"", "platform = { kind = \"qemu\", huge_pages = true");
+        let own = format!("vcpus = 2\ncount = {count}\noversubscribe = true\n");
+        let planned =
+            study::plan("x", &text.replace("vcpus  = 2\n", &own), Against::Baseline, &Catalogs::standard(), &host);
+        planned.map_or_else(|problems| study::render(&problems, "x.toml"), |_| "no problem".to_owned())
+    };
+    assert_eq!(told(2), "no problem");
+    let problem = told(3);
+    let found = "found true for 3 machines of 1 GiB: 1536 huge pages of 2 MiB are needed, and 1100 are free";
+    assert!(problem.contains(found) && problem.contains("`echo 1636 > /sys/kernel/mm/hugepages/"), "{problem}");
 }
