@@ -3,13 +3,10 @@
 //! Two hardware threads of one core are not two cores, and memory of another node is further away: a machine of twice the
 //! vCPUs need not be twice the machine. What is not recorded stays unknown; nothing is guessed from a processor's name.
 
-use record::facts::{Fact, Facts};
+use record::facts::{Fact, Facts, HOST_CPUS};
 use record::trial::MachineFacts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// Decided by every platform: the host's CPUs that a machine is held to ("0,1").
-const HOST_CPUS: &str = "host CPUs";
 
 /// The host's processors, as its fingerprint describes them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -66,6 +63,12 @@ impl Topology {
         Place { cores: self.cores_of(vcpus, cpus.as_ref()), nodes: self.nodes_of(cpus.as_ref()) }
     }
 
+    /// The number of the memory node that all of these CPUs are on; `None` if the host has only one, or where it is not known.
+    pub fn node_of(&self, cpus: &BTreeSet<usize>) -> Option<usize> {
+        let are_several = self.cpus_of_nodes.len() > 1;
+        self.cpus_of_nodes.iter().position(|node| cpus.is_subset(node)).filter(|_| are_several)
+    }
+
     fn cores_of(&self, vcpus: u32, cpus: Option<&BTreeSet<usize>>) -> Option<usize> {
         if let Some(cpus) = cpus {
             if !self.cpus_of_cores.is_empty() {
@@ -107,7 +110,7 @@ fn groups(text: &str) -> Vec<BTreeSet<usize>> {
 }
 
 /// The CPUs of a list of the kernel's form, "0-3,8".
-fn cpus_in(text: &str) -> Option<BTreeSet<usize>> {
+pub fn cpus_in(text: &str) -> Option<BTreeSet<usize>> {
     let mut cpus = BTreeSet::new();
     for part in text.trim().split(',') {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
@@ -162,6 +165,14 @@ mod tests {
         assert_eq!(plain.place(2, Some(&held_to("0,1"))), Place { cores: Some(2), nodes: Some(1) });
         assert_eq!(plain.place(4, None).shares_cores(4), Some(true));
         assert_eq!(Topology::of(&Facts::new()).place(2, None), Place::default());
+    }
+
+    #[test]
+    fn a_machine_is_on_the_node_that_has_all_of_its_cpus() {
+        let node = |cpus: &str| server().node_of(&cpus_in(cpus).unwrap());
+        assert_eq!((node("0,4"), node("2-3"), node("1,2")), (Some(0), Some(1), None));
+        let one = Topology::of(&facts(&[("memory.node_cpus", "0-3")]));
+        assert_eq!(one.node_of(&BTreeSet::from([0])), None, "it makes no difference");
     }
 
     #[test]

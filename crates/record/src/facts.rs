@@ -53,6 +53,10 @@ pub const EMULATED: &str = "emulated";
 /// file system. A machine for which it does has more memory than its shape says. "no" or "yes", and perhaps a reason.
 pub const DATA_CACHED_TWICE: &str = "data cached twice";
 
+/// Decided by every platform: the number of the machine's place on the host, and the host's CPUs that its vCPUs may use ("0,1").
+pub const PLACE: &str = "place";
+pub const HOST_CPUS: &str = "host CPUs";
+
 /// Decided of each of several machines side by side: as which number it was started, counted from 1.
 pub const START_ORDER: &str = "start order";
 

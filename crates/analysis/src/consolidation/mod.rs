@@ -5,6 +5,7 @@
 //! machine, come from cells of one machine of the same study, where it has them.
 
 pub mod alone;
+pub mod attribution;
 pub mod bystander;
 pub mod chance;
 pub mod neighbour;
@@ -21,6 +22,7 @@ use crate::explanation::evidence;
 use crate::warnings::{Warning, caution, serious};
 use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
+use attribution::Attribution;
 use bystander::Bystander;
 use chance::AgainstChance;
 use neighbour::Neighbour;
@@ -57,6 +59,9 @@ pub struct Consolidation {
     /// Why machines that are held back or behind are, as far as it is known.
     #[serde(default)]
     pub reasons: Vec<Reason>,
+    /// What of that is owed to machines, to their places or to when they were started; absent from old files.
+    #[serde(default)]
+    pub attribution: Option<Attribution>,
     /// `None` of fewer than two machines.
     pub chance: Option<AgainstChance>,
     /// The cell in which one such machine is alone, if the study has one.
@@ -137,6 +142,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         scores: scores(&trials, &rate_alone),
         reasons: reasons::of_cell(run, cell, &slots),
         slots,
+        attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
         efficiency: alone::efficiency(run, cell, &trials),

@@ -1,8 +1,7 @@
 //! Each machine by itself, over the blocks: what it gets, and whether it is the machine that always gets less.
 //!
-//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether a slot is
-//! held back because of its place on the host or because of the order in which machines start is the same question asked
-//! of another label; the record says both of a machine, as facts of what was decided.
+//! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether what one gets is
+//! owed to that, to its place on the host or to when it was started is asked in [`super::attribution`].
 
 use super::{TrialReadings, alone, by_block};
 use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
@@ -80,7 +79,7 @@ fn within_nothing_and_one(share: Estimate) -> Estimate {
 
 /// The geometric mean with an interval that is one of several: by Bonferroni's inequality all of them hold the truth as often
 /// as a single one would by itself.
-fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
+pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     let single = student::geometric_mean(values)?;
     let mut logs = logarithms(values)?;
     logs.sort_unstable_by(f64::total_cmp);
@@ -96,7 +95,7 @@ fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     Some(Estimate { bounds, method, ..single })
 }
 
-fn standing(of_others: &Estimate) -> Standing {
+pub(super) fn standing(of_others: &Estimate) -> Standing {
     match of_others.bounds {
         Bounds::Known { high, .. } if high < 1.0 - HELD_BACK => Standing::HeldBack,
         Bounds::Known { high, .. } if high < 1.0 => Standing::Behind,

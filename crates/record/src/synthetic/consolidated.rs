@@ -3,9 +3,10 @@
 use super::telemetry::{self, Source};
 use super::{Chance, MEASURED_S, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
 use super::{record, series, server, settings};
-use crate::facts::Fact;
+use crate::facts::{Fact, HOST_CPUS, PLACE, START_ORDER};
 use crate::looks::{Looks, Reading};
 use crate::plan::{Cell, Plan, PlannedTrial};
+use crate::rotation::Rotation;
 use crate::run::{Run, StoredTrial};
 use crate::telemetry::Side;
 use crate::together;
@@ -32,10 +33,24 @@ pub struct HeldBack {
     pub machine: u32,
 }
 
+/// To what it is owed that a machine gets less; numbers are counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OwedTo {
+    Machine(u32),
+    /// Places have CPUs of their own then: place 1 CPU 0, and so on.
+    Place(u32),
+    Start(u32),
+}
+
 /// The run; every trial completed.
 pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
+    run_in_which(blocks, held_back.map(|held_back| (held_back.contender, OwedTo::Machine(held_back.machine))))
+}
+
+/// The same where what a contender's machine gets less is owed to something.
+pub fn run_in_which(blocks: u32, less: Option<(&str, OwedTo)>) -> Run {
     let plan = consolidated_plan(blocks, cells());
-    let trials = plan.trials.iter().map(|planned| trial(&plan, planned, held_back)).collect();
+    let trials = plan.trials.iter().map(|planned| trial(&plan, planned, less)).collect();
     Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
 }
 
@@ -87,7 +102,7 @@ pub(super) fn cell(id: u32, contender: &str, count: u32) -> Cell {
     }
 }
 
-fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> StoredTrial {
+fn trial(plan: &Plan, planned: &PlannedTrial, less: Option<(&str, OwedTo)>) -> StoredTrial {
     let cell = &plan.cells[planned.cell as usize];
     let count = cell.machines();
     let mut chance = Chance::new(planned.seed * 31 + u64::from(planned.cell));
@@ -96,9 +111,24 @@ fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> St
     let drift = (1.0 - 0.01 * f64::from(planned.block)) * (1.0 + 0.01 * chance.normal());
     let each = of_contender * drift * LEFT.powf(f64::from(count - 1)) / f64::from(count);
     let part = |number: u32| {
-        let is_held_back = held_back == Some(HeldBack { machine: number, contender: of(cell) }) && count > 1;
-        let kept = if is_held_back { HELD_BACK } else { 1.0 };
-        machine_of(planned, cell, number, &|_| each * kept)
+        let rotation = Rotation::of_block(planned.block, count);
+        let (place, start) = (rotation.place(number, count), rotation.start(number, count));
+        let owed = less.filter(|(contender, _)| *contender == cell.contender && count > 1).map(|(_, owed)| owed);
+        let gets_less = match owed {
+            Some(OwedTo::Machine(machine)) => machine == number,
+            Some(OwedTo::Place(less)) => less == place,
+            Some(OwedTo::Start(less)) => less == start,
+            None => false,
+        };
+        let mut part = machine_of(planned, cell, number, &|_| if gets_less { each * HELD_BACK } else { each });
+        if let (Some(machine), true) = (&mut part.record.machine, count > 1) {
+            machine.decided.insert(PLACE.to_owned(), Fact::known(place.to_string()));
+            machine.decided.insert(START_ORDER.to_owned(), Fact::known(start.to_string()));
+            if let Some(OwedTo::Place(_)) = owed {
+                machine.decided.insert(HOST_CPUS.to_owned(), Fact::known((place - 1).to_string()));
+            }
+        }
+        part
     };
     if count == 1 {
         let alone = part(1);
@@ -106,10 +136,6 @@ fn trial(plan: &Plan, planned: &PlannedTrial, held_back: Option<HeldBack>) -> St
     }
     let record = TrialRecord { host_state: Some(host_state(planned)), ..record(planned, cell) };
     together::compose(record, (1..=count).map(part).collect(), cell)
-}
-
-fn of(cell: &Cell) -> &'static str {
-    CONTENDERS[usize::from(!cell.baseline)]
 }
 
 /// One machine by itself, in each second at about this share of the speed that the whole host has.

@@ -1,0 +1,144 @@
+//! What is known of where each machine ran and when it was started, read from the record: one level of each label for each machine
+//! of each trial.
+
+use super::{LabelKind, Untold};
+use crate::consolidation::TrialReadings;
+use crate::topology::{Topology, cpus_in};
+use record::facts::{Fact, HOST_CPUS, PLACE, START_ORDER};
+use record::run::StoredTrial;
+use record::trial::MachineFacts;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// One machine of one trial.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    pub trial: u32,
+    pub block: u32,
+    pub machine: u32,
+    pub rate: f64,
+    pub place: Option<Place>,
+    /// As which number it was started.
+    pub start: Option<u32>,
+}
+
+/// Where a machine ran.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// Its CPUs, by which places are put in order.
+    cpus: Vec<usize>,
+    /// "CPUs 0-1"; of a record without them the number of the place.
+    pub name: String,
+    /// The memory node of its CPUs, if there are several nodes and it is known.
+    pub node: Option<String>,
+}
+
+/// A label, and at which of its levels each reading is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Label {
+    pub kind: LabelKind,
+    pub levels: Vec<String>,
+    pub level_of: Vec<usize>,
+    /// Of each place, if there are several and all are known.
+    pub nodes: Vec<String>,
+}
+
+/// Every machine of the trials that have scores, by block, trial and number.
+pub fn readings<'a>(
+    scores: &[TrialReadings],
+    trials: impl Iterator<Item = &'a StoredTrial>,
+    host: &Topology,
+) -> Vec<Reading> {
+    let trials: BTreeMap<u32, &StoredTrial> = trials.map(|trial| (trial.record.id, trial)).collect();
+    let mut readings = Vec::new();
+    for scored in scores {
+        let Some(trial) = trials.get(&scored.trial) else { continue };
+        let facts: BTreeMap<u32, Option<&MachineFacts>> =
+            trial.measured_machines().map(|(number, machine)| (number, machine.record.machine.as_ref())).collect();
+        for (machine, rate) in &scored.machines {
+            let facts = facts.get(machine).copied().flatten();
+            readings.push(Reading {
+                trial: scored.trial,
+                block: scored.block,
+                machine: *machine,
+                rate: *rate,
+                place: facts.and_then(|facts| place(facts, host)),
+                start: facts.and_then(|facts| known(facts, START_ORDER)?.parse().ok()),
+            });
+        }
+    }
+    readings.sort_by_key(|reading| (reading.block, reading.trial, reading.machine));
+    readings
+}
+
+fn known<'a>(facts: &'a MachineFacts, name: &str) -> Option<&'a str> {
+    match facts.decided.get(name)? {
+        Fact::Known(text) => Some(text),
+        Fact::Unavailable(_) => None,
+    }
+}
+
+/// CPUs and not the number of the place: places that share CPUs are one place, and all are if machines may run anywhere.
+fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
+    let number = || known(facts, PLACE)?.parse().ok().map(Place::of_number);
+    known(facts, HOST_CPUS).and_then(|cpus| Place::of_cpus(cpus, host)).or_else(number)
+}
+
+impl Place {
+    pub fn of_cpus(text: &str, host: &Topology) -> Option<Self> {
+        let cpus = cpus_in(text)?;
+        let name = format!("CPU{} {text}", if cpus.len() == 1 { "" } else { "s" });
+        let node = host.node_of(&cpus).map(|node| format!("node {node}"));
+        Some(Self { cpus: cpus.into_iter().collect(), name, node })
+    }
+
+    fn of_number(number: usize) -> Self {
+        Self { cpus: vec![number], name: format!("place {number}"), node: None }
+    }
+}
+
+/// Trials of which a label is not known are left out if others have it: of none of their machines could it be taken out then.
+pub fn complete(readings: Vec<Reading>) -> Vec<Reading> {
+    let has_places = readings.iter().any(|reading| reading.place.is_some());
+    let has_starts = readings.iter().any(|reading| reading.start.is_some());
+    let lacks = |reading: &Reading| (has_places && reading.place.is_none()) || (has_starts && reading.start.is_none());
+    let incomplete: Vec<u32> = readings.iter().filter(|reading| lacks(reading)).map(|reading| reading.trial).collect();
+    readings.into_iter().filter(|reading| !incomplete.contains(&reading.trial)).collect()
+}
+
+/// The labels of the model, those that say something of machines in these trials; of the others why they say nothing.
+pub fn labels(readings: &[Reading]) -> Vec<Result<Label, (LabelKind, Untold)>> {
+    let places: Option<Vec<&Place>> = readings.iter().map(|reading| reading.place.as_ref()).collect();
+    let starts: Option<Vec<u32>> = readings.iter().map(|reading| reading.start).collect();
+    let machines = readings.iter().map(|reading| reading.machine).collect();
+    let nodes = places.as_deref().map(nodes).unwrap_or_default();
+    let of_places = label(LabelKind::Place, places, |place| place.name.clone());
+    vec![
+        label(LabelKind::Machine, Some(machines), u32::to_string),
+        of_places.map(|places| Label { nodes, ..places }),
+        label(LabelKind::StartOrder, starts, u32::to_string),
+    ]
+}
+
+/// The node of each distinct place.
+fn nodes(places: &[&Place]) -> Vec<String> {
+    let distinct: BTreeSet<&Place> = places.iter().copied().collect();
+    let nodes: Option<Vec<String>> = distinct.into_iter().map(|place| place.node.clone()).collect();
+    let nodes = nodes.unwrap_or_default();
+    let are_several = nodes.iter().any(|node| *node != nodes[0]);
+    if are_several { nodes } else { Vec::new() }
+}
+
+fn label<T: Ord>(
+    kind: LabelKind,
+    values: Option<Vec<T>>,
+    name: impl Fn(&T) -> String,
+) -> Result<Label, (LabelKind, Untold)> {
+    let values = values.ok_or((kind, Untold::NotRecorded))?;
+    let distinct: BTreeSet<&T> = values.iter().collect();
+    if distinct.len() < 2 {
+        return Err((kind, Untold::SameForAll));
+    }
+    let number: BTreeMap<&T, usize> = distinct.iter().copied().zip(0..).collect();
+    let level_of = values.iter().map(|value| number[value]).collect();
+    Ok(Label { kind, levels: distinct.into_iter().map(name).collect(), level_of, nodes: Vec::new() })
+}
