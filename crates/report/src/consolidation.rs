@@ -1,6 +1,6 @@
 //! What machines side by side get, in sentences: for the answer and for the section that has the figures.
 
-use crate::format;
+use crate::{attribution, format};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::chance::{AgainstChance, ChanceVerdict};
@@ -34,6 +34,7 @@ pub fn headline(one: &Consolidation) -> String {
 /// Everything else that the scores say, a sentence each.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let mut said = standings(&one.slots);
+    said.extend(attribution::sentences(one));
     said.extend(one.reasons.iter().map(|reason| reason.text.clone()));
     said.extend(one.chance.as_ref().map(|chance| against_chance(one, chance)));
     said.extend(one.efficiency.as_ref().map(|efficiency| together(one, efficiency)));

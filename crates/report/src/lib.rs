@@ -9,6 +9,7 @@
 //! SVG; ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
 
 pub mod answer;
+pub mod attribution;
 pub mod consolidation;
 pub mod document;
 pub mod figures;

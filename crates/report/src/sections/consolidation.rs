@@ -1,5 +1,6 @@
 //! Machines side by side: scores of each cell, each machine by itself, and what they say in sentences.
 
+use super::attribution;
 use super::comparison::estimate;
 use super::heading;
 use crate::consolidation;
@@ -20,6 +21,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.extend(figures::consolidation::figure(analysis).map(Block::Figure));
     blocks.push(Block::List(found.iter().copied().flat_map(consolidation::sentences).collect()));
     blocks.push(Block::Table(machines(&found)));
+    blocks.extend(attribution::blocks(&found));
     blocks.push(Block::Note(note()));
     blocks
 }
@@ -67,7 +69,7 @@ fn row(one: &Consolidation) -> Vec<Cell> {
     ]
 }
 
-fn name(one: &Consolidation) -> Cell {
+pub fn name(one: &Consolidation) -> Cell {
     let name = Cell::new(&one.contender);
     if one.coordinates.is_empty() { name } else { name.detail(&one.coordinates) }
 }
@@ -101,20 +103,23 @@ fn machines(found: &[&Consolidation]) -> Table {
 }
 
 fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
-    let tone = match slot.standing {
-        Standing::HeldBack => Tone::Bad,
-        Standing::Behind => Tone::Marked,
-        Standing::Ahead | Standing::NotApart | Standing::NotTold => Tone::Plain,
-    };
     vec![
         name(one),
         Cell::new(slot.machine.to_string()),
         estimate(slot.throughput.as_ref(), format::quantity),
         estimate(slot.share.as_ref(), format::ratio),
-        estimate(slot.of_others.as_ref(), format::ratio).tone(tone),
+        estimate(slot.of_others.as_ref(), format::ratio).tone(tone(slot.standing)),
         estimate(slot.of_alone.as_ref(), format::ratio),
         Cell::new(format!("{} of {} trials", slot.least_in, one.trials.len())),
     ]
+}
+
+pub fn tone(standing: Standing) -> Tone {
+    match standing {
+        Standing::HeldBack => Tone::Bad,
+        Standing::Behind => Tone::Marked,
+        Standing::Ahead | Standing::NotApart | Standing::NotTold => Tone::Plain,
+    }
 }
 
 fn note() -> String {

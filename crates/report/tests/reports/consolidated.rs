@@ -2,7 +2,7 @@
 
 use analysis::summary::{Analysis, analyse};
 use record::run::Run;
-use record::synthetic::consolidated::{self, HeldBack};
+use record::synthetic::consolidated::{self, HeldBack, OwedTo};
 use std::sync::LazyLock;
 
 /// Of the three machines of one contender the second is held back. Made once for all tests.
@@ -87,4 +87,25 @@ fn a_single_contender_is_answered_by_its_minimum() {
 fn studies_of_single_machines_have_no_such_section() {
     let run = record::synthetic::run(3);
     assert!(!report::markdown(&run, &analyse(&run)).contains("Consolidation"));
+}
+
+/// The sentences on what is owed to what, of three machines of one contender.
+fn owed(blocks: u32, owed_to: OwedTo) -> String {
+    let found = analysis::consolidation::all(&consolidated::run_in_which(blocks, Some(("kvm", owed_to))));
+    let three = found.iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").expect("three machines");
+    report::attribution::sentences(three).join("\n")
+}
+
+#[test]
+fn what_machines_get_less_is_said_to_be_owed_to_one_thing() {
+    let cases = [
+        (5, OwedTo::Place(2)),
+        (5, OwedTo::Start(3)),
+        (5, OwedTo::Machine(2)),
+        // Too few blocks.
+        (3, OwedTo::Place(2)),
+        (1, OwedTo::Place(2)),
+    ];
+    let told = cases.map(|(blocks, owed_to)| format!("{blocks} blocks, {owed_to:?}:\n{}", owed(blocks, owed_to)));
+    insta::assert_snapshot!(told.join("\n\n"));
 }

@@ -1,0 +1,160 @@
+//! To what it is owed if machines of a trial do not get the same: in sentences, and in words for the table.
+
+use crate::consolidation::interval;
+use analysis::consolidation::Consolidation;
+use analysis::consolidation::attribution::{Attribution, LabelAttribution, LabelKind, Level, Untold};
+use analysis::consolidation::slots::{HELD_BACK, Standing};
+use analysis::estimate::Estimate;
+use std::collections::BTreeSet;
+
+/// What the labels of one cell's machines say, if there is more than their numbers to tell them apart by.
+pub fn sentences(one: &Consolidation) -> Vec<String> {
+    let Some(found) = one.attribution.as_ref().filter(|found| is_worth_telling(found)) else { return Vec::new() };
+    let judged: Vec<&LabelAttribution> = found.labels.iter().filter(|label| is_judged(label)).collect();
+    let mut said: Vec<String> = judged.iter().flat_map(|label| owed_to(found, label, one.machines)).collect();
+    let makes_none = |label: &&LabelAttribution| all_are(label, Standing::NotApart);
+    if judged.len() > 1 && judged.iter().all(makes_none) {
+        said.push(format!("Neither {} surely makes a difference to what a machine gets.", names(&judged, "nor")));
+    }
+    said.extend(too_few(found, &judged));
+    said.extend(changed_together(found));
+    said
+}
+
+/// Where only the numbers of machines are known, nothing can be owed to anything else.
+pub fn is_worth_telling(found: &Attribution) -> bool {
+    found.labels.iter().any(|label| label.label != LabelKind::Machine && !label.levels.is_empty())
+}
+
+fn is_judged(label: &LabelAttribution) -> bool {
+    label.untold.is_none() && !label.levels.is_empty()
+}
+
+/// Of a place that is alone on its memory node there is nothing to say.
+fn all_are(label: &LabelAttribution, standing: Standing) -> bool {
+    let mut asked = label.levels.iter().filter(|level| level.effect.is_some());
+    asked.all(|level| level.standing == standing)
+}
+
+/// That others are ahead of one that gets less says nothing new.
+fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Vec<String> {
+    let is = |standings: &[Standing]| -> Vec<&Level> {
+        label.levels.iter().filter(|level| standings.contains(&level.standing)).collect()
+    };
+    let less = is(&[Standing::HeldBack, Standing::Behind]);
+    let apart = if less.is_empty() { is(&[Standing::Ahead]) } else { less };
+    let is_innocent = |label: &LabelAttribution| {
+        label.label == LabelKind::Machine && is_judged(label) && all_are(label, Standing::NotApart)
+    };
+    let not_machine = if found.labels.iter().any(is_innocent) { ", not the machine" } else { "" };
+    let sentence = |level: &&Level| {
+        let effect = level.effect.as_ref()?;
+        let (figure, kind) = (interval(effect), label.label);
+        let whoever = whoever(kind, &level.level, machines);
+        let others = if is_within_node(found, kind) { "the others on its node" } else { "the others" };
+        let wherever = if kind == LabelKind::Machine { wherever(found) } else { String::new() };
+        let how_much = match kind {
+            _ if is_little(effect) => ", by little",
+            LabelKind::Machine => "",
+            _ => not_machine,
+        };
+        let guilty = name(kind);
+        Some(format!("{whoever} got {figure} of the mean of {others}{wherever}: it is the {guilty}{how_much}."))
+    };
+    apart.iter().filter_map(sentence).collect()
+}
+
+/// Whether the near end of the interval is as near to one as nobody need mind.
+fn is_little(effect: &Estimate) -> bool {
+    let near = |(low, high): (f64, f64)| if low > 1.0 { 1.0 / low } else { high };
+    effect.bounds.known().map(near).is_some_and(|near| near >= 1.0 - HELD_BACK)
+}
+
+fn is_within_node(found: &Attribution, kind: LabelKind) -> bool {
+    kind == LabelKind::Place && found.labels.iter().any(|label| label.label == LabelKind::Node && is_judged(label))
+}
+
+/// What was taken out of a machine's own figure.
+fn wherever(found: &Attribution) -> String {
+    let is_there = |kind: LabelKind| found.labels.iter().any(|label| label.label == kind && is_judged(label));
+    let parts = [(LabelKind::Place, "wherever it ran"), (LabelKind::StartOrder, "whenever it was started")];
+    let parts: Vec<&str> = parts.into_iter().filter(|(kind, _)| is_there(*kind)).map(|(_, words)| words).collect();
+    if parts.is_empty() { String::new() } else { format!(" {}", parts.join(" and ")) }
+}
+
+fn whoever(kind: LabelKind, level: &str, machines: usize) -> String {
+    match kind {
+        LabelKind::Machine => format!("Machine {level}"),
+        LabelKind::Place => format!("Whichever machine had {level}"),
+        LabelKind::Node => format!("Whichever machine was on memory {level}"),
+        LabelKind::StartOrder => format!("Whichever machine was started {}", when(level, machines)),
+    }
+}
+
+/// "first", "as number 2", "last".
+fn when(position: &str, machines: usize) -> String {
+    match position {
+        "1" => "first".to_owned(),
+        position if position == machines.to_string() => "last".to_owned(),
+        position => format!("as number {position}"),
+    }
+}
+
+pub fn name(kind: LabelKind) -> &'static str {
+    match kind {
+        LabelKind::Machine => "machine",
+        LabelKind::Place => "place",
+        LabelKind::Node => "memory node",
+        LabelKind::StartOrder => "start order",
+    }
+}
+
+/// A level as it stands in the table, below its label.
+pub fn level(kind: LabelKind, level: &str, machines: usize) -> String {
+    match kind {
+        LabelKind::Machine | LabelKind::Place | LabelKind::Node => level.to_owned(),
+        LabelKind::StartOrder => when(level, machines),
+    }
+}
+
+fn too_few(found: &Attribution, judged: &[&LabelAttribution]) -> Option<String> {
+    let is_untold = judged.len() > 1 && judged.iter().all(|label| all_are(label, Standing::NotTold));
+    let more = match found.blocks_needed.saturating_sub(found.blocks) {
+        0 => "the trials that are missing would do".to_owned(),
+        more => format!("{more} more would do"),
+    };
+    is_untold.then(|| format!("Too few blocks to tell what is owed to {}: {more}.", names(judged, "or")))
+}
+
+fn names(labels: &[&LabelAttribution], last: &str) -> String {
+    joined(&labels.iter().map(|label| name(label.label)).collect::<Vec<_>>(), last)
+}
+
+/// "machine, place or start order".
+fn joined(words: &[&str], last: &str) -> String {
+    match words {
+        [] => String::new(),
+        [only] => (*only).to_owned(),
+        [first @ .., end] => format!("{} {last} {end}", first.join(", ")),
+    }
+}
+
+/// Said once of all that belong together.
+fn changed_together(found: &Attribution) -> Option<String> {
+    let mut together: BTreeSet<LabelKind> = BTreeSet::new();
+    for label in &found.labels {
+        if let Some(Untold::ChangedTogether { with }) = &label.untold {
+            together.insert(label.label);
+            together.extend(with);
+        }
+    }
+    let names: Vec<&str> = together.into_iter().map(name).collect();
+    let more = match found.blocks_needed.saturating_sub(found.blocks) {
+        0 => "more blocks may tell them apart".to_owned(),
+        1 => "1 more block would tell them apart".to_owned(),
+        more => format!("{more} more blocks would tell them apart"),
+    };
+    let names = joined(&names, "and");
+    (!names.is_empty())
+        .then(|| format!("It is not known what is owed to which of {names}, which changed together: {more}."))
+}
