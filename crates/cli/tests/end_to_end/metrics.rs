@@ -112,10 +112,10 @@ fn is_exported_afterwards(place: &Place) {
         for side in ["host", "machine"] {
             let of_side = table.lines().map(|line| line.split(',').collect::<Vec<_>>());
             let counted = of_side.filter(|fields| {
-                fields[0] == trial.record.id.to_string() && fields[4] == side && fields[6] == "switches.context"
+                fields[0] == trial.record.id.to_string() && fields[5] == side && fields[7] == "switches.context"
             });
             let points: Vec<(f64, u64)> =
-                counted.map(|fields| (fields[5].parse().unwrap(), fields[9].parse().unwrap())).collect();
+                counted.map(|fields| (fields[6].parse().unwrap(), fields[10].parse().unwrap())).collect();
             let (first, last) = (points.first().expect("samples"), points.last().expect("samples"));
             assert!(first.0 < 0.0 && last.0 >= measured_s, "{side} of trial {}: {points:?}", trial.record.id);
             assert!(first.1 < last.1 && points.is_sorted(), "{side} of trial {}: {points:?}", trial.record.id);
