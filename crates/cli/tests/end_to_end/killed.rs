@@ -47,44 +47,48 @@ enum Victim {
 }
 
 impl Victim {
-    /// What its command line holds.
+    /// What its command line begins with. What becomes an agent or a guest mentions them before, and starts things that may fail.
     fn words(self) -> &'static str {
         match self {
             Self::Guest => "qemu-system",
-            Self::Agent => "agent\0--data",
-            Self::Server => "bin/postgres\0-D",
+            Self::Agent => "/run/bakeoff/agent\0agent\0",
+            Self::Server => "/usr/lib/postgresql/",
             Self::Backend => "postgres: postgres",
         }
     }
+
+    /// How many there are when all are: the agent has a session of its own, and then the driver two and one in the background.
+    fn all(self) -> usize {
+        if self == Self::Backend { 4 } else { 1 }
+    }
 }
 
-/// The processes of one machine that a victim may be, as soon as there is one.
-fn await_victims(running: &Running, trial: u32, machine: u32, victim: Victim) -> Vec<u32> {
+/// The process of one machine that is the victim, as soon as all are there. A process that was forked a moment ago still looks like
+/// its parent, which is the first of them.
+fn await_victim(running: &Running, trial: u32, machine: u32, victim: Victim) -> u32 {
     let deadline = Instant::now() + START_LIMIT;
     loop {
-        let of_machine = of_machine(running, trial, machine);
-        let found: Vec<u32> =
-            of_machine.into_iter().filter(|process| command_line(*process).contains(victim.words())).collect();
-        if !found.is_empty() {
-            return found;
+        let mut found = of_machine(running, trial, machine);
+        found.retain(|process| command_line(*process).starts_with(victim.words()));
+        if found.len() >= victim.all() {
+            return found[0];
         }
         assert!(Instant::now() < deadline, "no {victim:?} in machine {machine} of trial {trial}:\n{}", running.told);
         std::thread::yield_now();
     }
 }
 
-/// All processes of one machine.
+/// All processes of one machine, parents before their children.
 fn of_machine(running: &Running, trial: u32, machine: u32) -> Vec<u32> {
     let folder = format!("trial-{trial:04}/machine-{machine}/");
-    let all = running.descendants().into_iter();
-    let heads = all.filter(|process| command_line(*process).contains(&folder));
-    heads.flat_map(|head| [vec![head], below(head)].concat()).collect()
+    let mut all = running.descendants().into_iter();
+    let head = all.find(|process| command_line(*process).contains(&folder));
+    head.map_or_else(Vec::new, |head| [vec![head], below(head)].concat())
 }
 
-/// Strikes one process of a machine, the last of them that is a victim.
+/// Strikes one process of a machine.
 fn strike(running: &Running, (trial, machine): (u32, u32), victim: Victim, signal: Signal) {
-    let victims = await_victims(running, trial, machine, victim);
-    send(*victims.last().expect("at least one"), signal);
+    send(await_victim(running, trial, machine, victim), signal);
 }
 
 /// Numbers that look random and are the same every time, so that a failure can be looked at again.

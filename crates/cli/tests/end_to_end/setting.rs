@@ -1,5 +1,6 @@
 //! Where the tests find things, and what they do when a part is missing.
 
+use record::folder::RunFolder;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -101,10 +102,15 @@ impl Place {
 
     /// The only run folder.
     pub fn run_folder(&self) -> PathBuf {
-        let runs = self.folder.path().join("runs");
-        let mut entries = std::fs::read_dir(&runs).expect("a folder of runs").flatten();
-        let first = entries.next().expect("a run").path();
-        assert!(entries.next().is_none(), "more than one run");
+        self.begun_run().expect("a run")
+    }
+
+    /// The one run, if it has a plan: a run that is killed early has made no folder yet, or one without.
+    pub fn begun_run(&self) -> Option<PathBuf> {
+        let runs = std::fs::read_dir(self.folder.path().join("runs")).into_iter().flatten().flatten();
+        let mut begun = runs.map(|run| run.path()).filter(|run| RunFolder::is_at(run));
+        let first = begun.next();
+        assert!(begun.next().is_none(), "more than one run");
         first
     }
 

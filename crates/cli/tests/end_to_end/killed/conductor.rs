@@ -13,14 +13,16 @@ const LOOKS: u64 = 400;
 
 /// Records of complete trials by id. A repeated trial would have another.
 fn complete(place: &Place) -> BTreeMap<u32, Vec<u8>> {
-    let trials = place.folder.path().join("runs");
-    let Some(run) = std::fs::read_dir(trials).ok().and_then(|mut runs| runs.next()?.ok()) else {
-        return BTreeMap::new();
-    };
+    let Some(run) = place.begun_run() else { return BTreeMap::new() };
     let of = |path: &Path| path.file_name()?.to_str()?.parse::<u32>().ok();
-    let entries = std::fs::read_dir(run.path().join("trials")).into_iter().flatten().flatten();
+    let entries = std::fs::read_dir(run.join("trials")).into_iter().flatten().flatten();
     let paths = entries.map(|entry| entry.path());
     paths.filter_map(|path| Some((of(&path)?, std::fs::read(path.join("trial.json")).ok()?))).collect()
+}
+
+/// Begins a run, or goes on with the one there is.
+fn arguments(place: &Place) -> &'static [&'static str] {
+    if place.begun_run().is_some() { &["run", "study.toml", "--resume"] } else { &["run", "study.toml"] }
 }
 
 /// Kills runs of one place; nothing that only the kernel can undo may be left, and nothing complete may be lost. The last one is left in
@@ -29,9 +31,7 @@ fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, 
     let mut seen = BTreeMap::new();
     let mut leftovers = Leftovers::of(place);
     for number in kills {
-        let is_begun = place.folder.path().join("runs").exists();
-        let arguments: &[&str] = if is_begun { &["run", "study.toml", "--resume"] } else { &["run", "study.toml"] };
-        let mut running = Running::begin(place, arguments);
+        let mut running = Running::begin(place, arguments(place));
         running.until_lines(usize::try_from(1 + scattered(number, lines)).expect("few"));
         for _ in 0..scattered(number + 1_000, LOOKS) {
             leftovers.watch(&running);
@@ -45,7 +45,7 @@ fn killed_over_and_over(place: &Place, kills: std::ops::Range<u64>, lines: u64, 
         }
         seen = now;
     }
-    let output = place.bakeoff(&["run", "study.toml", "--resume"]);
+    let output = place.bakeoff(arguments(place));
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     for (id, record) in &seen {
         assert_eq!(complete(place).get(id), Some(record), "trial {id} was repeated");
