@@ -3,15 +3,21 @@
 //! A trial is complete when its `trial.json` is there. That file is written last, synced and renamed into place, so a
 //! kill at any moment leaves either a complete trial or one that `--resume` runs again.
 
+use crate::bounds::{self, Lines};
+use crate::coherence;
 use crate::event::{Event, Stamped};
 use crate::facts::Facts;
+use crate::interval_file::IntervalFile;
+use crate::lock;
 use crate::plan::Plan;
+use crate::text::visible;
 use crate::trial::TrialRecord;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Where the records of trials lie that were run again.
 const EARLIER: &str = "earlier";
@@ -20,12 +26,20 @@ const EARLIER: &str = "earlier";
 pub enum RecordError {
     #[error("{doing} {path}: {source}")]
     Io { doing: &'static str, path: PathBuf, source: io::Error },
-    #[error("{path}: not what this version of bakeoff writes: {source}")]
+    #[error("{path}: not what this version of bakeoff writes: {}", visible(&.source.to_string()))]
     Format { path: PathBuf, source: serde_json::Error },
     #[error("{path} has format {found}; this build reads formats up to {newest}")]
     Newer { path: PathBuf, found: u32, newest: u32 },
-    #[error("{path}: {why}")]
-    Log { path: PathBuf, why: String },
+    /// Who has the lock wrote it when it was taken.
+    #[error("{path} is in use by another bakeoff")]
+    InUse { path: PathBuf, process: Option<u32>, lock: PathBuf },
+    #[error("{path}: {}", visible(.why))]
+    Content { path: PathBuf, why: String },
+}
+
+/// What is wrong with what a file says.
+pub(crate) fn content(path: &Path, why: impl Into<String>) -> RecordError {
+    RecordError::Content { path: path.to_owned(), why: why.into() }
 }
 
 /// Attaches what was being done, and to which file, to an I/O error.
@@ -60,35 +74,63 @@ fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RecordError> 
 }
 
 pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, RecordError> {
-    let bytes = fs::read(path).map_err(failing("reading", path))?;
-    serde_json::from_slice(&bytes).map_err(|source| RecordError::Format { path: path.to_owned(), source })
+    parsed(path, &json_bytes(path)?)
+}
+
+/// The same of a file whose numbers are reckoned with, each in its range.
+pub(crate) fn read_json_in_range<T: DeserializeOwned>(path: &Path) -> Result<T, RecordError> {
+    let bytes = json_bytes(path)?;
+    let value = parsed(path, &bytes)?;
+    match bounds::out_of_range(&parsed(path, &bytes)?) {
+        Some(why) => Err(content(path, why)),
+        None => Ok(value),
+    }
+}
+
+fn json_bytes(path: &Path) -> Result<Vec<u8>, RecordError> {
+    bounds::read(path, bounds::JSON_BYTES).map_err(failing("reading", path))
+}
+
+fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, RecordError> {
+    serde_json::from_slice(bytes).map_err(|source| RecordError::Format { path: path.to_owned(), source })
 }
 
 /// The folder of one run.
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
+    /// Held by who works in it, as long as there is a handle.
+    lock: Option<Arc<File>>,
 }
 
 impl RunFolder {
-    /// Makes a new folder with the study and the plan in it, or none at all.
+    /// Makes a new folder with the study and the plan in it, or none at all, and locks it. It gets its name when it is whole.
     pub fn create(path: &Path, study_text: &str, plan: &Plan) -> Result<Self, RecordError> {
-        fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(failing("making the parent of", path))?;
-        fs::create_dir(path).map_err(failing("making", path))?;
-        let folder = Self { path: path.to_owned() };
-        folder.begin(study_text, plan).inspect_err(|_| {
+        let runs = path.parent().unwrap_or(Path::new("."));
+        fs::create_dir_all(runs).map_err(failing("making the parent of", path))?;
+        let (beside, lock) = lock::begin_beside(runs)?;
+        let begun = Self { path: beside.clone(), lock: Some(Arc::new(lock)) };
+        let made = begun.begin(study_text, plan).and_then(|()| begun.renamed(path));
+        made.inspect_err(|_| {
             // Of use to nobody; the error tells why there is none.
-            let _ = fs::remove_dir_all(path);
-        })?;
-        Ok(folder)
+            let _ = fs::remove_dir_all(&beside);
+        })
     }
 
     fn begin(&self, study_text: &str, plan: &Plan) -> Result<(), RecordError> {
         let trials = self.path.join("trials");
         fs::create_dir(&trials).map_err(failing("making", &trials))?;
         write_atomically(&self.path.join("study.toml"), study_text.as_bytes())?;
-        // The plan comes last: a folder without one was never begun.
         self.write_json("plan.json", plan).map(drop)
+    }
+
+    /// Gives the folder its name, which must be free.
+    fn renamed(&self, path: &Path) -> Result<Self, RecordError> {
+        let moved = if path.exists() { Err(io::ErrorKind::AlreadyExists.into()) } else { fs::rename(&self.path, path) };
+        let runs = path.parent().filter(|runs| !runs.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let moved = moved.and_then(|()| File::open(runs)?.sync_all());
+        moved.map_err(failing("making", path))?;
+        Ok(Self { path: path.to_owned(), lock: self.lock.clone() })
     }
 
     /// Whether there is a folder of a run that was begun.
@@ -96,11 +138,18 @@ impl RunFolder {
         path.join("plan.json").is_file()
     }
 
-    /// Opens a folder that has a plan.
+    /// Opens a folder that has a plan, to read it.
     pub fn open(path: &Path) -> Result<Self, RecordError> {
         let plan = path.join("plan.json");
         fs::metadata(&plan).map_err(failing("opening the run's", &plan))?;
-        Ok(Self { path: path.to_owned() })
+        Ok(Self { path: path.to_owned(), lock: None })
+    }
+
+    /// Opens a folder that has a plan, to go on with its run. No other process does so then.
+    pub fn go_on(path: &Path) -> Result<Self, RecordError> {
+        let folder = Self::open(path)?;
+        lock::sweep(path.parent().unwrap_or(Path::new(".")));
+        Ok(Self { lock: Some(Arc::new(lock::take(path)?)), ..folder })
     }
 
     pub fn path(&self) -> &Path {
@@ -109,11 +158,14 @@ impl RunFolder {
 
     pub fn plan(&self) -> Result<Plan, RecordError> {
         let path = self.path.join("plan.json");
-        let plan: Plan = read_json(&path)?;
+        let plan: Plan = read_json_in_range(&path)?;
         if plan.format > crate::FORMAT {
             return Err(RecordError::Newer { path, found: plan.format, newest: crate::FORMAT });
         }
-        Ok(plan)
+        match coherence::of_plan(&plan) {
+            Some(why) => Err(content(&path, why)),
+            None => Ok(plan),
+        }
     }
 
     /// Puts a plan that has grown in the place of the one that was there.
@@ -229,10 +281,15 @@ impl TrialFolder {
         write_atomically(&path, &to_json(&path, value)?)
     }
 
+    /// The file of the measured series, to be written second by second.
+    pub fn intervals(&self, kinds: Vec<String>) -> Result<IntervalFile, RecordError> {
+        IntervalFile::begin(&self.path.join("intervals.hlog"), kinds)
+    }
+
     /// What a complete trial did and found.
     pub fn record(&self) -> Result<TrialRecord, RecordError> {
         let path = self.path.join("trial.json");
-        let record: TrialRecord = read_json(&path)?;
+        let record: TrialRecord = read_json_in_range(&path)?;
         if record.format > crate::FORMAT {
             return Err(RecordError::Newer { path, found: record.format, newest: crate::FORMAT });
         }
@@ -287,11 +344,10 @@ fn end_torn_line(file: &mut File) -> io::Result<()> {
 
 /// Reads the events of a run; lines that a kill cut short are left out.
 pub fn read_events(path: &Path) -> Result<Vec<Stamped>, RecordError> {
-    let file = File::open(path).map_err(failing("opening", path))?;
+    let mut lines = Lines::of(bounds::open(path, bounds::SERIES_BYTES).map_err(failing("opening", path))?);
     let mut events = Vec::new();
-    for line in BufReader::new(file).lines() {
-        let line = line.map_err(failing("reading", path))?;
-        if let Ok(event) = serde_json::from_str(&line) {
+    while let Some(line) = lines.next_line().map_err(|why| content(path, why))? {
+        if let Ok(event) = serde_json::from_str(line) {
             events.push(event);
         }
     }
@@ -370,6 +426,30 @@ mod tests {
             "started": "2026-01-01T00:00:00Z", "phases": []
         }))
         .unwrap()
+    }
+
+    #[test]
+    fn one_process_at_a_time_works_in_a_run_and_all_may_read_it() {
+        let parent = tempfile::tempdir().unwrap();
+        let path = parent.path().join("run");
+        let run = RunFolder::create(&path, "", &plan()).unwrap();
+        let Err(RecordError::InUse { process, lock, .. }) = RunFolder::go_on(&path) else { panic!("not refused") };
+        assert_eq!(process, Some(std::process::id()));
+        assert_eq!(lock, path.join("lock"));
+        assert_eq!(RunFolder::open(&path).unwrap().plan().unwrap(), plan());
+        drop(run);
+        let again = RunFolder::go_on(&path).unwrap();
+        assert!(matches!(RunFolder::go_on(&path), Err(RecordError::InUse { .. })));
+        drop(again);
+        RunFolder::go_on(&path).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_cannot_be_begun_leaves_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        fs::write(parent.path().join("taken"), "").unwrap();
+        assert!(RunFolder::create(&parent.path().join("taken"), "", &plan()).is_err());
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 1);
     }
 
     #[test]

@@ -2,10 +2,11 @@
 //!
 //! The file is the public text format (version 1.3 of the log, compressed V2 histograms), so that `HistogramLogProcessor`,
 //! `HistogramLogAnalyzer` and every port of the library read it: one line for each second, kind and span, tagged
-//! `new-order.response` or `new-order.service`, values in microseconds. What that format has no place for (seconds in
+//! `new-order.response`, `new-order.service` or `new-order.unended`, values in microseconds. What that format has no place for (seconds in
 //! which nothing finished, whether a second counts, the order of the kinds) stands in comment lines, which other
 //! tools pass over.
 
+use crate::bounds::{self, Lines};
 use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
@@ -13,11 +14,15 @@ use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
 use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
+use std::io::{BufRead, Write};
 use std::time::Duration;
 
 const VERSION: &str = "[Histogram log format version 1.3]";
 const KINDS: &str = "[Kinds: ";
 const SECOND: &str = "[Second: ";
+/// No second of a trial begins later, and none is longer.
+const LATEST_MS: u64 = bounds::SECONDS as u64 * 1000;
+const LONGEST_MS: u64 = 60_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
@@ -25,78 +30,137 @@ pub enum LogError {
     Tag { tag: String },
     #[error("{value_us} µs cannot be recorded: it is above {LATENCY_MAX_US} µs")]
     TooLong { value_us: u64 },
+    #[error("{0}")]
+    Text(String),
     #[error("line {line}: {why}")]
     Line { line: usize, why: String },
     #[error("writing a histogram: {0}")]
     Write(String),
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+}
+
+/// A log that is written while it is measured, so that no more of it than a second is ever held.
+pub struct LogWriter<W> {
+    out: W,
+    kinds: Vec<String>,
+    /// Of the second that was written last.
+    last: (Duration, Duration),
+    serializer: V2DeflateSerializer,
+}
+
+impl<W: Write> LogWriter<W> {
+    pub fn begin(mut out: W, kinds: Vec<String>) -> Result<Self, LogError> {
+        let mut serializer = V2DeflateSerializer::new();
+        let mut header = IntervalLogWriterBuilder::new();
+        header.add_comment(VERSION).add_comment(&format!("{KINDS}{}]", kinds.join(",")));
+        header.add_comment("Values are microseconds; timestamps are seconds since the driver started.");
+        header.begin_log_with(&mut out, &mut serializer)?;
+        Ok(Self { out, kinds, last: Default::default(), serializer })
+    }
+
+    pub fn second(&mut self, interval: &Interval) -> Result<(), LogError> {
+        let window = if interval.measured { "measured" } else { "warm-up" };
+        let second = format!("{SECOND}{} {} {window}]", interval.start_ms, interval.length_ms);
+        let mut lines = IntervalLogWriterBuilder::new();
+        lines.add_comment(&second).begin_log_with(&mut self.out, &mut self.serializer)?;
+        self.last = (Duration::from_millis(interval.start_ms), Duration::from_millis(interval.length_ms));
+        interval.kinds.iter().try_for_each(|part| self.part(part))
+    }
+
+    /// One histogram more of the second that was written last.
+    pub fn part(&mut self, part: &KindInterval) -> Result<(), LogError> {
+        let text = tag_of(&self.kinds, part)?;
+        let tag = Tag::new(&text).ok_or_else(|| LogError::Tag { tag: text.clone() })?;
+        let histogram = dense(&part.counts)?;
+        let mut lines = IntervalLogWriterBuilder::new().begin_log_with(&mut self.out, &mut self.serializer)?;
+        let (start, length) = self.last;
+        lines.write_histogram(&histogram, start, length, Some(tag)).map_err(|error| LogError::Write(error.to_string()))
+    }
+
+    pub fn into_inner(self) -> W {
+        self.out
+    }
 }
 
 /// The series as the text of a log file.
 pub fn write(measured: &Measured) -> Result<Vec<u8>, LogError> {
-    let mut log = Vec::new();
-    let mut serializer = V2DeflateSerializer::new();
-    let failed = |error: &dyn std::fmt::Display| LogError::Write(error.to_string());
-    let mut header = IntervalLogWriterBuilder::new();
-    header.add_comment(VERSION).add_comment(&format!("{KINDS}{}]", measured.kinds.join(",")));
-    header.add_comment("Values are microseconds; timestamps are seconds since the driver started.");
-    let mut writer = header.begin_log_with(&mut log, &mut serializer).map_err(|error| failed(&error))?;
-    for interval in &measured.intervals {
-        let window = if interval.measured { "measured" } else { "warm-up" };
-        let second = format!("{SECOND}{} {} {window}]", interval.start_ms, interval.length_ms);
-        writer.write_comment(&second).map_err(|error| failed(&error))?;
-        let (start, length) = (Duration::from_millis(interval.start_ms), Duration::from_millis(interval.length_ms));
-        for part in &interval.kinds {
-            let text = tag_of(measured, part)?;
-            let tag = Tag::new(&text).ok_or_else(|| LogError::Tag { tag: text.clone() })?;
-            let histogram = dense(&part.counts)?;
-            writer.write_histogram(&histogram, start, length, Some(tag)).map_err(|error| failed(&error))?;
-        }
-    }
-    Ok(log)
+    let mut log = LogWriter::begin(Vec::new(), measured.kinds.clone())?;
+    measured.intervals.iter().try_for_each(|interval| log.second(interval))?;
+    Ok(log.into_inner())
 }
 
 /// The series from the text of a log file that [`write`] made.
-pub fn read(log: &[u8]) -> Result<Measured, LogError> {
-    let text = std::str::from_utf8(log)
-        .map_err(|error| LogError::Line { line: 0, why: format!("not UTF-8 text: {error}") })?;
-    let mut measured = Measured::default();
-    for (index, line) in text.split_inclusive('\n').enumerate() {
-        read_line(line, &mut measured).map_err(|why| LogError::Line { line: index + 1, why })?;
+pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
+    let (mut lines, mut measured, mut numbers) = (Lines::of(log), Measured::default(), 0);
+    while let Some(line) = lines.next_line().map_err(LogError::Text)? {
+        let read = read_line(line, &mut measured).and_then(|more| {
+            numbers += more;
+            if numbers > bounds::SERIES_NUMBERS {
+                Err("more counts than a day of seconds has".to_owned())
+            } else {
+                Ok(())
+            }
+        });
+        read.map_err(|why| LogError::Line { line: lines.number, why })?;
     }
     Ok(measured)
 }
 
-fn read_line(line: &str, measured: &mut Measured) -> Result<(), String> {
+/// How many counts the line adds.
+fn read_line(line: &str, measured: &mut Measured) -> Result<usize, String> {
     if let Some(comment) = line.strip_prefix('#') {
         let comment = comment.trim_end();
         if let Some(kinds) = between(comment, KINDS) {
-            measured.kinds = kinds.split(',').filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
+            measured.kinds = read_kinds(kinds)?;
         } else if let Some(second) = between(comment, SECOND) {
-            measured.intervals.push(read_second(second)?);
+            let second = read_second(second, measured.intervals.last())?;
+            measured.intervals.push(second);
+            if measured.intervals.len() > bounds::SECONDS {
+                return Err(format!("more than {} seconds; a trial may take two days", bounds::SECONDS));
+            }
         }
-        return Ok(());
+        return Ok(0);
     }
     if !line.ends_with('\n') {
         return Err("the file was cut short".to_owned());
     }
+    let mut numbers = 0;
     for entry in IntervalLogIterator::new(line.as_bytes()) {
         match entry {
             Ok(LogEntry::Interval(entry)) => {
                 let part = read_histogram(&entry, &measured.kinds)?;
-                measured.intervals.last_mut().ok_or("a histogram before its second")?.kinds.push(part);
+                numbers += part.counts.len();
+                let second = measured.intervals.last_mut().ok_or("a histogram before its second")?;
+                if second.kinds.iter().any(|known| (known.kind, known.span) == (part.kind, part.span)) {
+                    return Err("a second histogram of the same kind and span in one second".to_owned());
+                }
+                second.kinds.push(part);
             }
             Ok(_) => {}
             Err(_) => return Err("not a line of an HdrHistogram log".to_owned()),
         }
     }
-    Ok(())
+    Ok(numbers)
+}
+
+fn read_kinds(list: &str) -> Result<Vec<String>, String> {
+    let kinds: Vec<String> = list.split(',').filter(|kind| !kind.is_empty()).map(str::to_owned).collect();
+    if kinds.len() > bounds::KINDS {
+        return Err(bounds::too_many("the list of kinds", kinds.len(), bounds::KINDS));
+    }
+    match kinds.iter().enumerate().find(|(place, kind)| kinds[..*place].contains(kind)) {
+        Some((_, twice)) => Err(format!("the kind `{twice}` is there twice")),
+        None => Ok(kinds),
+    }
 }
 
 fn between<'a>(comment: &'a str, opening: &str) -> Option<&'a str> {
     comment.strip_prefix(opening)?.strip_suffix(']')
 }
 
-fn read_second(second: &str) -> Result<Interval, String> {
+/// A second begins no sooner than the one before it ends, and is about as long as a second.
+fn read_second(second: &str, before: Option<&Interval>) -> Result<Interval, String> {
     let words: Vec<&str> = second.split(' ').collect();
     let [start, length, window] = words[..] else {
         return Err(format!("`{second}` is not a start, a length and a window"));
@@ -107,7 +171,15 @@ fn read_second(second: &str) -> Result<Interval, String> {
         "warm-up" => false,
         other => return Err(format!("`{other}` is neither measured nor warm-up")),
     };
-    Ok(Interval { start_ms: number(start)?, length_ms: number(length)?, measured, kinds: Vec::new() })
+    let (start_ms, length_ms) = (number(start)?, number(length)?);
+    let earliest_ms = before.map_or(0, |before| before.start_ms + before.length_ms);
+    if !(earliest_ms..=LATEST_MS).contains(&start_ms) {
+        return Err(format!("`{start_ms}` is not a start between {earliest_ms} and {LATEST_MS} ms"));
+    }
+    if !(1..=LONGEST_MS).contains(&length_ms) {
+        return Err(format!("`{length_ms}` is not a length between 1 and {LONGEST_MS} ms"));
+    }
+    Ok(Interval { start_ms, length_ms, measured, kinds: Vec::new() })
 }
 
 fn read_histogram(entry: &IntervalLogHistogram<'_>, kinds: &[String]) -> Result<KindInterval, String> {
@@ -116,6 +188,7 @@ fn read_histogram(entry: &IntervalLogHistogram<'_>, kinds: &[String]) -> Result<
     let span = match span {
         "response" => Span::Response,
         "service" => Span::Service,
+        "unended" => Span::Unended,
         other => return Err(format!("the tag `{tag}` names an unknown span `{other}`")),
     };
     let kind = kinds.iter().position(|known| known == kind).ok_or_else(|| format!("unknown kind `{kind}`"))?;
@@ -125,15 +198,23 @@ fn read_histogram(entry: &IntervalLogHistogram<'_>, kinds: &[String]) -> Result<
         .map_err(|error| format!("histogram of `{tag}`: {error}"))?;
     let histogram: Histogram<u64> =
         Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| format!("histogram of `{tag}`: {error}"))?;
-    Ok(KindInterval { kind, span, counts: sparse(&histogram)? })
+    let counts = sparse(&histogram)?;
+    match counts.last() {
+        // The highest that is recorded is told as the end of its bucket.
+        Some((value_us, _)) if *value_us > LATENCY_MAX_US + LATENCY_MAX_US / 100 => {
+            Err(format!("histogram of `{tag}`: {value_us} µs is more than {LATENCY_MAX_US} µs"))
+        }
+        _ => Ok(KindInterval { kind, span, counts }),
+    }
 }
 
-fn tag_of(measured: &Measured, part: &KindInterval) -> Result<String, LogError> {
+fn tag_of(kinds: &[String], part: &KindInterval) -> Result<String, LogError> {
     let span = match part.span {
         Span::Response => "response",
         Span::Service => "service",
+        Span::Unended => "unended",
     };
-    let kind = measured.kinds.get(usize::from(part.kind));
+    let kind = kinds.get(usize::from(part.kind));
     let kind = kind.ok_or_else(|| LogError::Tag { tag: format!("kind number {}", part.kind) })?;
     Ok(format!("{kind}.{span}"))
 }
@@ -176,9 +257,12 @@ mod tests {
 
     fn series() -> impl Strategy<Value = Measured> {
         let counts = btree_map(1..LATENCY_MAX_US, 1..9_u32, 1..40);
-        let part = (0..2_u16, prop_oneof![Just(Span::Response), Just(Span::Service)], counts)
-            .prop_map(|(kind, span, counts)| KindInterval { kind, span, counts: on_grid(&counts) });
-        let second = (any::<bool>(), vec(part, 0..4));
+        let spans = (0..2_u16, prop_oneof![Just(Span::Response), Just(Span::Service)]);
+        let parts = btree_map(spans, counts, 0..4).prop_map(|parts| {
+            let part = |((kind, span), counts)| KindInterval { kind, span, counts: on_grid(&counts) };
+            parts.into_iter().map(part).collect::<Vec<_>>()
+        });
+        let second = (any::<bool>(), parts);
         vec(second, 0..6).prop_map(|seconds| {
             let seconds = (0_u64..).zip(seconds);
             let intervals = seconds.map(|(index, (measured, kinds))| Interval {
@@ -196,7 +280,7 @@ mod tests {
         #[test]
         fn what_is_written_is_read_back(measured in series()) {
             let log = write(&measured).unwrap();
-            prop_assert_eq!(read(&log).unwrap(), measured);
+            prop_assert_eq!(read(&log[..]).unwrap(), measured);
         }
 
         #[test]
@@ -235,11 +319,27 @@ mod tests {
     }
 
     #[test]
+    fn seconds_that_cannot_have_been_are_refused_by_line() {
+        let told = |seconds: &str| read(seconds.as_bytes()).unwrap_err().to_string();
+        assert!(
+            told("#[Second: 18446744073709551615 1 measured]\n").starts_with("line 1: `18446744073709551615` is not")
+        );
+        assert!(told("#[Second: 0 18446744073709551615 measured]\n").contains("not a length"));
+        assert!(
+            told("#[Second: 0 1000 measured]\n#[Second: 999 1000 measured]\n")
+                .starts_with("line 2: `999` is not a start")
+        );
+        let millions = "#[Second: ".to_owned() + &"a".repeat(2 << 20);
+        assert!(told(&millions).contains("longer than 1024 KiB"), "{}", told(&millions));
+        assert!(told("#[Kinds: a,b,a]\n").contains("twice"));
+    }
+
+    #[test]
     fn errors_name_the_line() {
         let log = b"#[Kinds: a]\n#[Second: 0 1000 measured]\nTag=b.response,0.0,1.0,1.0,AAAA\n";
-        assert_eq!(read(log).unwrap_err().to_string(), "line 3: unknown kind `b`");
+        assert_eq!(read(&log[..]).unwrap_err().to_string(), "line 3: unknown kind `b`");
         let log = b"#[Second: 0 soon measured]\n";
-        assert_eq!(read(log).unwrap_err().to_string(), "line 1: `soon` is not a number of milliseconds");
+        assert_eq!(read(&log[..]).unwrap_err().to_string(), "line 1: `soon` is not a number of milliseconds");
         let part = KindInterval { kind: 0, span: Span::Service, counts: vec![(LATENCY_MAX_US * 4, 1)] };
         let second = Interval { start_ms: 0, length_ms: 1000, measured: true, kinds: vec![part] };
         let measured = Measured { kinds: kinds(), intervals: vec![second] };

@@ -14,6 +14,10 @@ pub enum Span {
     Response,
     /// Done − sent: what the database needed.
     Service,
+    /// What was due in the measured window and had not ended a second after it was due, nor within the window: the time
+    /// from due until it ended after all, or until it was given up. It stands in the last measured second, belongs to
+    /// the percentiles of the response, and is in no count of what was done.
+    Unended,
 }
 
 /// Everything that finished in one second of one trial, for one kind of transaction and one span.

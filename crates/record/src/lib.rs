@@ -4,14 +4,19 @@
 //! these files. Here are the types, the writer and the reader, and the version of the format. Nothing here knows a
 //! database, a hypervisor or a clock. The format is described for other tools in `docs/formats.md`.
 
+pub mod agreement;
+mod bounds;
 pub mod check;
+mod coherence;
 pub mod event;
 pub mod facts;
 pub mod folder;
 pub mod hlog;
 pub mod host_state;
+pub mod interval_file;
 pub mod intervals;
 pub mod ladder;
+mod lock;
 pub mod looks;
 pub mod phase;
 pub mod plan;
@@ -24,6 +29,7 @@ pub mod simulated;
 pub mod synthetic;
 pub mod telemetry;
 pub mod telemetry_files;
+pub mod text;
 pub mod together;
 pub mod trial;
 

@@ -4,6 +4,11 @@ use crate::precision::Precision;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+/// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
+pub const MOST_TRIALS: u64 = 10_000;
+/// Machines side by side in one trial. More would need more than one host.
+pub const MOST_MACHINES: u32 = 64;
+
 /// A study after every override is applied: cells, and the order in which their trials run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Plan {

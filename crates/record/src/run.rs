@@ -2,7 +2,7 @@
 
 use crate::check::Finding;
 use crate::facts::Facts;
-use crate::folder::{RecordError, RunFolder, TrialFolder, failing, read_json};
+use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json, read_json_in_range};
 use crate::intervals::Measured;
 use crate::looks::{Looks, StoredCounters};
 use crate::plan::{Cell, Plan, PlannedTrial};
@@ -10,7 +10,8 @@ use crate::telemetry::Series;
 use crate::telemetry_files;
 use crate::together;
 use crate::trial::TrialRecord;
-use std::fs;
+use crate::{agreement, bounds, coherence};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Everything a run's folder says.
@@ -40,6 +41,8 @@ pub struct StoredTrial {
     pub machines: Vec<StoredTrial>,
     /// The number of the machine that is not measured, if there is one ([`Cell::bystander`]).
     pub bystander: Option<u32>,
+    /// In what a completed trial's files disagree with each other or what they lack, each a sentence ([`agreement::settle`]).
+    pub disagreements: Vec<String>,
 }
 
 impl StoredTrial {
@@ -59,38 +62,53 @@ impl Run {
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
-        let planned = plan.trials.iter().map(|trial| (folder.trial(trial.id), cell(&plan, trial)));
-        let complete = planned.filter(|(trial, _)| trial.is_complete());
-        let mut trials = complete.map(|(trial, cell)| read_trial(&trial, cell)).collect::<Result<Vec<_>, _>>()?;
+        let cells: BTreeMap<u32, &Cell> = plan.cells.iter().map(|cell| (cell.id, cell)).collect();
+        let planned = plan.trials.iter().filter_map(|trial| Some((trial, *cells.get(&trial.cell)?)));
+        let complete = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete());
+        let trials = complete.map(|(trial, cell)| read_trial(&folder.trial(trial.id), trial, cell));
+        let mut trials = trials.collect::<Result<Vec<_>, _>>()?;
         trials.sort_by_key(|trial| trial.record.id);
-        Ok(Self { plan, host: folder.host()?, trials, dir: dir.to_owned() })
+        let mut run = Self { plan, host: folder.host()?, trials, dir: dir.to_owned() };
+        agreement::settle(&mut run);
+        Ok(run)
     }
 }
 
-fn cell<'a>(plan: &'a Plan, trial: &PlannedTrial) -> Option<&'a Cell> {
-    plan.cells.iter().find(|cell| cell.id == trial.cell)
+fn read_trial(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
+    if cell.machines() == 1 {
+        return read_machine(folder, planned, cell);
+    }
+    let parts = folder.machines(cell.machines());
+    let parts = parts.iter().map(|part| read_machine(part, planned, cell)).collect::<Result<Vec<_>, _>>()?;
+    Ok(together::compose(read_record(folder, planned, cell)?, parts, cell))
 }
 
-fn read_trial(trial: &TrialFolder, cell: Option<&Cell>) -> Result<StoredTrial, RecordError> {
-    let Some(cell) = cell.filter(|cell| cell.machines() > 1) else { return read_machine(trial) };
-    let parts = trial.machines(cell.machines()).iter().map(read_machine).collect::<Result<Vec<_>, _>>()?;
-    Ok(together::compose(trial.record()?, parts, cell))
+fn read_record(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<TrialRecord, RecordError> {
+    let record = folder.record()?;
+    match coherence::of_trial(&record, planned, cell) {
+        Some(why) => Err(content(&folder.path().join("trial.json"), why)),
+        None => Ok(record),
+    }
 }
 
 /// What the folder of a trial of one machine holds, or that of one machine of several.
-fn read_machine(trial: &TrialFolder) -> Result<StoredTrial, RecordError> {
-    let (record, path) = (trial.record()?, trial.path());
+fn read_machine(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
+    let (record, path) = (read_record(trial, planned, cell)?, trial.path());
     let log = path.join("intervals.hlog");
     let measured = if log.exists() {
-        let bytes = fs::read(&log).map_err(failing("reading", &log))?;
-        Some(crate::hlog::read(&bytes).map_err(|error| RecordError::Log { path: log, why: error.to_string() })?)
+        let text = bounds::open(&log, bounds::SERIES_BYTES).map_err(failing("reading", &log))?;
+        Some(crate::hlog::read(text).map_err(|error| content(&log, error.to_string()))?)
     } else {
         None
     };
-    let findings = path.join("findings.json");
-    let findings = if findings.exists() { read_json(&findings)? } else { Vec::new() };
+    let file = path.join("findings.json");
+    let findings: Vec<Finding> = if file.exists() { read_json(&file)? } else { Vec::new() };
+    if findings.len() > bounds::FINDINGS {
+        return Err(content(&file, bounds::too_many("the list", findings.len(), bounds::FINDINGS)));
+    }
     let counters = path.join("counters.json");
-    let looks = if counters.exists() { read_json::<StoredCounters>(&counters)?.window } else { None };
+    let looks = if counters.exists() { read_json_in_range::<StoredCounters>(&counters)?.window } else { None };
     let telemetry = telemetry_files::read(path)?;
-    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines: Vec::new(), bystander: None })
+    let (machines, disagreements) = (Vec::new(), Vec::new());
+    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines, bystander: None, disagreements })
 }

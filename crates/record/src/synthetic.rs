@@ -3,6 +3,7 @@
 
 pub mod consolidated;
 pub mod neighbour;
+pub mod stored;
 pub mod telemetry;
 
 use crate::FORMAT;
@@ -237,6 +238,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         telemetry: telemetry::of_trial(native, per_second, WARMUP_S + MEASURED_S + 1, &mut chance),
         machines: Vec::new(),
         bystander: None,
+        disagreements: Vec::new(),
     }
 }
 
@@ -343,6 +345,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
             service: Spread { p50_us: 1_150, p99_us: 8_900, max_us: 59_900 },
             session_wait: Spread { p50_us: 1, p99_us: 1, max_us: 1 },
             busy: vec![busiest_shard, 0.27],
+            ..Testimony::default()
         },
         ..DriverFacts::default()
     }

@@ -3,13 +3,16 @@
 //! The tables are plain CSV, so that any tool reads them: a line of names, then one sample a line, with nothing between the
 //! commas where a value could not be read. They are written first; what has no `telemetry.json` was not finished.
 
-use crate::folder::{RecordError, TrialFolder, failing, read_json};
+use crate::bounds::{self, Lines};
+use crate::folder::{RecordError, TrialFolder, content, failing, read_json_in_range};
 use crate::telemetry::{Sample, Series, Side};
 use std::fmt::Write;
-use std::fs;
+use std::io::BufRead;
 use std::path::Path;
 
 const INDEX: &str = "telemetry.json";
+/// Host and machine.
+const SIDES: usize = 2;
 /// Names of the first two columns, which every table has.
 const MOMENT: [&str; 2] = ["at_ns", "took_ns"];
 
@@ -24,7 +27,7 @@ fn table_name(side: Side) -> &'static str {
 pub fn write(trial: &TrialFolder, series: &[Series]) -> Result<(), RecordError> {
     for (place, one) in series.iter().enumerate() {
         let name = table_name(one.side);
-        let refused = |why| RecordError::Log { path: trial.path().join(name), why };
+        let refused = |why| RecordError::Content { path: trial.path().join(name), why };
         if series[..place].iter().any(|earlier| earlier.side == one.side) {
             return Err(refused("there are two series from this side".to_owned()));
         }
@@ -40,11 +43,14 @@ pub fn read(trial: &Path) -> Result<Vec<Series>, RecordError> {
     if !index.exists() {
         return Ok(Vec::new());
     }
-    let mut series: Vec<Series> = read_json(&index)?;
+    let mut series: Vec<Series> = read_json_in_range(&index)?;
+    if series.len() > SIDES {
+        return Err(content(&index, bounds::too_many("the list of sides", series.len(), SIDES)));
+    }
     for one in &mut series {
         let path = trial.join(table_name(one.side));
-        let text = fs::read_to_string(&path).map_err(failing("reading", &path))?;
-        one.samples = samples(one, &text).map_err(|why| RecordError::Log { path, why })?;
+        let text = bounds::open(&path, bounds::SERIES_BYTES).map_err(failing("reading", &path))?;
+        one.samples = samples(one, text).map_err(|why| content(&path, why))?;
     }
     Ok(series)
 }
@@ -83,13 +89,23 @@ fn table(series: &Series) -> Result<String, String> {
     Ok(text)
 }
 
-fn samples(series: &Series, text: &str) -> Result<Vec<Sample>, String> {
-    let mut lines = text.lines();
-    if lines.next() != Some(heading(series).as_str()) {
+fn samples(series: &Series, text: impl BufRead) -> Result<Vec<Sample>, String> {
+    let (mut lines, mut samples) = (Lines::of(text), Vec::new());
+    if lines.next_line()?.map(str::trim_end) != Some(heading(series).as_str()) {
         return Err(format!("its columns are not those of {INDEX}"));
     }
-    let lines = lines.enumerate();
-    lines.map(|(place, line)| sample(series, line).ok_or_else(|| format!("line {} is no sample", place + 2))).collect()
+    while let Some(line) = lines.next_line()? {
+        let sample = sample(series, line.trim_end()).ok_or_else(|| format!("line {} is no sample", lines.number))?;
+        let earliest_ns = samples.last().map_or(0, |before: &Sample| before.at_ns);
+        if !(earliest_ns..=bounds::LARGEST_READING).contains(&sample.at_ns) {
+            return Err(format!("line {}: at_ns is {}, after {earliest_ns}", lines.number, sample.at_ns));
+        }
+        samples.push(sample);
+        if samples.len().saturating_mul(series.columns.len()) > bounds::SERIES_NUMBERS {
+            return Err(format!("line {}: more than {} values", lines.number, bounds::SERIES_NUMBERS));
+        }
+    }
+    Ok(samples)
 }
 
 fn sample(series: &Series, line: &str) -> Option<Sample> {
@@ -151,7 +167,7 @@ mod tests {
         let machine = series(Side::Machine, Vec::new());
         write(&trial, &[host.clone(), machine.clone()]).unwrap();
         assert_eq!(read(trial.path()).unwrap(), [host, machine]);
-        let text = fs::read_to_string(trial.path().join("telemetry-host.csv")).unwrap();
+        let text = std::fs::read_to_string(trial.path().join("telemetry-host.csv")).unwrap();
         assert_eq!(text, "at_ns,took_ns,cpu.user,memory.free\n1,30,5,6\n2,30,,18446744073709551615\n");
     }
 
@@ -171,23 +187,26 @@ mod tests {
     #[test]
     fn a_table_that_was_changed_is_told_of() {
         let one = series(Side::Host, Vec::new());
-        let read = |text: &str| samples(&one, text);
+        let read = |text: &str| samples(&one, text.as_bytes());
         assert!(read("at_ns,took_ns,other\n").unwrap_err().contains("columns"));
         let heading = "at_ns,took_ns,cpu.user,memory.free\n";
         assert_eq!(read(&format!("{heading}1,2,3\n")), Err("line 2 is no sample".to_owned()));
         assert_eq!(read(&format!("{heading}1,2,3,4\n1,2,x,4\n")), Err("line 3 is no sample".to_owned()));
+        assert_eq!(read(&format!("{heading}5,2,3,4\n4,2,3,4\n")), Err("line 3: at_ns is 4, after 5".to_owned()));
+        assert!(read(&format!("{heading}{},2,3,4\n", u64::MAX)).unwrap_err().starts_with("line 2: at_ns is"));
     }
 
     proptest! {
         #[test]
         fn any_samples_are_read_back(
-            values in prop::collection::vec((any::<u64>(), any::<u64>(), any::<[Option<u64>; 2]>()), 0..40)
+            values in prop::collection::vec((0..bounds::LARGEST_READING, any::<u64>(), any::<[Option<u64>; 2]>()), 0..40)
         ) {
-            let samples: Vec<Sample> = values.into_iter()
+            let mut samples: Vec<Sample> = values.into_iter()
                 .map(|(at_ns, took_ns, values)| Sample { at_ns, took_ns, values: values.to_vec() })
                 .collect();
+            samples.sort_by_key(|sample| sample.at_ns);
             let one = series(Side::Machine, samples);
-            prop_assert_eq!(super::samples(&one, &table(&one).unwrap()).unwrap(), one.samples);
+            prop_assert_eq!(super::samples(&one, table(&one).unwrap().as_bytes()).unwrap(), one.samples);
         }
     }
 }

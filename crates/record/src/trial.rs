@@ -180,12 +180,88 @@ pub struct DriverFacts {
     /// How the number of clients was found, if the study left that open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Ladder>,
-    /// Errors by message, with how often each was seen; bounded.
+    /// Only where the workload defers some of its transactions. Records of old versions have it in `extra`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deferred: Option<Deferred>,
+    /// Sessions that broke while they were used. Records of old versions have them in `extra`.
+    #[serde(default)]
+    pub losses: Losses,
+    /// What was begun and had not ended when driving was over. Records of old versions have only a count, in `extra`.
+    #[serde(default)]
+    pub unended: Unended,
+    /// Whether the database ran inside the load engine.
+    #[serde(default)]
+    pub in_process: bool,
+    /// Whether each thread of the load engine was kept on a CPU of its own.
+    #[serde(default)]
+    pub on_one_cpu_each: bool,
+    /// One message for each error code, with how often the code was seen; bounded.
     #[serde(default)]
     pub errors: BTreeMap<String, u64>,
-    /// Anything else the workload reports, as it is.
-    #[serde(default)]
+    /// What old versions wrote here without a type.
+    #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
+}
+
+/// Transactions that clients queued and background sessions executed. Counts are of the whole run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Deferred {
+    pub queued: u64,
+    pub done: u64,
+    pub failed: u64,
+    /// Still in the queue when driving ended for good.
+    pub abandoned: u64,
+    /// How often a client had to wait because the queue was full.
+    pub held_up: u64,
+    /// Arrivals that found the queue full: whoever sends them does not wait.
+    pub turned_away: u64,
+    /// The longest queue that any shard had.
+    pub longest_queue: u64,
+    /// Queued, and not yet executed, at both ends of the measured window.
+    pub waiting_at_start: u64,
+    pub waiting_at_end: u64,
+    /// Queued within the measured window.
+    pub queued_in_window: u64,
+    /// Background sessions when driving began, and when it ended: more are opened while work is overdue.
+    pub sessions_at_start: u32,
+    pub sessions_at_end: u32,
+}
+
+impl Deferred {
+    /// With what another shard or machine did; each has a queue of its own.
+    pub fn add(&mut self, other: &Self) {
+        self.queued += other.queued;
+        self.done += other.done;
+        self.failed += other.failed;
+        self.abandoned += other.abandoned;
+        self.held_up += other.held_up;
+        self.turned_away += other.turned_away;
+        self.longest_queue = self.longest_queue.max(other.longest_queue);
+        self.waiting_at_start += other.waiting_at_start;
+        self.waiting_at_end += other.waiting_at_end;
+        self.queued_in_window += other.queued_in_window;
+        self.sessions_at_start += other.sessions_at_start;
+        self.sessions_at_end += other.sessions_at_end;
+    }
+}
+
+/// Sessions that broke and were opened again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Losses {
+    pub lost: u64,
+    pub reopened: u64,
+    /// The longest time from the loss of a session until it was open again, or until driving ended.
+    pub longest_ms: u64,
+}
+
+/// Transactions that were under way when driving was given up.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Unended {
+    pub transactions: u64,
+    /// How long the one that was due first had waited.
+    pub oldest_ms: u64,
+    /// Share of the clients' time in the measured window that went into them.
+    pub window_share: f64,
 }
 
 /// What makes work due.
@@ -233,8 +309,22 @@ pub enum Process {
 impl DriverFacts {
     /// Deferred transactions that can have been queued at the same time: each shard has a queue of its own.
     pub fn waiting_max(&self) -> u64 {
-        let longest = self.extra.get("deferred").and_then(|deferred| deferred["longest_queue"].as_u64());
-        longest.unwrap_or(0) * u64::from(self.shards)
+        let longest = match &self.deferred {
+            Some(deferred) => deferred.longest_queue,
+            None => self.of_old_deferred("longest_queue"),
+        };
+        longest.saturating_mul(u64::from(self.shards))
+    }
+
+    /// How often a client waited to hand over what it deferred.
+    pub fn held_up(&self) -> u64 {
+        self.deferred.map_or_else(|| self.of_old_deferred("waits_for_room"), |deferred| deferred.held_up)
+    }
+
+    /// As records of old versions have it.
+    fn of_old_deferred(&self, name: &str) -> u64 {
+        let count = self.extra.get("deferred").and_then(|deferred| deferred.get(name)?.as_u64());
+        count.unwrap_or_default()
     }
 }
 
@@ -326,6 +416,17 @@ pub struct Testimony {
     /// Share of the window in which each shard worked.
     #[serde(default)]
     pub busy: Vec<f64>,
+    /// Moments that the load engine itself did not keep.
+    #[serde(default)]
+    pub stalls: Stalls,
+}
+
+/// How long the load engine stood still in the measured window: it was stopped, had no CPU, or was too busy. Only
+/// stretches that nothing but itself explains are in here, so a slow database is not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Stalls {
+    pub total_ms: u64,
+    pub longest_ms: u64,
 }
 
 /// Where a span lies, in microseconds.

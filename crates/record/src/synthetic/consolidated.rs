@@ -160,6 +160,7 @@ pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace:
         telemetry: Vec::new(),
         machines: Vec::new(),
         bystander: None,
+        disagreements: Vec::new(),
     }
 }
 

@@ -1,12 +1,11 @@
 //! What was driven on several machines as the account of all of them: counts are added, of what the load engine says about
 //! itself the worst is kept.
 
-use crate::trial::{DriverFacts, KindTotals, Pacing, Queue, Spread, Testimony, Work};
-use serde_json::{Map, Value};
+use crate::trial::{
+    Deferred, DriverFacts, KindTotals, Losses, Pacing, Queue, Spread, Stalls, Testimony, Unended, Work,
+};
+use serde_json::Map;
 use std::collections::BTreeMap;
-
-/// Of numbers under this name the largest counts, as it does for the shards of one machine.
-const LONGEST: &str = "longest_queue";
 
 /// `None` of no machines.
 pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
@@ -33,7 +32,12 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         // Each machine has climbed by itself, or none.
         ladder: None,
         errors: by_name(drivers.iter().map(|driver| &driver.errors)),
-        extra: extra(&drivers.iter().map(|driver| &driver.extra).collect::<Vec<_>>()),
+        deferred: deferred(drivers),
+        losses: losses(drivers),
+        unended: unended(drivers),
+        in_process: drivers.iter().any(|driver| driver.in_process),
+        on_one_cpu_each: drivers.iter().all(|driver| driver.on_one_cpu_each),
+        extra: Map::new(),
     })
 }
 
@@ -99,6 +103,7 @@ fn testimony(drivers: &[&DriverFacts], work: Work) -> Testimony {
         busiest_shard: worst_share(|testimony| testimony.busiest_shard),
         without_cpu: worst_share(|testimony| testimony.without_cpu),
         busy: all().flat_map(|testimony| testimony.busy.iter().copied()).collect(),
+        stalls: stalls(all().map(|testimony| testimony.stalls)),
     }
 }
 
@@ -127,27 +132,36 @@ fn queue(drivers: &[&DriverFacts]) -> Option<Queue> {
     })
 }
 
-/// Numbers added up, name by name; of everything else what all machines agree on.
-fn extra(parts: &[&Map<String, Value>]) -> Map<String, Value> {
-    let Some((first, others)) = parts.split_first() else { return Map::new() };
-    let mut combined = Map::new();
-    for (name, value) in *first {
-        let values: Option<Vec<&Value>> = others.iter().map(|other| other.get(name)).collect();
-        let Some(mut values) = values else { continue };
-        values.insert(0, value);
-        combined.extend(of_all(name, &values).map(|value| (name.clone(), value)));
+/// Only where every machine defers.
+fn deferred(drivers: &[&DriverFacts]) -> Option<Deferred> {
+    let parts: Vec<&Deferred> = drivers.iter().map(|driver| driver.deferred.as_ref()).collect::<Option<_>>()?;
+    let mut sum = Deferred::default();
+    for part in parts {
+        sum.add(part);
     }
-    combined
+    Some(sum)
 }
 
-fn of_all(name: &str, values: &[&Value]) -> Option<Value> {
-    if let Some(tables) = values.iter().map(|value| value.as_object()).collect::<Option<Vec<_>>>() {
-        return Some(Value::Object(extra(&tables)));
-    }
-    if let Some(numbers) = values.iter().map(|value| value.as_u64()).collect::<Option<Vec<_>>>() {
-        let largest = numbers.iter().copied().max().unwrap_or(0);
-        return Some(Value::from(if name == LONGEST { largest } else { numbers.iter().sum() }));
-    }
-    let first = *values.first()?;
-    values.iter().all(|value| *value == first).then(|| first.clone())
+fn losses(drivers: &[&DriverFacts]) -> Losses {
+    drivers.iter().map(|driver| driver.losses).fold(Losses::default(), |sum, own| Losses {
+        lost: sum.lost + own.lost,
+        reopened: sum.reopened + own.reopened,
+        longest_ms: sum.longest_ms.max(own.longest_ms),
+    })
+}
+
+fn unended(drivers: &[&DriverFacts]) -> Unended {
+    let machines = drivers.len().max(1) as f64;
+    drivers.iter().map(|driver| driver.unended).fold(Unended::default(), |sum, own| Unended {
+        transactions: sum.transactions + own.transactions,
+        oldest_ms: sum.oldest_ms.max(own.oldest_ms),
+        window_share: sum.window_share + own.window_share / machines,
+    })
+}
+
+fn stalls(all: impl Iterator<Item = Stalls>) -> Stalls {
+    all.fold(Stalls::default(), |worst, own| Stalls {
+        total_ms: worst.total_ms.max(own.total_ms),
+        longest_ms: worst.longest_ms.max(own.longest_ms),
+    })
 }

@@ -14,7 +14,7 @@ pub fn added_up(machines: &[(u32, &StoredTrial)]) -> Option<Looks> {
         machines.iter().map(|(number, machine)| Part::of(*number, machine)).collect::<Option<_>>()?;
     let first = looks.first()?.looks;
     let many = u64::try_from(looks.len()).ok()?;
-    let span_ns = looks.iter().map(|part| part.looks.span_ns()).sum::<u64>() / many;
+    let span_ns = looks.iter().map(|part| part.looks.span_ns()).fold(0, u64::saturating_add) / many;
     let at = |at_ns: u64, of: fn(&Looks) -> &Look| Look {
         at_ns,
         took_ns: looks.iter().map(|part| of(part.looks).took_ns).max().unwrap_or(0),

@@ -24,8 +24,16 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
         record.machine = record.machine.or_else(|| first.record.machine.clone());
         record.server = record.server.or_else(|| first.record.server.clone());
     }
-    let (telemetry, bystander) = (Vec::new(), cell.bystander());
-    let mut trial = StoredTrial { record, measured: None, findings, looks: None, telemetry, machines, bystander };
+    let mut trial = StoredTrial {
+        record,
+        measured: None,
+        findings,
+        looks: None,
+        telemetry: Vec::new(),
+        machines,
+        bystander: cell.bystander(),
+        disagreements: Vec::new(),
+    };
     if all_there {
         let parts = || trial.measured_machines().map(|(_, machine)| machine);
         let drivers: Option<Vec<&DriverFacts>> = parts().map(|machine| machine.record.driver.as_ref()).collect();

@@ -9,7 +9,9 @@ use crate::intervals::{Interval, KindInterval, Span};
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::plan::{Cell, Plan};
 use crate::run::Run;
-use crate::trial::{KindTotals, MachineFacts, Outcome, Pacing, Queue, Testimony, Work};
+use crate::trial::{
+    Deferred, KindTotals, Losses, MachineFacts, Metric, Outcome, Pacing, Queue, Testimony, Unended, Work,
+};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -51,6 +53,7 @@ fn driver(committed: u64) -> DriverFacts {
             ..Testimony::default()
         },
         paused_ms: Some(10),
+        metric: Metric { per_ms: 1000, ..Metric::default() },
         ..DriverFacts::default()
     }
 }
@@ -74,6 +77,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
         telemetry: Vec::new(),
         machines: Vec::new(),
         bystander: None,
+        disagreements: Vec::new(),
     }
 }
 
@@ -155,24 +159,29 @@ fn a_missing_machine_leaves_no_totals_and_a_bystander_is_in_none() {
 }
 
 #[test]
-fn queues_and_what_else_is_counted_are_added_name_by_name() {
-    let with = |longest: u64, alike: &str| {
+fn queues_and_what_is_deferred_are_added_up() {
+    let with = |longest: u64| {
         let mut one = machine(longest, holds());
         let driver = one.record.driver.as_mut().unwrap();
         let queue = Queue { came: 10, longest, each_second: vec![1, longest], limit: 100, ..Queue::default() };
         driver.queue = Some(queue);
         driver.pacing = Some(Pacing::Terminals { terminals: 50, sessions: 5 });
-        let extra = json!({ "deferred": { "queued": 2, "longest_queue": longest }, "lost": 1, "where": alike });
-        driver.extra = extra.as_object().unwrap().clone();
+        driver.deferred = Some(Deferred { queued: 2, longest_queue: longest, ..Deferred::default() });
+        driver.losses = Losses { lost: 1, reopened: 1, longest_ms: 100 * longest };
+        driver.unended = Unended { transactions: 1, oldest_ms: longest, window_share: 0.2 };
         one
     };
-    let trial = compose(record(&Outcome::Completed), vec![with(7, "here"), with(9, "there")], &two());
+    let trial = compose(record(&Outcome::Completed), vec![with(7), with(9)], &two());
     let driver = trial.record.driver.unwrap();
     let queue = driver.queue.clone().unwrap();
     assert_eq!((queue.came, queue.longest, queue.limit, queue.each_second), (20, 16, 200, vec![2, 16]));
     assert_eq!(driver.pacing, Some(Pacing::Terminals { terminals: 100, sessions: 10 }));
-    let expected = json!({ "deferred": { "queued": 4, "longest_queue": 9 }, "lost": 2 });
-    assert_eq!(serde_json::Value::Object(driver.extra.clone()), expected);
+    let deferred = driver.deferred.unwrap();
+    assert_eq!((deferred.queued, deferred.longest_queue), (4, 9));
+    assert_eq!(driver.losses, Losses { lost: 2, reopened: 2, longest_ms: 900 });
+    let unended = driver.unended;
+    assert_eq!((unended.transactions, unended.oldest_ms), (2, 9));
+    assert!((unended.window_share - 0.2).abs() < 1e-9, "of the time of all");
     assert_eq!(driver.waiting_max(), 9 * 4, "the longest queue of any shard, for all shards");
 }
 
@@ -206,7 +215,9 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
     assert!(Run::open(&path).unwrap().trials.is_empty(), "its own record is written last");
     folder.complete(&record(&Outcome::Completed)).unwrap();
     let trial = Run::open(&path).unwrap().trials.remove(0);
-    assert_eq!(trial, compose(record(&Outcome::Completed), machines, &two()));
+    assert_eq!(trial.disagreements[0], "machine 1: payment: the log has 4 response times, the totals say 3 finished");
+    let composed = compose(record(&Outcome::Completed), machines, &two());
+    assert_eq!(trial, StoredTrial { disagreements: trial.disagreements.clone(), ..composed });
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
 }
 

@@ -1,0 +1,42 @@
+//! A made-up run as the files of a folder.
+
+use crate::folder::{RecordError, RunFolder, TrialFolder, content};
+use crate::hlog;
+use crate::looks::StoredCounters;
+use crate::run::{Run, StoredTrial};
+use crate::telemetry_files;
+use crate::trial::TrialRecord;
+use std::path::Path;
+
+/// Writes the run where nothing is yet.
+pub fn write(run: &Run, path: &Path) -> Result<(), RecordError> {
+    let folder = RunFolder::create(path, "", &run.plan)?;
+    folder.write_host(&run.host)?;
+    for trial in &run.trials {
+        let own = folder.trial(trial.record.id);
+        own.begin()?;
+        if trial.machines.is_empty() {
+            write_machine(trial, &own)?;
+            continue;
+        }
+        for (number, machine) in (1..).zip(&trial.machines) {
+            own.machine(number).begin()?;
+            write_machine(machine, &own.machine(number))?;
+        }
+        own.complete(&TrialRecord { machine: None, server: None, driver: None, ..trial.record.clone() })?;
+    }
+    Ok(())
+}
+
+fn write_machine(trial: &StoredTrial, folder: &TrialFolder) -> Result<(), RecordError> {
+    if let Some(measured) = &trial.measured {
+        let log = hlog::write(measured).map_err(|error| content(folder.path(), error.to_string()))?;
+        folder.write("intervals.hlog", &log)?;
+    }
+    folder.write_json("findings.json", &trial.findings)?;
+    folder.write_json("counters.json", &StoredCounters { window: trial.looks.clone(), ..StoredCounters::default() })?;
+    if !trial.telemetry.is_empty() {
+        telemetry_files::write(folder, &trial.telemetry)?;
+    }
+    folder.complete(&trial.record)
+}
