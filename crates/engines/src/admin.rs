@@ -1,5 +1,6 @@
 //! The blocking side of a database: schema scripts, checks, scans and bulk loading. Never used while measuring.
 
+use crate::limit::Limit;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
 
@@ -9,7 +10,12 @@ pub trait Admin {
     /// what cannot run in one (VACUUM) is a script of its own; to MariaDB each statement is a transaction by itself.
     fn script(&mut self, sql: &str) -> Result<(), SessionError>;
     /// Runs one query and calls `row` for each row, with the row index to read in the set (rows arrive in bounded batches).
-    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
+    /// A server that needs more than `limit` for the answer is given up.
+    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
+    /// The same for rows without number.
+    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+        self.ask(sql, Limit::TABLE, row)
+    }
     /// Appends rows to a table, all of them or none. Several connections may load at the same time; in SQLite, which takes
     /// one writer at a time, they do so one after the other.
     ///
@@ -23,7 +29,7 @@ pub trait Admin {
     ) -> Result<u64, SessionError>;
     /// Whether statements find a table of this name.
     fn has_table(&mut self, table: &str) -> Result<bool, SessionError> {
-        match self.scan(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), &mut |_, _| ()) {
+        match self.ask(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), Limit::QUESTION, &mut |_, _| ()) {
             Ok(()) => Ok(true),
             Err(SessionError::Refused { code, .. }) if NO_SUCH_TABLE.contains(&code.as_str()) => Ok(false),
             Err(error) => Err(error),

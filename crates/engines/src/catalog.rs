@@ -16,6 +16,9 @@ pub struct Entry {
     pub keys: &'static [settings::Key],
     /// Whether sessions may come from outside the machine.
     pub remote: bool,
+    pub dialect: Dialect,
+    /// What its folder takes before it holds a row, at least: measured with the settings that it comes with.
+    pub empty_bytes: u64,
 }
 
 pub const ENGINES: &[Entry] = &[sqlite::ENTRY, postgres::ENTRY, mysql::ENTRY];

@@ -1,5 +1,6 @@
 //! A request and its answer over a wire, without waiting: the same steps whatever the protocol.
 
+use crate::limit::Limit;
 use crate::session::SessionError;
 use crate::wire::{Framing, Wire};
 use std::io;
@@ -20,6 +21,7 @@ pub trait Exchange {
 
 /// Sends what was written, and reads up to the end of its answer.
 pub async fn exchange(session: &mut impl Exchange) -> Result<(), SessionError> {
+    session.wire().expect_at_most(Limit::STATEMENT_BYTES);
     let mut sent = false;
     std::future::poll_fn(|context| {
         if sent {

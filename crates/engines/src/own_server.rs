@@ -3,6 +3,7 @@
 
 use crate::account::Account;
 use crate::admin::Admin;
+use crate::limit::Limit;
 use crate::process::Process;
 use crate::secret::Secret;
 use crate::server::ServerError;
@@ -10,6 +11,7 @@ use crate::session::SessionError;
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read};
+use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -114,6 +116,11 @@ pub fn is_not_there(error: &SessionError) -> bool {
     ))
 }
 
+/// The addresses to listen on, as servers are told.
+pub fn listened(address: IpAddr) -> String {
+    if address.is_unspecified() { "*".to_owned() } else { address.to_string() }
+}
+
 /// Letters and digits only, so it can stand in a statement as it is.
 pub fn random_password() -> Result<Secret, ServerError> {
     let mut bytes = [0_u8; 16];
@@ -126,7 +133,7 @@ pub fn random_password() -> Result<Secret, ServerError> {
 /// The rows of a query for names and values.
 pub fn pairs(admin: &mut dyn Admin, sql: &str) -> Result<BTreeMap<String, String>, SessionError> {
     let mut found = BTreeMap::new();
-    admin.scan(sql, &mut |rows, row| {
+    admin.ask(sql, Limit::QUESTION, &mut |rows, row| {
         if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
             found.insert(name.to_owned(), value.to_owned());
         }

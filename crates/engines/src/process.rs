@@ -42,8 +42,8 @@ impl Process {
         match pidfd_open(Pid::from_child(&child), PidfdFlags::empty()) {
             Ok(ending) => Ok(Self { name, abort, child, ending, log: log.to_owned() }),
             Err(error) => {
+                // Without a descriptor there is no waiting with a limit. What is left of it costs a number until we end.
                 let _ = child.kill();
-                let _ = child.wait();
                 Err(failed(format!("watching {program}"), error.into()))
             }
         }
@@ -114,7 +114,8 @@ impl Drop for Process {
         self.signal(self.abort);
         if !matches!(self.wait(Instant::now() + KILL_LIMIT), Ok(Some(_))) {
             let _ = self.child.kill();
-            let _ = self.child.wait();
+            // One that even this does not end hangs in the kernel, and nobody need hang with it.
+            let _ = self.wait(Instant::now() + KILL_LIMIT);
         }
     }
 }

@@ -44,7 +44,7 @@ impl Remote {
     }
 }
 
-/// Whether and how the connection is encrypted.
+/// Whether and how the connection is encrypted, and what the server may ask for over it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tls {
     pub mode: TlsMode,
@@ -56,6 +56,12 @@ pub struct Tls {
     pub identity: Option<Identity>,
     #[serde(default)]
     pub binding: Binding,
+    /// The ways in which a PostgreSQL server may let us in; any where none are named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub methods: Option<Vec<Method>>,
+    /// The password itself may be told to a server that nobody vouches for: the user asked for that by name.
+    #[serde(default)]
+    pub clear_password: bool,
 }
 
 impl Tls {
@@ -85,6 +91,19 @@ pub enum TlsMode {
 pub struct Identity {
     pub certificate: PathBuf,
     pub key: PathBuf,
+}
+
+/// How PostgreSQL lets somebody in. The words are those of libpq's `require_auth`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Method {
+    /// Without asking.
+    None,
+    /// By the password itself.
+    Password,
+    Md5,
+    #[serde(rename = "scram-sha-256")]
+    ScramSha256,
 }
 
 /// Whether the password exchange is tied to this very TLS connection, so that nobody can stand between.

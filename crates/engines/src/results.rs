@@ -1,6 +1,7 @@
 //! What a statement returned: rows of integers, texts and nulls in buffers that are used again.
 
 use crate::session::{Param, SessionError};
+use crate::wire::Malformed;
 
 /// The rows of one statement; owned by the session and reused, so that reading it allocates nothing.
 ///
@@ -14,6 +15,9 @@ pub struct ResultSet {
     cells: Vec<Cell>,
     text: String,
 }
+
+/// Far more than any statement of a workload returns. A server can tell of many nulls in few bytes.
+const MOST_CELLS: usize = 4 << 20;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Cell {
@@ -88,6 +92,14 @@ impl ResultSet {
 
     pub fn set_changed(&mut self, rows: u64) {
         self.changed = rows;
+    }
+
+    /// Whether it holds more than anybody asked for.
+    pub(crate) fn check_size(&self) -> Result<(), Malformed> {
+        if self.cells.len() > MOST_CELLS {
+            return Err(Malformed::new(format!("the server's answer is longer than {MOST_CELLS} values")));
+        }
+        Ok(())
     }
 
     pub fn push_integer(&mut self, value: i64) {

@@ -23,8 +23,9 @@ pub struct ServerPlace {
     pub data: PathBuf,
     /// Where its log goes.
     pub logs: PathBuf,
-    /// TCP port on all local addresses; `None` if only sessions inside the machine are needed.
-    pub port: Option<u16>,
+    /// Where it listens for those outside the machine; `None` if only sessions inside are needed. The unspecified address
+    /// stands for all that the machine has.
+    pub listen: Option<SocketAddr>,
 }
 
 /// How to reach a running server.

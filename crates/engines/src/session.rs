@@ -4,6 +4,8 @@ pub use crate::results::ResultSet;
 
 use crate::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::Scope;
 
 /// A value bound to a statement. Money is whole cents and time whole microseconds since 1970, on every engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +45,7 @@ pub enum SessionError {
 
 /// A session runs one statement at a time. The futures are polled by whoever owns the file descriptor; they are
 /// pending only while the server has not answered. In-process engines have no descriptor and are never pending.
-/// A session stays on the thread that opened it.
+/// A session stays on one thread while it is used.
 ///
 /// A future may be dropped half-way; the session then swallows the late answer before that to the next request. What the
 /// dropped request did to an open transaction is unknown, so a rollback should follow.
@@ -72,8 +74,61 @@ pub struct SessionWork {
     pub rows_changed: u64,
 }
 
-/// Opens sessions with a given set of statements prepared. Opening may block; it happens before measuring.
+/// Opens sessions with a given set of statements prepared. Opening may block.
 pub trait Connect {
     type Session: Session;
     fn connect(&self) -> Result<Self::Session, SessionError>;
+    /// Opens sessions aside, for whoever must go on meanwhile; `None` if the engine's sessions cannot leave the thread
+    /// that opened them.
+    fn opener<'scope>(&'scope self, _: &'scope Scope<'scope, '_>) -> Option<BoxedOpener<'scope, Self::Session>>
+    where
+        Self: Sync,
+    {
+        None
+    }
+}
+
+/// Sessions that are opened while their owner does other things.
+pub trait Opener<S> {
+    /// One more is wanted.
+    fn ask(&self);
+    /// The next that is open, or why it could not be opened; never waits.
+    fn opened(&self) -> Option<Result<S, SessionError>>;
+}
+
+pub type BoxedOpener<'scope, S> = Box<dyn Opener<S> + Send + 'scope>;
+
+/// A thread that opens one session after another; it ends when its owner drops this.
+struct OpeningThread<S> {
+    wanted: Sender<()>,
+    opened: Receiver<Result<S, SessionError>>,
+}
+
+impl<S> Opener<S> for OpeningThread<S> {
+    fn ask(&self) {
+        // The thread ends only after this.
+        let _ = self.wanted.send(());
+    }
+
+    fn opened(&self) -> Option<Result<S, SessionError>> {
+        self.opened.try_recv().ok()
+    }
+}
+
+/// For engines whose sessions may be opened on one thread and used on another.
+pub fn open_aside<'scope, C>(connect: &'scope C, scope: &'scope Scope<'scope, '_>) -> BoxedOpener<'scope, C::Session>
+where
+    C: Connect + Sync,
+    C::Session: Send + 'scope,
+{
+    let (wanted, is_wanted) = channel();
+    let (finished, opened) = channel();
+    scope.spawn(move || {
+        while is_wanted.recv().is_ok() {
+            if finished.send(connect.connect()).is_err() {
+                return;
+            }
+        }
+    });
+    Box::new(OpeningThread { wanted, opened })
 }

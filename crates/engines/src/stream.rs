@@ -5,15 +5,23 @@ use crate::session::SessionError;
 use crate::tls::{Channel, Encryption, end_point};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use rustix::net::{RecvFlags, SendFlags};
+use rustix::net::sockopt::{
+    Timeout, set_socket_keepalive, set_socket_timeout, set_tcp_keepcnt, set_tcp_keepidle, set_tcp_keepintvl,
+};
+use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType};
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
+
+/// A host that is gone says nothing any more, and nothing else tells it from one that computes: so the kernel asks it.
+const SILENT_BEFORE_ASKED: Duration = Duration::from_mins(1);
+const ASKED_EVERY: Duration = Duration::from_secs(10);
+const UNANSWERED: u32 = 6;
 
 /// A connection, in plain bytes or encrypted.
 #[derive(Debug)]
@@ -23,20 +31,35 @@ pub enum Stream {
 }
 
 impl Stream {
-    pub fn unix(path: &Path) -> io::Result<Self> {
-        let stream = UnixStream::connect(path)?;
+    /// Over a socket of this machine. A server that is stopped accepts nobody, and whoever comes waits once its queue is
+    /// full.
+    pub fn unix(path: &Path, deadline: Instant) -> io::Result<Self> {
+        let socket = unix_socket()?;
+        // The time to send is what the kernel limits such a wait by, too.
+        set_socket_timeout(&socket, Timeout::Send, Some(time_to_connect(deadline)?))?;
+        let address = SocketAddrUnix::new(path)?;
+        match rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address)) {
+            Err(Errno::AGAIN) => return Err(io::ErrorKind::TimedOut.into()),
+            other => other?,
+        }
+        let stream = UnixStream::from(socket);
         stream.set_nonblocking(true)?;
         Ok(Self::Plain(Socket::Unix(stream)))
     }
 
     /// Over TCP, to the address that the host's name stands for.
-    pub fn tcp(remote: &Remote) -> io::Result<Self> {
+    pub fn tcp(remote: &Remote, deadline: Instant) -> io::Result<Self> {
         let host = &remote.host;
         let address: IpAddr = remote.address.map_or_else(|| host.parse(), Ok).map_err(|_| {
             io::Error::new(io::ErrorKind::InvalidInput, format!("{host} is neither a numeric address nor a path"))
         })?;
-        let stream = TcpStream::connect_timeout(&SocketAddr::new(address, remote.port), CONNECT_LIMIT)?;
+        let address = SocketAddr::new(address, remote.port);
+        let stream = TcpStream::connect_timeout(&address, time_to_connect(deadline)?)?;
         stream.set_nodelay(true)?;
+        set_socket_keepalive(&stream, true)?;
+        set_tcp_keepidle(&stream, SILENT_BEFORE_ASKED)?;
+        set_tcp_keepintvl(&stream, ASKED_EVERY)?;
+        set_tcp_keepcnt(&stream, UNANSWERED)?;
         stream.set_nonblocking(true)?;
         Ok(Self::Plain(Socket::Tcp(stream)))
     }
@@ -47,6 +70,16 @@ impl Stream {
         match self {
             Self::Plain(socket) => Ok(Self::Encrypted(Box::new(Channel::open(socket, encryption, deadline)?))),
             encrypted @ Self::Encrypted(_) => Ok(encrypted),
+        }
+    }
+
+    /// Whether nobody can listen and the server is who it says: a socket of this machine, or a certificate that was
+    /// verified. Who only encrypts may talk to anybody.
+    pub fn is_trusted(&self) -> bool {
+        match self {
+            Self::Plain(Socket::Unix(_)) => true,
+            Self::Plain(Socket::Tcp(_)) => false,
+            Self::Encrypted(channel) => channel.is_vouched_for(),
         }
     }
 
@@ -92,6 +125,16 @@ impl Stream {
             Self::Encrypted(channel) => channel.socket(),
         }
     }
+}
+
+fn unix_socket() -> io::Result<OwnedFd> {
+    Ok(rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
+}
+
+/// What is left until `deadline`, within what any server needs to accept.
+fn time_to_connect(deadline: Instant) -> io::Result<Duration> {
+    let left = deadline.saturating_duration_since(Instant::now()).min(CONNECT_LIMIT);
+    if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
 }
 
 impl AsFd for Stream {
@@ -159,5 +202,29 @@ impl AsFd for Socket {
             Self::Unix(stream) => stream.as_fd(),
             Self::Tcp(stream) => stream.as_fd(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_socket_whose_server_accepts_nobody_is_given_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        // From now on a single one may wait to be accepted.
+        rustix::net::listen(&listener, 0).unwrap();
+        let open = || Stream::unix(&path, Instant::now() + Duration::from_millis(50));
+        let first = open().unwrap();
+        assert_eq!(open().unwrap_err().kind(), io::ErrorKind::TimedOut);
+        drop((first, listener));
+        assert_eq!(open().unwrap_err().kind(), io::ErrorKind::ConnectionRefused);
+        assert_eq!(
+            Stream::unix(&folder.path().join("none"), Instant::now() + CONNECT_LIMIT).unwrap_err().kind(),
+            io::ErrorKind::NotFound
+        );
     }
 }

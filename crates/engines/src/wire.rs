@@ -1,5 +1,6 @@
 //! A connection to a server, whatever its protocol: frames out, frames in, never waiting unless told for how long.
 
+use crate::limit::{Limit, too_long};
 use crate::session::SessionError;
 use crate::stream::Stream;
 use crate::tls::Encryption;
@@ -91,13 +92,17 @@ pub struct Wire<F: Framing> {
     outgoing: BytesMut,
     sent: usize,
     incoming: Incoming<F>,
+    /// What may still be received, and what that was at first.
+    left_bytes: u64,
+    most_bytes: u64,
     pub agreed: F::Agreed,
 }
 
 impl<F: Framing> Wire<F> {
     pub fn over(stream: Stream) -> Self {
         let (incoming, agreed) = (Incoming::default(), F::Agreed::default());
-        Self { stream, outgoing: BytesMut::new(), sent: 0, incoming, agreed }
+        let most_bytes = Limit::LOGIN_BYTES;
+        Self { stream, outgoing: BytesMut::new(), sent: 0, incoming, left_bytes: most_bytes, most_bytes, agreed }
     }
 
     /// From here on every byte is encrypted.
@@ -107,6 +112,16 @@ impl<F: Framing> Wire<F> {
             return Err(SessionError::Protocol("the server speaks out of turn".to_owned()));
         }
         Ok(Self { stream: self.stream.encrypt(encryption, deadline)?, ..self })
+    }
+
+    /// Whether the password itself may be told over it.
+    pub fn is_trusted(&self) -> bool {
+        self.stream.is_trusted()
+    }
+
+    /// From here on so many bytes may be received; more are an error.
+    pub fn expect_at_most(&mut self, bytes: u64) {
+        (self.left_bytes, self.most_bytes) = (bytes, bytes);
     }
 
     /// What a password exchange can be bound to; `None` if the stream is not encrypted.
@@ -149,12 +164,16 @@ impl<F: Framing> Wire<F> {
         self.stream.flush()
     }
 
-    /// Takes what has arrived; false if nothing has. The end of the stream is an error.
+    /// Takes what has arrived; false if nothing has. The end of the stream is an error, and so is more than is expected.
     pub fn receive(&mut self) -> io::Result<bool> {
         loop {
             match self.stream.read(self.incoming.space()) {
                 Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
                 Ok(count) => {
+                    let Some(left) = self.left_bytes.checked_sub(count as u64) else {
+                        return Err(too_long(&format!("{} MiB", self.most_bytes >> 20)));
+                    };
+                    self.left_bytes = left;
                     self.incoming.arrived(count);
                     return Ok(true);
                 }
@@ -173,11 +192,112 @@ impl<F: Framing> Wire<F> {
         Ok(())
     }
 
-    /// Receives something, waiting for it until `deadline`.
+    /// Receives something, and sends meanwhile what there is to send, so that no side waits for the other to take
+    /// something. The deadline holds for a server that never stops talking, too.
     pub fn receive_some(&mut self, deadline: Instant) -> io::Result<()> {
-        while !self.receive()? {
-            self.stream.wait(PollFlags::IN, deadline)?;
+        loop {
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            let all_sent = self.send()?;
+            if self.receive()? {
+                return Ok(());
+            }
+            let readiness = if all_sent { PollFlags::IN } else { PollFlags::IN | PollFlags::OUT };
+            self.stream.wait(readiness, deadline)?;
         }
-        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stream::Socket;
+    use std::io::Write;
+    use std::os::unix::net::UnixStream;
+    use std::time::Duration;
+
+    /// Frames of one byte.
+    #[derive(Debug)]
+    struct Bytes;
+
+    impl Framing for Bytes {
+        type Frame<'a> = u8;
+        type Agreed = ();
+
+        fn first(waiting: &[u8]) -> Result<Option<(u8, usize)>, Malformed> {
+            Ok(waiting.first().map(|byte| (*byte, 1)))
+        }
+    }
+
+    fn wire() -> (Wire<Bytes>, UnixStream) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        (Wire::over(Stream::Plain(Socket::Unix(ours))), theirs)
+    }
+
+    /// Reads until there is an error, which there must be.
+    fn end_of(wire: &mut Wire<Bytes>, limit: Duration) -> io::Error {
+        let deadline = Instant::now() + limit;
+        loop {
+            while wire.next().unwrap().is_some() {}
+            if let Err(error) = wire.receive_some(deadline) {
+                return error;
+            }
+        }
+    }
+
+    const SHORT: Duration = Duration::from_millis(50);
+
+    #[test]
+    fn a_silent_server_is_given_up() {
+        let (mut wire, server) = wire();
+        assert_eq!(end_of(&mut wire, SHORT).kind(), io::ErrorKind::TimedOut);
+        drop(server);
+    }
+
+    #[test]
+    fn a_server_that_never_stops_talking_is_given_up_as_well() {
+        let (mut wire, mut server) = wire();
+        wire.expect_at_most(u64::MAX);
+        let talking = std::thread::spawn(move || while server.write_all(&[7; 4096]).is_ok() {});
+        assert_eq!(end_of(&mut wire, SHORT).kind(), io::ErrorKind::TimedOut);
+        drop(wire);
+        talking.join().unwrap();
+    }
+
+    #[test]
+    fn more_than_is_expected_is_an_error() {
+        let (mut wire, mut server) = wire();
+        wire.expect_at_most(1 << 20);
+        let talking = std::thread::spawn(move || while server.write_all(&[7; 4096]).is_ok() {});
+        let error = end_of(&mut wire, Duration::from_mins(1));
+        assert!(error.to_string().contains("longer than 1 MiB"), "{error}");
+        drop(wire);
+        talking.join().unwrap();
+    }
+
+    #[test]
+    fn both_sides_may_have_much_to_say_at_the_same_time() {
+        const MUCH: usize = 4 << 20;
+        let (mut wire, mut server) = wire();
+        wire.expect_at_most(u64::MAX);
+        wire.outgoing().resize(MUCH, 7);
+        // It reads nothing before all it has to say is taken.
+        let talking = std::thread::spawn(move || {
+            server.write_all(&vec![7; MUCH]).unwrap();
+            let mut heard = vec![0; MUCH];
+            io::Read::read_exact(&mut server, &mut heard).unwrap();
+            server.write_all(&[8]).unwrap();
+        });
+        let deadline = Instant::now() + Duration::from_mins(1);
+        let mut last = None;
+        while last != Some(8) {
+            wire.receive_some(deadline).unwrap();
+            while let Some(byte) = wire.next().unwrap() {
+                last = Some(byte);
+            }
+        }
+        talking.join().unwrap();
     }
 }

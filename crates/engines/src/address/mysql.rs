@@ -25,6 +25,7 @@ const PARAMETERS: &[&str] = &[
     "ssl-cert",
     "ssl-key",
     "ssl-verify-server-cert",
+    "enable-cleartext-plugin",
 ];
 
 /// Later groups go before earlier ones only by standing later in the file.
@@ -43,6 +44,10 @@ const MODES: &[(&str, TlsMode)] = &[
     ("verify-ca", TlsMode::VerifyCa),
     ("verify-full", TlsMode::VerifyFull),
 ];
+
+/// What switches are set to; an option without a value is on.
+const SWITCH: &[(&str, bool)] =
+    &[("", true), ("1", true), ("on", true), ("true", true), ("0", false), ("off", false), ("false", false)];
 
 /// Where Debian's MariaDB puts its socket.
 const SOCKET: &str = "/run/mysqld/mysqld.sock";
@@ -139,5 +144,17 @@ fn tls(given: &Given<'_>) -> Result<Tls, AddressError> {
         None => TlsMode::Prefer,
     };
     let identity = certificate.zip(key).map(|(certificate, key)| Identity { certificate, key });
-    Ok(Tls { mode, ca, identity, binding: Binding::Disable })
+    Ok(Tls { mode, ca, identity, binding: Binding::Disable, methods: None, clear_password: clear_password(given)? })
+}
+
+/// By the name that MySQL's clients have for it. MariaDB's take it and send the password in any case.
+fn clear_password(given: &Given<'_>) -> Result<bool, AddressError> {
+    const NAME: &str = "enable-cleartext-plugin";
+    let written = given.url.parameter(NAME).or_else(|| given.options.get(NAME));
+    match written {
+        Some(word) => choice(NAME, &word.to_lowercase(), SWITCH),
+        // What begins so means yes to those clients.
+        None => Ok((given.around.variable)("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN")
+            .is_some_and(|value| value.starts_with(['1', 'Y', 'y']))),
+    }
 }

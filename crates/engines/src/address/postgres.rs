@@ -6,7 +6,7 @@
 use super::password_file::{self, Wanted};
 use super::url::Url;
 use super::{Address, AddressError, Surroundings, choice, port, wrong_value};
-use crate::remote::{Binding, Identity, Remote, Tls, TlsMode};
+use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
 use crate::secret::Secret;
 use crate::server::Endpoint;
 use std::path::{Path, PathBuf};
@@ -26,6 +26,7 @@ const PARAMETERS: &[&str] = &[
     "sslcert",
     "sslkey",
     "channel_binding",
+    "require_auth",
 ];
 
 const MODES: &[(&str, TlsMode)] = &[
@@ -38,6 +39,17 @@ const MODES: &[(&str, TlsMode)] = &[
 
 const BINDINGS: &[(&str, Binding)] =
     &[("disable", Binding::Disable), ("prefer", Binding::Prefer), ("require", Binding::Require)];
+
+/// Those that are not spoken here are words of libpq's all the same.
+const METHODS: &[(&str, Option<Method>)] = &[
+    ("none", Some(Method::None)),
+    ("password", Some(Method::Password)),
+    ("md5", Some(Method::Md5)),
+    ("scram-sha-256", Some(Method::ScramSha256)),
+    ("gss", None),
+    ("sspi", None),
+    ("oauth", None),
+];
 
 /// Where Debian's PostgreSQL puts its socket.
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
@@ -89,7 +101,29 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let identity = certificate.zip(key).map(|(certificate, key)| Identity { certificate, key });
     let binding = given("channel_binding", "PGCHANNELBINDING");
     let binding = binding.map_or(Ok(Binding::Prefer), |word| choice("channel_binding", &word, BINDINGS))?;
-    Ok(Tls { mode, ca, identity, binding })
+    let required = given("require_auth", "PGREQUIREAUTH").filter(|words| !words.is_empty());
+    let methods = required.as_deref().map(methods).transpose()?;
+    // Who names it means it; who only names others that are not wanted does not.
+    let clear_password = required.is_some_and(|words| words.split(',').any(|word| word.trim() == "password"));
+    Ok(Tls { mode, ca, identity, binding, methods, clear_password })
+}
+
+/// The methods of a list, or all others if each has an exclamation mark before it.
+fn methods(words: &str) -> Result<Vec<Method>, AddressError> {
+    let words: Vec<&str> = words.split(',').map(str::trim).collect();
+    let unwanted: Vec<&str> = words.iter().filter_map(|word| word.strip_prefix('!')).collect();
+    if !unwanted.is_empty() && unwanted.len() < words.len() {
+        return Err(wrong_value(
+            "require_auth",
+            &words.join(","),
+            "methods all with or all without an exclamation mark",
+        ));
+    }
+    let is_list_of_unwanted = !unwanted.is_empty();
+    let named = if is_list_of_unwanted { unwanted } else { words };
+    let named = named.iter().map(|word| choice("require_auth", word, METHODS)).collect::<Result<Vec<_>, _>>()?;
+    let known = METHODS.iter().filter_map(|(_, method)| *method);
+    Ok(known.filter(|method| named.contains(&Some(*method)) != is_list_of_unwanted).collect())
 }
 
 /// A file that the user keeps for all of PostgreSQL's programs, if it is there.

@@ -1,7 +1,7 @@
 //! URLs as people write them, in surroundings made up here.
 
 use super::*;
-use crate::remote::{Binding, Identity, Remote, Tls, TlsMode};
+use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
 use crate::secret::Secret;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -150,6 +150,45 @@ fn the_users_own_certificates_are_found() {
     assert_eq!(of_system, Tls::of_mode(TlsMode::VerifyFull));
 }
 
+#[test]
+fn methods_are_named_by_libpqs_own_parameter() {
+    let world = World::default();
+    let of = |words: &str| {
+        let tls = world.remote(&format!("postgres://db?require_auth={words}")).tls;
+        (tls.methods, tls.clear_password)
+    };
+    let all_but = |unwanted| {
+        let all = [Method::None, Method::Password, Method::Md5, Method::ScramSha256];
+        Some(all.into_iter().filter(|method| *method != unwanted).collect())
+    };
+    assert_eq!(of(""), (None, false));
+    assert_eq!(of("password"), (Some(vec![Method::Password]), true));
+    assert_eq!(of("scram-sha-256,gss"), (Some(vec![Method::ScramSha256]), false));
+    assert_eq!(of("!md5"), (all_but(Method::Md5), false));
+    assert_eq!(of("!password,!oauth"), (all_but(Method::Password), false));
+    assert!(world.error("postgres://db?require_auth=scram-sha256").contains("did you mean \"scram-sha-256\""));
+    assert!(world.error("postgres://db?require_auth=md5,!none").contains("all without an exclamation mark"));
+    let by_variable = World::default().variable("PGREQUIREAUTH", "none,password");
+    assert!(by_variable.remote("postgres://db").tls.clear_password);
+}
+
+#[test]
+fn mysqls_clients_have_a_switch_for_the_password_itself() {
+    let of = |world: &World, more: &str| mysql(world, &format!("mysql://db/shop{more}")).tls.clear_password;
+    let plain = World::default();
+    assert!(!of(&plain, ""));
+    for (value, expected) in [("", true), ("=1", true), ("=ON", true), ("=0", false)] {
+        assert_eq!(of(&plain, &format!("?enable-cleartext-plugin{value}")), expected, "{value}");
+    }
+    assert!(plain.error("mysql://db/shop?enable-cleartext-plugin=perhaps").contains("enable-cleartext-plugin"));
+    let by_file = plain.clone().file("/home/ann/.my.cnf", "[client]\nenable_cleartext_plugin\n", 0o600);
+    assert!(of(&by_file, "") && !of(&by_file, "?enable-cleartext-plugin=0"));
+    for (value, expected) in [("Y", true), ("1", true), ("0", false), ("no", false)] {
+        let by_variable = World::default().variable("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN", value);
+        assert_eq!(of(&by_variable, ""), expected, "{value}");
+    }
+}
+
 fn mysql(world: &World, url: &str) -> Remote {
     match world.parse(url).unwrap_or_else(|error| panic!("{url}: {error}")).endpoint {
         Endpoint::Mysql(remote) => remote,
@@ -244,7 +283,7 @@ fn errors_tell_what_would_do() {
     several hosts are named; a drive has one server
     the port is no number from 1 to 65535; in a password, write : / ? # @ as %3A %2F %3F %23 %40
     the port is no number from 1 to 65535; in a password, write : / ? # @ as %3A %2F %3F %23 %40
-    postgres has no parameter "ssl_mode"; did you mean "sslmode"?; known are host, hostaddr, port, user, password, dbname, passfile, sslmode, sslrootcert, sslcert, sslkey, channel_binding
+    postgres has no parameter "ssl_mode"; did you mean "sslmode"?; known are host, hostaddr, port, user, password, dbname, passfile, sslmode, sslrootcert, sslcert, sslkey, channel_binding, require_auth
     sslmode: found "requird"; expected disable or prefer or require or verify-ca or verify-full; did you mean "require"?
     database: % must be followed by two hexadecimal digits, and what it stands for must be UTF-8
     hostaddr: found "db"; expected a numeric address

@@ -9,15 +9,13 @@ use super::packet::put;
 use super::reply::Step;
 use super::wire::Wire;
 use crate::admin::{Admin, BATCH_ROWS};
+use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use bytes::BufMut;
-use std::time::{Duration, Instant};
-
-/// A script may build the indexes of everything that was loaded.
-const LONGEST_ANSWER: Duration = Duration::from_hours(2);
+use std::time::Instant;
 
 /// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
 const ROWS_CHUNK_BYTES: usize = 256 << 10;
@@ -35,7 +33,7 @@ pub fn open_admin(remote: &Remote) -> Result<MysqlAdmin, SessionError> {
 impl MysqlAdmin {
     fn query(&mut self, sql: &str) -> Result<Heard, SessionError> {
         self.wire.command(command::QUERY, sql)?;
-        converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))
+        converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))
     }
 
     /// Sends rows until there are no more; the server does not speak in between. Returns how many they were.
@@ -49,7 +47,7 @@ impl MysqlAdmin {
                 rows += sink.rows();
             })?;
             sequence = sequence.wrapping_add(some.into());
-            self.wire.send_all(Instant::now() + LONGEST_ANSWER).map_err(SessionError::Lost)?;
+            self.wire.send_all(Instant::now() + Limit::TAKING_ROWS).map_err(SessionError::Lost)?;
         }
         put(self.wire.outgoing(), sequence, |_| ())?;
         Ok(rows)
@@ -62,7 +60,7 @@ impl MysqlAdmin {
             return Err(SessionError::Protocol("the server does not ask for the rows to load".to_owned()));
         };
         let rows = self.send_rows(sequence, fill)?;
-        match converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))? {
+        match converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))? {
             Heard::Done { changed, warnings: 0 } if changed == rows => Ok(rows),
             Heard::Done { changed, .. } => Err(self.warned(rows, changed)),
             Heard::RowsWanted { .. } => Err(SessionError::Protocol("the server asks for rows twice".to_owned())),
@@ -72,7 +70,7 @@ impl MysqlAdmin {
     fn warned(&mut self, sent: u64, taken: u64) -> SessionError {
         let mut code = String::new();
         let mut message = format!("of {sent} rows {taken} were taken");
-        let shown = self.scan("SHOW WARNINGS LIMIT 1", &mut |rows, row| {
+        let shown = self.ask("SHOW WARNINGS LIMIT 1", Limit::QUESTION, &mut |rows, row| {
             if let (Ok(number), Ok(text)) = (rows.integer(row, 1), rows.text(row, 2)) {
                 code = number.to_string();
                 message = format!("{text} ({message})");
@@ -92,19 +90,19 @@ impl Admin for MysqlAdmin {
             Err(error) => Err(error),
             Ok(Heard::RowsWanted { sequence }) => {
                 put(self.wire.outgoing(), sequence.wrapping_add(1), |_| ())?;
-                converse(&mut self.wire, false, LONGEST_ANSWER, &mut |_| Ok(()))?;
+                converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))?;
                 Err(SessionError::Protocol("a script asks for a file".to_owned()))
             }
         }
     }
 
-    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         let mut statement = prepare(&mut self.wire, &Part { sql: sql.to_owned(), values: Vec::new() })?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
         let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
-        converse(&mut self.wire, true, LONGEST_ANSWER, &mut |step| batch.hear(step))?;
+        converse(&mut self.wire, true, limit, &mut |step| batch.hear(step))?;
         batch.hand_over();
         // Has no answer, and leaves with the next request.
         put(self.wire.outgoing(), 0, |out| {

@@ -6,9 +6,10 @@ use super::marks::Part;
 use super::packet::Reader;
 use super::reply::{Reply, Step, session_error};
 use super::wire::Wire;
+use crate::limit::Limit;
 use crate::session::SessionError;
 use crate::wire::Malformed;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// First bytes of requests.
 pub mod command {
@@ -17,9 +18,6 @@ pub mod command {
     pub const EXECUTE: u8 = 0x17;
     pub const CLOSE: u8 = 0x19;
 }
-
-/// Preparing a statement takes its tables' locks for a moment.
-const PREPARE_LIMIT: Duration = Duration::from_mins(1);
 
 /// Hands sequence number and body of the next packet to `read`, waiting for it until `deadline`.
 pub fn next_body<T>(
@@ -40,12 +38,13 @@ pub fn next_body<T>(
 pub fn converse(
     wire: &mut Wire,
     binary: bool,
-    limit: Duration,
+    limit: Limit,
     hear: &mut dyn FnMut(Step<'_>) -> Result<(), SessionError>,
 ) -> Result<Heard, SessionError> {
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + limit.time;
+    wire.expect_at_most(limit.bytes);
     let mut reply = Reply::new(wire.agreed);
-    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    let mut rows = 0;
     loop {
         while let Some(packet) = wire.next()? {
             match reply.take(packet, binary)? {
@@ -54,10 +53,14 @@ pub fn converse(
                     return Ok(Heard::Done { changed: reply.changed, warnings: reply.outcome.warnings });
                 }
                 Step::RowsWanted(sequence) => return Ok(Heard::RowsWanted { sequence }),
-                step => hear(step)?,
+                step => {
+                    rows += u64::from(matches!(step, Step::Row(_)));
+                    limit.check_rows(rows)?;
+                    hear(step)?;
+                }
             }
         }
-        wire.receive_some(deadline).map_err(|error| reply.lost(error))?;
+        wire.receive_some(deadline).map_err(|error| reply.lost(limit.explained(error)))?;
     }
 }
 
@@ -88,9 +91,9 @@ impl Announced {
 
 /// Prepares one statement.
 pub fn prepare(wire: &mut Wire, part: &Part) -> Result<Prepared, SessionError> {
-    let deadline = Instant::now() + PREPARE_LIMIT;
+    let deadline = Instant::now() + Limit::PREPARATION.time;
+    wire.expect_at_most(Limit::PREPARATION.bytes);
     wire.command(command::PREPARE, &part.sql)?;
-    wire.send_all(deadline).map_err(SessionError::Lost)?;
     let announced = next_body(wire, deadline, |_, body| Announced::read(body))?;
     for _ in 0..announced.parameters {
         next_body(wire, deadline, |_, _| Ok(()))?;

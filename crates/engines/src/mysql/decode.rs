@@ -67,6 +67,7 @@ impl ColumnKind {
 pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
     /// The first bits of the map of nulls mean nothing in a row.
     const UNUSED_BITS: usize = 2;
+    results.check_size()?;
     let mut reader = Reader(body);
     // What tells a row from the end of the rows.
     reader.byte()?;

@@ -128,7 +128,7 @@ impl Greeting {
 /// Connects, encrypts if that is wanted and possible, and logs in.
 pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + LOGIN_LIMIT;
-    let mut wire = wire::open(remote).map_err(SessionError::Lost)?;
+    let mut wire = wire::open(remote, deadline).map_err(SessionError::Lost)?;
     let (sequence, greeting) = next_body(&mut wire, deadline, |sequence, body| Ok((sequence, Greeting::read(body)?)))?;
     if greeting.capabilities & NEEDED != NEEDED {
         return Err(SessionError::Protocol("the server is older than MySQL 5.5 or MariaDB 5.5".to_owned()));
@@ -139,14 +139,13 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
         more: greeting.more & more::CACHE_COLUMNS,
         sequence: sequence.wrapping_add(1),
     };
-    let (mut wire, encrypted) = encrypt(wire, encryption, &greeting, &mut introduction, deadline)?;
+    let mut wire = encrypt(wire, encryption, &greeting, &mut introduction, deadline)?;
     let password = remote.password.as_ref().map(Secret::reveal);
-    let applicant = Applicant { password, private: encrypted || remote.is_local_socket() };
+    let applicant = Applicant { password, trusted: wire.is_trusted() || remote.tls.clear_password };
     let known = auth::is_known(&greeting.method, applicant);
     let mut method = if known { greeting.method } else { auth::FALLBACK.to_owned() };
     let proof = auth::proof(&method, &greeting.challenge, applicant)?;
     introduction.put(&mut wire, remote, &method, &proof)?;
-    wire.send_all(deadline).map_err(SessionError::Lost)?;
     while let Some((sequence, question)) = next_body(&mut wire, deadline, question)? {
         let proof = match question {
             Question::Method { name, challenge } => {
@@ -157,32 +156,31 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
         };
         if let Some(proof) = proof {
             put(wire.outgoing(), sequence.wrapping_add(1), |out| out.put_slice(&proof))?;
-            wire.send_all(deadline).map_err(SessionError::Lost)?;
         }
     }
     Ok(wire)
 }
 
-/// Encrypts if that is wanted, and the server can; whether it did.
+/// Encrypts if that is wanted, and the server can.
 fn encrypt(
     mut wire: Wire,
     encryption: Option<&Encryption>,
     greeting: &Greeting,
     introduction: &mut Introduction,
     deadline: Instant,
-) -> Result<(Wire, bool), SessionError> {
-    let Some(encryption) = encryption else { return Ok((wire, false)) };
+) -> Result<Wire, SessionError> {
+    let Some(encryption) = encryption else { return Ok(wire) };
     if greeting.capabilities & can::ENCRYPT == 0 {
         if encryption.required {
             return Err(SessionError::Insecure { why: "the server does not encrypt connections".to_owned() });
         }
-        return Ok((wire, false));
+        return Ok(wire);
     }
     introduction.capabilities |= can::ENCRYPT;
     put(wire.outgoing(), introduction.sequence, |out| introduction.put_head(out))?;
     introduction.sequence = introduction.sequence.wrapping_add(1);
     wire.send_all(deadline).map_err(SessionError::Lost)?;
-    Ok((wire.encrypt(encryption, deadline)?, true))
+    wire.encrypt(encryption, deadline)
 }
 
 /// What we say of ourselves.

@@ -31,4 +31,6 @@ pub const ENTRY: Entry = Entry {
     meaning: "MariaDB as it is in the image, with InnoDB tables, started and stopped with each trial",
     keys: settings::KEYS,
     remote: true,
+    dialect: crate::statement::Dialect::Mysql,
+    empty_bytes: 120 << 20,
 };

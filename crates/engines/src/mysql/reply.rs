@@ -49,6 +49,9 @@ pub struct Reply {
     pub changed: u64,
 }
 
+/// A table has at most so many columns, and a result not many more.
+const MOST_COLUMNS: u64 = u16::MAX as u64;
+
 /// First bytes of packets.
 mod first {
     pub const OK: u8 = 0x00;
@@ -106,6 +109,7 @@ impl Reply {
         let known = self.features.cached_columns && binary && reader.byte()? == 0;
         self.awaited = match count {
             0 => return Err(Malformed::new("rows without columns")),
+            _ if count > MOST_COLUMNS => return Err(Malformed::new(format!("rows of {count} columns announced"))),
             _ if known => Awaited::Rows,
             _ => Awaited::Columns(count),
         };

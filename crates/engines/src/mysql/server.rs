@@ -1,7 +1,7 @@
 //! A MariaDB server of our own: made, started, asked what it is, and stopped.
 //!
 //! Its data is in `mariadb` below the data disk, its log in `mariadb.log` below the logs. Sessions inside the machine
-//! use a Unix socket in a private folder and need no password. With a port it listens on all addresses, too, and
+//! use a Unix socket in a private folder and need no password. With an address it listens there, too, and
 //! everybody is asked for a password that is made at random for each start.
 
 use super::admin::{MysqlAdmin, open_admin};
@@ -10,8 +10,9 @@ use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
 use crate::kept::Kept;
+use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, await_sessions, flush, is_not_there, pairs, private_folder, random_password, socket_folder,
+    STOP_LIMIT, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password, socket_folder,
     surroundings,
 };
 use crate::process::Process;
@@ -20,6 +21,7 @@ use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, Server
 use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
+use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -57,20 +59,23 @@ pub fn start(
     let data = install::make_if_missing(account, &scratch, place)?;
     let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
     let mut command = Command::new(SERVER);
-    command.args(arguments(&data, &scratch, &socket, place.port, &settings));
+    command.args(arguments(&data, &scratch, &socket, place.listen, &settings));
     surroundings(&mut command, account, &place.data);
     let mut process = Process::start("MariaDB", &mut command, &place.logs.join("mariadb.log"), ABORT)?;
     let root = Remote {
         host: socket.display().to_string(),
         address: None,
-        port: place.port.unwrap_or(0),
+        port: place.listen.map_or(0, |address| address.port()),
         user: ROOT.to_owned(),
         database: DATABASE.to_owned(),
         password: None,
         tls: Tls::default(),
     };
     await_sessions(&mut process, &|| open_admin(&root).map(drop), is_not_there)?;
-    let remote = if place.port.is_some() { let_visitors_in(root)? } else { root };
+    let remote = match place.listen {
+        Some(address) => let_visitors_in(root, address.ip())?,
+        None => root,
+    };
     let report = report(&remote)?;
     Ok(MariadbServer { process, data, remote, report, counting: Kept::default() })
 }
@@ -80,7 +85,7 @@ fn arguments(
     data: &Path,
     scratch: &Path,
     socket: &Path,
-    port: Option<u16>,
+    listen: Option<SocketAddr>,
     settings: &settings::ServerSettings,
 ) -> Vec<String> {
     let mut arguments = vec![
@@ -94,22 +99,28 @@ fn arguments(
         "--character-set-server=utf8mb4".to_owned(),
         "--collation-server=utf8mb4_bin".to_owned(),
     ];
-    match port {
-        Some(port) => arguments.extend(["--bind-address=*".to_owned(), format!("--port={port}")]),
+    match listen {
+        Some(address) => arguments
+            .extend([format!("--bind-address={}", listened(address.ip())), format!("--port={}", address.port())]),
         None => arguments.push("--skip-networking".to_owned()),
     }
     arguments.extend(settings.iter().map(|(name, value)| format!("--{}={value}", name.replace('_', "-"))));
     arguments
 }
 
-/// Makes the account that may come from anywhere, with a new password.
-fn let_visitors_in(root: Remote) -> Result<Remote, ServerError> {
+/// Makes the account of those who come to this address, with a new password. Whoever can reach only an address of the
+/// machine itself is there, or comes through the socket.
+fn let_visitors_in(root: Remote, address: IpAddr) -> Result<Remote, ServerError> {
     let password = random_password()?;
-    open_admin(&root)?.script(&format!(
-        "CREATE OR REPLACE USER {VISITOR}@'%' IDENTIFIED VIA mysql_native_password USING PASSWORD('{}'); \
-         GRANT ALL PRIVILEGES ON *.* TO {VISITOR}@'%'",
-        password.reveal()
-    ))?;
+    let hosts =
+        if address.is_loopback() { vec![address.to_string(), "localhost".to_owned()] } else { vec!["%".to_owned()] };
+    for host in hosts {
+        open_admin(&root)?.script(&format!(
+            "CREATE OR REPLACE USER {VISITOR}@'{host}' IDENTIFIED VIA mysql_native_password USING PASSWORD('{}'); \
+             GRANT ALL PRIVILEGES ON *.* TO {VISITOR}@'{host}'",
+            password.reveal()
+        ))?;
+    }
     Ok(Remote { user: VISITOR.to_owned(), password: Some(password), ..root })
 }
 
@@ -117,7 +128,7 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     let mut admin = open_admin(remote)?;
     let mut version = String::new();
     let sql = "SELECT CONCAT('MariaDB ', VERSION())";
-    admin.scan(sql, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
+    admin.ask(sql, Limit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
     let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
 }

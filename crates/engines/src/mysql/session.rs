@@ -12,13 +12,14 @@ use super::reply::{Reply, Step};
 use super::wire::Wire;
 use crate::exchange::{Exchange, exchange};
 use crate::remote::Remote;
-use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use crate::session::{Access, BoxedOpener, Connect, Param, ResultSet, Session, SessionError, SessionWork, open_aside};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
 use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::os::fd::BorrowedFd;
+use std::thread::Scope;
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -56,6 +57,10 @@ impl Connect for MysqlConnect {
             results: ResultSet::default(),
             work: SessionWork::default(),
         })
+    }
+
+    fn opener<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Option<BoxedOpener<'scope, MysqlSession>> {
+        Some(open_aside(self, scope))
     }
 }
 

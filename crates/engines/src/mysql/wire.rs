@@ -7,11 +7,16 @@ use crate::wire::Malformed;
 use bytes::BufMut;
 use std::io;
 use std::path::Path;
+use std::time::Instant;
 
 pub type Wire = crate::wire::Wire<Packets>;
 
-pub fn open(remote: &Remote) -> io::Result<Wire> {
-    let stream = if remote.is_local_socket() { Stream::unix(Path::new(&remote.host)) } else { Stream::tcp(remote) };
+pub fn open(remote: &Remote, deadline: Instant) -> io::Result<Wire> {
+    let stream = if remote.is_local_socket() {
+        Stream::unix(Path::new(&remote.host), deadline)
+    } else {
+        Stream::tcp(remote, deadline)
+    };
     Ok(Wire::over(stream?))
 }
 

@@ -3,18 +3,16 @@
 use super::decode::{ColumnKind, Message, Refusal, changed, column_types, refusal, row};
 use super::encode::copy_rows;
 use super::handshake::{converse, open};
-use super::reply::{session_error, tag};
+use super::reply::{copies_unasked, session_error, tag};
 use super::wire::Wire;
 use crate::admin::{Admin, BATCH_ROWS};
+use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
-use std::time::{Duration, Instant};
-
-/// A script may build the indexes of everything that was loaded.
-const LONGEST_ANSWER: Duration = Duration::from_hours(2);
+use std::time::Instant;
 
 /// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
 const COPY_CHUNK_BYTES: usize = 256 << 10;
@@ -30,15 +28,6 @@ pub fn open_admin(remote: &Remote) -> Result<PostgresAdmin, SessionError> {
 }
 
 impl PostgresAdmin {
-    fn query(
-        &mut self,
-        sql: &str,
-        hear: &mut dyn FnMut(Message<'_>) -> Result<(), SessionError>,
-    ) -> Result<(), SessionError> {
-        frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        converse(&mut self.wire, LONGEST_ANSWER, hear).map(|_| ())
-    }
-
     /// Parses and describes the unnamed statement.
     fn describe(&mut self, sql: &str) -> Result<Vec<ColumnKind>, SessionError> {
         let out = self.wire.outgoing();
@@ -47,7 +36,7 @@ impl PostgresAdmin {
             .map_err(|error| SessionError::Protocol(error.to_string()))?;
         frontend::sync(out);
         let mut columns = Vec::new();
-        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| {
+        converse(&mut self.wire, Limit::PREPARATION, &mut |message| {
             if message.tag == tag::ROW_DESCRIPTION {
                 columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
             }
@@ -57,9 +46,9 @@ impl PostgresAdmin {
     }
 
     fn begin_copy(&mut self, sql: &str) -> Result<(), SessionError> {
-        let deadline = Instant::now() + LONGEST_ANSWER;
+        let deadline = Instant::now() + Limit::WORK.time;
+        self.wire.expect_at_most(Limit::WORK.bytes);
         frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
-        self.wire.send_all(deadline).map_err(SessionError::Lost)?;
         loop {
             while let Some(message) = self.wire.next()? {
                 match message.tag {
@@ -67,6 +56,10 @@ impl PostgresAdmin {
                     tag::ERROR => {
                         let refusal = refusal(message.body)?;
                         return Err(self.refused(refusal));
+                    }
+                    tag::COPY_BOTH | tag::COPY_OUT => return Err(copies_unasked().into()),
+                    tag::READY => {
+                        return Err(SessionError::Protocol("the server does not ask for the rows to load".to_owned()));
                     }
                     _ => {}
                 }
@@ -82,7 +75,7 @@ impl PostgresAdmin {
             while more && self.wire.outgoing().len() < COPY_CHUNK_BYTES {
                 more = copy_rows(self.wire.outgoing(), fill).map_err(SessionError::Lost)?;
             }
-            self.wire.send_all(Instant::now() + LONGEST_ANSWER).map_err(SessionError::Lost)?;
+            self.wire.send_all(Instant::now() + Limit::TAKING_ROWS).map_err(SessionError::Lost)?;
             self.look_for_refusal()?;
         }
         Ok(())
@@ -102,7 +95,7 @@ impl PostgresAdmin {
 
     /// Reads a refused answer to its end, which leaves the connection usable.
     fn refused(&mut self, refusal: Refusal) -> SessionError {
-        match converse(&mut self.wire, LONGEST_ANSWER, &mut |_| Ok(())) {
+        match converse(&mut self.wire, Limit::WORK, &mut |_| Ok(())) {
             Ok(_) | Err(SessionError::Lost(_)) => session_error(refusal),
             Err(error) => error,
         }
@@ -111,15 +104,16 @@ impl PostgresAdmin {
 
 impl Admin for PostgresAdmin {
     fn script(&mut self, sql: &str) -> Result<(), SessionError> {
-        self.query(sql, &mut |_| Ok(()))
+        frontend::query(sql, self.wire.outgoing()).map_err(|error| SessionError::Protocol(error.to_string()))?;
+        converse(&mut self.wire, Limit::WORK, &mut |_| Ok(())).map(|_| ())
     }
 
-    fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
+    fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         let columns = self.describe(sql)?;
         bind_and_execute(&columns, &mut self.wire).map_err(|error| SessionError::Protocol(error.to_string()))?;
         let mut batch = Batch { columns: &columns, rows: ResultSet::default(), row };
         batch.rows.start("scan");
-        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| batch.hear(message))?;
+        converse(&mut self.wire, limit, &mut |message| batch.hear(message))?;
         batch.hand_over();
         Ok(())
     }
@@ -134,7 +128,7 @@ impl Admin for PostgresAdmin {
         self.send_rows(fill)?;
         frontend::copy_done(self.wire.outgoing());
         let mut loaded = 0;
-        converse(&mut self.wire, LONGEST_ANSWER, &mut |message| {
+        converse(&mut self.wire, Limit::WORK, &mut |message| {
             if message.tag == tag::COMMAND_COMPLETE {
                 loaded = changed(message.body);
             }

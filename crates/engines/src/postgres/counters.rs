@@ -2,6 +2,7 @@
 
 use super::admin::PostgresAdmin;
 use crate::admin::Admin;
+use crate::limit::Limit;
 use crate::own_server::pairs;
 use crate::server::Counters;
 use crate::session::SessionError;
@@ -21,7 +22,7 @@ pub fn read(admin: &mut PostgresAdmin) -> Result<Counters, SessionError> {
     let mut counters = pairs(admin, include_str!("sql/counters.sql"))?;
     let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
     let mut is_newer = false;
-    admin.scan(newer, &mut |_, _| is_newer = true)?;
+    admin.ask(newer, Limit::QUESTION, &mut |_, _| is_newer = true)?;
     if is_newer {
         counters.extend(pairs(admin, include_str!("sql/counters_from_17.sql"))?);
     }

@@ -100,6 +100,7 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
     if count != columns.len() {
         return Err(Malformed::new(format!("a row of {count} columns where {} were described", columns.len())));
     }
+    results.check_size()?;
     for kind in columns {
         let length = i32::from_be_bytes(reader.array()?);
         match usize::try_from(length) {

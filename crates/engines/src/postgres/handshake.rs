@@ -3,8 +3,9 @@
 
 use super::decode::{Message, authentication, refusal};
 use super::password::{Exchange, Login};
-use super::reply::{Reply, Transaction, session_error, tag, transaction};
+use super::reply::{Reply, Transaction, copies_unasked, session_error, tag, transaction};
 use super::wire::{self, Wire};
+use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::session::SessionError;
 use crate::tls::Encryption;
@@ -28,16 +29,15 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
     let mut login = Login {
         user: &remote.user,
         password: remote.password.as_ref(),
-        binding: remote.tls.binding,
+        rules: &remote.tls,
+        trusted: wire.is_trusted(),
         end_point: wire.end_point(),
         exchange: Exchange::None,
     };
-    wire.send_all(deadline).map_err(SessionError::Lost)?;
     loop {
         if answer_what_came(&mut wire, &mut login)? {
             return Ok(wire);
         }
-        wire.send_all(deadline).map_err(SessionError::Lost)?;
         wire.receive_some(deadline).map_err(SessionError::Lost)?;
     }
 }
@@ -62,12 +62,13 @@ fn answer_what_came(wire: &mut Wire, login: &mut Login<'_>) -> Result<bool, Sess
 /// Sends what was put into the wire and hands each message of the answer to `hear`, until the server is ready again.
 pub fn converse(
     wire: &mut Wire,
-    limit: Duration,
+    limit: Limit,
     hear: &mut dyn FnMut(Message<'_>) -> Result<(), SessionError>,
 ) -> Result<Transaction, SessionError> {
-    let deadline = Instant::now() + limit;
+    let deadline = Instant::now() + limit.time;
+    wire.expect_at_most(limit.bytes);
     let mut reply = Reply::default();
-    wire.send_all(deadline).map_err(SessionError::Lost)?;
+    let mut rows = 0;
     loop {
         while let Some(message) = wire.next()? {
             match message.tag {
@@ -76,11 +77,17 @@ pub fn converse(
                     let state = transaction(message.body);
                     return reply.outcome().map(|()| state);
                 }
+                tag::COPY_BOTH | tag::COPY_IN | tag::COPY_OUT => return Err(copies_unasked().into()),
+                tag::DATA_ROW => {
+                    rows += 1;
+                    limit.check_rows(rows)?;
+                    hear(message)?;
+                }
                 _ => hear(message)?,
             }
         }
         if let Err(error) = wire.receive_some(deadline) {
-            return Err(reply.refusal.take().map_or(SessionError::Lost(error), session_error));
+            return Err(reply.refusal.take().map_or_else(|| SessionError::Lost(limit.explained(error)), session_error));
         }
     }
 }

@@ -29,4 +29,6 @@ pub const ENTRY: Entry = Entry {
     meaning: "PostgreSQL, the newest in the image, started and stopped with each trial",
     keys: settings::KEYS,
     remote: true,
+    dialect: crate::statement::Dialect::Postgres,
+    empty_bytes: 40 << 20,
 };

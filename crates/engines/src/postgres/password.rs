@@ -1,9 +1,10 @@
 //! Proving who we are: SCRAM-SHA-256 with and without channel binding, and the older ways that servers still ask for.
 //!
-//! With SCRAM the server proves itself, too. A server that lets us in before it has done so is not believed.
+//! With SCRAM the server proves itself, too. A server that lets us in before it has done so is not believed. The password
+//! itself, and proofs of it that are quickly guessed, go only to a server that is known to be the right one.
 
 use super::decode::Authentication;
-use crate::remote::Binding;
+use crate::remote::{Binding, Method, Tls};
 use crate::secret::Secret;
 use crate::session::SessionError;
 use bytes::BytesMut;
@@ -12,11 +13,17 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCR
 use postgres_protocol::message::frontend;
 use std::io;
 
+/// What RFC 7677 asks for at least. With fewer rounds whoever hears a proof guesses the password that much sooner, and
+/// the server chooses their number.
+const FEWEST_ITERATIONS: u32 = 4096;
+
 /// Our side of the exchange.
 pub struct Login<'a> {
     pub user: &'a str,
     pub password: Option<&'a Secret>,
-    pub binding: Binding,
+    pub rules: &'a Tls,
+    /// Nobody can listen, and the server is the one that is meant.
+    pub trusted: bool,
     /// What the exchange can be bound to, over an encrypted stream.
     pub end_point: Option<Vec<u8>>,
     pub exchange: Exchange,
@@ -26,6 +33,8 @@ pub struct Login<'a> {
 pub enum Exchange {
     #[default]
     None,
+    /// The password or its hash was sent.
+    Told,
     Running {
         scram: ScramSha256,
         bound: bool,
@@ -36,17 +45,29 @@ pub enum Exchange {
     },
 }
 
-impl Login<'_> {
+impl<'a> Login<'a> {
     /// Appends the answer to what the server asks for, if there is one.
     pub fn answer(&mut self, asked: &Authentication<'_>, out: &mut BytesMut) -> Result<(), SessionError> {
         match asked {
             Authentication::Granted => self.check_granted(),
-            Authentication::Cleartext => send(self.password()?.as_bytes(), out),
-            Authentication::Md5 { salt } => {
-                send(md5_hash(self.user.as_bytes(), self.password()?.as_bytes(), *salt).as_bytes(), out)
+            Authentication::Cleartext => {
+                self.check_method(Method::Password)?;
+                self.check_trusted("the password itself")?;
+                self.tell(self.password()?.as_bytes(), out)
             }
-            Authentication::Scram { mechanisms } => self.begin(mechanisms, out),
+            Authentication::Md5 { salt } => {
+                self.check_method(Method::Md5)?;
+                let hash = md5_hash(self.user.as_bytes(), self.password()?.as_bytes(), *salt);
+                self.tell(hash.as_bytes(), out)
+            }
+            Authentication::Scram { mechanisms } => {
+                self.check_method(Method::ScramSha256)?;
+                self.begin(mechanisms, out)
+            }
             Authentication::ScramContinue(data) => {
+                if iterations(data).is_some_and(|iterations| iterations < FEWEST_ITERATIONS) {
+                    self.check_trusted(&format!("a proof of fewer than {FEWEST_ITERATIONS} iterations"))?;
+                }
                 let Exchange::Running { scram, .. } = &mut self.exchange else { return Err(out_of_step()) };
                 scram.update(data).map_err(|error| failed(&error))?;
                 frontend::sasl_response(scram.message(), out).map_err(SessionError::Lost)
@@ -64,20 +85,54 @@ impl Login<'_> {
         }
     }
 
-    fn password(&self) -> Result<&str, SessionError> {
+    fn password(&self) -> Result<&'a str, SessionError> {
         let missing = || not_let_in("the server asks for a password and there is none".to_owned());
         self.password.map(Secret::reveal).ok_or_else(missing)
     }
 
+    fn tell(&mut self, password: &[u8], out: &mut BytesMut) -> Result<(), SessionError> {
+        self.exchange = Exchange::Told;
+        // A zero byte would end it early, so it is refused.
+        frontend::password_message(password, out)
+            .map_err(|error| not_let_in(format!("the password cannot be sent: {error}")))
+    }
+
+    /// What could be used by whoever pretends to be the server.
+    fn check_trusted(&self, what: &str) -> Result<(), SessionError> {
+        if self.trusted || self.rules.clear_password {
+            return Ok(());
+        }
+        let why = format!(
+            "the server asks for {what}, and nobody vouches for it; use sslmode=verify-full with sslrootcert=FILE, or a \
+             Unix socket, or allow it by require_auth=password"
+        );
+        Err(SessionError::Insecure { why })
+    }
+
+    fn check_method(&self, method: Method) -> Result<(), SessionError> {
+        match &self.rules.methods {
+            Some(allowed) if !allowed.contains(&method) => {
+                let asks = match method {
+                    Method::None => "lets us in without asking for proof",
+                    Method::Password => "asks for the password itself",
+                    Method::Md5 => "asks for an MD5 hash of the password",
+                    Method::ScramSha256 => "asks for SCRAM-SHA-256",
+                };
+                Err(SessionError::Insecure { why: format!("the server {asks}, which require_auth does not allow") })
+            }
+            _ => Ok(()),
+        }
+    }
+
     fn begin(&mut self, mechanisms: &[u8], out: &mut BytesMut) -> Result<(), SessionError> {
         let offered = |wanted: &str| mechanisms.split(|byte| *byte == 0).any(|name| name == wanted.as_bytes());
-        let end_point = self.end_point.take().filter(|_| self.binding != Binding::Disable);
+        let end_point = self.end_point.take().filter(|_| self.rules.binding != Binding::Disable);
         let can_bind = end_point.is_some();
         let (mechanism, channel) = match end_point {
             Some(end_point) if offered(SCRAM_SHA_256_PLUS) => {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(end_point))
             }
-            _ if self.binding == Binding::Require => return Err(not_bound()),
+            _ if self.rules.binding == Binding::Require => return Err(not_bound()),
             // Telling the server that we could have: if it offered it and somebody took that away, it notices.
             _ if can_bind => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             _ => (SCRAM_SHA_256, ChannelBinding::unsupported()),
@@ -95,16 +150,17 @@ impl Login<'_> {
         match self.exchange {
             Exchange::Running { .. } => Err(out_of_step()),
             Exchange::Proven { bound: true } => Ok(()),
-            _ if self.binding == Binding::Require => Err(not_bound()),
-            Exchange::None | Exchange::Proven { .. } => Ok(()),
+            _ if self.rules.binding == Binding::Require => Err(not_bound()),
+            Exchange::None => self.check_method(Method::None),
+            Exchange::Told | Exchange::Proven { .. } => Ok(()),
         }
     }
 }
 
-fn send(password: &[u8], out: &mut BytesMut) -> Result<(), SessionError> {
-    // A zero byte would end it early, so it is refused.
-    frontend::password_message(password, out)
-        .map_err(|error| not_let_in(format!("the password cannot be sent: {error}")))
+/// How often the server wants the password to be hashed, as its first message says.
+fn iterations(first: &[u8]) -> Option<u32> {
+    let field = first.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="))?;
+    std::str::from_utf8(field).ok()?.parse().ok()
 }
 
 fn out_of_step() -> SessionError {
@@ -129,8 +185,12 @@ fn not_let_in(message: String) -> SessionError {
 mod tests {
     use super::*;
 
-    fn login(secret: Option<&Secret>, binding: Binding, end_point: Option<Vec<u8>>) -> Login<'_> {
-        Login { user: "md5_user", password: secret, binding, end_point, exchange: Exchange::None }
+    fn rules(binding: Binding) -> Tls {
+        Tls { binding, ..Tls::default() }
+    }
+
+    fn login<'a>(secret: Option<&'a Secret>, rules: &'a Tls, end_point: Option<Vec<u8>>) -> Login<'a> {
+        Login { user: "md5_user", password: secret, rules, trusted: false, end_point, exchange: Exchange::None }
     }
 
     fn answer(login: &mut Login<'_>, asked: &Authentication<'_>) -> Result<Vec<u8>, SessionError> {
@@ -143,7 +203,8 @@ mod tests {
 
     /// Mechanism and the first letters of what follows it.
     fn first(secret: &Secret, binding: Binding, end_point: Option<Vec<u8>>, mechanisms: &[u8]) -> String {
-        let mut login = login(Some(secret), binding, end_point);
+        let rules = rules(binding);
+        let mut login = login(Some(secret), &rules, end_point);
         match answer(&mut login, &Authentication::Scram { mechanisms }) {
             Ok(sent) => {
                 let text = String::from_utf8_lossy(&sent[5..]).into_owned();
@@ -157,7 +218,8 @@ mod tests {
     #[test]
     fn older_methods_have_known_answers() {
         let secret = Secret::new("password");
-        let mut login = login(Some(&secret), Binding::Prefer, None);
+        let rules = Tls::default();
+        let mut login = Login { trusted: true, ..login(Some(&secret), &rules, None) };
         // "md5" and the hash of (the hash of password and user, in hexadecimal) and salt, by md5sum(1).
         let asked = Authentication::Md5 { salt: [0x2a, 0x3d, 0x8f, 0xe0] };
         assert_eq!(answer(&mut login, &asked).unwrap(), b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0");
@@ -180,21 +242,53 @@ mod tests {
         let refused = not_bound().to_string();
         assert_eq!(first(&secret, Binding::Require, Some(vec![7; 32]), PLAIN), refused);
         assert_eq!(first(&secret, Binding::Require, None, BOTH), refused);
-        let mut trusted = login(Some(&secret), Binding::Require, Some(vec![7; 32]));
-        assert_eq!(answer(&mut trusted, &Authentication::Granted).unwrap_err().to_string(), refused);
+        let rules = rules(Binding::Require);
+        let mut unasked = login(Some(&secret), &rules, Some(vec![7; 32]));
+        assert_eq!(answer(&mut unasked, &Authentication::Granted).unwrap_err().to_string(), refused);
     }
 
     #[test]
     fn a_server_that_has_not_proven_itself_is_not_believed() {
         let secret = Secret::new("pencil");
-        let mut login = login(Some(&secret), Binding::Prefer, None);
+        let rules = Tls::default();
+        let mut login = login(Some(&secret), &rules, None);
         answer(&mut login, &Authentication::Scram { mechanisms: PLAIN }).unwrap();
         assert!(matches!(answer(&mut login, &Authentication::Granted), Err(SessionError::Protocol(_))));
     }
 
     #[test]
+    fn what_is_asked_for_by_name_is_told_and_what_is_not_named_is_refused() {
+        let secret = Secret::new("pencil");
+        let by_name = Tls { methods: Some(vec![Method::Password]), clear_password: true, ..Tls::default() };
+        let mut named = login(Some(&secret), &by_name, None);
+        assert_eq!(answer(&mut named, &Authentication::Cleartext).unwrap(), b"p\0\0\0\x0bpencil\0");
+        answer(&mut named, &Authentication::Granted).unwrap();
+        for asked in
+            [Authentication::Granted, Authentication::Md5 { salt: [0; 4] }, Authentication::Scram { mechanisms: PLAIN }]
+        {
+            let error = answer(&mut login(Some(&secret), &by_name, None), &asked).unwrap_err().to_string();
+            assert!(error.contains("require_auth does not allow"), "{error}");
+        }
+    }
+
+    #[test]
+    fn few_iterations_are_enough_for_a_trusted_server_only() {
+        let secret = Secret::new("pencil");
+        let rules = Tls::default();
+        for (count, trusted, fine) in [(4096, false, true), (4095, false, false), (0, false, false), (1, true, true)] {
+            let mut login = Login { trusted, ..login(Some(&secret), &rules, None) };
+            let sent = answer(&mut login, &Authentication::Scram { mechanisms: PLAIN }).unwrap();
+            let nonce = String::from_utf8_lossy(&sent).rsplit_once("r=").unwrap().1.to_owned();
+            let first = format!("r={nonce}more,s=c2FsdA==,i={count}");
+            let proof = answer(&mut login, &Authentication::ScramContinue(first.as_bytes()));
+            assert_eq!(proof.is_ok(), fine, "{count} {trusted}: {proof:?}");
+        }
+    }
+
+    #[test]
     fn without_a_password_there_is_no_answer_and_no_guess() {
-        let mut login = login(None, Binding::Prefer, None);
+        let rules = Tls::default();
+        let mut login = Login { trusted: true, ..login(None, &rules, None) };
         for asked in [Authentication::Cleartext, Authentication::Scram { mechanisms: PLAIN }] {
             assert!(matches!(answer(&mut login, &asked), Err(SessionError::Refused { .. })));
         }

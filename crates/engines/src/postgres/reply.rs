@@ -9,7 +9,9 @@ use std::io;
 pub mod tag {
     pub const AUTHENTICATION: u8 = b'R';
     pub const COMMAND_COMPLETE: u8 = b'C';
+    pub const COPY_BOTH: u8 = b'W';
     pub const COPY_IN: u8 = b'G';
+    pub const COPY_OUT: u8 = b'H';
     pub const DATA_ROW: u8 = b'D';
     pub const ERROR: u8 = b'E';
     pub const PARAMETER_DESCRIPTION: u8 = b't';
@@ -58,6 +60,7 @@ impl Reply {
                 self.rolled_back = command(message.body) == "ROLLBACK";
             }
             tag::ERROR => self.refuse(refusal(message.body)?),
+            tag::COPY_BOTH | tag::COPY_IN | tag::COPY_OUT => return Err(copies_unasked()),
             tag::READY => {
                 self.transaction = transaction(message.body);
                 return Ok(true);
@@ -84,6 +87,11 @@ impl Reply {
             None => error,
         })
     }
+}
+
+/// It would wait for rows, or send them, without end.
+pub fn copies_unasked() -> Malformed {
+    Malformed::new("the server begins to copy rows, and nobody asked for that")
 }
 
 pub fn transaction(body: &[u8]) -> Transaction {

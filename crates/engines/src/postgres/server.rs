@@ -1,8 +1,8 @@
 //! A PostgreSQL server of our own: made, started, asked what it is, and stopped.
 //!
 //! Its data is in `postgres` below the data disk, its log in `postgres.log` below the logs. Sessions inside the machine
-//! use a Unix socket in a private folder and need no password. With a port it listens on all addresses, too, and asks
-//! there for a password that is made at random for each start.
+//! use a Unix socket in a private folder and need no password. With an address it listens there, too, and asks there for
+//! a password that is made at random for each start.
 
 use super::ABORT;
 use super::admin::{PostgresAdmin, open_admin};
@@ -12,8 +12,9 @@ use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
 use crate::kept::Kept;
+use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, await_sessions, flush, is_not_there, pairs, random_password, socket_folder, surroundings,
+    STOP_LIMIT, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder, surroundings,
 };
 use crate::process::Process;
 use crate::remote::{Remote, Tls};
@@ -22,6 +23,7 @@ use crate::session::SessionError;
 use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,18 +56,17 @@ pub fn start(
     let account = Account::choose(&[USER])?;
     let data = cluster::make_if_missing(&programs, account, place)?;
     let sockets = socket_folder(&place.data, "postgres.socket", SOCKET_NAME_BYTES, account)?;
-    let port = place.port.unwrap_or(SOCKET_PORT);
     let mut command = Command::new(programs.server());
-    command.args(arguments(&data, &sockets, place.port, &settings));
+    command.args(arguments(&data, &sockets, place.listen, &settings));
     surroundings(&mut command, account, &place.data);
     let mut process = Process::start("PostgreSQL", &mut command, &place.logs.join("postgres.log"), ABORT)?;
     let remote = Remote {
         host: sockets.display().to_string(),
         address: None,
-        port,
+        port: port(place.listen),
         user: USER.to_owned(),
         database: DATABASE.to_owned(),
-        password: place.port.map(|_| random_password()).transpose()?,
+        password: place.listen.map(|_| random_password()).transpose()?,
         tls: Tls::default(),
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
@@ -73,12 +74,21 @@ pub fn start(
     Ok(PostgresServer { process, data, remote, report, counting: Kept::default() })
 }
 
+/// The port of its socket's name, too.
+fn port(listen: Option<SocketAddr>) -> u16 {
+    listen.map_or(SOCKET_PORT, |address| address.port())
+}
+
 /// The server's command line.
-fn arguments(data: &Path, sockets: &Path, port: Option<u16>, settings: &settings::ServerSettings) -> Vec<String> {
-    let addresses = if port.is_some() { "*" } else { "" };
+fn arguments(
+    data: &Path,
+    sockets: &Path,
+    listen: Option<SocketAddr>,
+    settings: &settings::ServerSettings,
+) -> Vec<String> {
     let place = [
-        ("listen_addresses", addresses.to_owned()),
-        ("port", port.unwrap_or(SOCKET_PORT).to_string()),
+        ("listen_addresses", listen.map(|address| listened(address.ip())).unwrap_or_default()),
+        ("port", port(listen).to_string()),
         ("unix_socket_directories", sockets.display().to_string()),
         ("unix_socket_permissions", "0700".to_owned()),
         // The log belongs to whoever started the server.
@@ -105,7 +115,9 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
         admin.script(&format!("ALTER ROLE {USER} PASSWORD '{}'", password.reveal()))?;
     }
     let mut version = String::new();
-    admin.scan("SELECT version()", &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
+    admin.ask("SELECT version()", Limit::QUESTION, &mut |rows, row| {
+        rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
+    })?;
     let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Postgres(remote.clone()) })
 }

@@ -1,22 +1,20 @@
 //! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
 
-use super::decode::{ColumnKind, Messages, column_types, parameter_types};
+use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
 use super::encode::{ParameterKind, Prepared};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
 use crate::exchange::{Exchange, exchange};
+use crate::limit::Limit;
 use crate::remote::Remote;
-use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use crate::session::{Access, BoxedOpener, Connect, Param, ResultSet, Session, SessionError, SessionWork, open_aside};
 use crate::statement::{Dialect, Statement, StatementId};
 use crate::tls::{Encryption, Insecure};
 use postgres_protocol::message::frontend;
 use std::io;
 use std::os::fd::BorrowedFd;
-use std::time::Duration;
-
-/// Preparing a statement takes its tables' locks for a moment.
-const PREPARE_LIMIT: Duration = Duration::from_mins(1);
+use std::thread::Scope;
 
 /// Opens sessions at one server.
 #[derive(Debug, Clone)]
@@ -39,13 +37,8 @@ impl Connect for PostgresConnect {
     fn connect(&self) -> Result<PostgresSession, SessionError> {
         let encryption = self.encryption.as_ref().map_err(Insecure::clone)?;
         let mut wire = open(&self.remote, encryption.as_ref())?;
-        let mut prepared = Vec::with_capacity(CONTROL.len() + self.statements.len());
-        for (name, sql) in CONTROL {
-            prepared.push(prepare(&mut wire, name, sql, prepared.len())?);
-        }
-        for Statement { name, sql } in &self.statements {
-            prepared.push(prepare(&mut wire, name, sql, prepared.len())?);
-        }
+        let given = self.statements.iter().map(|statement| (statement.name, statement.sql.as_str()));
+        let prepared = prepare(&mut wire, CONTROL.into_iter().chain(given))?;
         Ok(PostgresSession {
             wire,
             prepared,
@@ -55,6 +48,10 @@ impl Connect for PostgresConnect {
             results: ResultSet::default(),
             work: SessionWork::default(),
         })
+    }
+
+    fn opener<'scope>(&'scope self, scope: &'scope Scope<'scope, '_>) -> Option<BoxedOpener<'scope, PostgresSession>> {
+        Some(open_aside(self, scope))
     }
 }
 
@@ -66,33 +63,45 @@ const BEGIN_WRITE: usize = 1;
 const COMMIT: usize = 2;
 const ROLLBACK: usize = 3;
 
-fn prepare(wire: &mut Wire, name: &'static str, sql: &str, number: usize) -> Result<Prepared, SessionError> {
-    let server_name = format!("s{number}");
-    let out = wire.outgoing();
-    frontend::parse(&server_name, sql, [], out)
-        .and_then(|()| frontend::describe(b'S', &server_name, out))
-        .map_err(|error| SessionError::Unexpected { statement: name, what: error.to_string() })?;
-    frontend::sync(out);
-    let mut prepared = Prepared { name, server_name, parameters: Vec::new(), columns: Vec::new() };
-    let heard = converse(wire, PREPARE_LIMIT, &mut |message| {
-        match message.tag {
-            tag::PARAMETER_DESCRIPTION => {
-                prepared.parameters = parameter_types(message.body)?.into_iter().map(ParameterKind::of_type).collect();
-            }
-            tag::ROW_DESCRIPTION => {
-                prepared.columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
-            }
-            _ => {}
-        }
-        Ok(())
-    });
-    match heard {
-        Ok(_) => Ok(prepared),
-        Err(SessionError::Refused { code, message }) => {
-            Err(SessionError::Refused { code, message: format!("statement {name}: {message}") })
-        }
-        Err(error) => Err(error),
+/// Prepares all statements in one round trip: they are sent without waiting for answers, each with an end of its own, so
+/// that none holds locks until the last is done.
+fn prepare<'a>(
+    wire: &mut Wire,
+    statements: impl Iterator<Item = (&'static str, &'a str)>,
+) -> Result<Vec<Prepared>, SessionError> {
+    let mut prepared = Vec::new();
+    for (number, (name, sql)) in statements.enumerate() {
+        let server_name = format!("s{number}");
+        let out = wire.outgoing();
+        frontend::parse(&server_name, sql, [], out)
+            .and_then(|()| frontend::describe(b'S', &server_name, out))
+            .map_err(|error| SessionError::Unexpected { statement: name, what: error.to_string() })?;
+        frontend::sync(out);
+        prepared.push(Prepared { name, server_name, parameters: Vec::new(), columns: Vec::new() });
     }
+    for statement in &mut prepared {
+        converse(wire, Limit::PREPARATION, &mut |message| hear(message, statement)).map_err(|error| match error {
+            SessionError::Refused { code, message } => {
+                SessionError::Refused { code, message: format!("statement {}: {message}", statement.name) }
+            }
+            error => error,
+        })?;
+    }
+    Ok(prepared)
+}
+
+/// What the server says of a statement that it prepares.
+fn hear(message: Message<'_>, statement: &mut Prepared) -> Result<(), SessionError> {
+    match message.tag {
+        tag::PARAMETER_DESCRIPTION => {
+            statement.parameters = parameter_types(message.body)?.into_iter().map(ParameterKind::of_type).collect();
+        }
+        tag::ROW_DESCRIPTION => {
+            statement.columns = column_types(message.body)?.into_iter().map(ColumnKind::of_type).collect();
+        }
+        _ => {}
+    }
+    Ok(())
 }
 
 /// One connection to the server.

@@ -16,9 +16,9 @@ pub type Wire = crate::wire::Wire<Messages>;
 
 pub fn open(remote: &Remote, encryption: Option<&Encryption>, deadline: Instant) -> Result<Wire, SessionError> {
     let stream = if remote.is_local_socket() {
-        Stream::unix(&Path::new(&remote.host).join(format!(".s.PGSQL.{}", remote.port)))
+        Stream::unix(&Path::new(&remote.host).join(format!(".s.PGSQL.{}", remote.port)), deadline)
     } else {
-        Stream::tcp(remote)
+        Stream::tcp(remote, deadline)
     };
     let mut stream = stream.map_err(SessionError::Lost)?;
     if let Some(encryption) = encryption {

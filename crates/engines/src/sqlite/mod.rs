@@ -17,4 +17,6 @@ pub const ENTRY: Entry = Entry {
     meaning: "SQLite, compiled in, one file in write-ahead-log mode; no network, one writer at a time",
     keys: settings::KEYS,
     remote: false,
+    dialect: crate::statement::Dialect::Sqlite,
+    empty_bytes: 0,
 };

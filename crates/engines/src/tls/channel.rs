@@ -14,6 +14,7 @@ use std::time::Instant;
 pub struct Channel {
     socket: Socket,
     connection: ClientConnection,
+    is_vouched_for: bool,
 }
 
 impl Channel {
@@ -21,7 +22,7 @@ impl Channel {
     pub fn open(socket: Socket, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
         let connection = ClientConnection::new(Arc::clone(&encryption.config), encryption.server.clone())
             .map_err(|error| Insecure(error.to_string()))?;
-        let mut channel = Self { socket, connection };
+        let mut channel = Self { socket, connection, is_vouched_for: encryption.vouches };
         while channel.connection.is_handshaking() {
             channel.step(deadline).map_err(|error| explained(error, encryption))?;
         }
@@ -29,6 +30,10 @@ impl Channel {
     }
 
     fn step(&mut self, deadline: Instant) -> io::Result<()> {
+        // Also of a server that never stops talking.
+        if Instant::now() >= deadline {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
         if !self.flush()? {
             return self.socket.wait(PollFlags::OUT, deadline);
         }
@@ -46,6 +51,11 @@ impl Channel {
     /// What the server showed of itself.
     pub fn certificate(&self) -> Option<&CertificateDer<'static>> {
         self.connection.peer_certificates()?.first()
+    }
+
+    /// Whether the server was found to be the one that is meant.
+    pub fn is_vouched_for(&self) -> bool {
+        self.is_vouched_for
     }
 
     pub fn socket(&self) -> &Socket {

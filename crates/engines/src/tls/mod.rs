@@ -38,6 +38,8 @@ pub struct Encryption {
     server: ServerName<'static>,
     /// A server that cannot encrypt is refused.
     pub required: bool,
+    /// Who is connected is the server that is meant: somebody trusted says so.
+    vouches: bool,
 }
 
 impl Encryption {
@@ -50,11 +52,13 @@ impl Encryption {
         let server = ServerName::try_from(remote.host.clone())
             .map_err(|_| Insecure(format!("no certificate can be made out to a host named {:?}", remote.host)))?;
         let provider = Arc::new(ring::default_provider());
+        let trust = trust::Trust::of(tls, &provider)?;
+        let vouches = trust.vouches();
         let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
             .with_safe_default_protocol_versions()
             .map_err(|error| Insecure(error.to_string()))?
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(trust::Trust::of(tls, &provider)?));
+            .with_custom_certificate_verifier(Arc::new(trust));
         let mut config = match &tls.identity {
             None => builder.with_no_client_auth(),
             Some(identity) => {
@@ -64,7 +68,7 @@ impl Encryption {
             }
         };
         config.resumption = Resumption::disabled();
-        Ok(Some(Self { config: Arc::new(config), server, required: tls.mode >= TlsMode::Require }))
+        Ok(Some(Self { config: Arc::new(config), server, required: tls.mode >= TlsMode::Require, vouches }))
     }
 }
 

@@ -35,6 +35,14 @@ impl Trust {
     }
 }
 
+impl Trust {
+    /// Whether an accepted certificate tells the server that is meant from others. Without its name it does so only if
+    /// the authorities were chosen for this server: those that a system trusts certify everybody.
+    pub fn vouches(&self) -> bool {
+        self.chain.as_ref().is_some_and(|chain| chain.with_name || !chain.pinned.is_empty())
+    }
+}
+
 impl Chain {
     fn of(tls: &Tls, provider: &Arc<CryptoProvider>) -> Result<Self, Insecure> {
         let (trusted, of_system) = match &tls.ca {

@@ -9,6 +9,7 @@ use engines::wait::block_on;
 use std::cell::RefCell;
 use std::fs::Permissions;
 use std::marker::PhantomData;
+use std::net::SocketAddr;
 use std::os::fd::AsFd;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -108,10 +109,10 @@ pub struct Ground<E> {
 impl<E: Engine> Ground<E> {
     /// `None` if the engine is not installed here, which is said.
     pub fn new(settings: &str) -> Option<Self> {
-        Self::with_port(settings, None)
+        Self::listening(settings, None)
     }
 
-    pub fn with_port(settings: &str, port: Option<u16>) -> Option<Self> {
+    pub fn listening(settings: &str, listen: Option<SocketAddr>) -> Option<Self> {
         if let Some(why) = E::missing() {
             let required = std::env::var("REQUIRE").unwrap_or_default();
             assert!(!required.split(',').any(|name| name == E::KIND), "{} is required, but {why}", E::KIND);
@@ -120,7 +121,7 @@ impl<E: Engine> Ground<E> {
         }
         // The server's account must be able to walk through it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
-        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), port };
+        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
         let server = start::<E>(settings, &place);
         let endpoint = server.report().endpoint.clone();
         Some(Self { server: RefCell::new(server), endpoint, place, folder, engine: PhantomData })

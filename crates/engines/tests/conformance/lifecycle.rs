@@ -2,6 +2,7 @@
 
 use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
 use engines::catalog;
+use engines::port::HeldPort;
 use engines::remote::Remote;
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
@@ -9,7 +10,7 @@ use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::StatementId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Instant;
 
 pub fn a_restart_keeps_data<E: Engine>() {
@@ -171,9 +172,13 @@ fn postgres_counts_what_closed_sessions_did() {
 
 #[test]
 fn postgres_listens_for_those_who_know_the_password() {
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-    let Some(ground) = Ground::<Postgres>::with_port("{}", Some(port)) else { return };
-    let outside = ground.endpoint.clone().reached_at((Ipv4Addr::LOCALHOST, port).into());
+    let held = HeldPort::of_loopback().unwrap();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, held.number()));
+    let Some(ground) = Ground::<Postgres>::listening("{}", Some(address)) else { return };
+    // It would answer here, too, if it listened on all addresses.
+    let elsewhere = TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), held.number())).unwrap_err();
+    assert_eq!(elsewhere.kind(), std::io::ErrorKind::ConnectionRefused);
+    let outside = ground.endpoint.clone().reached_at(address);
     let mut found = 0;
     let mut admin = catalog::admin(&outside).unwrap();
     admin.scan("SELECT 41 + 1", &mut |rows, row| found = rows.integer(row, 0).unwrap()).unwrap();
@@ -276,7 +281,7 @@ fn a_commit_after_a_failed_statement_is_an_error() {
 #[test]
 fn an_engine_that_is_not_there_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().to_owned(), port: None };
+    let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().to_owned(), listen: None };
     let Err(error) = catalog::start("oracle", &serde_json::Map::new(), &place, &SHAPE) else { panic!("started") };
     assert!(error.to_string().contains("oracle"), "{error}");
 }

@@ -8,7 +8,9 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod certificates;
+mod fake;
 mod ground;
+mod hostile;
 mod lifecycle;
 mod loading;
 mod mariadb;

@@ -2,6 +2,7 @@
 
 use crate::ground::{Engine, Ground, LIMIT, Mariadb, done, start, try_start};
 use engines::catalog;
+use engines::port::HeldPort;
 use engines::remote::Remote;
 use engines::secret::Secret;
 use engines::server::{Endpoint, ServerError, ServerPlace};
@@ -9,7 +10,7 @@ use engines::session::{Access, Param, Session, SessionError};
 use engines::statement::StatementId;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::{Ipv4Addr, SocketAddr, TcpStream};
 use std::time::Instant;
 
 #[test]
@@ -69,9 +70,13 @@ fn it_counts_what_sessions_did() {
 
 #[test]
 fn it_listens_for_those_who_know_the_password() {
-    let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-    let Some(ground) = Ground::<Mariadb>::with_port("{}", Some(port)) else { return };
-    let outside = ground.endpoint.clone().reached_at((Ipv4Addr::LOCALHOST, port).into());
+    let held = HeldPort::of_loopback().unwrap();
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, held.number()));
+    let Some(ground) = Ground::<Mariadb>::listening("{}", Some(address)) else { return };
+    // It would answer here, too, if it listened on all addresses.
+    let elsewhere = TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), held.number())).unwrap_err();
+    assert_eq!(elsewhere.kind(), std::io::ErrorKind::ConnectionRefused);
+    let outside = ground.endpoint.clone().reached_at(address);
     for endpoint in [&ground.endpoint, &outside] {
         let mut found = 0;
         let mut admin = catalog::admin(endpoint).unwrap();

@@ -4,12 +4,13 @@ use crate::certificates::{Authority, Files, self_signed};
 use crate::ground::{Ground, LIMIT, Postgres};
 use crate::{loading, sessions};
 use engines::catalog;
+use engines::port::HeldPort;
 use engines::remote::{Binding, Identity, Remote, Tls, TlsMode};
 use engines::secret::Secret;
 use engines::server::Endpoint;
 use engines::session::SessionError;
 use std::fs;
-use std::net::{Ipv4Addr, TcpListener};
+use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -40,8 +41,9 @@ struct Secured {
 impl Secured {
     /// A server with these roles and rules, and a certificate made out to localhost.
     fn new() -> Option<Self> {
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
-        let ground = Ground::<Postgres>::with_port(r#"{ "isolation": "repeatable read" }"#, Some(port))?;
+        let held = HeldPort::of_loopback().unwrap();
+        let listen = Some((Ipv4Addr::LOCALHOST, held.number()).into());
+        let ground = Ground::<Postgres>::listening(r#"{ "isolation": "repeatable read" }"#, listen)?;
         for role in ROLES {
             ground.script(role);
         }
@@ -203,15 +205,27 @@ fn a_server_without_encryption_is_refused_where_it_is_required() {
 #[test]
 fn every_way_to_log_in_works() {
     let Some(secured) = Secured::new() else { return };
-    for user in ["clear", "older", "scrammed"] {
-        for mode in [TlsMode::Disable, TlsMode::Require] {
-            encrypted(secured.remote(user, Tls::of_mode(mode))).unwrap();
-            let wrong = Some(Secret::new("guess"));
-            let why = why_refused(Remote { password: wrong, ..secured.remote(user, Tls::of_mode(mode)) });
-            assert!(why.contains(user) && !why.contains("guess"), "{why}");
-            let none = Remote { password: None, ..secured.remote(user, Tls::of_mode(mode)) };
-            assert!(why_refused(none).contains("asks for a password"));
-        }
+    let by_name = |mode| Tls { clear_password: true, ..Tls::of_mode(mode) };
+    for (user, tls) in [
+        ("clear", secured.trusting(TlsMode::VerifyCa)),
+        ("clear", secured.trusting(TlsMode::VerifyFull)),
+        ("clear", by_name(TlsMode::Disable)),
+        ("clear", by_name(TlsMode::Require)),
+        ("older", Tls::of_mode(TlsMode::Disable)),
+        ("older", Tls::of_mode(TlsMode::Require)),
+        ("scrammed", Tls::of_mode(TlsMode::Disable)),
+        ("scrammed", Tls::of_mode(TlsMode::Require)),
+    ] {
+        let remote = secured.remote(user, tls);
+        encrypted(remote.clone()).unwrap();
+        let wrong = Some(Secret::new("guess"));
+        let why = why_refused(Remote { password: wrong, ..remote.clone() });
+        assert!(why.contains(user) && !why.contains("guess"), "{why}");
+        assert!(why_refused(Remote { password: None, ..remote }).contains("asks for a password"));
+    }
+    for mode in [TlsMode::Disable, TlsMode::Prefer, TlsMode::Require] {
+        let why = why_insecure(secured.remote("clear", Tls::of_mode(mode)));
+        assert!(why.contains("the password itself") && why.contains("require_auth=password"), "{why}");
     }
     let why = why_refused(secured.remote("careful", Tls::of_mode(TlsMode::Disable)));
     assert!(why.contains("no encryption"), "{why}");

@@ -21,13 +21,13 @@ const METHODS: &[&str] =
 #[derive(Debug, Clone, Copy)]
 pub struct Applicant<'a> {
     pub password: Option<&'a str>,
-    /// Nobody can listen: the connection is encrypted, or a socket of this machine.
-    pub private: bool,
+    /// The password itself may be told: nobody can listen and the server is the one that is meant, or it was asked for.
+    pub trusted: bool,
 }
 
 /// Whether a proof by this method can be given at once.
 pub fn is_known(method: &str, applicant: Applicant<'_>) -> bool {
-    METHODS.contains(&method) && (applicant.private || !is_clear(method))
+    METHODS.contains(&method) && (applicant.trusted || !is_clear(method))
 }
 
 /// Methods that want the password itself.
@@ -65,9 +65,10 @@ pub fn proof_again(method: &str, said: &[u8], applicant: Applicant<'_>) -> Resul
 
 /// The password itself, ended by a zero byte.
 fn clear(applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
-    if !applicant.private {
-        let why = "the server asks for the password itself, and the connection is not encrypted".to_owned();
-        return Err(SessionError::Insecure { why });
+    if !applicant.trusted {
+        let why = "the server asks for the password itself, and nobody vouches for it; use ssl-mode=verify_identity \
+                   with ssl-ca=FILE, or a socket, or allow it by enable-cleartext-plugin=1";
+        return Err(SessionError::Insecure { why: why.to_owned() });
     }
     Ok([applicant.password.unwrap_or_default().as_bytes(), b"\0"].concat())
 }
@@ -81,26 +82,26 @@ pub fn not_let_in(message: String) -> SessionError {
 mod tests {
     use super::*;
 
-    const LISTENED_TO: Applicant<'_> = Applicant { password: Some("hunter2"), private: false };
-    const PRIVATE: Applicant<'_> = Applicant { private: true, ..LISTENED_TO };
+    const DOUBTFUL: Applicant<'_> = Applicant { password: Some("hunter2"), trusted: false };
+    const TRUSTED: Applicant<'_> = Applicant { trusted: true, ..DOUBTFUL };
 
     #[test]
-    fn the_password_itself_is_told_in_private_only() {
+    fn the_password_itself_is_told_to_a_trusted_server_only() {
         for method in ["sha256_password", "mysql_clear_password"] {
-            assert_eq!(proof(method, b"", PRIVATE).unwrap(), b"hunter2\0");
-            assert!(matches!(proof(method, b"", LISTENED_TO), Err(SessionError::Insecure { .. })));
-            assert!(is_known(method, PRIVATE) && !is_known(method, LISTENED_TO));
+            assert_eq!(proof(method, b"", TRUSTED).unwrap(), b"hunter2\0");
+            assert!(matches!(proof(method, b"", DOUBTFUL), Err(SessionError::Insecure { .. })));
+            assert!(is_known(method, TRUSTED) && !is_known(method, DOUBTFUL));
         }
         let asked = |applicant| proof_again(CACHING, &[caching_sha2::FORGOTTEN], applicant);
-        assert_eq!(asked(PRIVATE).unwrap().unwrap(), b"hunter2\0");
-        assert!(matches!(asked(LISTENED_TO), Err(SessionError::Insecure { .. })));
-        assert!(proof_again(CACHING, &[caching_sha2::REMEMBERED], LISTENED_TO).unwrap().is_none());
+        assert_eq!(asked(TRUSTED).unwrap().unwrap(), b"hunter2\0");
+        assert!(matches!(asked(DOUBTFUL), Err(SessionError::Insecure { .. })));
+        assert!(proof_again(CACHING, &[caching_sha2::REMEMBERED], DOUBTFUL).unwrap().is_none());
     }
 
     #[test]
     fn what_is_not_spoken_is_named() {
-        let error = proof("dialog", b"", PRIVATE).unwrap_err().to_string();
+        let error = proof("dialog", b"", TRUSTED).unwrap_err().to_string();
         assert!(error.contains("dialog") && error.contains("client_ed25519"), "{error}");
-        assert!(proof_again(FALLBACK, &[4], PRIVATE).is_err());
+        assert!(proof_again(FALLBACK, &[4], TRUSTED).is_err());
     }
 }

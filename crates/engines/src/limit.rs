@@ -1,0 +1,70 @@
+//! What the answer to a question may take, by what was asked. A server that is none would otherwise be listened to for ever.
+
+use crate::session::SessionError;
+use std::io;
+use std::time::Duration;
+
+/// Whoever exceeds it is given up, and the connection with it.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit {
+    pub time: Duration,
+    pub rows: u64,
+    pub bytes: u64,
+}
+
+/// Of what the server must compute nothing for, and of what it says besides.
+const SMALL_BYTES: u64 = 16 << 20;
+
+/// More than any list of settings, counters or sums.
+const FEW_ROWS: u64 = 10_000;
+
+/// Keys, indexes and sums of terabytes take as long.
+const LONGEST_WORK: Duration = Duration::from_hours(2);
+
+impl Limit {
+    /// Preparing a statement takes its tables' locks for a moment.
+    pub const PREPARATION: Self = Self { time: Duration::from_mins(1), rows: 0, bytes: SMALL_BYTES };
+
+    /// What a server knows at once: settings, counters, whether there is a table, its highest key.
+    pub const QUESTION: Self = Self { time: Duration::from_mins(2), rows: FEW_ROWS, bytes: SMALL_BYTES };
+
+    /// What takes work and returns little: a script, sums over whole tables.
+    pub const WORK: Self = Self { time: LONGEST_WORK, rows: FEW_ROWS, bytes: SMALL_BYTES };
+
+    /// Keys of rows that violate a condition. There should be none; of more than these nobody learns more.
+    pub const KEYS: Self = Self { time: LONGEST_WORK, rows: 10_000_000, bytes: 1 << 30 };
+
+    /// A whole table, which passes by row after row.
+    pub const TABLE: Self = Self { time: LONGEST_WORK, rows: u64::MAX, bytes: u64::MAX };
+
+    /// A statement of a workload, whose rows are kept together: far more than any returns. Who drives limits the time.
+    pub const STATEMENT_BYTES: u64 = 64 << 20;
+
+    /// Everything that is said until a session is open.
+    pub const LOGIN_BYTES: u64 = 1 << 20;
+
+    /// Until a server that is being loaded takes more rows: it may write out its cache first.
+    pub const TAKING_ROWS: Duration = Duration::from_mins(10);
+
+    /// An answer that did not come to its end, in words that tell how long that was waited for.
+    pub(crate) fn explained(self, error: io::Error) -> io::Error {
+        if error.kind() != io::ErrorKind::TimedOut {
+            return error;
+        }
+        let why = format!("the server did not end its answer within {} s", self.time.as_secs());
+        io::Error::new(io::ErrorKind::TimedOut, why)
+    }
+
+    pub(crate) fn check_rows(self, rows: u64) -> Result<(), SessionError> {
+        if rows <= self.rows {
+            return Ok(());
+        }
+        Err(SessionError::Lost(too_long(&format!("{} rows", self.rows))))
+    }
+}
+
+/// The answer that does not end.
+pub(crate) fn too_long(limit: &str) -> io::Error {
+    let why = format!("the server's answer is longer than {limit}, so it is given up; is this the right server?");
+    io::Error::new(io::ErrorKind::InvalidData, why)
+}

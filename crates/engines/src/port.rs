@@ -1,0 +1,52 @@
+//! A port of this host for a server that is going to listen on it.
+
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
+use std::os::fd::OwnedFd;
+
+/// A port that nobody else is given while this lives. A native machine shares the host's, so no fixed one would do for
+/// two runs at once, and one that was only looked for could be taken until the server starts.
+///
+/// The socket has the port and does not listen. Then a server may listen there that allows others the same address, as
+/// PostgreSQL and MariaDB do, while the kernel gives the port to nobody who leaves the choice to it.
+#[derive(Debug)]
+pub struct HeldPort {
+    number: u16,
+    _socket: OwnedFd,
+}
+
+impl HeldPort {
+    pub fn of_loopback() -> io::Result<Self> {
+        let socket = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        set_socket_reuseaddr(&socket, true)?;
+        bind(&socket, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+        let address = SocketAddr::try_from(getsockname(&socket)?)?;
+        Ok(Self { number: address.port(), _socket: socket })
+    }
+
+    pub fn number(&self) -> u16 {
+        self.number
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::TcpListener;
+
+    #[test]
+    fn a_server_may_listen_on_it_and_nobody_else_is_given_it() {
+        let held = HeldPort::of_loopback().unwrap();
+        // As a server binds: it names the port, and allows others the same address.
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, held.number())).unwrap();
+        drop(listener);
+        let others: Vec<HeldPort> = (0..2000).map_while(|_| HeldPort::of_loopback().ok()).collect();
+        assert!(others.len() > 100 && others.iter().all(|other| other.number() != held.number()));
+        drop(others);
+        let unshared = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None).unwrap();
+        let taken = bind(&unshared, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, held.number()));
+        assert_eq!(taken, Err(rustix::io::Errno::ADDRINUSE));
+    }
+}
