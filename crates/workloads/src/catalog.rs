@@ -69,6 +69,15 @@ impl AnyWorkload {
         }
     }
 
+    /// Whether any transaction is ever deferred to background sessions.
+    pub fn defers(&self) -> bool {
+        match self {
+            Self::OrderEntry(workload) => workload.defers(),
+            Self::Slob(workload) => workload.defers(),
+            Self::SysbenchOltp(workload) => workload.defers(),
+        }
+    }
+
     pub fn dataset(&self) -> &dyn Dataset {
         match self {
             Self::OrderEntry(workload) => workload,

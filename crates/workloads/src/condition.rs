@@ -1,6 +1,7 @@
 //! Conditions on data as queries for what violates them, so that a finding can name it.
 
 use engines::admin::Admin;
+use engines::limit::Limit;
 use engines::session::{Param, SessionError};
 use record::check::Verdict;
 use std::fmt::Write;
@@ -12,7 +13,7 @@ const KEYS_SHOWN: u64 = 5;
 pub fn judge(query: &str, keys: &[&str], admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
     let mut violations = 0_u64;
     let mut shown = String::new();
-    admin.scan(query, &mut |set, row| {
+    admin.ask(query, Limit::KEYS, &mut |set, row| {
         if violations < KEYS_SHOWN {
             shown.push_str(if violations == 0 { "" } else { "; " });
             for (column, key) in keys.iter().enumerate() {

@@ -7,7 +7,7 @@ use engines::statement::Dialect;
 use record::check::{Finding, Moment};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 
 /// One table of a workload.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -45,16 +45,33 @@ pub trait Dataset: Send + Sync {
     fn tables(&self) -> &[Table];
     /// Expected number of rows, for progress; exact where the workload fixes it.
     fn expected_rows(&self, table: &Table) -> u64;
-    /// Whether the table has a key of one column that counts its rows from 1, and driving keeps it so: then the highest
-    /// key tells at once whether a table is of the size that the settings say.
-    fn is_numbered(&self, table: &Table) -> bool {
-        table.key.len() == 1
+    /// What the rows take with their indexes once they are loaded: measured on each engine, then rounded down by a tenth, so that nothing
+    /// is refused that would fit.
+    fn stored_bytes(&self, dialect: Dialect) -> u64;
+    /// What the highest key of a table may be before it is driven, where the key is one column that counts the rows from 1:
+    /// it tells at once whether a table is of the size that the settings say. 0 is that of a table without rows.
+    fn highest_keys(&self, table: &Table) -> Option<RangeInclusive<u64>> {
+        let rows = (table.key.len() == 1).then(|| self.expected_rows(table))?;
+        Some(rows..=rows)
     }
     /// Puts the rows of one part of a table into the sink, some rows at each call; false after the last.
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_>;
     /// Statements to run before loading (tables) and after it (keys, indexes).
     fn schema(&self, dialect: Dialect) -> String;
     fn finish(&self, dialect: Dialect) -> String;
+    /// Statements that put back what those of `finish` changed of the server itself, if one of them failed.
+    fn put_back(&self, _: Dialect) -> &'static str {
+        ""
+    }
+    /// Runs what `finish` says. Whatever comes of it, the server itself is afterwards as it was.
+    fn finish_over(&self, admin: &mut dyn Admin, dialect: Dialect) -> Result<(), SessionError> {
+        let finished = admin.script(&self.finish(dialect));
+        if finished.is_err() {
+            // The first error is the one to tell.
+            let _ = admin.script(self.put_back(dialect));
+        }
+        finished
+    }
     /// Conditions on the data. Only a lost or refusing database is an error; a violation is a finding.
     fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError>;
     /// Sums over the data that a run moves by known amounts, taken before and after it; see [`Dataset::reconcile`].

@@ -6,10 +6,10 @@
 use super::OrderEntry;
 use super::definition::delta_is_allowed;
 use super::ledger;
-use super::tables::TABLES;
-use crate::condition;
-use crate::dataset::Dataset;
+use super::tables::{ITEM, TABLES};
+use crate::dataset::{Checksum, Dataset, Part};
 use crate::sql::{self, SqlError};
+use crate::{checksum, condition};
 use engines::admin::Admin;
 use engines::session::SessionError;
 use engines::statement::Statement;
@@ -69,6 +69,11 @@ const CONDITIONS: &[Condition] = &[
     ),
     always("payment-ledger", DISTRICT, "The customers of a district have counted their payments."),
     always("delivery-ledger", DISTRICT, "The customers of a district have counted their deliveries since the start."),
+    always(
+        "customer-data",
+        CUSTOMER,
+        "The data of a customer has 300 to 500 characters; with bad credit the last twelve payments stand in it, otherwise none.",
+    ),
 ];
 
 /// The queries of the conditions and of the ledger, read once.
@@ -89,7 +94,7 @@ impl Checks {
 }
 
 pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<Finding>, SessionError> {
-    let mut findings = vec![cardinalities(workload, admin, moment)?];
+    let mut findings = vec![cardinalities(workload, admin, moment)?, items(workload, admin, moment)?];
     if moment == Moment::AfterLoad {
         findings.push(distance_of_constants(workload));
     }
@@ -122,6 +127,19 @@ fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -
     let verdict =
         if wrong.is_empty() { Verdict::Holds { seen: None } } else { Verdict::Violated { seen: wrong.join("; ") } };
     Ok(finding("cardinalities", rule, moment, verdict))
+}
+
+/// No transaction changes an item, and there are equally many at every scale: the whole table is held against its definition.
+fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+    let stored = checksum::stored(admin, &ITEM)?;
+    let defined = checksum::of_source(&mut *workload.rows(&ITEM.name, Part { index: 0, count: 1 }));
+    let verdict = if stored == defined {
+        Verdict::Holds { seen: None }
+    } else {
+        let of = |sum: Checksum| format!("{} rows with checksum {:016x}", sum.rows, sum.sum);
+        Verdict::Violated { seen: format!("{} instead of {}", of(stored), of(defined)) }
+    };
+    Ok(finding("items", "Items, their prices and their data are what was loaded.", moment, verdict))
 }
 
 fn distance_of_constants(workload: &OrderEntry) -> Finding {

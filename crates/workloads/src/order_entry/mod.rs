@@ -13,6 +13,7 @@ mod pauses;
 mod rows;
 mod settings;
 mod statements;
+mod stored;
 mod tables;
 mod tally;
 mod transactions;
@@ -135,6 +136,10 @@ impl Dataset for OrderEntry {
 
     fn expected_rows(&self, table: &Table) -> u64 {
         rows::expected_rows(self, &table.name)
+    }
+
+    fn stored_bytes(&self, dialect: Dialect) -> u64 {
+        stored::bytes(self.settings.warehouses, dialect)
     }
 
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {

@@ -6,6 +6,7 @@ use super::settings::Settings;
 use super::statements::{Checks, about};
 use super::tables::{Purpose, name};
 use engines::admin::Admin;
+use engines::limit::Limit;
 use engines::session::SessionError;
 use engines::statement::{Dialect, Statement};
 use record::check::{Finding, Moment, Verdict};
@@ -78,7 +79,7 @@ impl Asking<'_> {
     /// The numbers of the single row of a query; a null, as the highest key of no rows is, counts as 0.
     fn numbers(&mut self, query: &str) -> Result<Vec<i64>, SessionError> {
         let mut found = Ok(Vec::new());
-        self.admin.scan(query, &mut |set, row| {
+        self.admin.ask(query, Limit::WORK, &mut |set, row| {
             let number = |column| if set.is_null(row, column) { Ok(0) } else { set.integer(row, column) };
             found = (0..set.columns()).map(number).collect();
         })?;

@@ -7,6 +7,7 @@ use super::settings::Settings;
 use super::statements::{Checks, about};
 use super::tables::{Purpose, name};
 use engines::admin::Admin;
+use engines::limit::Limit;
 use engines::session::SessionError;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
@@ -24,7 +25,7 @@ pub fn state(
     for schema in 1..=settings.schemas {
         let mut found = Ok(0);
         let query = about(&checks.changes, &name(schema, Purpose::Ranges));
-        admin.scan(&query, &mut |set, row| found = set.integer(row, 0))?;
+        admin.ask(&query, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
         changes += found?;
     }
     Ok(BTreeMap::from([(CHANGES.to_owned(), changes)]))

@@ -14,6 +14,7 @@ mod ledger;
 mod rows;
 mod settings;
 mod statements;
+mod stored;
 mod tables;
 mod tally;
 mod transactions;
@@ -128,6 +129,10 @@ impl Dataset for Slob {
         tables::parse(&table.name).map_or(0, |(_, purpose)| u64::from(rows::rows_of(&self.settings, purpose)))
     }
 
+    fn stored_bytes(&self, dialect: Dialect) -> u64 {
+        stored::bytes(self.tables().iter().map(|table| self.expected_rows(table)).sum(), dialect)
+    }
+
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {
         rows::rows(&self.settings, table, part)
     }
@@ -153,6 +158,13 @@ impl Dataset for Slob {
             Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
         };
         made_anew + &for_each(indexes, all().filter(is_indexed))
+    }
+
+    fn put_back(&self, dialect: Dialect) -> &'static str {
+        match dialect {
+            Dialect::Sqlite | Dialect::Postgres => "",
+            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
+        }
     }
 
     fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {

@@ -8,6 +8,7 @@ use super::statements::BULK_ROWS;
 use super::steps::Steps;
 use crate::sql::filled;
 use engines::admin::Admin;
+use engines::limit::Limit;
 use engines::session::SessionError;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
@@ -36,7 +37,7 @@ pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<
 pub fn sum(checks: &Checks, name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
     let mut found = Ok(0);
     for query in checks.sums.iter().filter(|query| query.name == name) {
-        admin.scan(&filled(&query.sql, &[("{table}", table)]), &mut |set, row| {
+        admin.ask(&filled(&query.sql, &[("{table}", table)]), Limit::WORK, &mut |set, row| {
             // The sum of no rows is null.
             found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
         })?;

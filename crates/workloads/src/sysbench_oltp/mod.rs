@@ -12,6 +12,7 @@ mod rows;
 mod settings;
 mod statements;
 mod steps;
+mod stored;
 mod tables;
 mod tally;
 mod text;
@@ -32,6 +33,7 @@ use serde_json::{Map, Value};
 use statements::Statements;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 use steps::Steps;
 use tables::Scripts;
@@ -177,8 +179,19 @@ impl Dataset for SysbenchOltp {
         self.initial_rows()
     }
 
-    fn is_numbered(&self, _: &Table) -> bool {
-        !matches!(self.settings.test, Test::Insert | Test::Delete | Test::BulkInsert)
+    fn highest_keys(&self, _: &Table) -> Option<RangeInclusive<u64>> {
+        let rows = self.initial_rows();
+        match self.settings.test {
+            // Adds to what it finds, and may have done so before.
+            Test::Insert => None,
+            // May have taken rows away before, the last one among them.
+            Test::Delete => Some(0..=rows),
+            _ => Some(rows..=rows),
+        }
+    }
+
+    fn stored_bytes(&self, dialect: Dialect) -> u64 {
+        stored::bytes(self.tables().iter().map(|table| self.expected_rows(table)).sum(), dialect)
     }
 
     fn rows(&self, table: &str, part: Part) -> Box<dyn RowSource + '_> {

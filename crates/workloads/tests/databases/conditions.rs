@@ -150,6 +150,31 @@ const DAMAGES: &[Damage] = &[
         repair: "UPDATE customer SET c_delivery_cnt = 0 WHERE c_id = 10",
     },
     Damage {
+        condition: "customer-data",
+        key: "warehouse 1, district 1, customer 11",
+        harm: "UPDATE customer SET c_data = 'lost' WHERE c_id = 11",
+        repair: "UPDATE customer SET c_data = (SELECT c_data FROM customer WHERE c_id = 12) WHERE c_id = 11",
+    },
+    // A payment that is not in the data, and one in the data of a customer with good credit.
+    Damage {
+        condition: "customer-data",
+        key: "warehouse 1, district 1, customer ",
+        harm: "UPDATE customer SET c_payment_cnt = 2 WHERE c_credit = 'BC'",
+        repair: "UPDATE customer SET c_payment_cnt = 1",
+    },
+    Damage {
+        condition: "customer-data",
+        key: "warehouse 1, district 1, customer ",
+        harm: "UPDATE customer SET c_payment_cnt = 20 WHERE c_credit = 'BC'",
+        repair: "UPDATE customer SET c_payment_cnt = 1",
+    },
+    Damage {
+        condition: "customer-data",
+        key: "warehouse 1, district 1, customer ",
+        harm: "UPDATE customer SET c_credit = 'GC', c_data = CONCAT('|', substr(c_data, 2)) WHERE c_credit = 'BC'",
+        repair: "UPDATE customer SET c_credit = 'BC', c_data = REPLACE(c_data, '|', 'x') WHERE c_data LIKE '|%'",
+    },
+    Damage {
         condition: "cardinalities",
         key: "warehouse has 2 rows instead of 1",
         harm: "INSERT INTO warehouse SELECT 2, w_name, w_street_1, w_street_2, w_city, w_state, w_zip, w_tax, 0 FROM warehouse",
@@ -179,7 +204,8 @@ pub fn each_condition_finds_its_violation(database: &Database) {
     assert_eq!(check(admin.as_mut()), sound);
     let damaged: BTreeSet<String> = DAMAGES.iter().map(|damage| format!("order-entry/{}", damage.condition)).collect();
     let never: Vec<_> = all.into_iter().filter(|name| !damaged.contains(*name)).collect();
-    assert_eq!(never, ["order-entry/last-name-constants"], "conditions that were never violated");
+    // There are no items here: these are damaged where all are loaded.
+    assert_eq!(never, ["order-entry/items", "order-entry/last-name-constants"], "conditions that were never violated");
 }
 
 /// The first of ten districts and the first fiftieth of the stocks, with a warehouse that has only these.

@@ -30,7 +30,7 @@ impl Database {
 
     fn start(kind: &str, table: &Value) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let place = ServerPlace { data: folder.path().join("data"), logs: folder.path().join("logs"), port: None };
+        let place = ServerPlace { data: folder.path().join("data"), logs: folder.path().join("logs"), listen: None };
         for path in [&place.data, &place.logs] {
             std::fs::create_dir(path).unwrap();
         }

@@ -77,6 +77,13 @@ fn every_condition_can_fail_on_mariadb() {
 }
 
 #[test]
+fn a_failure_of_slob_leaves_mariadb_as_it_was() {
+    if mariadb_is_here() {
+        slob::a_failure_leaves_the_server_as_it_was(&Database::mariadb());
+    }
+}
+
+#[test]
 fn slob_holds_on_sqlite() {
     slob::load_run_and_check(&Database::sqlite());
 }
@@ -148,5 +155,6 @@ fn every_condition_of_sysbench_can_fail_on_mariadb() {
         let database = Database::mariadb();
         sysbench::each_condition_finds_its_violation(&database);
         sysbench::statements_alone_commit_themselves(&database);
+        sysbench::tables_compare_as_their_database_does(&database);
     }
 }

@@ -36,7 +36,23 @@ fn load(database: &Database, workload: &Slob, admin: &mut dyn Admin) {
         let loaded: u64 = (0..LOADED_PARTS).map(|index| database.load(workload, table, part(index))).sum();
         assert_eq!(loaded, workload.expected_rows(table), "{}", table.name);
     }
-    admin.script(&workload.finish(database.dialect())).unwrap();
+    workload.finish_over(admin, database.dialect()).unwrap();
+}
+
+/// It is somebody else's server where `bakeoff drive` loads.
+pub fn a_failure_leaves_the_server_as_it_was(database: &Database) {
+    let workload = workload();
+    let mut admin = database.admin();
+    admin.script("SET GLOBAL innodb_fill_factor = 80").unwrap();
+    admin.script(&workload.schema(database.dialect())).unwrap();
+    let last = &workload.tables().last().unwrap().name;
+    admin.script(&format!("DROP TABLE {last}")).unwrap();
+    let error = workload.finish_over(admin.as_mut(), database.dialect()).unwrap_err();
+    assert!(error.to_string().contains(&**last), "{error}");
+    let mut found = None;
+    let asked = "SELECT @@GLOBAL.innodb_fill_factor";
+    admin.scan(asked, &mut |set, row| found = Some(set.integer(row, 0).unwrap())).unwrap();
+    assert_eq!(found, Some(80));
 }
 
 pub fn load_run_and_check(database: &Database) {

@@ -1,8 +1,10 @@
-//! From an empty server to a checked trial.
+//! From an empty server to a checked trial, and what is found when the database then loses writes behind its clients' back.
 
 use crate::database::Database;
 use crate::effects;
 use crate::running;
+use engines::admin::Admin;
+use engines::statement::Dialect;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -35,6 +37,7 @@ pub fn load_run_and_check(database: &Database) {
         audit.iter().filter(|finding| matches!(finding.verdict, Verdict::Undecided { .. })).collect();
     assert!(undecided.is_empty(), "4000 transactions are enough to judge: {undecided:#?}");
     one_acknowledged_order_more_is_missed(&workload, &before, &after, totals);
+    each_loss_is_found(database, &workload, admin.as_mut());
 }
 
 /// Loads in uneven parts; what is stored must be what the generator makes in one, on every engine.
@@ -69,4 +72,69 @@ fn one_acknowledged_order_more_is_missed(
     let violated: Vec<_> =
         findings.iter().filter(|finding| finding.is_violated()).map(|finding| &finding.name).collect();
     assert_eq!(violated, ["order-entry/acknowledged-orders", "order-entry/stored-orders"]);
+}
+
+/// Makes the database lose or change something that clients are told was done.
+struct Loss {
+    found: &'static str,
+    /// In SQLite's, PostgreSQL's and MariaDB's words.
+    begin: [&'static str; 3],
+    end: [&'static str; 3],
+}
+
+/// In this order: what one of them has damaged stays.
+const LOSSES: &[Loss] = &[
+    Loss {
+        found: "stock-follows",
+        begin: [
+            "CREATE TRIGGER loss AFTER UPDATE OF s_quantity ON stock WHEN random() % 100 = 0 BEGIN \
+             UPDATE stock SET s_quantity = OLD.s_quantity WHERE rowid = NEW.rowid; END",
+            "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN \
+             IF random() < 0.01 THEN NEW.s_quantity := OLD.s_quantity; END IF; RETURN NEW; END$$; \
+             CREATE TRIGGER loss BEFORE UPDATE ON stock FOR EACH ROW EXECUTE FUNCTION lose()",
+            "CREATE TRIGGER loss BEFORE UPDATE ON stock FOR EACH ROW \
+             SET NEW.s_quantity = IF(RAND() < 0.01, OLD.s_quantity, NEW.s_quantity)",
+        ],
+        end: ["DROP TRIGGER loss", "DROP TRIGGER loss ON stock; DROP FUNCTION lose", "DROP TRIGGER loss"],
+    },
+    Loss {
+        found: "customer-data",
+        begin: [
+            "CREATE TRIGGER loss AFTER UPDATE OF c_data ON customer WHEN random() % 2 = 0 BEGIN \
+             UPDATE customer SET c_data = OLD.c_data WHERE rowid = NEW.rowid; END",
+            "CREATE FUNCTION lose() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN \
+             IF random() < 0.5 THEN NEW.c_data := OLD.c_data; END IF; RETURN NEW; END$$; \
+             CREATE TRIGGER loss BEFORE UPDATE ON customer FOR EACH ROW EXECUTE FUNCTION lose()",
+            "CREATE TRIGGER loss BEFORE UPDATE ON customer FOR EACH ROW \
+             SET NEW.c_data = IF(RAND() < 0.5, OLD.c_data, NEW.c_data)",
+        ],
+        end: ["DROP TRIGGER loss", "DROP TRIGGER loss ON customer; DROP FUNCTION lose", "DROP TRIGGER loss"],
+    },
+    Loss { found: "items", begin: ["UPDATE item SET i_price = i_price + 1 WHERE i_id = 4711"; 3], end: [""; 3] },
+];
+
+fn each_loss_is_found(database: &Database, workload: &OrderEntry, admin: &mut dyn Admin) {
+    let dialect = database.dialect();
+    let words = |of: &[&'static str; 3]| match dialect {
+        Dialect::Sqlite => of[0],
+        Dialect::Postgres => of[1],
+        Dialect::Mysql => of[2],
+    };
+    let mut expected = Vec::new();
+    for loss in LOSSES {
+        let before = workload.state(admin).unwrap();
+        admin.script(words(&loss.begin)).unwrap();
+        let (totals, _) = running::run(database, workload, CLIENTS, TRANSACTIONS_PER_CLIENT / 2);
+        admin.script(words(&loss.end)).unwrap();
+        let mut findings = workload.reconcile(&before, &workload.state(admin).unwrap(), &totals);
+        findings.extend(workload.check(admin, dialect, Moment::AfterTrial).unwrap());
+        // Stocks are held against their state before the run, everything else against all that ever happened.
+        expected.retain(|name| *name != "order-entry/stock-follows");
+        expected.push(format!("order-entry/{}", loss.found));
+        expected.sort();
+        let mut violated: Vec<_> =
+            findings.iter().filter(|finding| finding.is_violated()).map(|finding| finding.name.clone()).collect();
+        violated.sort();
+        assert_eq!(violated, expected, "{findings:#?}");
+    }
 }

@@ -130,3 +130,12 @@ LEFT JOIN (
     SELECT o_w_id, o_d_id, COUNT(o_carrier_id) - 2100 AS carried FROM orders GROUP BY o_w_id, o_d_id) o
     ON o_w_id = c_w_id AND o_d_id = c_d_id
 WHERE counted <> COALESCE(carried, 0);
+
+-- Every payment but the first puts what it was in front of the data of a customer with bad credit, with a bar at its end. That
+-- is never longer than 41 letters, so of 500 the last twelve are never cut off.
+-- statement: customer-data
+SELECT c_w_id, c_d_id, c_id FROM customer
+WHERE LENGTH(c_data) < 300 OR LENGTH(c_data) > 500 OR CASE
+    WHEN c_credit <> 'BC' THEN c_data LIKE '%|%'
+    WHEN c_payment_cnt > 13 THEN LENGTH(c_data) - LENGTH(REPLACE(c_data, '|', '')) < 12
+    ELSE LENGTH(c_data) - LENGTH(REPLACE(c_data, '|', '')) <> c_payment_cnt - 1 END;

@@ -1,25 +1,25 @@
--- The tables. They are kept in the order of their primary keys, which therefore come first. Text compares by its bytes,
--- as on every other engine; blanks at its end are not told.
+-- The tables. They are kept in the order of their primary keys, which therefore come first. Text compares as the database's
+-- default says; blanks at its end are not told.
 
 -- statement: rows
 CREATE TABLE {table} (
     id INTEGER NOT NULL, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '',
     PRIMARY KEY (id)
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB;
 
 -- statement: rows-numbered
 CREATE TABLE {table} (
     id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '',
     pad CHAR(60) NOT NULL DEFAULT '',
     PRIMARY KEY (id)
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB;
 
 -- For ids that clients scatter over more than four bytes.
 -- statement: rows-of-wide-ids
 CREATE TABLE {table} (
     id BIGINT NOT NULL, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '',
     PRIMARY KEY (id)
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB;
 
 -- The server numbers rows only where it finds the highest number by an index.
 -- statement: rows-without-key
@@ -27,13 +27,13 @@ CREATE TABLE {table} (
     id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '',
     pad CHAR(60) NOT NULL DEFAULT '',
     KEY {table}_xid (id)
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB;
 
 -- statement: wide-rows-without-key
 CREATE TABLE {table} (
     id BIGINT NOT NULL, k INTEGER NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', pad CHAR(60) NOT NULL DEFAULT '',
     KEY {table}_xid (id)
-) ENGINE = InnoDB CHARACTER SET utf8mb4 COLLATE utf8mb4_bin;
+) ENGINE = InnoDB;
 
 -- statement: numbers-only
 CREATE TABLE {table} (id INTEGER NOT NULL, k INTEGER NOT NULL DEFAULT 0, PRIMARY KEY (id)) ENGINE = InnoDB;
