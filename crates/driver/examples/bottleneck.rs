@@ -152,6 +152,7 @@ fn measure(what: &str, pacing: Pacing) -> Result<(), DriveError> {
         seed: 1,
         retries: 0,
         together: None,
+        away_limit_ms: 3_000,
     };
     let facts = drive(&OneStatement, &Timers, &plan, &Control::default(), &mut |_| ())?.facts;
     let done = facts.kinds[0].committed as f64 * 1_000.0 / facts.measured_ms as f64;

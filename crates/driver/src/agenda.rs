@@ -50,7 +50,11 @@ impl Wake for WakeUpCall {
 pub struct Agenda {
     ready: RefCell<VecDeque<u32>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
-    parked: RefCell<Vec<(u32, Role)>>,
+    /// Tasks without work: those for clients, and those for what was deferred.
+    parked: [RefCell<Vec<u32>>; 2],
+    /// Whether a task stands in one of these lists, by its token: lists are long where thousands of sessions are shared.
+    is_parked: RefCell<Vec<bool>>,
+    serves_all: Cell<bool>,
     call: Arc<WakeUpCall>,
 }
 
@@ -60,7 +64,9 @@ impl Agenda {
         Self {
             ready: RefCell::new(VecDeque::with_capacity(2 * tasks)),
             timers: RefCell::new(BinaryHeap::with_capacity(tasks)),
-            parked: RefCell::new(Vec::with_capacity(tasks)),
+            parked: [Vec::with_capacity(tasks), Vec::new()].map(RefCell::new),
+            is_parked: RefCell::new(Vec::with_capacity(tasks)),
+            serves_all: Cell::new(false),
             call: Arc::default(),
         }
     }
@@ -108,16 +114,24 @@ impl Agenda {
 
     /// Makes one task ready that has nothing to do and takes this work, if there is one.
     pub fn wake_one(&self, work: Role) -> bool {
-        let mut parked = self.parked.borrow_mut();
-        let Some(position) = parked.iter().position(|(_, role)| role.serves(work)) else { return false };
-        let (token, _) = parked.swap_remove(position);
+        let role = if self.serves_all.get() { Role::Both } else { work };
+        let Some(token) = self.parked_of(role).borrow_mut().pop() else { return false };
+        self.set_parked(token, false);
         self.wake(token);
         true
     }
 
+    /// Where a role's tasks stand while they have nothing to do. One that does everything is the only one there is.
+    fn parked_of(&self, role: Role) -> &RefCell<Vec<u32>> {
+        &self.parked[usize::from(role == Role::Deferred)]
+    }
+
     pub fn wake_all_parked(&self) {
-        for (token, _) in self.parked.borrow_mut().drain(..) {
-            self.wake(token);
+        for list in &self.parked {
+            for token in list.borrow_mut().drain(..) {
+                self.set_parked(token, false);
+                self.wake(token);
+            }
         }
     }
 
@@ -136,16 +150,34 @@ impl Agenda {
 
     /// Waits until there may be work again; the caller looks and parks again if there is none.
     pub async fn park(&self, token: u32, role: Role) {
-        let parked = Cell::new(false);
+        let asked = Cell::new(false);
         poll_fn(|_| {
-            if parked.replace(true) {
-                self.parked.borrow_mut().retain(|(other, _)| *other != token);
+            if asked.replace(true) {
+                // Whoever wakes a task takes it from its list; one that is polled for no reason still stands there.
+                if self.is_parked(token) {
+                    self.set_parked(token, false);
+                    self.parked_of(role).borrow_mut().retain(|other| *other != token);
+                }
                 return Poll::Ready(());
             }
-            self.parked.borrow_mut().push((token, role));
+            self.set_parked(token, true);
+            self.serves_all.set(role == Role::Both);
+            self.parked_of(role).borrow_mut().push(token);
             Poll::Pending
         })
         .await;
+    }
+
+    fn is_parked(&self, token: u32) -> bool {
+        self.is_parked.borrow().get(token as usize).copied().unwrap_or(false)
+    }
+
+    fn set_parked(&self, token: u32, parked: bool) {
+        let (mut all, place) = (self.is_parked.borrow_mut(), token as usize);
+        if all.len() <= place {
+            all.resize(place + 1, false);
+        }
+        all[place] = parked;
     }
 
     pub async fn pause(&self, clock: &impl Clock, token: u32, until: Nanos) {
@@ -166,6 +198,8 @@ impl Agenda {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::Pin;
+    use std::task::Context;
 
     #[test]
     fn timers_fire_in_order_and_not_before() {
@@ -194,12 +228,27 @@ mod tests {
     #[test]
     fn work_wakes_only_a_task_that_takes_it() {
         let agenda = Agenda::new(4);
-        agenda.parked.borrow_mut().extend([(1, Role::Clients), (2, Role::Deferred)]);
-        agenda.wake_one(Role::Deferred);
-        agenda.wake_one(Role::Deferred);
+        let _parked = [parked(&agenda, 1, Role::Clients), parked(&agenda, 2, Role::Deferred)];
+        assert!(agenda.wake_one(Role::Deferred) && !agenda.wake_one(Role::Deferred));
         assert_eq!((agenda.next_ready(), agenda.next_ready()), (Some(2), None));
-        agenda.parked.borrow_mut().push((9, Role::Both));
-        agenda.wake_one(Role::Deferred);
+        let agenda = Agenda::new(1);
+        let _parked = parked(&agenda, 9, Role::Both);
+        assert!(agenda.wake_one(Role::Deferred) && !agenda.wake_one(Role::Clients));
         assert_eq!(agenda.next_ready(), Some(9));
+    }
+
+    /// Polled once, as a task is that finds no work.
+    fn parked<'a>(agenda: &'a Agenda, token: u32, role: Role) -> Pin<Box<dyn Future<Output = ()> + 'a>> {
+        let mut park: Pin<Box<dyn Future<Output = ()> + 'a>> = Box::pin(agenda.park(token, role));
+        assert!(park.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
+        park
+    }
+
+    #[test]
+    fn a_task_that_was_polled_for_no_reason_is_not_woken_for_work_that_it_does_not_wait_for() {
+        let agenda = Agenda::new(4);
+        let mut park = parked(&agenda, 1, Role::Clients);
+        assert!(park.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
+        assert!(!agenda.wake_one(Role::Clients));
     }
 }

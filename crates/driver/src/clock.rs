@@ -39,6 +39,10 @@ impl Nanos {
         (self.0 + NANOS_PER_MICRO / 2) / NANOS_PER_MICRO
     }
 
+    pub const fn as_millis(self) -> u64 {
+        self.0 / NANOS_PER_MILLI
+    }
+
     pub const fn whole_seconds(self) -> u64 {
         self.0 / NANOS_PER_SECOND
     }

@@ -32,14 +32,28 @@ impl Latencies {
     }
 }
 
+/// Sparse counts that are added up one after the other. No larger than a histogram, however many are added.
+#[derive(Debug, Clone, Default)]
+pub struct Sum(BTreeMap<u64, u32>);
+
+impl Sum {
+    pub fn add(&mut self, counts: &SparseCounts) {
+        for &(value, count) in counts {
+            let entry = self.0.entry(value).or_default();
+            *entry = entry.saturating_add(count);
+        }
+    }
+
+    pub fn counts(&self) -> SparseCounts {
+        self.0.iter().map(|(value, count)| (*value, *count)).collect()
+    }
+}
+
 /// The sum of several sparse counts.
 pub fn sum<'a>(parts: impl IntoIterator<Item = &'a SparseCounts>) -> SparseCounts {
-    let mut total = BTreeMap::<u64, u32>::new();
-    for &(value, count) in parts.into_iter().flatten() {
-        let entry = total.entry(value).or_default();
-        *entry = entry.saturating_add(count);
-    }
-    total.into_iter().collect()
+    let mut total = Sum::default();
+    parts.into_iter().for_each(|part| total.add(part));
+    total.counts()
 }
 
 pub fn total(counts: &SparseCounts) -> u64 {

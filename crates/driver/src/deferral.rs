@@ -1,16 +1,26 @@
-//! The bounded queue between clients and the background session that executes what they deferred.
+//! The bounded queue between clients and the background sessions that execute what they deferred.
 //!
-//! A client's part of a deferred transaction ends when it is queued; that moment is when the transaction is due.
-//! When the queue is full the client waits until there is room, and that is counted.
+//! A client's part of a deferred transaction ends when it is queued, and the transaction is due from when the client
+//! wanted that: a client that has to wait because the queue is full waits in the transaction's response time, and it is
+//! counted. Background sessions are a pool: it begins in proportion to the clients, and grows while work is overdue.
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
+use crate::recorder::Backlog;
+use record::trial::Deferred;
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// Queued transactions of one shard. Far more than a background session that keeps up ever has before it, and few
-/// enough to be drained in seconds when the driving ends.
-pub const QUEUE_CAPACITY: usize = 256;
+/// Transactions that may be queued, all shards together. Far more than background sessions that keep up ever have before
+/// them, and few enough to take little memory.
+pub const QUEUE_CAPACITY: usize = 2_048;
+
+/// There is a background session for so many that serve clients, and at least one for each shard.
+pub const CLIENTS_FOR_ONE: usize = 8;
+
+/// The pool grows when the oldest transaction has waited so long: a multiple of what a transaction takes that is not
+/// held up, and so short that clients notice nothing.
+pub const OVERDUE_AFTER: Nanos = Nanos::from_millis(100);
 
 /// Result lines kept, all shards together; enough for hours at small rates and some megabytes at most.
 pub const LOG_LINES_MAX: usize = 20_000;
@@ -27,48 +37,20 @@ pub struct Job<I> {
     pub thinking: Nanos,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct DeferredTotals {
-    pub queued: u64,
-    pub done: u64,
-    pub failed: u64,
-    /// Still in the queue when driving ended for good.
-    pub abandoned: u64,
-    /// How often a client had to wait because the queue was full.
-    pub waits_for_room: u64,
-    /// Arrivals that found the queue full: whoever sends them does not wait.
-    pub turned_away: u64,
-    pub longest_queue: u64,
-}
-
-impl DeferredTotals {
-    pub fn absorb(&mut self, other: &Self) {
-        self.queued += other.queued;
-        self.done += other.done;
-        self.failed += other.failed;
-        self.abandoned += other.abandoned;
-        self.waits_for_room += other.waits_for_room;
-        self.turned_away += other.turned_away;
-        self.longest_queue = self.longest_queue.max(other.longest_queue);
-    }
-}
-
 /// What is to be executed now, and the client whose transaction took its place in the queue, with its think time.
 type Taken<I> = (Job<I>, Option<(ClientIndex, Nanos)>);
 
 /// A client that cannot go on before what it defers is queued.
 struct Waiting<I> {
     client: ClientIndex,
-    kind: u16,
-    input: I,
-    thinking: Nanos,
+    job: Job<I>,
 }
 
 pub struct Deferral<I> {
     queue: VecDeque<Job<I>>,
     waiting: VecDeque<Waiting<I>>,
     capacity: usize,
-    totals: DeferredTotals,
+    totals: Deferred,
 }
 
 impl<I> Deferral<I> {
@@ -78,28 +60,27 @@ impl<I> Deferral<I> {
             queue: VecDeque::with_capacity(capacity),
             waiting: VecDeque::with_capacity(clients),
             capacity,
-            totals: DeferredTotals::default(),
+            totals: Deferred::default(),
         }
     }
 
     /// Queues the transaction and returns true, or lets its client wait for room and returns false.
-    pub fn offer(&mut self, client: ClientIndex, job: Job<I>, now: Nanos) -> bool {
-        let Job { kind, input, thinking, .. } = job;
+    pub fn offer(&mut self, client: ClientIndex, job: Job<I>) -> bool {
         if self.queue.len() >= self.capacity {
-            self.totals.waits_for_room += 1;
-            self.waiting.push_back(Waiting { client, kind, input, thinking });
+            self.totals.held_up += 1;
+            self.waiting.push_back(Waiting { client, job });
             return false;
         }
-        self.enqueue(kind, input, now);
+        self.enqueue(job);
         true
     }
 
     /// Queues the transaction of somebody who does not wait, or turns it away.
-    pub fn offer_or_leave(&mut self, job: Job<I>, now: Nanos) {
+    pub fn offer_or_leave(&mut self, job: Job<I>) {
         if self.queue.len() >= self.capacity {
             self.totals.turned_away += 1;
         } else {
-            self.enqueue(job.kind, job.input, now);
+            self.enqueue(job);
         }
     }
 
@@ -108,22 +89,32 @@ impl<I> Deferral<I> {
     }
 
     /// Takes the oldest transaction, and lets the client go on for whose transaction this made room.
-    pub fn take(&mut self, now: Nanos) -> Option<Taken<I>> {
+    pub fn take(&mut self) -> Option<Taken<I>> {
         let job = self.queue.pop_front()?;
-        let admitted = self.waiting.pop_front().map(|Waiting { client, kind, input, thinking }| {
-            self.enqueue(kind, input, now);
+        let admitted = self.waiting.pop_front().map(|Waiting { client, job }| {
+            let thinking = job.thinking;
+            self.enqueue(job);
             (client, thinking)
         });
         Some((job, admitted))
+    }
+
+    pub fn backlog(&self) -> Backlog {
+        Backlog { waiting: (self.queue.len() + self.waiting.len()) as u64, queued: self.totals.queued }
     }
 
     pub fn is_empty(&self) -> bool {
         self.queue.is_empty()
     }
 
-    /// Driving begins to end: who still waits for room has queued nothing.
-    pub fn admit_no_more(&mut self) {
-        self.waiting.clear();
+    /// Driving begins to end: who still waits for room goes home. What they had to hand over has waited until now.
+    pub fn admit_no_more(&mut self) -> impl Iterator<Item = Job<I>> + '_ {
+        self.waiting.drain(..).map(|waiting| waiting.job)
+    }
+
+    /// What nobody will execute any more.
+    pub fn left(&self) -> impl Iterator<Item = &Job<I>> {
+        self.queue.iter()
     }
 
     pub fn ended(&mut self, well: bool) {
@@ -131,12 +122,12 @@ impl<I> Deferral<I> {
     }
 
     /// Totals at the end; what is still queued counts as abandoned.
-    pub fn totals(&self) -> DeferredTotals {
-        DeferredTotals { abandoned: self.queue.len() as u64, ..self.totals }
+    pub fn totals(&self) -> Deferred {
+        Deferred { abandoned: self.queue.len() as u64, ..self.totals }
     }
 
-    fn enqueue(&mut self, kind: u16, input: I, now: Nanos) {
-        self.queue.push_back(Job { input, kind, due: now, client: None, thinking: Nanos::ZERO });
+    fn enqueue(&mut self, job: Job<I>) {
+        self.queue.push_back(Job { client: None, thinking: Nanos::ZERO, ..job });
         self.totals.queued += 1;
         self.totals.longest_queue = self.totals.longest_queue.max(self.queue.len() as u64);
     }
@@ -195,41 +186,47 @@ pub fn render(kinds: &[&str], shards: &[ResultLines]) -> String {
 mod tests {
     use super::*;
 
-    fn job<I>(kind: u16, input: I, thinking: u64) -> Job<I> {
-        Job { input, kind, due: Nanos(0), client: None, thinking: Nanos(thinking) }
+    fn job<I>(input: I, due: u64, thinking: u64) -> Job<I> {
+        Job { input, kind: 3, due: Nanos(due), client: Some(9), thinking: Nanos(thinking) }
     }
 
     #[test]
     fn who_does_not_wait_is_turned_away_from_a_full_queue() {
         let mut deferral = Deferral::new(1, 4);
-        deferral.offer_or_leave(job(0, "a", 0), Nanos(1));
-        deferral.offer_or_leave(job(0, "b", 0), Nanos(2));
+        deferral.offer_or_leave(job("a", 1, 0));
+        deferral.offer_or_leave(job("b", 2, 0));
         assert_eq!((deferral.totals().queued, deferral.totals().turned_away), (1, 1));
     }
 
     #[test]
-    fn a_full_queue_makes_the_client_wait_and_counts_it() {
+    fn who_waits_for_room_does_so_in_the_response_of_what_it_defers() {
         let mut deferral = Deferral::new(2, 4);
-        assert!(deferral.offer(0, job(3, "a", 0), Nanos(1)));
-        assert!(deferral.offer(1, job(3, "b", 0), Nanos(2)));
-        assert!(!deferral.offer(2, job(3, "c", 70), Nanos(3)));
-        let (job, admitted) = deferral.take(Nanos(9)).unwrap();
+        assert!(deferral.offer(0, job("a", 1, 0)));
+        assert!(deferral.offer(1, job("b", 2, 0)));
+        assert!(!deferral.offer(2, job("c", 3, 70)));
+        assert_eq!(deferral.backlog(), Backlog { waiting: 3, queued: 2 });
+        let (job, admitted) = deferral.take().unwrap();
         assert_eq!((job.input, job.due, admitted), ("a", Nanos(1), Some((2, Nanos(70)))));
-        assert_eq!(deferral.take(Nanos(10)).unwrap().0.input, "b");
-        let (late, admitted) = deferral.take(Nanos(11)).unwrap();
-        assert_eq!((late.input, late.due, admitted), ("c", Nanos(9), None), "due when it was queued");
+        assert_eq!(deferral.take().unwrap().0.input, "b");
+        let (late, admitted) = deferral.take().unwrap();
+        assert_eq!(
+            (late.input, late.due, late.client, admitted),
+            ("c", Nanos(3), None, None),
+            "due when it was wanted"
+        );
         let totals = deferral.totals();
-        assert_eq!((totals.queued, totals.waits_for_room, totals.longest_queue, totals.abandoned), (3, 1, 2, 0));
+        assert_eq!((totals.queued, totals.held_up, totals.longest_queue, totals.abandoned), (3, 1, 2, 0));
     }
 
     #[test]
     fn what_is_left_is_abandoned() {
         let mut deferral = Deferral::new(1, 4);
-        deferral.offer(0, job(0, 'x', 0), Nanos(0));
-        deferral.offer(1, job(0, 'y', 0), Nanos(0));
-        deferral.admit_no_more();
+        deferral.offer(0, job('x', 0, 0));
+        deferral.offer(1, job('y', 5, 0));
+        assert_eq!(deferral.admit_no_more().map(|job| job.due).collect::<Vec<_>>(), [Nanos(5)]);
         assert_eq!(deferral.totals().abandoned, 1, "a client that waits for room has queued nothing");
-        assert_eq!(deferral.take(Nanos(5)).unwrap().1, None);
+        assert_eq!(deferral.left().count(), 1);
+        assert_eq!(deferral.take().unwrap().1, None);
     }
 
     #[test]

@@ -4,15 +4,16 @@ use crate::arrivals::Share;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::deferral::LOG_LINES_MAX;
 use crate::errors::ErrorBook;
-use crate::live::Gathering;
-use crate::merge::{Names, merge};
+use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Tick};
 use crate::reactor::Epoll;
 use crate::sessions::{self, Opened, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Note, Progress, Published, Signals};
+use crate::stall;
 use crate::window::Window;
-use engines::session::Connect;
+use engines::session::{BoxedOpener, Connect, Opener};
+use record::trial::Stalls;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::any::Any;
 use std::num::NonZeroU64;
@@ -26,7 +27,7 @@ const START_LEAD: Nanos = Nanos::from_millis(20);
 /// How often a driver that waits for its start looks whether it was told.
 const START_POLL: Duration = Duration::from_millis(1);
 
-/// If for so long errors are seen and nothing succeeds, nothing will.
+/// If there are errors for so many seconds in a row, and nothing has ever succeeded, nothing will.
 const ALL_FAIL_AFTER_S: u64 = 5;
 
 /// Says that a thread is over, also when it panics; in that case the others must not go on either.
@@ -60,29 +61,34 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     let shards = shard_count(plan)?;
     let signals = Signals::new(control);
     let (notes, inbox) = channel();
-    let published: Vec<Published> = (0..shards).map(|_| Published::to(notes.clone())).collect();
+    let published: Vec<Published> = (0..shards).map(|shard| Published::of(shard, notes.clone())).collect();
     let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
         for (shard, published) in (0..shards).zip(&published) {
             let (start_sender, start) = channel();
             let farewell = Farewell { notes: notes.clone(), signals: &signals };
-            let place = Place { share: Share { shard, of: shards }, published, start };
+            let opener = connect.opener(scope);
+            let place = Place { share: Share { shard, of: shards }, published, start, opener };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push((handle, start_sender));
         }
         let began = start_together(&inbox, &threads, plan, &signals, see);
-        let all_failed = began.is_some_and(|window| {
+        let watched = began.map(|window| {
+            let (over, is_over) = channel();
+            let stalls = scope.spawn(move || stall::watch(window, &is_over));
             let gathering = Gathering::new(names, window, published.len());
             let mut watch = Watch::new(window, &published, &signals, gathering);
             watch.until_over(&inbox, shards, see);
-            watch.all_failed
+            drop(over);
+            // That thread computes nothing that could fail.
+            (watch, stalls.join().unwrap_or_default())
         });
         // Threads that still wait for a start see their channel close and return.
         let (handles, starts): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
         drop(starts);
         let results = handles.into_iter().map(join).collect();
-        conclude(names, plan, began, all_failed, results)
+        conclude(plan, watched, results)
     })
 }
 
@@ -110,17 +116,18 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     Ok(wanted.clamp(1, plan.pacing.sessions()))
 }
 
-struct Place<'a> {
+struct Place<'a, S> {
     share: Share,
     published: &'a Published,
     start: Receiver<Nanos>,
+    opener: Option<BoxedOpener<'a, S>>,
 }
 
 fn shard_thread<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_>,
+    place: &Place<'_, C::Session>,
     farewell: &Farewell<'_>,
 ) -> ShardResult {
     be_punctual();
@@ -158,7 +165,7 @@ fn open_and_drive<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_>,
+    place: &Place<'_, C::Session>,
     farewell: &Farewell<'_>,
 ) -> ShardResult {
     let signals = farewell.signals;
@@ -168,14 +175,21 @@ fn open_and_drive<W: Workload, C: Connect>(
     let opened: Opened<C::Session> = sessions::open(connect, &reactor, &roster, stopped)?;
     let _ = farewell.notes.send(Note::Ready);
     let Ok(start) = place.start.recv() else { return Err(DriveError::NotStarted) };
-    let around =
-        Surroundings { connect, clock: &MonotonicClock, reactor: &reactor, signals, published: place.published };
+    let around = Surroundings {
+        connect,
+        opener: place.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
+        clock: &MonotonicClock,
+        reactor: &reactor,
+        signals,
+        published: place.published,
+    };
     let assignment = Assignment {
         workload,
         pacing: plan.pacing,
         share: place.share,
         seed: plan.seed,
         retries: plan.retries,
+        away_limit: Nanos::from_millis(plan.away_limit_ms),
         window: Window::new(plan, start),
         log_lines: LOG_LINES_MAX / place.share.of as usize,
     };
@@ -193,7 +207,7 @@ fn start_together<T>(
     for _ in threads {
         // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
         match inbox.recv() {
-            Ok(Note::Ready | Note::Closed(_)) => {}
+            Ok(Note::Ready | Note::Closed { .. }) => {}
             Ok(Note::Over) | Err(_) => return None,
         }
     }
@@ -218,7 +232,7 @@ fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
             return Some(Nanos::ZERO);
         }
         match inbox.recv_timeout(START_POLL) {
-            Err(RecvTimeoutError::Timeout) | Ok(Note::Ready | Note::Closed(_)) => {}
+            Err(RecvTimeoutError::Timeout) | Ok(Note::Ready | Note::Closed { .. }) => {}
             Ok(Note::Over) | Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
@@ -250,8 +264,8 @@ impl<'a> Watch<'a> {
             match inbox.recv_timeout(next.since(MonotonicClock.now()).as_duration()) {
                 Ok(Note::Over) => over += 1,
                 Ok(Note::Ready) => {}
-                Ok(Note::Closed(second)) => {
-                    if let Some(seen) = self.gathering.take(*second) {
+                Ok(Note::Closed { shard, second }) => {
+                    if let Some(seen) = self.gathering.take(shard, *second) {
                         see(Seen::Second(seen));
                     }
                 }
@@ -288,16 +302,14 @@ impl<'a> Watch<'a> {
 #[derive(Debug, Default)]
 struct FailureWatch {
     seconds_of_errors: u64,
+    something_succeeded: bool,
 }
 
 impl FailureWatch {
     fn all_fail(&mut self, tick: &Tick) -> bool {
-        if tick.committed > 0 {
-            self.seconds_of_errors = 0;
-        } else if tick.errors > 0 {
-            self.seconds_of_errors += 1;
-        }
-        self.seconds_of_errors >= ALL_FAIL_AFTER_S
+        self.something_succeeded |= tick.committed > 0;
+        self.seconds_of_errors = if tick.errors > 0 { self.seconds_of_errors + 1 } else { 0 };
+        !self.something_succeeded && self.seconds_of_errors >= ALL_FAIL_AFTER_S
     }
 }
 
@@ -310,12 +322,11 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
 }
 
-/// One result out of many: the first real failure if there is one, else everything merged.
+/// One result out of many: the first real failure if there is one, else everything merged. A database that went away
+/// after it had worked takes nothing of that with it.
 fn conclude(
-    names: Names,
     plan: &DrivePlan,
-    began: Option<Window>,
-    all_failed: bool,
+    watched: Option<(Watch<'_>, Stalls)>,
     results: Vec<ShardResult>,
 ) -> Result<Driven, DriveError> {
     let mut reports = Vec::with_capacity(results.len());
@@ -331,20 +342,23 @@ fn conclude(
     }
     // A shard that was not started is a consequence of another's failure.
     failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
-    if let Some(failure) = failures.into_iter().next() {
-        return Err(failure);
+    let mut broke_off = None;
+    match failures.into_iter().next() {
+        Some(gone @ DriveError::Gone { .. }) => broke_off = Some(gone),
+        Some(failure) => return Err(failure),
+        None => {}
     }
-    let Some(window) = began else { return Err(DriveError::NotStarted) };
-    let failing = all_failed || nothing_ended_well(&reports);
-    match most_frequent_error(&reports).filter(|_| failing) {
+    let Some((Watch { gathering, all_failed, .. }, stalls)) = watched else { return Err(DriveError::NotStarted) };
+    let most_frequent = most_frequent_error(&reports);
+    let driven = gathering.conclude(plan, reports, stalls);
+    let nothing_ended_well = driven.facts.whole_run.iter().all(|totals| totals.finished() == 0);
+    if let Some(gone) = broke_off {
+        return if nothing_ended_well { Err(gone) } else { Ok(Driven { broke_off: Some(gone.to_string()), ..driven }) };
+    }
+    match most_frequent.filter(|_| all_failed || nothing_ended_well) {
         Some(message) => Err(DriveError::AllFail { message }),
-        None => Ok(merge(names, plan, &window, reports)),
+        None => Ok(driven),
     }
-}
-
-fn nothing_ended_well(reports: &[ShardReport]) -> bool {
-    let mut kinds = reports.iter().flat_map(|report| &report.seconds).flat_map(|second| &second.kinds);
-    kinds.all(|kind| kind.committed + kind.rolled_back == 0)
 }
 
 fn most_frequent_error(reports: &[ShardReport]) -> Option<String> {
@@ -368,6 +382,9 @@ mod tests {
         let mut watch = FailureWatch::default();
         assert!((0..100).all(|_| !watch.all_fail(&tick(0, 0))), "slow is not failed");
         assert!((0..100).all(|_| !watch.all_fail(&tick(1, 900))), "neither is one success a second");
+        assert!((0..100).all(|_| !watch.all_fail(&tick(0, 3))), "what worked once may work again");
+        let mut watch = FailureWatch::default();
+        assert!((0..4).all(|_| !watch.all_fail(&tick(0, 3))) && !watch.all_fail(&tick(0, 0)), "others may be at work");
         let until = (1..100).find(|_| watch.all_fail(&tick(0, 3)));
         assert_eq!(until, Some(ALL_FAIL_AFTER_S));
     }

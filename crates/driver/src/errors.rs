@@ -1,36 +1,72 @@
-//! Errors seen while driving, counted by message, with a bound on how many messages are told apart.
+//! Errors seen while driving, counted by code, with one message for each code.
+//!
+//! Messages differ each time (a deadlock names its processes), so telling them apart would fill the book with one kind of
+//! trouble and hide the next. A code says what kind it is.
 
+use engines::session::SessionError;
 use std::collections::BTreeMap;
 
-const MESSAGES_MAX: usize = 40;
+/// Codes told apart; a database has hundreds, and a run sees a handful.
+const CODES_MAX: usize = 40;
 const MESSAGE_CHARS_MAX: usize = 200;
 const OTHERS: &str = "other errors";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ErrorBook(BTreeMap<String, u64>);
+struct Seen {
+    /// The first line of the first one.
+    message: String,
+    count: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ErrorBook(BTreeMap<String, Seen>);
 
 impl ErrorBook {
-    pub fn note(&mut self, message: &str) {
-        self.add(message.chars().take(MESSAGE_CHARS_MAX).collect(), 1);
+    pub fn note(&mut self, error: &SessionError) {
+        let code = code_of(error);
+        if let Some(seen) = self.0.get_mut(code) {
+            seen.count += 1;
+            return;
+        }
+        let text = error.to_string();
+        let message = text.lines().next().unwrap_or_default().chars().take(MESSAGE_CHARS_MAX).collect();
+        self.add(code.to_owned(), Seen { message, count: 1 });
     }
 
     pub fn absorb(&mut self, other: Self) {
-        for (message, count) in other.0 {
-            self.add(message, count);
+        for (code, seen) in other.0 {
+            self.add(code, seen);
         }
     }
 
     pub fn most_frequent(&self) -> Option<&str> {
-        self.0.iter().max_by_key(|(_, count)| **count).map(|(message, _)| message.as_str())
+        self.0.values().max_by_key(|seen| seen.count).map(|seen| seen.message.as_str())
     }
 
+    /// One message for each code.
     pub fn into_counts(self) -> BTreeMap<String, u64> {
-        self.0
+        let mut counts = BTreeMap::new();
+        for seen in self.0.into_values() {
+            *counts.entry(seen.message).or_default() += seen.count;
+        }
+        counts
     }
 
-    fn add(&mut self, message: String, count: u64) {
-        let known = self.0.contains_key(&message) || self.0.len() < MESSAGES_MAX;
-        *self.0.entry(if known { message } else { OTHERS.to_owned() }).or_default() += count;
+    fn add(&mut self, code: String, seen: Seen) {
+        let is_told_apart = self.0.contains_key(&code) || self.0.len() < CODES_MAX;
+        let (code, message) = if is_told_apart { (code, seen.message) } else { (OTHERS.to_owned(), OTHERS.to_owned()) };
+        self.0.entry(code).or_insert(Seen { message, count: 0 }).count += seen.count;
+    }
+}
+
+/// The database's own code, or else what kind of trouble it is.
+fn code_of(error: &SessionError) -> &str {
+    match error {
+        SessionError::Retryable { code, .. } | SessionError::Refused { code, .. } => code,
+        SessionError::Lost(_) => "connection lost",
+        SessionError::Insecure { .. } => "no secure connection",
+        SessionError::Protocol(_) => "protocol error",
+        SessionError::Unexpected { statement, .. } => statement,
     }
 }
 
@@ -38,17 +74,34 @@ impl ErrorBook {
 mod tests {
     use super::*;
 
+    fn refused(code: &str, message: &str) -> SessionError {
+        SessionError::Refused { code: code.to_owned(), message: message.to_owned() }
+    }
+
     #[test]
-    fn messages_are_bounded_and_none_is_uncounted() {
+    fn a_hundred_deadlocks_are_one_entry_and_do_not_hide_what_else_happens() {
+        let mut book = ErrorBook::default();
+        for process in 0..100 {
+            book.note(&refused("40P01", &format!("deadlock detected\nProcess {process} waits for ShareLock")));
+        }
+        book.note(&refused("23505", "duplicate key"));
+        assert_eq!(book.most_frequent(), Some("40P01: deadlock detected"));
+        let counts = book.into_counts();
+        let counts: Vec<_> = counts.iter().map(|(message, count)| (message.as_str(), *count)).collect();
+        assert_eq!(counts, [("23505: duplicate key", 1), ("40P01: deadlock detected", 100)]);
+    }
+
+    #[test]
+    fn codes_are_bounded_and_no_error_is_uncounted() {
         let mut book = ErrorBook::default();
         for number in 0..100 {
-            book.note(&format!("row {number:03} is locked"));
+            book.note(&refused(&format!("{number:05}"), "odd"));
         }
-        book.note("row 001 is locked");
-        assert_eq!(book.most_frequent(), Some(OTHERS));
+        let mut again = ErrorBook::default();
+        again.note(&refused("00001", "odd, said otherwise"));
+        book.absorb(again);
         let counts = book.into_counts();
-        assert_eq!(counts.len(), MESSAGES_MAX + 1);
-        assert_eq!(counts.values().sum::<u64>(), 101);
-        assert_eq!(counts["row 001 is locked"], 2);
+        assert_eq!(counts.len(), CODES_MAX + 1);
+        assert_eq!((counts.values().sum::<u64>(), counts["00001: odd"]), (101, 2));
     }
 }

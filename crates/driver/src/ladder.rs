@@ -8,7 +8,6 @@
 //! chosen number of clients afresh.
 
 use crate::plan::Driven;
-use record::intervals::Span;
 use record::ladder::{ClimbEnd, Rung};
 use record::trial::KindTotals;
 
@@ -59,20 +58,7 @@ const SHARD_FULL: f64 = 0.9;
 /// One step, from what was driven in it.
 pub fn rung(clients: u32, driven: &Driven) -> Rung {
     let facts = &driven.facts;
-    let counted = |kind: u16| {
-        let name = driven.measured.kinds.get(usize::from(kind));
-        name.is_some_and(|name| facts.metric.counted.contains(name))
-    };
-    let each_second: Vec<f64> = driven
-        .measured
-        .intervals
-        .iter()
-        .filter(|interval| interval.measured)
-        .map(|interval| {
-            let parts = interval.kinds.iter().filter(|part| part.span == Span::Response && counted(part.kind));
-            parts.map(record::intervals::KindInterval::count).sum::<u64>() as f64
-        })
-        .collect();
+    let each_second: Vec<f64> = driven.seconds.iter().map(|second| second.counted as f64).collect();
     let (per_second, standard_error) = mean_and_error(&each_second);
     let finished: u64 = facts.kinds.iter().map(KindTotals::finished).sum();
     let failed: u64 = facts.kinds.iter().map(|kind| kind.failed).sum();

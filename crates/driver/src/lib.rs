@@ -10,7 +10,7 @@
 //! ```text
 //!   calling thread                       one thread for each shard
 //!   ──────────────                       ─────────────────────────────────────────────────────────────
-//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client; one for deferred work
+//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client; some for deferred work
 //!     │  ◀──────────── ready ────────────┘                     (in process: one session for everything)
 //!     │ ── one start for all ──────────▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
 //!     │                                     ▲                      │                                  │
@@ -20,8 +20,9 @@
 //!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ deferral? ─▶ queue
 //!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ client due again
 //!     │ ◀── published: relaxed atomics ──┤
+//!     │ ◀── each second when it is over ─┤   (more sessions come from a thread that opens them aside)
 //!     ├─▶ see: ticks, and each second    │
-//!     │ ◀── ShardReport: seconds, … ─────┘ at the end
+//!     │ ◀── ShardReport ─────────────────┘ at the end
 //!   merge ─▶ Driven
 //! ```
 //!
@@ -35,10 +36,11 @@
 //! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
 //! | `users.rs` | from the plan's pacing to the clients of a shard |
-//! | `deferral.rs` | the bounded queue of deferred transactions |
+//! | `deferral.rs`, `pool.rs` | the bounded queue of deferred transactions, and the sessions that execute them |
+//! | `openings.rs`, `ending.rs` | sessions that are opened aside; what becomes of those who wait at the end |
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
-//! | `merge.rs`, `testimony.rs` | from shards to one result; the driver about itself |
-//! | `live.rs` | each second as it will be in the result, while driving goes on |
+//! | `merge.rs`, `testimony.rs` | from the seconds of shards to one series and one result; the driver about itself |
+//! | `stall.rs` | how long the load engine itself stood still |
 //! | `ladder.rs` | how many clients to try next on the way to the peak |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
 //! | `rehearsal/` | tests: shards on a virtual clock, sessions with known service times |
@@ -48,12 +50,11 @@
 //! * Tasks share their shard by `Cell` and `RefCell`: no borrow may live across an `.await`.
 //! * A task may be polled without a reason (an edge for a socket that became writable, a stale wake-up). Every future
 //!   here and in `engines` takes that; a new one must too.
-//! * A session is opened again on the shard's thread, and opening blocks. While that lasts, the shard's other clients
-//!   wait, which shows in their response. It happens only after a session was lost, and losses are in the record.
 //! * What cannot be interrupted is waited for: a call into an in-process engine, and a connection that is being opened.
 //!   Both have limits of the engine's own.
 //! * A transaction that lost its session counts as failed, yet the database may have committed it. Reconcile totals
-//!   with the database only where `sessions_lost` and `unfinished` are zero.
+//!   with the database only where `losses` and `unended` are empty.
+//! * Nothing may grow with the time that is driven: a second is handed on when it is over, and only sums are kept.
 //! * Totals are sums over seconds and nothing else. A figure that is kept beside them will disagree one day.
 //! * For an in-process engine the threads' CPU time contains the database's, and `busiest_shard` leaves out the time
 //!   inside transactions. The record says `in_process`.
@@ -66,13 +67,15 @@ mod clock;
 mod counts;
 mod deferral;
 mod drive;
+mod ending;
 mod endpoint;
 mod errors;
 pub mod ladder;
-mod live;
 mod merge;
+mod openings;
 mod pacing;
 pub mod plan;
+mod pool;
 mod reactor;
 mod recorder;
 #[cfg(test)]
@@ -81,6 +84,7 @@ mod retry;
 mod sessions;
 mod shard;
 mod signals;
+mod stall;
 mod task;
 mod testimony;
 mod users;

@@ -1,20 +1,21 @@
-//! From the reports of the shards to what the driver says: one series of seconds, totals, and its account of itself.
+//! From what shards hand on to what the driver says: one series of seconds, totals, and its account of itself.
 //!
-//! Pure. Every total is a sum over seconds, and every sum over shards, so a run split over more shards says the same.
+//! Pure. A second is handed on as soon as every shard has closed it, and only its sums are kept. Every total is a sum
+//! over those seconds, and every sum over shards, so a run split over more shards says the same.
 
 use crate::clock::Nanos;
-use crate::counts;
-use crate::deferral::{self, DeferredTotals, ResultLines};
+use crate::counts::{self, SparseCounts, Sum};
+use crate::deferral::{self, ResultLines};
+use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{DrivePlan, Driven};
+use crate::plan::{DrivePlan, Driven, SecondDone, SecondSeen};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
-use crate::testimony::testify;
+use crate::testimony::{ShardTime, Times, testify};
 use crate::window::Window;
-use record::intervals::{Interval, KindInterval, Measured, Span};
-use record::trial::{DriverFacts, KindTotals, Metric, Pacing, Queue, Work};
-use serde_json::{Map, Value, json};
+use record::intervals::{Interval, KindInterval, Span};
+use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Pacing, Queue, Stalls, Unended, Work};
 use std::collections::BTreeMap;
 use workloads::workload::{Kind, Tally};
 
@@ -27,50 +28,231 @@ pub struct Names {
     pub counters: &'static [&'static str],
 }
 
-pub fn merge(names: Names, plan: &DrivePlan, window: &Window, shards: Vec<ShardReport>) -> Driven {
-    // A second counts only if every shard drove through all of it.
-    let complete = shards.iter().map(|shard| window.second_of(shard.closed_at)).min().unwrap_or(0);
-    let complete = complete.min(window.seconds());
-    let measured_s = complete.saturating_sub(window.warmup_s);
-    let is_measured = |second: &&Second| window.is_measured(second.index) && second.index < complete;
-    let per_shard: Vec<Vec<&Second>> =
-        shards.iter().map(|shard| shard.seconds.iter().filter(is_measured).collect()).collect();
-    let measured = || per_shard.iter().flatten().copied();
-    let whole = || shards.iter().flat_map(|shard| &shard.seconds);
-    let facts = DriverFacts {
-        placement: String::new(),
-        warmup_ms: window.warmup_s * SECOND_MS,
-        window_start_ns: Some(window.second_start(window.warmup_s).0),
-        measured_ms: measured_s * SECOND_MS,
-        clients: plan.pacing.clients(),
-        pacing: Some(plan.pacing),
-        sessions: shards.iter().map(|shard| shard.sessions).sum(),
-        shards: u32::try_from(shards.len()).unwrap_or(u32::MAX),
-        metric: counted_kinds(names.kinds),
-        kinds: kind_totals(names.kinds, measured()),
-        whole_run: kind_totals(names.kinds, whole()),
-        tally: tally_totals(names.counters, measured()),
-        work: work_totals(measured()),
-        paused_ms: Some(paused_ms(plan.pacing, measured())),
-        testimony: testify(&per_shard, Nanos::from_seconds(measured_s), shards.iter().any(|shard| shard.in_process)),
-        queue: queue(plan.pacing, &shards, &per_shard, complete),
-        ladder: None,
-        errors: BTreeMap::new(),
-        extra: extra(&shards),
-    };
-    let measured = Measured {
-        kinds: names.kinds.iter().map(|kind| kind.name.to_owned()).collect(),
-        intervals: intervals(window, complete, whole()),
-    };
-    let stopped = complete < window.seconds();
-    let (errors, lines) = errors_and_lines(shards);
-    let kind_names: Vec<&str> = names.kinds.iter().map(|kind| kind.name).collect();
-    Driven {
-        facts: DriverFacts { errors: errors.into_counts(), ..facts },
-        measured,
-        log: deferral::render(&kind_names, &lines),
-        stopped,
+/// Takes in the seconds of all shards, and keeps what the result needs of them.
+pub struct Gathering {
+    names: Names,
+    window: Window,
+    shards: usize,
+    /// The first second that was not handed on.
+    next: u64,
+    /// A second through which some shard did not drive: from there on nothing counts.
+    is_over: bool,
+    /// Seconds that not every shard has closed yet. A shard closes them in order.
+    closed: BTreeMap<u64, Vec<(u32, Second)>>,
+    whole_run: Vec<KindTotals>,
+    measured: Sums,
+    /// One for each shard, over the measured window.
+    time: Vec<ShardTime>,
+    done: Vec<SecondDone>,
+    queued_each_second: Vec<u64>,
+    backlog: BacklogInWindow,
+}
+
+/// Totals over the seconds of the measured window.
+struct Sums {
+    kinds: Vec<KindTotals>,
+    tally: Tally,
+    work: Work,
+    paused: Nanos,
+    came: u64,
+    turned_away: u64,
+    session_wait: Sum,
+    lateness: Sum,
+    /// Response and service, of each kind.
+    latencies: Vec<[Sum; 2]>,
+}
+
+#[derive(Default)]
+struct BacklogInWindow {
+    at_start: u64,
+    at_end: u64,
+    queued: u64,
+}
+
+impl Gathering {
+    pub fn new(names: Names, window: Window, shards: usize) -> Self {
+        let (kinds, counters) = (names.kinds.len(), names.counters.len());
+        Self {
+            names,
+            window,
+            shards,
+            next: 0,
+            is_over: false,
+            closed: BTreeMap::new(),
+            whole_run: named(names.kinds),
+            measured: Sums {
+                kinds: named(names.kinds),
+                tally: Tally::new(counters),
+                work: Work::default(),
+                paused: Nanos::ZERO,
+                came: 0,
+                turned_away: 0,
+                session_wait: Sum::default(),
+                lateness: Sum::default(),
+                latencies: vec![Default::default(); kinds],
+            },
+            time: vec![ShardTime::default(); shards],
+            done: Vec::new(),
+            queued_each_second: Vec::new(),
+            backlog: BacklogInWindow::default(),
+        }
     }
+
+    /// Takes a second of one shard in; returns what is now complete. What ended after the window is not part of it.
+    pub fn take(&mut self, shard: u32, second: Second) -> Option<SecondSeen> {
+        add_totals(&mut self.whole_run, &second);
+        if second.index >= self.window.seconds() {
+            return None;
+        }
+        self.closed.entry(second.index).or_default().push((shard, second));
+        let is_complete = self.closed.get(&self.next).is_some_and(|parts| parts.len() == self.shards);
+        let parts = is_complete.then(|| self.closed.remove(&self.next)).flatten()?;
+        self.is_over |= parts.iter().any(|(_, second)| !second.whole);
+        let index = self.next;
+        self.next += 1;
+        if self.is_over { None } else { Some(self.absorb(index, &parts)) }
+    }
+
+    fn absorb(&mut self, index: u64, parts: &[(u32, Second)]) -> SecondSeen {
+        let mut totals = named(self.names.kinds);
+        for (_, second) in parts {
+            add_totals(&mut totals, second);
+        }
+        let interval = Interval {
+            start_ms: index * SECOND_MS,
+            length_ms: SECOND_MS,
+            measured: self.window.is_measured(index),
+            kinds: kind_intervals(parts),
+        };
+        self.queued_each_second.push(parts.iter().map(|(_, second)| second.queue.waiting).sum());
+        let deferred = parts.iter().map(|(_, second)| second.deferred);
+        let (waiting, queued) =
+            deferred.fold((0, 0), |(waiting, queued), backlog| (waiting + backlog.waiting, queued + backlog.queued));
+        if interval.measured {
+            self.measured.add(parts, &interval);
+            for (shard, second) in parts {
+                if let Some(time) = self.time.get_mut(*shard as usize) {
+                    time.add(second);
+                }
+            }
+            self.done.push(done(self.names.kinds, &totals));
+            self.backlog.at_end = waiting;
+            self.backlog.queued += queued;
+        } else {
+            self.backlog.at_start = waiting;
+        }
+        SecondSeen { interval, totals }
+    }
+
+    /// Everything as one result. What a thread that only watched saw of stalls is said of the whole driver.
+    pub fn conclude(self, plan: &DrivePlan, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
+        let window = &self.window;
+        let measured_s = self.done.len() as u64;
+        let in_process = shards.iter().any(|shard| shard.in_process);
+        let unended = unended_latencies(&shards);
+        let latencies = self.measured.latencies(&unended);
+        let times = Times {
+            response: latencies.iter().filter(|part| part.span != Span::Service).map(|part| &part.counts).collect(),
+            service: latencies.iter().filter(|part| part.span == Span::Service).map(|part| &part.counts).collect(),
+            session_wait: self.measured.session_wait.counts(),
+            lateness: self.measured.lateness.counts(),
+        };
+        let stalls = shards.iter().map(|shard| shard.stalls).fold(stalls, longer);
+        let length = Nanos::from_seconds(measured_s);
+        let testimony = testify(&times, &self.time, self.measured.work.statements, length, in_process);
+        let facts = DriverFacts {
+            placement: String::new(),
+            warmup_ms: window.warmup_s * SECOND_MS,
+            window_start_ns: Some(window.measured_start().0),
+            measured_ms: measured_s * SECOND_MS,
+            clients: plan.pacing.clients(),
+            pacing: Some(plan.pacing),
+            sessions: shards.iter().map(|shard| shard.sessions).sum(),
+            shards: u32::try_from(shards.len()).unwrap_or(u32::MAX),
+            metric: counted_kinds(self.names.kinds),
+            tally: self.names.counters.iter().map(|name| (*name).to_owned()).zip(self.measured.tally.0).collect(),
+            work: self.measured.work,
+            paused_ms: Some(paused_ms(plan.pacing, self.measured.paused)),
+            testimony: record::trial::Testimony { stalls, ..testimony },
+            queue: queue(plan.pacing, &shards, self.measured.came, self.measured.turned_away, self.queued_each_second),
+            kinds: self.measured.kinds,
+            whole_run: self.whole_run,
+            deferred: deferred(&shards, &self.backlog),
+            losses: losses(&shards),
+            unended: given_up(&shards, measured_s),
+            in_process,
+            on_one_cpu_each: shards.iter().all(|shard| shard.on_one_cpu),
+            ..DriverFacts::default()
+        };
+        let (errors, lines) = errors_and_lines(shards);
+        let kind_names: Vec<&str> = self.names.kinds.iter().map(|kind| kind.name).collect();
+        Driven {
+            facts: DriverFacts { errors: errors.into_counts(), ..facts },
+            latencies,
+            seconds: self.done,
+            log: deferral::render(&kind_names, &lines),
+            stopped: measured_s < window.measure_s,
+            broke_off: None,
+        }
+    }
+}
+
+impl Sums {
+    fn add(&mut self, parts: &[(u32, Second)], interval: &Interval) {
+        for (_, second) in parts {
+            add_totals(&mut self.kinds, second);
+            self.tally.absorb(&second.tally);
+            self.work.transactions += second.work.transactions;
+            self.work.statements += second.work.statements;
+            self.work.rows_returned += second.work.rows_returned;
+            self.work.rows_changed += second.work.rows_changed;
+            self.paused = self.paused + second.paused;
+            self.came += second.queue.came;
+            self.turned_away += second.queue.turned_away;
+            self.session_wait.add(&second.session_wait);
+            self.lateness.add(&second.lateness);
+        }
+        for part in &interval.kinds {
+            if let Some(latencies) = self.latencies.get_mut(usize::from(part.kind)) {
+                latencies[usize::from(part.span == Span::Service)].add(&part.counts);
+            }
+        }
+    }
+
+    /// Those of the window, and what had not ended with it.
+    fn latencies(&self, unended: &[SparseCounts]) -> Vec<KindInterval> {
+        let spans = [Span::Response, Span::Service];
+        let ended = self.latencies.iter().zip(0_u16..).flat_map(|(parts, kind)| {
+            let part = move |(span, counts): (Span, &Sum)| KindInterval { kind, span, counts: counts.counts() };
+            spans.into_iter().zip(parts).map(part)
+        });
+        let unended = unended.iter().zip(0_u16..);
+        let unended = unended.map(|(counts, kind)| KindInterval { kind, span: Span::Unended, counts: counts.clone() });
+        ended.chain(unended).filter(|part| !part.counts.is_empty()).collect()
+    }
+}
+
+fn named(kinds: &[Kind]) -> Vec<KindTotals> {
+    kinds.iter().map(|kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() }).collect()
+}
+
+fn add_totals(totals: &mut [KindTotals], second: &Second) {
+    for (total, part) in totals.iter_mut().zip(&second.kinds) {
+        total.committed += part.committed;
+        total.rolled_back += part.rolled_back;
+        total.retries += part.retries;
+        total.failed += part.failed;
+    }
+}
+
+fn done(kinds: &[Kind], totals: &[KindTotals]) -> SecondDone {
+    let counted = totals.iter().zip(kinds).filter(|(_, kind)| kind.counted).map(|(total, _)| total.finished()).sum();
+    let ended = totals.iter().map(|total| total.finished() + total.failed).sum();
+    SecondDone { counted, ended }
+}
+
+fn longer(one: Stalls, other: Stalls) -> Stalls {
+    if other.total_ms > one.total_ms { other } else { one }
 }
 
 /// The names of the counted kinds; what the figure is called is for who knows the workload by name.
@@ -79,68 +261,17 @@ fn counted_kinds(kinds: &[Kind]) -> Metric {
     Metric { counted, ..Metric::default() }
 }
 
-pub fn kind_totals<'a>(kinds: &[Kind], seconds: impl Iterator<Item = &'a Second>) -> Vec<KindTotals> {
-    let named = |kind: &Kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() };
-    let mut totals: Vec<KindTotals> = kinds.iter().map(named).collect();
-    for second in seconds {
-        for (total, part) in totals.iter_mut().zip(&second.kinds) {
-            total.committed += part.committed;
-            total.rolled_back += part.rolled_back;
-            total.retries += part.retries;
-            total.failed += part.failed;
-        }
-    }
-    totals
-}
-
-fn tally_totals<'a>(counters: &[&str], seconds: impl Iterator<Item = &'a Second>) -> BTreeMap<String, u64> {
-    let mut total = Tally::new(counters.len());
-    for second in seconds {
-        total.absorb(&second.tally);
-    }
-    counters.iter().map(|name| (*name).to_owned()).zip(total.0).collect()
-}
-
-fn work_totals<'a>(seconds: impl Iterator<Item = &'a Second>) -> Work {
-    seconds.fold(Work::default(), |total, second| Work {
-        transactions: total.transactions + second.work.transactions,
-        statements: total.statements + second.work.statements,
-        rows_returned: total.rows_returned + second.work.rows_returned,
-        rows_changed: total.rows_changed + second.work.rows_changed,
-    })
-}
-
 /// Whole milliseconds that clients spent between transactions. Arrivals are nobody's decision, so nobody pauses.
-fn paused_ms<'a>(pacing: Pacing, seconds: impl Iterator<Item = &'a Second>) -> u64 {
-    let paused: u64 = seconds.map(|second| second.paused.0).sum();
-    if let Pacing::Arrivals { .. } = pacing { 0 } else { paused / 1_000_000 }
-}
-
-/// One interval for each complete second, also for those in which nothing ended.
-fn intervals<'a>(window: &Window, complete: u64, seconds: impl Iterator<Item = &'a Second>) -> Vec<Interval> {
-    let mut by_index = BTreeMap::<u64, Vec<&Second>>::new();
-    for second in seconds {
-        by_index.entry(second.index).or_default().push(second);
-    }
-    (0..complete).map(|index| interval(window, index, by_index.get(&index).map_or(&[], Vec::as_slice))).collect()
-}
-
-/// One second, from what each shard has of it.
-pub fn interval(window: &Window, index: u64, shards: &[&Second]) -> Interval {
-    Interval {
-        start_ms: index * SECOND_MS,
-        length_ms: SECOND_MS,
-        measured: window.is_measured(index),
-        kinds: kind_intervals(shards),
-    }
+fn paused_ms(pacing: Pacing, paused: Nanos) -> u64 {
+    if let Pacing::Arrivals { .. } = pacing { 0 } else { paused.as_millis() }
 }
 
 /// The same second of all shards, as one.
-fn kind_intervals(shards: &[&Second]) -> Vec<KindInterval> {
-    let kinds = shards.iter().map(|second| second.kinds.len()).max().unwrap_or(0);
+fn kind_intervals(shards: &[(u32, Second)]) -> Vec<KindInterval> {
+    let kinds = shards.iter().map(|(_, second)| second.kinds.len()).max().unwrap_or(0);
     let mut intervals = Vec::new();
     for (index, kind) in (0..kinds).zip(0_u16..) {
-        let of_kind = || shards.iter().filter_map(move |second| second.kinds.get(index));
+        let of_kind = || shards.iter().filter_map(move |(_, second)| second.kinds.get(index));
         let response = counts::sum(of_kind().map(|second| &second.response));
         let service = counts::sum(of_kind().map(|second| &second.service));
         for (span, counts) in [(Span::Response, response), (Span::Service, service)] {
@@ -152,24 +283,22 @@ fn kind_intervals(shards: &[&Second]) -> Vec<KindInterval> {
     intervals
 }
 
+/// What had not ended with the window, of each kind.
+fn unended_latencies(shards: &[ShardReport]) -> Vec<SparseCounts> {
+    let kinds = shards.iter().map(|shard| shard.unended.len()).max().unwrap_or(0);
+    (0..kinds).map(|kind| counts::sum(shards.iter().filter_map(|shard| shard.unended.get(kind)))).collect()
+}
+
 /// Who waited for a session; with a session for each client nobody does.
-fn queue(pacing: Pacing, shards: &[ShardReport], measured: &[Vec<&Second>], complete: u64) -> Option<Queue> {
+fn queue(pacing: Pacing, shards: &[ShardReport], came: u64, turned_away: u64, each_second: Vec<u64>) -> Option<Queue> {
     let limit = match pacing {
         Pacing::Clients { .. } => return None,
         Pacing::Terminals { terminals, .. } => u64::from(terminals),
         Pacing::Arrivals { .. } => ARRIVALS_WAITING_MAX as u64,
     };
-    let seconds = || measured.iter().flatten();
-    let mut each_second = vec![0; usize::try_from(complete).unwrap_or(0)];
-    for second in shards.iter().flat_map(|shard| &shard.seconds) {
-        let index = usize::try_from(second.index).unwrap_or(usize::MAX);
-        if let Some(length) = each_second.get_mut(index) {
-            *length += second.queue.waiting;
-        }
-    }
     Some(Queue {
-        came: seconds().map(|second| second.queue.came).sum(),
-        turned_away: seconds().map(|second| second.queue.turned_away).sum(),
+        came,
+        turned_away,
         waiting_at_end: shards.iter().map(|shard| shard.queue.waiting).sum(),
         // The shards' queues are not longest at the same time, but nearly: they share one stream of work.
         longest: shards.iter().map(|shard| shard.queue.longest).sum(),
@@ -178,31 +307,38 @@ fn queue(pacing: Pacing, shards: &[ShardReport], measured: &[Vec<&Second>], comp
     })
 }
 
-fn extra(shards: &[ShardReport]) -> Map<String, Value> {
-    let mut deferred = DeferredTotals::default();
+/// `None` if nothing was ever deferred.
+fn deferred(shards: &[ShardReport], backlog: &BacklogInWindow) -> Option<Deferred> {
+    let mut all = Deferred::default();
     for shard in shards {
-        deferred.absorb(&shard.deferred);
+        all.add(&shard.deferred);
     }
-    let total = |field: fn(&ShardReport) -> u64| shards.iter().map(field).sum::<u64>();
-    let mut extra = Map::new();
-    extra.insert("on_one_cpu_each".to_owned(), json!(shards.iter().all(|shard| shard.on_one_cpu)));
-    extra.insert("in_process".to_owned(), json!(shards.iter().any(|shard| shard.in_process)));
-    extra.insert("sessions_lost".to_owned(), json!(total(|shard| shard.lost)));
-    extra.insert("sessions_reopened".to_owned(), json!(total(|shard| shard.reopened)));
-    extra.insert("unfinished".to_owned(), json!(total(|shard| u64::from(shard.unfinished))));
-    extra.insert(
-        "deferred".to_owned(),
-        json!({
-            "queued": deferred.queued,
-            "done": deferred.done,
-            "failed": deferred.failed,
-            "abandoned": deferred.abandoned,
-            "waits_for_room": deferred.waits_for_room,
-            "turned_away": deferred.turned_away,
-            "longest_queue": deferred.longest_queue,
-        }),
-    );
-    extra
+    (all.queued + all.turned_away + u64::from(all.sessions_at_start) > 0).then_some(Deferred {
+        waiting_at_start: backlog.at_start,
+        waiting_at_end: backlog.at_end,
+        queued_in_window: backlog.queued,
+        ..all
+    })
+}
+
+fn losses(shards: &[ShardReport]) -> Losses {
+    shards.iter().map(|shard| shard.losses).fold(Losses::default(), |all, own| Losses {
+        lost: all.lost + own.lost,
+        reopened: all.reopened + own.reopened,
+        longest_ms: all.longest_ms.max(own.longest_ms),
+    })
+}
+
+fn given_up(shards: &[ShardReport], measured_s: u64) -> Unended {
+    let all = shards.iter().map(|shard| shard.given_up).fold(GivenUp::default(), |all, own| GivenUp {
+        transactions: all.transactions + own.transactions,
+        oldest: all.oldest.max(own.oldest),
+        in_window: all.in_window + own.in_window,
+    });
+    let sessions: u32 = shards.iter().map(|shard| shard.sessions).sum();
+    let there_was = Nanos::from_seconds(measured_s * u64::from(sessions));
+    let window_share = if there_was == Nanos::ZERO { 0.0 } else { all.in_window.0 as f64 / there_was.0 as f64 };
+    Unended { transactions: all.transactions, oldest_ms: all.oldest.as_millis(), window_share }
 }
 
 fn errors_and_lines(shards: Vec<ShardReport>) -> (ErrorBook, Vec<ResultLines>) {

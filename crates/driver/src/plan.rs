@@ -1,6 +1,6 @@
 //! What the driver is asked to do, and what it says afterwards.
 
-use record::intervals::{Interval, Measured};
+use record::intervals::{Interval, KindInterval, Span};
 use record::trial::{DriverFacts, KindTotals};
 pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
@@ -21,6 +21,8 @@ pub struct DrivePlan {
     /// If others drive other databases at the same time.
     #[serde(default)]
     pub together: Option<Together>,
+    /// How long a lost session is tried again before the database counts as gone.
+    pub away_limit_ms: u64,
 }
 
 /// Driving that starts at the moment that [`Control`] is told once all sessions are open.
@@ -60,11 +62,11 @@ pub enum Seen {
     Ready,
     /// At the end of each second.
     Tick(Tick),
-    /// All about one second, once every shard has closed it: a little later than its tick.
+    /// All about one second, once every shard has closed it: a little later than its tick. It is not kept here.
     Second(SecondSeen),
 }
 
-/// One second over all shards, as it will be in the result.
+/// One second over all shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondSeen {
     pub interval: Interval,
@@ -75,11 +77,32 @@ pub struct SecondSeen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Driven {
     pub facts: DriverFacts,
-    pub measured: Measured,
+    /// Latencies of the whole measured window, by the workload's kinds. What had not ended in the window stands by itself.
+    pub latencies: Vec<KindInterval>,
+    /// What was done in each measured second.
+    pub seconds: Vec<SecondDone>,
     /// Result lines of deferred transactions or similar, for the trial's logs; bounded.
     pub log: String,
     /// Set if driving ended early because it was told to stop.
     pub stopped: bool,
+    /// Why driving ended early, if the database went away after it had worked.
+    #[serde(default)]
+    pub broke_off: Option<String>,
+}
+
+impl Driven {
+    /// What had not ended when the window did.
+    pub fn unended(&self) -> impl Iterator<Item = &KindInterval> {
+        self.latencies.iter().filter(|part| part.span == Span::Unended)
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SecondDone {
+    /// Transactions of the counted kinds that ended as the workload demands.
+    pub counted: u64,
+    /// Transactions of all kinds that ended in any way.
+    pub ended: u64,
 }
 
 #[derive(Debug, thiserror::Error)]

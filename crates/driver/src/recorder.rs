@@ -1,7 +1,11 @@
 //! What one shard has seen, second by second.
 //!
 //! Everything is booked in the second in which a transaction is done, and every total is later a sum over seconds, so
-//! that intervals and totals cannot disagree. Histograms are turned into sparse counts at the end of each second.
+//! that intervals and totals cannot disagree. Histograms are turned into sparse counts at the end of each second, and a
+//! second that is over is handed on: nothing here grows with the time that is driven.
+//!
+//! What was due in the measured window and had not ended with it has a place of its own, because percentiles of what
+//! ended in time would say nothing of a database that hangs.
 
 use crate::clock::Nanos;
 use crate::counts::{Latencies, SparseCounts};
@@ -27,6 +31,8 @@ pub struct KindSecond {
 pub struct Second {
     /// Counted from the start; warm-up comes first.
     pub index: u64,
+    /// Whether the shard drove through all of it.
+    pub whole: bool,
     pub kinds: Vec<KindSecond>,
     pub tally: Tally,
     pub work: Work,
@@ -43,12 +49,22 @@ pub struct Second {
     /// Of those who waited for a session: who came and was turned away in this second, who waited at its end, and the
     /// longest queue until then.
     pub queue: QueueCounts,
+    /// Deferred transactions that waited at its end, and how many were queued in it.
+    pub deferred: Backlog,
+}
+
+/// What was deferred and waits for a background session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Backlog {
+    pub waiting: u64,
+    pub queued: u64,
 }
 
 impl Second {
     pub fn empty(index: u64, kinds: usize, counters: usize) -> Self {
         Self {
             index,
+            whole: true,
             kinds: vec![KindSecond::default(); kinds],
             tally: Tally::new(counters),
             work: Work::default(),
@@ -58,6 +74,7 @@ impl Second {
             idle: Nanos::ZERO,
             paused: Nanos::ZERO,
             queue: QueueCounts::default(),
+            deferred: Backlog::default(),
         }
     }
 }
@@ -86,7 +103,12 @@ pub struct Meters {
     pub cpu: Nanos,
     pub idle: Nanos,
     pub queue: QueueCounts,
+    /// Its `queued` is of the whole run.
+    pub deferred: Backlog,
 }
+
+/// What had not ended when the window did is told from what is always under way at any moment by having waited so long.
+const UNENDED_AFTER: Nanos = Nanos::from_seconds(1);
 
 pub struct Recorder {
     window: Window,
@@ -97,14 +119,13 @@ pub struct Recorder {
     session_wait: Latencies,
     lateness: Latencies,
     meters: Meters,
-    closed: Vec<Second>,
+    /// Of each kind; made when there is something to book, which is after the window.
+    unended: Vec<Option<Latencies>>,
 }
 
 impl Recorder {
     pub fn new(window: Window, kinds: usize, counters: usize, meters: Meters) -> Result<Self, CreationError> {
         let latencies = || (0..kinds).map(|_| Latencies::new()).collect::<Result<Vec<_>, _>>();
-        // One more for what is finished after the end.
-        let seconds = usize::try_from(window.seconds()).unwrap_or(0) + 1;
         Ok(Self {
             second_end: window.second_start(1),
             window,
@@ -114,7 +135,7 @@ impl Recorder {
             session_wait: Latencies::new()?,
             lateness: Latencies::new()?,
             meters,
-            closed: Vec::with_capacity(seconds),
+            unended: (0..kinds).map(|_| None).collect(),
         })
     }
 
@@ -123,14 +144,13 @@ impl Recorder {
         self.second_end
     }
 
-    /// Closes every second that is over by now. Seconds in which nothing was seen are left out; what the meters say
-    /// of them is booked in the first.
-    pub fn close_seconds(&mut self, now: Nanos, meters: Meters) {
+    /// Closes the current second if it is over by now; the next one is that which `now` lies in.
+    pub fn close_second(&mut self, now: Nanos, meters: Meters) -> Option<Second> {
         if now < self.second_end {
-            return;
+            return None;
         }
         let next = self.window.second_of(now);
-        self.close_current(meters, next);
+        Some(self.close_current(meters, next))
     }
 
     /// Books a finished transaction; the caller has closed the seconds before it.
@@ -156,6 +176,27 @@ impl Recorder {
         self.current.tally.absorb(tally);
         self.response[usize::from(life.kind)].record(life.done.since(life.due));
         self.service[usize::from(life.kind)].record(life.done.since(life.sent));
+        if life.done >= self.window.measured_end() {
+            self.book_unended(life.kind, life.due, life.done);
+        }
+    }
+
+    /// Books what was due in the measured window and had not ended with it, with its time until now: when it ended after
+    /// all, or driving was given up.
+    pub fn book_unended(&mut self, kind: u16, due: Nanos, now: Nanos) {
+        let waited = now.since(due);
+        let was_due = (self.window.measured_start()..self.window.measured_end()).contains(&due);
+        if !was_due || waited < UNENDED_AFTER {
+            return;
+        }
+        let Some(place) = self.unended.get_mut(usize::from(kind)) else { return };
+        if place.is_none() {
+            // Its bounds are those of the histograms that were made at the start.
+            *place = Latencies::new().ok();
+        }
+        if let Some(latencies) = place {
+            latencies.record(waited);
+        }
     }
 
     /// Books time that a client spends between two transactions; the caller has closed the seconds before it.
@@ -163,19 +204,15 @@ impl Recorder {
         self.current.paused = self.current.paused + pause;
     }
 
-    /// The second that was closed last.
-    pub fn last_closed(&self) -> Option<&Second> {
-        self.closed.last()
-    }
-
-    /// All seconds, the last one as far as it went.
-    pub fn finish(mut self, meters: Meters) -> Vec<Second> {
+    /// The last second as far as it went, and what had not ended with the window, of each kind.
+    pub fn finish(mut self, meters: Meters) -> (Second, Vec<SparseCounts>) {
         let after = self.current.index + 1;
-        self.close_current(meters, after);
-        self.closed
+        let last = self.close_current(meters, after);
+        let unended = self.unended.into_iter().map(|kind| kind.map(|mut kind| kind.take()).unwrap_or_default());
+        (last, unended.collect())
     }
 
-    fn close_current(&mut self, meters: Meters, next: u64) {
+    fn close_current(&mut self, meters: Meters, next: u64) -> Second {
         let (kinds, counters) = (self.current.kinds.len(), self.current.tally.0.len());
         let mut second = std::mem::replace(&mut self.current, Second::empty(next, kinds, counters));
         let histograms = self.response.iter_mut().zip(&mut self.service);
@@ -192,9 +229,11 @@ impl Recorder {
             turned_away: meters.queue.turned_away - self.meters.queue.turned_away,
             ..meters.queue
         };
+        let queued = meters.deferred.queued - self.meters.deferred.queued;
+        second.deferred = Backlog { queued, ..meters.deferred };
         self.meters = meters;
         self.second_end = self.window.second_start(next + 1);
-        self.closed.push(second);
+        second
     }
 }
 
@@ -229,25 +268,37 @@ mod tests {
     }
 
     fn meters(cpu: u64, idle: u64, came: u64) -> Meters {
-        Meters { cpu: Nanos(cpu), idle: Nanos(idle), queue: QueueCounts { came, ..QueueCounts::default() } }
+        let queue = QueueCounts { came, ..QueueCounts::default() };
+        Meters { cpu: Nanos(cpu), idle: Nanos(idle), queue, ..Meters::default() }
     }
 
     fn recorder() -> Recorder {
         Recorder::new(WINDOW, 2, 1, Meters::default()).unwrap()
     }
 
-    fn booked(recorder: &mut Recorder, life: &Life) {
-        recorder.close_seconds(life.done, Meters::default());
-        recorder.book(life, &Tally(vec![10]));
+    /// The seconds that closed on the way.
+    fn booked(recorder: &mut Recorder, lives: &[Life]) -> Vec<Second> {
+        let mut closed = Vec::new();
+        for life in lives {
+            closed.extend(recorder.close_second(life.done, Meters::default()));
+            recorder.book(life, &Tally(vec![10]));
+        }
+        closed
+    }
+
+    fn only_second(lives: &[Life]) -> Second {
+        let mut recorder = recorder();
+        assert_eq!(booked(&mut recorder, lives), []);
+        recorder.finish(Meters::default()).0
     }
 
     #[test]
     fn a_transaction_belongs_to_the_second_in_which_it_is_done() {
         let mut recorder = recorder();
-        booked(&mut recorder, &life(0, 999, Some(Ending::Committed)));
-        booked(&mut recorder, &life(0, 1_000, Some(Ending::Committed)));
-        booked(&mut recorder, &life(1, 2_500, Some(Ending::RolledBack)));
-        let seconds = recorder.finish(Meters::default());
+        let committed = Some(Ending::Committed);
+        let lives = [life(0, 999, committed), life(0, 1_000, committed), life(1, 2_500, Some(Ending::RolledBack))];
+        let mut seconds = booked(&mut recorder, &lives);
+        seconds.push(recorder.finish(Meters::default()).0);
         let by_second: Vec<_> = seconds
             .iter()
             .map(|second| (second.index, second.kinds[0].committed, second.kinds[1].rolled_back))
@@ -257,30 +308,24 @@ mod tests {
 
     #[test]
     fn three_times_become_two_spans_a_wait_and_a_lateness() {
-        let mut recorder = recorder();
-        booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
-        let seconds = recorder.finish(Meters::default());
+        let second = only_second(&[life(0, 500, Some(Ending::Committed))]);
         let near =
             |counts: &SparseCounts, millis: u64| total(counts) == 1 && counts[0].0.abs_diff(millis * 1_000) <= millis;
-        assert!(near(&seconds[0].kinds[0].response, 30));
-        assert!(near(&seconds[0].kinds[0].service, 20));
-        assert!(near(&seconds[0].session_wait, 5), "until a session was free");
-        assert!(near(&seconds[0].lateness, 5), "late only since a session was free");
+        assert!(near(&second.kinds[0].response, 30));
+        assert!(near(&second.kinds[0].service, 20));
+        assert!(near(&second.session_wait, 5), "until a session was free");
+        assert!(near(&second.lateness, 5), "late only since a session was free");
     }
 
     #[test]
     fn what_is_deferred_keeps_nobody_waiting_for_a_session() {
-        let mut recorder = recorder();
-        booked(&mut recorder, &life(1, 500, Some(Ending::Committed)));
-        let seconds = recorder.finish(Meters::default());
-        assert_eq!((total(&seconds[0].session_wait), total(&seconds[0].lateness)), (0, 1));
+        let second = only_second(&[life(1, 500, Some(Ending::Committed))]);
+        assert_eq!((total(&second.session_wait), total(&second.lateness)), (0, 1));
     }
 
     #[test]
     fn a_failed_transaction_is_work_but_no_latency_and_no_tally() {
-        let mut recorder = recorder();
-        booked(&mut recorder, &life(0, 500, None));
-        let second = &recorder.finish(Meters::default())[0];
+        let second = only_second(&[life(0, 500, None)]);
         assert_eq!((second.kinds[0].failed, second.kinds[0].committed, second.kinds[0].retries), (1, 0, 2));
         assert_eq!((second.work.transactions, second.work.statements), (0, 3));
         assert_eq!(second.tally, Tally(vec![0]));
@@ -288,13 +333,27 @@ mod tests {
     }
 
     #[test]
-    fn quiet_seconds_are_left_out_and_their_meters_kept() {
+    fn a_second_has_what_the_meters_gained_in_it() {
         let mut recorder = recorder();
-        booked(&mut recorder, &life(0, 500, Some(Ending::Committed)));
-        recorder.close_seconds(Nanos::from_millis(3_100), meters(40, 60, 9));
-        recorder.book(&life(0, 3_100, Some(Ending::Committed)), &Tally(vec![1]));
-        let seconds = recorder.finish(meters(41, 62, 11));
-        let shape = seconds.iter().map(|second| (second.index, second.cpu.0, second.idle.0, second.queue.came));
-        assert_eq!(shape.collect::<Vec<_>>(), [(0, 40, 60, 9), (3, 1, 2, 2)]);
+        booked(&mut recorder, &[life(0, 500, Some(Ending::Committed))]);
+        let first = recorder.close_second(Nanos::from_millis(1_100), meters(40, 60, 9)).unwrap();
+        let (second, _) = recorder.finish(meters(41, 62, 11));
+        let shape = [first, second].map(|second| (second.index, second.cpu.0, second.idle.0, second.queue.came));
+        assert_eq!(shape, [(0, 40, 60, 9), (1, 1, 2, 2)]);
+    }
+
+    /// The window is that from 1 s to 3 s.
+    #[test]
+    fn what_outlasts_the_window_by_far_is_booked_with_its_whole_time() {
+        let mut recorder = recorder();
+        let ended = |due_ms: u64, done_ms: u64| Life {
+            due: Nanos::from_millis(due_ms),
+            ..life(0, done_ms, Some(Ending::Committed))
+        };
+        booked(&mut recorder, &[ended(900, 3_100), ended(1_500, 2_900), ended(2_500, 3_400), ended(2_500, 4_600)]);
+        recorder.book_unended(1, Nanos::from_millis(2_000), Nanos::from_millis(9_000));
+        let (_, unended) = recorder.finish(Meters::default());
+        let times = |kind: usize| unended[kind].iter().map(|(micros, _)| micros / 10_000).collect::<Vec<_>>();
+        assert_eq!((times(0), times(1)), (vec![210], vec![700]));
     }
 }

@@ -6,7 +6,7 @@ use crate::shard::Shard;
 use engines::session::{Connect, Session, SessionError};
 use workloads::workload::{Ending, Tally, Workload};
 
-/// Pause before the first retry; it doubles with each further one. Long enough for the winner of a conflict to
+/// Mean pause before the first retry; it doubles with each further one. Long enough for the winner of a conflict to
 /// commit, short beside any response time that a user would notice.
 const FIRST_PAUSE: Nanos = Nanos::from_micros(500);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(32);
@@ -26,9 +26,18 @@ pub struct Attempts {
     pub retries: u32,
 }
 
-pub fn pause_before(retry: u32) -> Nanos {
-    let doubled = FIRST_PAUSE.0.saturating_mul(1 << retry.min(16));
-    Nanos(doubled).min(LONGEST_PAUSE)
+/// Half of the mean, and up to as much again: two that got in each other's way must not come back in step.
+fn pause_before(retry: u32, token: u32, now: Nanos) -> Nanos {
+    let mean = Nanos(FIRST_PAUSE.0.saturating_mul(1 << retry.min(16))).min(LONGEST_PAUSE);
+    Nanos(mean.0 / 2 + scattered(token, now) % mean.0)
+}
+
+/// A number that looks like chance and is the same for the same moment of the same session. (The finalizer of splitmix64.)
+fn scattered(token: u32, now: Nanos) -> u64 {
+    let mut mixed = now.0 ^ (u64::from(token) << 32);
+    mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    mixed ^ (mixed >> 31)
 }
 
 /// Runs the transaction; afterwards `tally` holds what the last attempt did.
@@ -65,8 +74,8 @@ where
         if !again || shard.signals.is_aborted() {
             return Attempts { outcome: Outcome::GivenUp, retries };
         }
-        let until = shard.clock.now() + pause_before(retries);
-        shard.agenda.pause(shard.clock, token, until).await;
+        let now = shard.clock.now();
+        shard.agenda.pause(shard.clock, token, now + pause_before(retries, token, now)).await;
         retries += 1;
     }
 }
@@ -80,10 +89,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pauses_double_up_to_a_bound() {
-        assert_eq!(pause_before(0), FIRST_PAUSE);
-        assert_eq!(pause_before(1), Nanos(2 * FIRST_PAUSE.0));
-        assert_eq!(pause_before(100), LONGEST_PAUSE);
-        assert!((0..100).map(pause_before).is_sorted());
+    fn pauses_double_up_to_a_bound_and_differ_between_sessions() {
+        let pauses = |retry: u32| (0..1_000).map(move |token| pause_before(retry, token, Nanos(5)).0);
+        for (retry, mean) in [(0, FIRST_PAUSE.0), (1, 2 * FIRST_PAUSE.0), (100, LONGEST_PAUSE.0)] {
+            assert!(pauses(retry).all(|pause| (mean / 2..mean / 2 + mean).contains(&pause)));
+            let average = pauses(retry).sum::<u64>() / 1_000;
+            assert!(average.abs_diff(mean) < mean / 10, "{average} instead of {mean}");
+        }
     }
 }

@@ -3,15 +3,14 @@
 use crate::agenda::Role;
 use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
+use crate::deferral::CLIENTS_FOR_ONE;
 use crate::plan::{DriveError, Pacing};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
 use engines::session::{Connect, Session};
+use std::ops::Range;
 use workloads::workload::Workload;
 
-/// How long a lost session is tried again before the database counts as gone. A server that restarts its processes
-/// after a crash is back by then, and a dead one is found out soon.
-const REOPEN_LIMIT: Nanos = Nanos::from_seconds(3);
 const FIRST_PAUSE: Nanos = Nanos::from_millis(20);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(500);
 
@@ -28,13 +27,22 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Those for the shard's clients, and one in the background if there is ever work for it.
+    /// Those for the shard's clients, and some in the background if there is ever work for them: in proportion to the
+    /// clients, so that more shards do not mean more of them.
     pub fn of(workload: &impl Workload, share: Share, pacing: Pacing) -> Self {
         let for_clients = pacing.sessions();
-        let background = workload.defers().then_some((Role::Deferred, for_clients + share.shard));
-        let sessions = share.of_all(for_clients).into_iter().map(|index| (Role::Clients, index)).chain(background);
-        let of = for_clients + if workload.defers() { share.of } else { 0 };
-        Self { sessions: sessions.collect(), of }
+        let background_of = |shard| {
+            let clients = Share { shard, ..share }.of_all(for_clients).len();
+            if workload.defers() { clients.div_ceil(CLIENTS_FOR_ONE) } else { 0 }
+        };
+        let background = |shards: Range<u32>| {
+            let sessions: usize = shards.map(background_of).sum();
+            u32::try_from(sessions).unwrap_or(u32::MAX)
+        };
+        let (first, end) = (for_clients + background(0..share.shard), for_clients + background(0..share.shard + 1));
+        let for_clients_here = share.of_all(for_clients).into_iter().map(|index| (Role::Clients, index));
+        let sessions = for_clients_here.chain((first..end).map(|index| (Role::Deferred, index))).collect();
+        Self { sessions, of: for_clients + background(0..share.of) }
     }
 }
 
@@ -70,14 +78,32 @@ where
     K: Clock,
     R: Reactor,
 {
-    let give_up = shard.clock.now() + REOPEN_LIMIT;
+    let lost_at = shard.clock.now();
+    shard.count_loss(|losses| losses.lost += 1);
+    let opened = try_to_reopen(shard, token, lost_at + shard.away_limit).await;
+    let was_without = shard.clock.now().since(lost_at).as_millis();
+    shard.count_loss(|losses| {
+        losses.reopened += u64::from(opened.is_some());
+        losses.longest_ms = losses.longest_ms.max(was_without);
+    });
+    opened
+}
+
+async fn try_to_reopen<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, give_up: Nanos) -> Option<C::Session>
+where
+    W: Workload,
+    C: Connect,
+    K: Clock,
+    R: Reactor,
+{
     let mut pause = FIRST_PAUSE;
     loop {
         if shard.is_closing() || shard.signals.is_aborted() {
             return None;
         }
-        // This may block the shard for as long as the engine lets a connection take; see the pitfalls in lib.rs.
-        let refusal = match shard.connect.connect() {
+        let opened =
+            if shard.openings.is_aside() { shard.openings.one_for(token).await? } else { shard.connect.connect() };
+        let refusal = match opened {
             Ok(session) => return watched(shard, session, token),
             Err(refusal) => refusal,
         };
@@ -107,7 +133,7 @@ where
     }
 }
 
-fn register(reactor: &impl Reactor, session: &impl Session, token: u32) -> Result<(), DriveError> {
+pub fn register(reactor: &impl Reactor, session: &impl Session, token: u32) -> Result<(), DriveError> {
     let Some(descriptor) = session.descriptor() else { return Ok(()) };
     reactor
         .register(descriptor, token)

@@ -3,28 +3,37 @@
 use crate::agenda::{Agenda, Role};
 use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
-use crate::deferral::{Deferral, DeferredTotals, QUEUE_CAPACITY, ResultLines};
+use crate::counts::SparseCounts;
+use crate::deferral::{Deferral, QUEUE_CAPACITY, ResultLines};
+use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
+use crate::openings::Openings;
 use crate::pacing::{Clients, QueueCounts, Vacancy};
 use crate::plan::{DriveError, Pacing};
+use crate::pool::Pool;
 use crate::reactor::Reactor;
-use crate::recorder::{Life, Meters, Recorder, Second};
+use crate::recorder::{Life, Meters, Recorder};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
+use crate::stall::StallWatch;
 use crate::task;
 use crate::users::{Style, clients_of_shard};
 use crate::window::Window;
-use engines::session::{Connect, SessionError};
+use engines::session::{Connect, Opener, SessionError};
+use record::trial::{Deferred, Losses, Stalls};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use workloads::workload::{Ending, Kind, Tally, Workload};
 
-/// How long sessions may finish what they are in, and the background session what was deferred, after the end.
+/// How long sessions may finish what they are in, and background sessions what was deferred, after the end.
 const DRAIN_LIMIT: Nanos = Nanos::from_seconds(10);
 
 /// How often a shard that waits looks at the flags.
 const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
+
+/// How often a shard looks for a session that is being opened aside.
+const OPENING_WAIT: Nanos = Nanos::from_millis(5);
 
 /// What one shard is told before it starts.
 pub struct Assignment<'a, W: Workload> {
@@ -33,15 +42,17 @@ pub struct Assignment<'a, W: Workload> {
     pub share: Share,
     pub seed: u64,
     pub retries: u32,
+    pub away_limit: Nanos,
     pub window: Window,
     pub log_lines: usize,
 }
 
-/// How often sessions were lost, and opened again.
-#[derive(Debug, Default)]
-pub struct Losses {
-    pub lost: Cell<u64>,
-    pub reopened: Cell<u64>,
+/// A transaction that a session is in.
+#[derive(Debug, Clone, Copy)]
+pub struct UnderWay {
+    pub kind: u16,
+    pub due: Nanos,
+    pub taken: Nanos,
 }
 
 /// What the tasks of one shard share. They run on one thread and borrow it only between waits.
@@ -52,6 +63,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor> {
     pub reactor: &'a R,
     pub signals: &'a Signals<'a>,
     pub retries: u32,
+    pub away_limit: Nanos,
     pub window: Window,
     pub in_process: bool,
     pub style: Style,
@@ -59,54 +71,60 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor> {
     pub clients: RefCell<Clients<W::Client>>,
     pub deferral: RefCell<Deferral<W::Input>>,
     pub lines: RefCell<ResultLines>,
-    pub losses: Losses,
-    /// Transactions that were taken and are not done.
-    pub in_progress: Cell<u32>,
+    pub losses: Cell<Losses>,
+    pub openings: Openings<'a, C::Session>,
+    /// What each session is in, by its token.
+    pub under_way: RefCell<Vec<Option<UnderWay>>>,
     /// The latest reading of the clock, for decisions that need no fresh one.
     pub now: Cell<Nanos>,
     kinds: &'static [Kind],
     published: &'a Published,
-    recorder: RefCell<Recorder>,
+    pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
     /// Sessions without work: those for clients, and those for what was deferred.
     vacancies: [Cell<Vacancy>; 2],
+    pub pool: Cell<Pool>,
+    stalls: Cell<StallWatch>,
+    /// Who waited for a session when driving began to end.
+    pub waiting_at_end: Cell<u64>,
     idle: Cell<Nanos>,
     closing_since: Cell<Option<Nanos>>,
     failure: RefCell<Option<DriveError>>,
 }
 
-/// What one shard has to say when it is over.
+/// What one shard has to say when it is over; its seconds it has handed on before.
 #[derive(Debug)]
 pub struct ShardReport {
-    pub seconds: Vec<Second>,
     pub errors: ErrorBook,
     pub lines: ResultLines,
-    pub deferred: DeferredTotals,
+    pub deferred: Deferred,
     pub sessions: u32,
-    pub lost: u64,
-    pub reopened: u64,
-    /// Transactions that were dropped because they did not end in time.
-    pub unfinished: u32,
+    pub losses: Losses,
+    /// Of each kind: what was due in the measured window and had not ended with it, with its time until it did or until
+    /// driving was given up.
+    pub unended: Vec<SparseCounts>,
+    /// What was given up.
+    pub given_up: GivenUp,
+    pub stalls: Stalls,
     /// Whether its thread was kept on one CPU.
     pub on_one_cpu: bool,
     pub in_process: bool,
-    /// When the shard stopped beginning transactions.
-    pub closed_at: Nanos,
     /// Of the whole run, as it ended.
     pub queue: QueueCounts,
     pub failure: Option<DriveError>,
 }
 
 /// The places of a shard's surroundings that tests replace.
-pub struct Surroundings<'a, C, K, R> {
+pub struct Surroundings<'a, C: Connect, K, R> {
     pub connect: &'a C,
+    pub opener: Option<&'a dyn Opener<C::Session>>,
     pub clock: &'a K,
     pub reactor: &'a R,
     pub signals: &'a Signals<'a>,
     pub published: &'a Published,
 }
 
-type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
+pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
 /// Drives the shard's clients over the opened sessions until the window ends.
 pub fn run<W, C, K, R>(
@@ -122,19 +140,21 @@ where
 {
     wait_for_start(around, assignment.window.start)?;
     let shard = Shard::new(around, assignment, &opened)?;
-    let sessions = u32::try_from(opened.sessions.len()).unwrap_or(u32::MAX);
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
-    for ((role, session), token) in opened.sessions.into_iter().zip(0..) {
-        tasks.push(Some(Box::pin(task::serve(&shard, token, role, session))));
-        shard.agenda.wake(token);
+    for (role, session) in opened.sessions {
+        shard.put_to_work(&mut tasks, role, session);
     }
     shard.drive(&mut tasks)?;
+    let sessions = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
     drop(tasks);
     Ok(shard.into_report(sessions))
 }
 
 /// Events before the start are of no interest: a session that has sent nothing has nothing to read.
-fn wait_for_start<C, K: Clock, R: Reactor>(around: &Surroundings<'_, C, K, R>, start: Nanos) -> Result<(), DriveError> {
+fn wait_for_start<C: Connect, K: Clock, R: Reactor>(
+    around: &Surroundings<'_, C, K, R>,
+    start: Nanos,
+) -> Result<(), DriveError> {
     let mut ignored = Vec::new();
     loop {
         let left = start.since(around.clock.now());
@@ -167,6 +187,10 @@ where
         let meters = Meters { cpu: around.clock.thread_cpu(), ..Meters::default() };
         let clients = clients_of_shard(assignment);
         let deferring = if assignment.pacing.clients() == 0 { 0 } else { clients.len() };
+        let capacity = QUEUE_CAPACITY.div_ceil(assignment.share.of as usize);
+        let role = |wanted| opened.sessions.iter().filter(|(role, _)| *role == wanted).count();
+        let in_pool = u32::try_from(role(Role::Deferred)).unwrap_or(u32::MAX);
+        let most = u32::try_from(role(Role::Clients)).unwrap_or(u32::MAX);
         let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), meters)
             .map_err(|error| DriveError::Histogram(error.to_string()))?;
         Ok(Self {
@@ -176,51 +200,80 @@ where
             reactor: around.reactor,
             signals: around.signals,
             retries: assignment.retries,
+            away_limit: assignment.away_limit,
             window,
             in_process: opened.in_process,
             agenda: Agenda::new(opened.sessions.len()),
             style: Style::of(assignment.pacing),
             clients: RefCell::new(clients),
-            deferral: RefCell::new(Deferral::new(QUEUE_CAPACITY, deferring)),
+            deferral: RefCell::new(Deferral::new(capacity, deferring)),
             lines: RefCell::new(ResultLines::new(assignment.log_lines)),
-            losses: Losses::default(),
-            in_progress: Cell::new(0),
+            losses: Cell::default(),
+            openings: Openings::by(around.opener),
+            under_way: RefCell::new(Vec::with_capacity(opened.sessions.len())),
             now: Cell::new(window.start),
             kinds,
             published: around.published,
             recorder: RefCell::new(recorder),
             errors: RefCell::default(),
             vacancies: Default::default(),
+            pool: Cell::new(Pool { at_start: in_pool, now: in_pool, most: most.max(in_pool) }),
+            stalls: Cell::new(StallWatch::over(window)),
+            waiting_at_end: Cell::new(0),
             idle: Cell::new(Nanos::ZERO),
             closing_since: Cell::new(None),
             failure: RefCell::new(None),
         })
     }
 
-    fn drive(&self, tasks: &mut [Task<'_>]) -> Result<(), DriveError> {
+    /// One more session works from now on.
+    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, role: Role, session: C::Session) {
+        let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+        self.under_way.borrow_mut().push(None);
+        tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
+        self.agenda.wake(token);
+    }
+
+    fn drive<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> Result<(), DriveError> {
         let mut ready = Vec::with_capacity(2 * tasks.len());
         let waker = self.agenda.waker();
         let mut left = tasks.len();
+        let mut looked = self.look_at_the_clock();
         loop {
             left -= self.poll_ready(tasks, &waker);
             let now = self.look_at_the_clock();
+            if !self.in_process {
+                // Nothing here waits, so this takes no longer than the work itself.
+                self.note_stall(looked, now);
+            }
             self.look_for_the_end(now);
             if left == 0 || self.signals.is_aborted() || self.is_drained_enough(now) {
                 return Ok(());
             }
             self.agenda.wake_due(now);
+            left += self.take_what_was_opened(tasks);
+            self.grow_if_overdue(now);
             let someone_is_ready = self.agenda.ready_count() > 0;
             if someone_is_ready && self.in_process {
+                looked = now;
                 continue;
             }
             let at_most = if someone_is_ready { Nanos::ZERO } else { self.until_something_is_due(now) };
             self.reactor.wait(at_most, &mut ready).map_err(waiting_failed)?;
-            let after = self.look_at_the_clock();
-            self.idle.set(self.idle.get() + after.since(now));
+            looked = self.look_at_the_clock();
+            self.note_stall(now + at_most, looked);
+            self.idle.set(self.idle.get() + looked.since(now));
             for token in ready.drain(..) {
                 self.agenda.wake(token);
             }
         }
+    }
+
+    /// The shard was to go on at `expected`, and did so at `now`.
+    fn note_stall(&self, expected: Nanos, now: Nanos) {
+        let mut stalls = self.stalls.get();
+        stalls.note(expected, now);
+        self.stalls.set(stalls);
     }
 
     /// Gives every task that is ready now one turn; returns how many came to their end.
@@ -258,9 +311,9 @@ where
             }
             // What is due exactly on a boundary belongs to the second that begins there.
             self.admit(Nanos(second_end.0 - 1));
-            let mut recorder = self.recorder.borrow_mut();
-            recorder.close_seconds(second_end, self.meters());
-            if let Some(second) = recorder.last_closed() {
+            let closed = self.recorder.borrow_mut().close_second(second_end, self.meters());
+            if let Some(mut second) = closed {
+                second.whole = self.closing_since.get().is_none_or(|since| since >= second_end);
                 self.published.closed(second);
             }
         }
@@ -283,8 +336,8 @@ where
     }
 
     fn meters(&self) -> Meters {
-        let queue = self.clients.borrow().counts();
-        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue }
+        let (queue, deferred) = (self.clients.borrow().counts(), self.deferral.borrow().backlog());
+        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
     }
 
     /// A session has nothing to do any more.
@@ -308,7 +361,7 @@ where
         let second_end = self.recorder.borrow().second_end();
         let coming = self.clients.borrow().next_coming().filter(|_| !self.is_closing());
         let moment = [self.agenda.next_timer(), coming].into_iter().flatten().fold(second_end, Nanos::min);
-        moment.since(now).min(LONGEST_WAIT)
+        moment.since(now).min(if self.openings.is_under_way() { OPENING_WAIT } else { LONGEST_WAIT })
     }
 
     /// Notices the end of the window or a signal, once.
@@ -319,8 +372,10 @@ where
         let end = self.window.end();
         if now >= end || self.signals.is_stopped() || self.signals.is_aborted() {
             // A fresh reading: `now` may be from before the signal.
-            self.closing_since.set(Some(self.clock.now().min(end)));
-            self.deferral.borrow_mut().admit_no_more();
+            let closing_since = self.clock.now().min(end);
+            self.closing_since.set(Some(closing_since));
+            self.send_home(closing_since);
+            self.openings.close(&self.agenda);
             self.agenda.wake_all_parked();
         }
     }
@@ -339,8 +394,14 @@ where
         self.signals.abort();
     }
 
+    pub fn count_loss(&self, change: impl FnOnce(&mut Losses)) {
+        let mut losses = self.losses.get();
+        change(&mut losses);
+        self.losses.set(losses);
+    }
+
     pub fn note_error(&self, error: &SessionError) {
-        self.errors.borrow_mut().note(&error.to_string());
+        self.errors.borrow_mut().note(error);
     }
 
     /// Books time that a client spends between two transactions.
@@ -366,20 +427,31 @@ where
     }
 
     fn into_report(self, sessions: u32) -> ShardReport {
+        let now = self.clock.now();
+        let given_up = self.give_up(now);
         let meters = self.meters();
+        let queue = QueueCounts { waiting: self.waiting_at_end.get(), ..meters.queue };
+        let (mut last, unended) = self.recorder.into_inner().finish(meters);
+        last.whole = false;
+        self.published.closed(last);
+        let pool = self.pool.get();
+        let deferred = Deferred {
+            sessions_at_start: pool.at_start,
+            sessions_at_end: pool.now,
+            ..self.deferral.into_inner().totals()
+        };
         ShardReport {
-            seconds: self.recorder.into_inner().finish(meters),
             errors: self.errors.into_inner(),
             lines: self.lines.into_inner(),
-            deferred: self.deferral.into_inner().totals(),
+            deferred,
             sessions,
-            lost: self.losses.lost.get(),
-            reopened: self.losses.reopened.get(),
-            unfinished: self.in_progress.get(),
+            losses: self.losses.get(),
+            unended,
+            given_up,
+            stalls: self.stalls.get().stalls(),
             on_one_cpu: false,
             in_process: self.in_process,
-            queue: meters.queue,
-            closed_at: self.closing_since.get().unwrap_or(self.window.start),
+            queue,
             failure: self.failure.into_inner(),
         }
     }

@@ -42,7 +42,7 @@ pub enum Note {
     /// Its sessions are open.
     Ready,
     /// It has closed a second.
-    Closed(Box<Second>),
+    Closed { shard: u32, second: Box<Second> },
     /// It has returned, or is about to.
     Over,
 }
@@ -54,7 +54,8 @@ pub struct Published {
     counted: AtomicU64,
     committed: AtomicU64,
     errors: AtomicU64,
-    /// Who wants to see every second, if somebody does.
+    shard: u32,
+    /// Who gathers the seconds.
     notes: Option<Sender<Note>>,
 }
 
@@ -67,14 +68,14 @@ pub struct Progress {
 }
 
 impl Published {
-    pub fn to(notes: Sender<Note>) -> Self {
-        Self { notes: Some(notes), ..Self::default() }
+    pub fn of(shard: u32, notes: Sender<Note>) -> Self {
+        Self { shard, notes: Some(notes), ..Self::default() }
     }
 
-    pub fn closed(&self, second: &Second) {
+    pub fn closed(&self, second: Second) {
         if let Some(notes) = &self.notes {
             // Nobody listens any more once driving is on its way out.
-            let _ = notes.send(Note::Closed(Box::new(second.clone())));
+            let _ = notes.send(Note::Closed { shard: self.shard, second: Box::new(second) });
         }
     }
 

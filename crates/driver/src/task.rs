@@ -10,7 +10,7 @@ use crate::reactor::Reactor;
 use crate::recorder::{Life, work_between};
 use crate::retry::{Attempts, Outcome, attempt};
 use crate::sessions::reopen;
-use crate::shard::Shard;
+use crate::shard::{Shard, UnderWay};
 use crate::users::{Style, next_pause};
 use engines::session::{Connect, Session};
 use std::time::Duration;
@@ -24,7 +24,7 @@ where
     R: Reactor,
 {
     let mut tally = Tally::new(W::COUNTERS.len());
-    shard.freed(role, shard.window.start);
+    shard.freed(role, shard.now.get());
     while let Some(job) = shard.next_job(token, role).await {
         let free = shard.taken(role);
         let before = session.work();
@@ -36,17 +36,15 @@ where
         let deferred = job.client.is_none();
         let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work, deferred };
         shard.book(&life, &tally);
-        shard.release(&job, &life);
+        shard.release(token, &job, &life);
         if matches!(outcome, Outcome::Lost) {
             drop(session);
             // The client may be due again, and this session cannot take it.
             shard.agenda.wake_one(Role::Clients);
-            shard.losses.lost.set(shard.losses.lost.get() + 1);
             match reopen(shard, token).await {
                 Some(new) => session = new,
                 None => return,
             }
-            shard.losses.reopened.set(shard.losses.reopened.get() + 1);
             shard.freed(role, shard.clock.now());
         } else {
             shard.freed(role, done);
@@ -73,7 +71,8 @@ where
                 return None;
             }
             if let Some(job) = self.pick(role) {
-                self.in_progress.set(self.in_progress.get() + 1);
+                let under_way = UnderWay { kind: job.kind, due: job.due, taken: self.now.get() };
+                self.note_under_way(token, Some(under_way));
                 return Some(job);
             }
             let more_may_come = role.serves(Role::Deferred) && !self.deferral.borrow().is_empty();
@@ -103,10 +102,9 @@ where
     }
 
     fn take_deferred(&self) -> Option<Job<W::Input>> {
-        let now = self.now.get();
-        let (job, admitted) = self.deferral.borrow_mut().take(now)?;
+        let (job, admitted) = self.deferral.borrow_mut().take()?;
         if let Some((client, thinking)) = admitted {
-            self.due_again(client, now, thinking);
+            self.due_again(client, self.now.get(), thinking);
             self.agenda.wake_one(Role::Clients);
         }
         Some(job)
@@ -119,11 +117,11 @@ where
             return Some(job);
         }
         let (now, thinking) = (self.now.get(), job.thinking);
-        // What is deferred is due when it is queued; until then its client waited, and no response time will say so.
+        // While it waited to be queued it was the client's, and from now on it is in the background.
         self.paused(now.since(job.due));
         if self.style == Style::Arriving {
-            self.deferral.borrow_mut().offer_or_leave(job, now);
-        } else if self.deferral.borrow_mut().offer(client, job, now) {
+            self.deferral.borrow_mut().offer_or_leave(job);
+        } else if self.deferral.borrow_mut().offer(client, job) {
             self.due_again(client, now, thinking);
         }
         self.agenda.wake_one(Role::Deferred);
@@ -155,9 +153,15 @@ where
         self.paused(pause);
     }
 
+    fn note_under_way(&self, token: u32, under_way: Option<UnderWay>) {
+        if let Some(place) = self.under_way.borrow_mut().get_mut(token as usize) {
+            *place = under_way;
+        }
+    }
+
     /// Lets the client go on, or writes down how a deferred transaction went.
-    fn release(&self, job: &Job<W::Input>, life: &Life) {
-        self.in_progress.set(self.in_progress.get() - 1);
+    fn release(&self, token: u32, job: &Job<W::Input>, life: &Life) {
+        self.note_under_way(token, None);
         if let Some(client) = job.client {
             self.due_again(client, life.done, job.thinking);
             return;

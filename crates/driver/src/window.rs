@@ -42,6 +42,14 @@ impl Window {
         self.start + Nanos::from_seconds(second)
     }
 
+    pub fn measured_start(&self) -> Nanos {
+        self.second_start(self.warmup_s)
+    }
+
+    pub fn measured_end(&self) -> Nanos {
+        self.second_start(self.seconds())
+    }
+
     pub fn is_measured(&self, second: u64) -> bool {
         (self.warmup_s..self.seconds()).contains(&second)
     }
@@ -61,6 +69,7 @@ mod tests {
             seed: 1,
             retries: 0,
             together: None,
+            away_limit_ms: 3_000,
         };
         Window::new(&plan, Nanos::from_millis(700))
     }

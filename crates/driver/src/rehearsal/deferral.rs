@@ -1,16 +1,30 @@
-//! Deferred transactions: queued at once, executed in the background, bounded, drained or counted.
+//! Deferred transactions: queued at once, executed by a pool that grows with what is overdue, drained or counted.
 
 use super::workload::{DELIVERY, Rehearsed};
 use super::world::{Answer, Asked, Call};
-use super::{Run, answers_after, plan};
+use super::{Merged, Run, ShardRun, answers_after, plan};
+use crate::arrivals::Share;
 use crate::clock::Nanos;
-use crate::counts::total;
-use crate::deferral::QUEUE_CAPACITY;
+use crate::counts::{quantile, sum, total};
+use crate::deferral::{OVERDUE_AFTER, QUEUE_CAPACITY};
 use crate::plan::Control;
+use engines::session::SessionError;
+use record::intervals::Span;
 
 /// Sales take 1 ms, deliveries as long as given.
-fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
+pub fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
     move |call| answers_after(if call.asked == Asked::Statement(DELIVERY) { millis } else { 1 })
+}
+
+/// The same for a database that takes no more sessions than there are when driving begins.
+pub fn but_no_more_sessions(at_start: u32, script: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
+    move |call| {
+        if call.asked == Asked::Connect && call.session >= at_start {
+            let (code, message) = ("53300".to_owned(), "too many clients already".to_owned());
+            return Answer::Fail(SessionError::Refused { code, message });
+        }
+        script(call)
+    }
 }
 
 #[test]
@@ -20,49 +34,97 @@ fn clients_do_not_wait_for_what_they_defer() {
     let report = run.alone(deliveries_take(5));
     let totals = report.deferred;
     assert!(totals.queued > 200, "{totals:?}");
-    assert_eq!((totals.queued, totals.failed, totals.abandoned, totals.waits_for_room), (totals.done, 0, 0, 0));
+    assert_eq!((totals.queued, totals.failed, totals.abandoned, totals.held_up), (totals.done, 0, 0, 0));
     let driven = run.merged(vec![report]);
     assert!(driven.facts.kinds[0].committed >= 1_990, "a sale each millisecond, whatever deliveries take");
     assert_eq!(driven.log.lines().count() as u64, 1 + totals.done);
-    assert_eq!(driven.facts.extra["deferred"]["queued"], totals.queued);
+    assert_eq!(driven.facts.deferred.unwrap().queued, totals.queued);
+}
+
+/// Sixteen clients defer 1,600 transactions a second; one background session can execute 200.
+#[test]
+fn throughput_does_not_depend_on_the_number_of_shards() {
+    let stop = Control::default();
+    let driven = |shards: u32| -> Merged {
+        let workload = Rehearsed::deferring(11);
+        let run = Run::new(&workload, plan(16, 3, 5), false, &stop);
+        let shard = |shard| run.shard(Share { shard, of: shards }, deliveries_take(5)).unwrap();
+        run.merged((0..shards).map(shard).collect())
+    };
+    let (one, eight) = (driven(1), driven(8));
+    for merged in [&one, &eight] {
+        let deferred = merged.facts.deferred.unwrap();
+        assert_eq!((deferred.held_up, deferred.abandoned), (0, 0), "{deferred:?}");
+        assert!(deferred.waiting_at_end <= deferred.waiting_at_start + 16, "the pool keeps up: {deferred:?}");
+    }
+    let sales = |merged: &Merged| merged.facts.kinds[0].committed;
+    assert!(sales(&one).abs_diff(sales(&eight)) * 50 < sales(&one), "{} and {}", sales(&one), sales(&eight));
+    let waits = |merged: &Merged| {
+        merged
+            .latencies
+            .iter()
+            .find(|part| part.kind == DELIVERY && part.span == Span::Response)
+            .map(|part| quantile(&part.counts, 0.5))
+            .unwrap()
+    };
+    assert!(waits(&one) < 110_000 && waits(&eight) < 110_000, "{} and {} µs", waits(&one), waits(&eight));
 }
 
 #[test]
-fn a_background_session_that_cannot_keep_up_slows_the_clients_down() {
+fn the_pool_grows_while_work_is_overdue_and_not_beyond_the_clients() {
     let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, plan(4, 0, 3), false, &stop);
-    let report = run.alone(deliveries_take(20));
+    let run = Run::new(&workload, plan(16, 0, 4), false, &stop);
+    let enough = run.alone(deliveries_take(2));
+    assert_eq!(enough.deferred.sessions_at_start, 2, "one for eight clients");
+    assert!(enough.deferred.sessions_at_end > 2 && enough.deferred.sessions_at_end <= 16, "{:?}", enough.deferred);
+    let late = run.alone(deliveries_take(200));
+    assert_eq!((late.deferred.sessions_at_end, late.sessions), (16, 32));
+}
+
+#[test]
+fn clients_that_are_held_up_are_counted_and_their_wait_is_response_time() {
+    let (workload, stop) = (Rehearsed::deferring(2), Control::default());
+    let run = Run::new(&workload, plan(4, 0, 30), false, &stop);
+    let report = run.alone(but_no_more_sessions(5, deliveries_take(20)));
     let totals = report.deferred;
-    assert_eq!(totals.longest_queue, QUEUE_CAPACITY as u64);
-    assert!(totals.waits_for_room > 100, "{totals:?}");
-    assert_eq!(totals.queued, totals.done + totals.failed + totals.abandoned);
-    let sales: u64 = report.seconds.iter().map(|second| second.kinds[0].committed).sum();
-    // Each delivery that was queued lets its client make one sale before the next.
-    assert!(sales <= totals.queued + 8, "{sales} sales, {} queued", totals.queued);
+    assert_eq!((totals.longest_queue, totals.sessions_at_end), (QUEUE_CAPACITY as u64, 1));
+    assert!(totals.held_up > 100, "{totals:?}");
+    assert_eq!(totals.queued, totals.done + totals.failed + totals.abandoned + report.given_up.transactions);
+    let driven = run.merged(vec![report]);
+    assert_eq!(driven.facts.errors["53300: too many clients already"], 1, "it is not asked again and again");
+    let deferred = driven.facts.deferred.unwrap();
+    assert_eq!(deferred.waiting_at_start, 0);
+    assert!(deferred.waiting_at_end > QUEUE_CAPACITY as u64, "{deferred:?}");
 }
 
 #[test]
 fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
     let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, plan(4, 0, 1), false, &stop);
-    let drained = run.alone(deliveries_take(20)).deferred;
-    assert_eq!((drained.abandoned, drained.queued), (0, drained.done));
-    let hopeless = run.alone(deliveries_take(500)).deferred;
-    assert!(hopeless.abandoned > 0);
+    let drained = run.alone(but_no_more_sessions(5, deliveries_take(4)));
+    assert_eq!((drained.deferred.abandoned, drained.deferred.queued), (0, drained.deferred.done));
+    let hopeless = run.alone(but_no_more_sessions(5, deliveries_take(500)));
+    assert!(hopeless.deferred.abandoned > 0);
     // One was being executed when time was up.
-    assert_eq!(hopeless.queued, hopeless.done + hopeless.abandoned + 1);
+    let totals = hopeless.deferred;
+    assert_eq!((totals.queued, hopeless.given_up.transactions), (totals.done + totals.abandoned + 1, 1));
+    let waited: u64 = hopeless.unended.iter().map(total).sum();
+    assert!(waited > totals.abandoned, "those that were never executed have waited, too: {waited}");
 }
 
 #[test]
-fn response_of_a_deferred_transaction_counts_from_when_it_was_queued() {
+fn response_of_a_deferred_transaction_counts_from_when_its_client_wanted_it() {
     let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, plan(2, 0, 2), false, &stop);
-    let report = run.alone(deliveries_take(50));
-    let deliveries: Vec<_> = report.seconds.iter().map(|second| &second.kinds[usize::from(DELIVERY)]).collect();
-    let longest = deliveries.iter().filter_map(|kind| kind.response.last()).max().unwrap().0;
+    let report = run.alone(but_no_more_sessions(3, deliveries_take(50)));
+    let deliveries = |report: &ShardRun| -> Vec<_> {
+        report.seconds.iter().map(|second| second.kinds[usize::from(DELIVERY)].clone()).collect()
+    };
+    let kinds = deliveries(&report);
+    let longest = kinds.iter().filter_map(|kind| kind.response.last()).max().unwrap().0;
     assert!(longest > 1_000_000, "they queued for seconds: {longest} µs");
-    assert!(deliveries.iter().flat_map(|kind| &kind.service).all(|(micros, _)| micros.abs_diff(50_000) <= 50));
-    let booked: u64 = deliveries.iter().map(|kind| total(&kind.response)).sum();
+    assert!(kinds.iter().flat_map(|kind| &kind.service).all(|(micros, _)| micros.abs_diff(50_000) <= 50));
+    let booked: u64 = kinds.iter().map(|kind| total(&kind.response)).sum();
     assert_eq!(booked, report.deferred.done);
 }
 
@@ -73,7 +135,8 @@ fn one_in_process_session_does_both_in_the_order_in_which_they_were_due() {
     let report = run.alone(deliveries_take(2));
     assert_eq!((report.sessions, report.deferred.abandoned), (1, 0));
     assert!(report.deferred.done > 100);
-    let deliveries = report.seconds.iter().map(|second| &second.kinds[usize::from(DELIVERY)]);
-    let longest = deliveries.filter_map(|kind| kind.response.last()).max().unwrap().0;
+    let deliveries = sum(report.seconds.iter().map(|second| &second.kinds[usize::from(DELIVERY)].response));
+    let longest = quantile(&deliveries, 1.0);
     assert!(longest < Nanos::from_millis(12).as_micros(), "none waits behind later ones: {longest} µs");
+    assert!(OVERDUE_AFTER > Nanos::from_millis(12), "so a pool would not grow either");
 }

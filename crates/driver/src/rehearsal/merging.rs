@@ -1,20 +1,20 @@
 //! Splits equal the whole: what is merged does not depend on which shard did what.
 
 use super::workload::{COUNTERS, KINDS};
-use super::{START, plan};
+use super::{Merged, START, ShardRun, plan};
 use crate::clock::Nanos;
 use crate::counts::total;
-use crate::deferral::{DeferredTotals, ResultLines};
+use crate::deferral::ResultLines;
+use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
-use crate::merge::{Names, merge};
 use crate::pacing::QueueCounts;
-use crate::plan::Driven;
-use crate::recorder::{Life, Meters, Recorder};
+use crate::recorder::{Life, Meters, Recorder, Second};
 use crate::shard::ShardReport;
 use crate::window::Window;
 use engines::session::SessionWork;
 use proptest::prelude::*;
 use record::intervals::Span;
+use record::trial::{Deferred, Losses, Stalls};
 use workloads::workload::{Ending, Tally};
 
 const WARMUP_S: u64 = 1;
@@ -43,35 +43,46 @@ fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
     prop::collection::vec((life, 0..3_usize), 0..120)
 }
 
-fn report(window: Window, mut lives: Vec<Life>) -> ShardReport {
+/// A shard that drove until `closed_at` and did this.
+fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
     lives.sort_by_key(|life| life.done);
     let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), Meters::default()).unwrap();
+    let mut seconds = Vec::new();
+    let mut close_until = |recorder: &mut Recorder, now: Nanos| {
+        while now >= recorder.second_end() {
+            let end = recorder.second_end();
+            let closed = recorder.close_second(end, Meters::default());
+            seconds.extend(closed.map(|second| Second { whole: closed_at >= end, ..second }));
+        }
+    };
     for life in &lives {
-        recorder.close_seconds(life.done, Meters::default());
+        close_until(&mut recorder, life.done);
         recorder.book(life, &Tally(vec![life.work.rows_returned]));
     }
-    ShardReport {
-        seconds: recorder.finish(Meters::default()),
+    close_until(&mut recorder, closed_at);
+    let (last, unended) = recorder.finish(Meters::default());
+    seconds.push(Second { whole: false, ..last });
+    let report = ShardReport {
         errors: ErrorBook::default(),
         lines: ResultLines::new(0),
-        deferred: DeferredTotals::default(),
+        deferred: Deferred::default(),
         sessions: 1,
-        lost: 0,
-        reopened: 0,
-        unfinished: 0,
+        losses: Losses::default(),
+        unended,
+        given_up: GivenUp::default(),
+        stalls: Stalls::default(),
         on_one_cpu: false,
         in_process: false,
         queue: QueueCounts::default(),
-        closed_at: window.end(),
         failure: None,
-    }
+    };
+    ShardRun { report, seconds }
 }
 
-fn merged(shards: Vec<Vec<Life>>) -> Driven {
+fn merged(shards: Vec<Vec<Life>>) -> Merged {
     let plan = plan(3, WARMUP_S, MEASURE_S);
     let window = Window::new(&plan, START);
-    let reports = shards.into_iter().map(|lives| report(window, lives)).collect();
-    merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, reports)
+    super::merged(&plan, shards.into_iter().map(|lives| shard(window, lives, window.end())).collect())
 }
 
 proptest! {
@@ -112,10 +123,9 @@ proptest! {
 fn a_second_counts_only_if_every_shard_drove_through_it() {
     let plan = plan(2, 1, 10);
     let window = Window::new(&plan, START);
-    let stopped = |millis| ShardReport { closed_at: START + Nanos::from_millis(millis), ..report(window, Vec::new()) };
-    let driven =
-        merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, vec![stopped(4_010), stopped(3_990)]);
+    let stopped = |millis| shard(window, Vec::new(), START + Nanos::from_millis(millis));
+    let driven = super::merged(&plan, vec![stopped(4_010), stopped(3_990)]);
     assert_eq!((driven.facts.measured_ms, driven.measured.intervals.len(), driven.stopped), (2_000, 3, true));
-    let early = merge(Names { kinds: &KINDS, counters: COUNTERS }, &plan, &window, vec![stopped(400)]);
+    let early = super::merged(&plan, vec![stopped(400)]);
     assert_eq!((early.facts.measured_ms, early.measured.intervals.len()), (0, 0));
 }

@@ -14,15 +14,20 @@ mod world;
 use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::SparseCounts;
-use crate::merge::{Names, merge};
+use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
+use crate::recorder::Second;
 use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
-use crate::signals::{Published, Signals};
+use crate::signals::{Note, Published, Signals};
 use crate::window::Window;
 use engines::session::SessionError;
+use record::intervals::Measured;
+use record::trial::Stalls;
+use std::ops::Deref;
+use std::sync::mpsc::channel;
 use workload::{COUNTERS, KINDS, Rehearsed};
-use world::{Answer, Call, VirtualClock, VirtualReactor, World};
+use world::{Answer, Call, VirtualClock, VirtualOpener, VirtualReactor, World};
 
 /// All virtual runs start at this moment, which is deliberately not a whole second of the clock.
 pub const START: Nanos = Nanos::from_millis(10_300);
@@ -40,6 +45,7 @@ pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
         seed: 7,
         retries: 3,
         together: None,
+        away_limit_ms: 30_000,
     }
 }
 
@@ -75,16 +81,19 @@ impl<'a> Run<'a> {
         Self { workload, plan, in_process, stop, toil: Nanos::ZERO }
     }
 
-    pub fn shard(&self, share: Share, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardReport, DriveError> {
+    pub fn shard(&self, share: Share, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
         world.slow_the_driver_down(self.toil);
         let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
         let signals = Signals::new(self.stop);
         let roster = Roster::of(self.workload, share, self.plan.pacing);
         let opened = sessions::open(&world, &reactor, &roster, || false)?;
-        let published = Published::default();
+        let (notes, inbox) = channel();
+        let published = Published::of(share.shard, notes);
+        let aside = VirtualOpener::of(&world);
         let around = Surroundings {
             connect: &world,
+            opener: Some(&aside),
             clock: &clock,
             reactor: &reactor,
             signals: &signals,
@@ -96,14 +105,20 @@ impl<'a> Run<'a> {
             share,
             seed: self.plan.seed,
             retries: self.plan.retries,
+            away_limit: Nanos::from_millis(self.plan.away_limit_ms),
             window: self.window(),
             log_lines: 1_000,
         };
-        shard::run(&around, &assignment, opened)
+        let report = shard::run(&around, &assignment, opened)?;
+        let seconds = inbox.try_iter().filter_map(|note| match note {
+            Note::Closed { second, .. } => Some(*second),
+            Note::Ready | Note::Over => None,
+        });
+        Ok(ShardRun { report, seconds: seconds.collect() })
     }
 
     /// All clients in one shard.
-    pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardReport {
+    pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardRun {
         self.shard(Share { shard: 0, of: 1 }, script).unwrap()
     }
 
@@ -111,9 +126,51 @@ impl<'a> Run<'a> {
         Window::new(&self.plan, START)
     }
 
-    pub fn merged(&self, shards: Vec<ShardReport>) -> Driven {
-        merge(Names { kinds: &KINDS, counters: COUNTERS }, &self.plan, &self.window(), shards)
+    pub fn merged(&self, shards: Vec<ShardRun>) -> Merged {
+        merged(&self.plan, shards)
     }
+}
+
+/// What a shard said in the end, and the seconds that it handed on before.
+#[derive(Debug)]
+pub struct ShardRun {
+    pub report: ShardReport,
+    pub seconds: Vec<Second>,
+}
+
+impl Deref for ShardRun {
+    type Target = ShardReport;
+
+    fn deref(&self) -> &ShardReport {
+        &self.report
+    }
+}
+
+/// What was driven, and the seconds that were seen on the way.
+pub struct Merged {
+    pub driven: Driven,
+    pub measured: Measured,
+}
+
+impl Deref for Merged {
+    type Target = Driven;
+
+    fn deref(&self) -> &Driven {
+        &self.driven
+    }
+}
+
+pub fn merged(plan: &DrivePlan, shards: Vec<ShardRun>) -> Merged {
+    let names = Names { kinds: &KINDS, counters: COUNTERS };
+    let mut gathering = Gathering::new(names, Window::new(plan, START), shards.len());
+    let (mut reports, mut seen) = (Vec::new(), Vec::new());
+    for (ShardRun { report, seconds }, shard) in shards.into_iter().zip(0..) {
+        reports.push(report);
+        seen.extend(seconds.into_iter().filter_map(|second| gathering.take(shard, second)));
+    }
+    let kinds = KINDS.map(|kind| kind.name.to_owned()).to_vec();
+    let measured = Measured { kinds, intervals: seen.into_iter().map(|seen| seen.interval).collect() };
+    Merged { driven: gathering.conclude(plan, reports, Stalls::default()), measured }
 }
 
 pub fn count_at_least(counts: &SparseCounts, millis: u64) -> u64 {

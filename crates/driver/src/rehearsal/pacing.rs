@@ -1,15 +1,15 @@
 //! Terminals and arrivals: what a stall does, what waits for what, and that a plan of arrivals minds nothing.
 
+use super::deferral::{but_no_more_sessions, deliveries_take};
 use super::workload::{Input, Rehearsed};
 use super::world::{Answer, Call};
-use super::{Run, answers_after, count_at_least, paced, since_start};
+use super::{Run, ShardRun, answers_after, count_at_least, paced, since_start};
 use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::pacing::ARRIVALS_WAITING_MAX;
 use crate::plan::{Control, Pacing, Process};
 use crate::recorder::Second;
-use crate::shard::ShardReport;
 
 fn terminals(terminals: u32, sessions: u32) -> Pacing {
     Pacing::Terminals { terminals, sessions }
@@ -26,11 +26,11 @@ fn stalls(call: &Call) -> Answer {
     Answer::After(stalled + Nanos::from_millis(1))
 }
 
-fn slower_than(report: &ShardReport, millis: u64, of: impl Fn(&Second) -> &crate::counts::SparseCounts) -> u64 {
+fn slower_than(report: &ShardRun, millis: u64, of: impl Fn(&Second) -> &crate::counts::SparseCounts) -> u64 {
     report.seconds.iter().map(|second| count_at_least(of(second), millis)).sum()
 }
 
-fn lateness_and_wait(report: &ShardReport, share: f64) -> (u64, u64) {
+fn lateness_and_wait(report: &ShardRun, share: f64) -> (u64, u64) {
     let lateness = sum(report.seconds.iter().map(|second| &second.lateness));
     let wait = sum(report.seconds.iter().map(|second| &second.session_wait));
     (quantile(&lateness, share), quantile(&wait, share))
@@ -63,10 +63,10 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
     assert_eq!((report.queue.turned_away, report.queue.waiting), (0, 0));
     let driven = run.merged(vec![report]);
     assert_eq!(driven.facts.kinds[0].committed, 4_000, "nothing is skipped: what was due in the window is done in it");
-    let queue = driven.facts.queue.unwrap();
+    let queue = driven.facts.queue.clone().unwrap();
     assert!(queue.each_second[2].abs_diff(950) <= 2, "{:?}", queue.each_second);
     assert_eq!((queue.each_second.len(), queue.each_second[4], queue.came), (5, 0, 4_000));
-    let testimony = driven.facts.testimony;
+    let testimony = driven.facts.testimony.clone();
     assert!(testimony.response.max_us.abs_diff(1_001_000) <= 1_100, "{testimony:?}");
     assert!(testimony.session_wait.max_us.abs_diff(951_000) <= 1_000, "{testimony:?}");
     assert_eq!(testimony.lateness_max_us, 1);
@@ -158,7 +158,7 @@ fn a_terminal_is_due_again_after_thinking_and_typing() {
     assert_eq!(driven.facts.kinds[0].committed, 4 * 90, "a cycle is 100 ms");
     assert_eq!(driven.facts.paused_ms, Some(4 * 90 * 90), "90 of them a pause");
     assert_eq!((driven.facts.clients, driven.facts.sessions), (4, 2));
-    let limits = driven.facts.queue.unwrap();
+    let limits = driven.facts.queue.clone().unwrap();
     assert_eq!((limits.limit, limits.turned_away), (4, 0));
 }
 
@@ -184,7 +184,7 @@ fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
     assert_eq!(queue.came, begun + queue.turned_away + queue.waiting, "everyone is accounted for");
     let booked: u64 = report.seconds.iter().map(|second| total(&second.kinds[0].response)).sum();
     assert_eq!(booked, begun);
-    let facts = run.merged(vec![report]).facts;
+    let facts = run.merged(vec![report]).driven.facts;
     let merged = facts.queue.unwrap();
     assert!(merged.each_second[0].abs_diff(49_900) < 1_200, "{:?}", merged.each_second);
     assert_eq!(merged.waiting_at_end, queue.waiting);
@@ -213,9 +213,9 @@ fn who_is_turned_away_changes_nobody_elses_inputs() {
 fn arrivals_do_not_wait_for_room_in_the_background() {
     let (workload, stop) = (Rehearsed::deferring(2), Control::default());
     let run = Run::new(&workload, paced(arrivals(20_000.0, Process::Poisson, 200), 0, 3), false, &stop);
-    let report = run.alone(|call| answers_after(if call.asked == super::world::Asked::Statement(1) { 20 } else { 1 }));
+    let report = run.alone(but_no_more_sessions(225, deliveries_take(20)));
     let deferred = report.deferred;
-    assert!(deferred.turned_away > 1_000 && deferred.waits_for_room == 0, "{deferred:?}");
+    assert!(deferred.turned_away > 1_000 && deferred.held_up == 0, "{deferred:?}");
     let begun: u64 = report.seconds.iter().map(|second| second.kinds[0].committed).sum();
     assert_eq!(report.queue.came, begun + deferred.queued + deferred.turned_away + report.queue.waiting);
 }

@@ -113,11 +113,21 @@ impl Session for PeerSession {
 fn committed_with(request_bytes: usize) -> u64 {
     let (workload, stop) = (Rehearsed::deferring(5), Control::default());
     let pacing = Pacing::Clients { clients: 3 };
-    let plan = DrivePlan { pacing, shards: 2, warmup_ms: 0, measure_ms: 1_000, seed: 1, retries: 0, together: None };
+    let plan = DrivePlan {
+        pacing,
+        shards: 2,
+        warmup_ms: 0,
+        measure_ms: 1_000,
+        seed: 1,
+        retries: 0,
+        together: None,
+        away_limit_ms: 3_000,
+    };
     let driven = drive(&workload, &Peers { request_bytes }, &plan, &stop, &mut |_| ()).unwrap();
     let facts = &driven.facts;
-    assert_eq!((facts.sessions, &facts.extra["unfinished"], &facts.extra["sessions_lost"]), (5, &0.into(), &0.into()));
-    assert_eq!(facts.extra["deferred"]["queued"], facts.extra["deferred"]["done"]);
+    assert_eq!((facts.sessions, facts.unended.transactions, facts.losses.lost), (5, 0, 0));
+    let deferred = facts.deferred.unwrap();
+    assert_eq!(deferred.queued, deferred.done);
     assert_eq!(facts.work.statements, facts.kinds.iter().map(record::trial::KindTotals::finished).sum::<u64>());
     facts.kinds[0].committed
 }

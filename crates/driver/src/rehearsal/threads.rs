@@ -63,6 +63,7 @@ fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
         seed: 1,
         retries: 0,
         together: None,
+        away_limit_ms: 3_000,
     }
 }
 
@@ -77,14 +78,15 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
     })
     .unwrap();
     assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
-    assert_eq!(driven.measured.intervals.len(), 2);
+    assert_eq!(driven.seconds.len(), 2);
     assert_eq!(driven.facts.metric.counted, [KINDS[0].name]);
     assert!(driven.facts.kinds[0].committed > 0);
     let moments: Vec<u64> = ticks.iter().map(|tick| tick.elapsed_ms).take(2).collect();
     assert_eq!(moments, [1_000, 2_000]);
     let ticked: u64 = ticks.iter().map(|tick| tick.counted).sum();
-    let shown: Vec<_> = seconds.iter().map(|second| second.interval.clone()).collect();
-    assert_eq!(shown, driven.measured.intervals);
+    let shown: Vec<_> = seconds.iter().map(|second| (second.interval.start_ms, second.interval.measured)).collect();
+    assert_eq!(shown, [(0, true), (1_000, true)]);
+    assert_eq!(driven.seconds.iter().map(|second| second.counted).sum::<u64>(), driven.facts.kinds[0].finished());
     let committed: u64 = seconds.iter().map(|second| second.totals[0].committed).sum();
     assert_eq!(committed, driven.facts.kinds[0].committed);
     assert!(ticked > 0 && ticked <= driven.facts.whole_run[0].committed);

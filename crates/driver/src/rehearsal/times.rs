@@ -131,7 +131,7 @@ fn a_stop_ends_at_a_transaction_boundary_and_keeps_whole_seconds() {
         }
         answers_after(100)
     });
-    assert_eq!(report.unfinished, 0);
+    assert_eq!(report.given_up.transactions, 0);
     let driven = run.merged(vec![report]);
     assert!(driven.stopped);
     assert_eq!((driven.facts.measured_ms, driven.measured.intervals.len()), (2_000, 3));

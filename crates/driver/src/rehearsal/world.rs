@@ -2,7 +2,7 @@
 
 use crate::clock::{Clock, Nanos};
 use crate::reactor::Reactor;
-use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
+use engines::session::{Access, Connect, Opener, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -134,6 +134,30 @@ impl Connect for World {
             results: ResultSet::default(),
             work: SessionWork::default(),
         })
+    }
+}
+
+/// Opens each session at once, when it is looked for.
+pub struct VirtualOpener {
+    world: World,
+    wanted: Cell<u32>,
+}
+
+impl VirtualOpener {
+    pub fn of(world: &World) -> Self {
+        Self { world: world.clone(), wanted: Cell::new(0) }
+    }
+}
+
+impl Opener<VirtualSession> for VirtualOpener {
+    fn ask(&self) {
+        self.wanted.set(self.wanted.get() + 1);
+    }
+
+    fn opened(&self) -> Option<Result<VirtualSession, SessionError>> {
+        let wanted = self.wanted.get().checked_sub(1)?;
+        self.wanted.set(wanted);
+        Some(self.world.connect())
     }
 }
 

@@ -54,7 +54,7 @@ impl Database {
         let entry = catalog::entry(engine).unwrap();
         let table = settings::check(&Map::new(), entry.keys).unwrap();
         let shape = ServerShape { vcpus: 2, memory_bytes: 1 << 30 };
-        let server = catalog::start(engine, &table, &ServerPlace { data, logs, port: None }, &shape).unwrap();
+        let server = catalog::start(engine, &table, &ServerPlace { data, logs, listen: None }, &shape).unwrap();
         let endpoint = server.report().endpoint.clone();
         let database = Self { workload, server: Some(server), endpoint, _folder: folder };
         database.load();

@@ -22,6 +22,7 @@ fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan
         seed: 20_261_121,
         retries: 10,
         together: None,
+        away_limit_ms: 3_000,
     }
 }
 
@@ -34,10 +35,7 @@ fn totals_agree(driven: &Driven) {
     let facts = &driven.facts;
     for (index, totals) in facts.kinds.iter().enumerate() {
         for span in [Span::Response, Span::Service] {
-            let measured = driven.measured.intervals.iter().filter(|interval| interval.measured);
-            let of_kind = measured
-                .flat_map(|interval| &interval.kinds)
-                .filter(|kind| usize::from(kind.kind) == index && kind.span == span);
+            let of_kind = driven.latencies.iter().filter(|part| usize::from(part.kind) == index && part.span == span);
             let counted: u64 = of_kind.flat_map(|kind| &kind.counts).map(|(_, count)| u64::from(*count)).sum();
             assert_eq!(counted, totals.finished(), "{} {span:?}", totals.kind);
         }
@@ -51,8 +49,8 @@ fn totals_agree(driven: &Driven) {
 
 /// What was executed is what is in the database, and all that must hold of it does.
 fn database_agrees(database: &Database, before: &database::State, driven: &Driven) {
-    let lost = &driven.facts.extra["sessions_lost"];
-    assert_eq!((lost, &driven.facts.extra["unfinished"]), (&0.into(), &0.into()), "{:?}", driven.facts.errors);
+    let facts = &driven.facts;
+    assert_eq!((facts.losses.lost, facts.unended.transactions), (0, 0), "{:?}", facts.errors);
     let findings = database.reconcile(before, &driven.facts.whole_run).into_iter().chain(database.check());
     let violated: Vec<_> = findings.filter(record::check::Finding::is_violated).collect();
     assert!(violated.is_empty(), "{violated:#?}");
@@ -66,11 +64,11 @@ fn order_entry_on_sqlite() {
     totals_agree(&driven);
     database_agrees(&database, &before, &driven);
     assert_eq!((driven.facts.shards, driven.facts.sessions), (2, 2), "one session for each shard");
-    assert_eq!(driven.facts.extra["in_process"], true);
+    assert!(driven.facts.in_process);
     assert_eq!((driven.facts.warmup_ms, driven.facts.measured_ms), (1_000, 2_000));
     assert_eq!(driven.facts.metric.counted, ["new-order"]);
-    let deferred = &driven.facts.extra["deferred"];
-    assert_eq!(deferred["queued"], deferred["done"], "{deferred}");
+    let deferred = driven.facts.deferred.unwrap();
+    assert_eq!(deferred.queued, deferred.done, "{deferred:?}");
     assert!(driven.log.starts_with("kind\t"), "deliveries are logged");
 }
 
@@ -151,7 +149,10 @@ fn a_server_that_is_killed_ends_the_driving(mut database: Database) {
             drop(server.take());
         }
     });
-    assert!(matches!(ended, Err(DriveError::Gone { .. })), "{ended:?}");
+    let driven = ended.unwrap();
+    assert!(driven.broke_off.is_some_and(|why| why.starts_with("the database went away")) && driven.stopped);
+    assert!(driven.facts.whole_run[0].committed > 0, "what was done until then is kept");
+    assert_eq!((driven.facts.losses.lost > 0, driven.facts.losses.reopened), (true, 0));
     let ended = drive_endpoint(&database.workload, &endpoint, &plan, &stop, &mut |_| ());
     assert!(matches!(ended, Err(DriveError::Connect { of: 6, .. })), "{ended:?}");
 }

@@ -1,0 +1,88 @@
+//! Sessions that are being opened aside while a shard drives the others.
+//!
+//! Two want them: tasks that lost theirs, and the pool of background sessions. Who lost one comes first.
+
+use crate::agenda::Agenda;
+use engines::session::{Opener, SessionError};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+use std::future::poll_fn;
+use std::task::Poll;
+
+type Opened<S> = Result<S, SessionError>;
+
+pub struct Openings<'a, S> {
+    opener: Option<&'a dyn Opener<S>>,
+    /// Asked for and not there yet.
+    asked: Cell<u32>,
+    /// Tasks that wait for a session, by their tokens.
+    waiting: RefCell<VecDeque<u32>>,
+    /// What came for them.
+    came: RefCell<BTreeMap<u32, Opened<S>>>,
+    is_closed: Cell<bool>,
+}
+
+impl<'a, S> Openings<'a, S> {
+    pub fn by(opener: Option<&'a dyn Opener<S>>) -> Self {
+        let (asked, waiting, came, is_closed) = Default::default();
+        Self { opener, asked, waiting, came, is_closed }
+    }
+
+    /// Whether any session is on its way.
+    pub fn is_under_way(&self) -> bool {
+        self.asked.get() > 0
+    }
+
+    /// One more for whoever needs it.
+    pub fn ask_for_more(&self) {
+        if let Some(opener) = self.opener {
+            opener.ask();
+            self.asked.set(self.asked.get() + 1);
+        }
+    }
+
+    /// The next that is there; never waits.
+    pub fn arrived(&self) -> Option<Opened<S>> {
+        if !self.is_under_way() {
+            return None;
+        }
+        let opened = self.opener?.opened()?;
+        self.asked.set(self.asked.get() - 1);
+        Some(opened)
+    }
+
+    /// Gives it to the task that waits longest; back if none does.
+    pub fn hand_to_waiting(&self, opened: Opened<S>, agenda: &Agenda) -> Option<Opened<S>> {
+        let Some(token) = self.waiting.borrow_mut().pop_front() else { return Some(opened) };
+        self.came.borrow_mut().insert(token, opened);
+        agenda.wake(token);
+        None
+    }
+
+    /// A session for this task; `None` where none can be opened aside, or driving ends.
+    pub async fn one_for(&self, token: u32) -> Option<Opened<S>> {
+        self.opener?;
+        self.waiting.borrow_mut().push_back(token);
+        self.ask_for_more();
+        poll_fn(|_| {
+            if let Some(opened) = self.came.borrow_mut().remove(&token) {
+                return Poll::Ready(Some(opened));
+            }
+            if self.is_closed.get() { Poll::Ready(None) } else { Poll::Pending }
+        })
+        .await
+    }
+
+    /// Whether they are opened aside at all.
+    pub fn is_aside(&self) -> bool {
+        self.opener.is_some()
+    }
+
+    /// Nobody needs one any more.
+    pub fn close(&self, agenda: &Agenda) {
+        self.is_closed.set(true);
+        for token in self.waiting.borrow_mut().drain(..) {
+            agenda.wake(token);
+        }
+    }
+}

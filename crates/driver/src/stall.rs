@@ -1,0 +1,84 @@
+//! How long the load engine stood still though it had something to do or to look at.
+//!
+//! Every wait has a moment at which it is over at the latest, and between waits there is only work that takes
+//! microseconds. A moment that was not kept by far is therefore nobody else's doing: the process was stopped, it had no
+//! CPU, or it was too busy. What the database makes clients wait for does not show here.
+
+use crate::clock::{Clock, MonotonicClock, Nanos};
+use crate::window::Window;
+use record::trial::Stalls;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+
+/// Less than this happens on any busy host. It is as long as half of the seconds in which results are counted.
+const STALL_MIN: Nanos = Nanos::from_millis(500);
+
+/// A thread that only watches looks up so often.
+const LOOK_UP: Nanos = Nanos::from_millis(100);
+
+/// Watches until the sender is dropped. It does nothing else, so whatever keeps it from looking up keeps everybody.
+pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
+    let mut stalls = StallWatch::over(window);
+    loop {
+        let expected = MonotonicClock.now() + LOOK_UP;
+        match is_over.recv_timeout(LOOK_UP.as_duration()) {
+            Err(RecvTimeoutError::Timeout) => stalls.note(expected, MonotonicClock.now()),
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => return stalls.stalls(),
+        }
+    }
+}
+
+/// Adds up stalls within the measured window.
+#[derive(Debug, Clone, Copy)]
+pub struct StallWatch {
+    window: Window,
+    total: Nanos,
+    longest: Nanos,
+}
+
+impl StallWatch {
+    pub fn over(window: Window) -> Self {
+        Self { window, total: Nanos::ZERO, longest: Nanos::ZERO }
+    }
+
+    /// What was to happen at `expected` happened at `now`.
+    pub fn note(&mut self, expected: Nanos, now: Nanos) {
+        if now.since(expected) < STALL_MIN {
+            return;
+        }
+        let end = now.min(self.window.measured_end());
+        let stalled = end.since(expected.max(self.window.measured_start()));
+        self.total = self.total + stalled;
+        self.longest = self.longest.max(stalled);
+    }
+
+    pub fn stalls(&self) -> Stalls {
+        Stalls { total_ms: self.total.as_millis(), longest_ms: self.longest.as_millis() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 2, measure_s: 4, tail_s: 0 };
+
+    fn noted(stretches: &[(u64, u64)]) -> Stalls {
+        let mut watch = StallWatch::over(WINDOW);
+        for (expected_ms, now_ms) in stretches {
+            watch.note(Nanos::from_millis(*expected_ms), Nanos::from_millis(*now_ms));
+        }
+        watch.stalls()
+    }
+
+    #[test]
+    fn only_long_delays_are_stalls() {
+        assert_eq!(noted(&[(2_100, 2_100), (2_200, 2_699)]), Stalls::default());
+        assert_eq!(noted(&[(2_200, 2_700), (3_000, 4_000)]), Stalls { total_ms: 1_500, longest_ms: 1_000 });
+    }
+
+    #[test]
+    fn what_lies_outside_the_window_does_not_count() {
+        assert_eq!(noted(&[(500, 1_900), (7_000, 9_000)]), Stalls::default());
+        assert_eq!(noted(&[(1_000, 3_000), (5_500, 8_000)]), Stalls { total_ms: 1_500, longest_ms: 1_000 });
+    }
+}
