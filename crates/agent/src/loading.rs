@@ -35,7 +35,7 @@ pub fn load(
     administer(endpoint, "making the tables", |admin| admin.script(&dataset.schema(dialect)))?;
     let rows = fill(dataset, endpoint, writers, progress)?;
     progress("keys and indexes", 0, 1);
-    administer(endpoint, "making keys and indexes", |admin| admin.script(&dataset.finish(dialect)))?;
+    administer(endpoint, "making keys and indexes", |admin| dataset.finish_over(admin, dialect))?;
     progress("statistics", 0, 1);
     administer(endpoint, "gathering statistics", |admin| admin.settle())?;
     progress("statistics", 1, 1);

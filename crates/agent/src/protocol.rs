@@ -3,6 +3,9 @@
 //! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`],
 //! [`Reply::Samples`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`] and [`Request::StopDriving`] may
 //! be sent while another request is being answered; they have no answer of their own.
+//!
+//! Every request has a number, which everything said about it repeats, so that what comes too late is not taken for the answer to
+//! the request that follows.
 
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, ServerReport, ServerShape};
@@ -14,6 +17,7 @@ use record::telemetry::{Sample, Series};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
+use std::net::SocketAddr;
 use std::time::Duration;
 use workloads::dataset::Checksum;
 
@@ -46,7 +50,7 @@ pub enum Request {
     StartServer {
         engine: Chosen,
         shape: ServerShape,
-        port: Option<u16>,
+        listen: Option<SocketAddr>,
     },
     StopServer,
     /// Makes the tables of a workload and fills them.
@@ -107,7 +111,7 @@ pub enum Reply {
     State(BTreeMap<String, i64>),
     Counters(Counters),
     Look(Box<Look>),
-    /// The measured series comes before it, in [`Reply::Interval`]s.
+    /// The seconds come before it, in [`Reply::Interval`]s, each when it is over.
     Driven(Box<Driven>),
     /// What was sampled, without the samples: those come before it, in [`Reply::Samples`].
     Sampled(Box<Series>),

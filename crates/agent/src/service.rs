@@ -7,7 +7,7 @@ use crate::sampling;
 use crate::voice::Voice;
 use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, Server, ServerPlace};
-use machines::frame::{Greeting, read_frame, write_frame};
+use machines::frame::{Greeting, Numbered, read_frame, write_frame};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -35,9 +35,9 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
     let mut service = Service { place, server: None, sampling: None, control };
     let voice = Voice::of(write);
     voice.with_pulse(PULSE, || {
-        while let Ok(request) = requests.recv() {
+        while let Ok((number, request)) = requests.recv() {
             let last = request == Request::Shutdown;
-            voice.begin();
+            voice.begin(number);
             let reply = service.answer(request, &mut |reply| voice.say(&reply))?;
             voice.conclude(&reply)?;
             if last {
@@ -50,14 +50,14 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
 
 /// Reads requests on a thread of its own, so that what is said to the driver is heard while driving. When the conductor is gone the
 /// driver is stopped too, and the channel ends.
-fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Request> {
+fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Numbered<Request>> {
     let (send, requests) = sync_channel(QUEUED_REQUESTS);
     std::thread::spawn(move || {
-        while let Ok(Some(request)) = read_frame::<Request>(&mut read) {
+        while let Ok(Some((number, request))) = read_frame::<Numbered<Request>>(&mut read) {
             match request {
                 Request::StartDriving { at_ns } => control.start_at(at_ns),
                 Request::StopDriving => control.stop(),
-                _ if send.send(request).is_err() => return,
+                _ if send.send((number, request)).is_err() => return,
                 _ => {}
             }
         }
@@ -101,8 +101,8 @@ impl Service {
         Ok(match request {
             Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
             Request::Describe => Reply::Description(telemetry::describe(&self.place.data)),
-            Request::StartServer { engine, shape, port } => {
-                let place = ServerPlace { data: self.place.data.clone(), logs: self.place.logs.clone(), port };
+            Request::StartServer { engine, shape, listen } => {
+                let place = ServerPlace { data: self.place.data.clone(), logs: self.place.logs.clone(), listen };
                 let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
                 let report = server.report().clone();
                 self.server = Some(server);
@@ -163,17 +163,15 @@ impl Service {
         let (server, data) = (&mut self.server, &self.place.data);
         let mut watch = Watch::over(plan);
         self.control.forget_start();
-        let mut driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
+        let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
             Seen::Ready => tell(Reply::Ready),
             Seen::Tick(tick) => {
                 watch.tick(&tick, &mut || Some(look(server.as_mut()?.as_mut(), data)));
                 tell(Reply::Tick(tick));
             }
-            Seen::Second(_) => {}
+            // Nothing of it is kept here: memory that grows would be taken from the database.
+            Seen::Second(second) => tell(Reply::Interval(second.interval)),
         })?;
-        for interval in std::mem::take(&mut driven.measured.intervals) {
-            tell(Reply::Interval(interval));
-        }
         if let Some(looks) = watch.looks() {
             tell(Reply::Looks(Box::new(looks)));
         }

@@ -16,23 +16,33 @@ pub struct Voice<W>(Mutex<State<W>>);
 
 struct State<W> {
     write: W,
+    /// Of the request that is or was worked at.
+    number: u64,
     /// When something was said last, while a request is worked at.
     said: Option<Instant>,
 }
 
+impl<W: Write> State<W> {
+    fn write(&mut self, reply: &Reply) -> io::Result<()> {
+        write_frame(&mut self.write, &(self.number, reply))
+    }
+}
+
 impl<W: Write + Send> Voice<W> {
     pub fn of(write: W) -> Self {
-        Self(Mutex::new(State { write, said: None }))
+        Self(Mutex::new(State { write, number: 0, said: None }))
     }
 
-    /// A request is worked at from now on.
-    pub fn begin(&self) {
-        self.state().said = Some(Instant::now());
+    /// The request of this number is worked at from now on.
+    pub fn begin(&self, number: u64) {
+        let mut state = self.state();
+        state.number = number;
+        state.said = Some(Instant::now());
     }
 
     pub fn say(&self, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
-        write_frame(&mut state.write, reply)?;
+        state.write(reply)?;
         state.said = Some(Instant::now());
         Ok(())
     }
@@ -41,7 +51,7 @@ impl<W: Write + Send> Voice<W> {
     pub fn conclude(&self, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
         state.said = None;
-        write_frame(&mut state.write, reply)
+        state.write(reply)
     }
 
     /// Does the work. As long as it goes on, there is no longer silence than about this within a request.
@@ -60,7 +70,7 @@ impl<W: Write + Send> Voice<W> {
             let mut state = self.state();
             if is_due(state.said, Instant::now(), pulse) {
                 // Whoever works finds out, too, if nobody listens any more.
-                let _ = write_frame(&mut state.write, &Reply::Alive);
+                let _ = state.write(&Reply::Alive);
             }
         }
     }
@@ -77,7 +87,7 @@ fn is_due(said: Option<Instant>, now: Instant, pulse: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machines::frame::read_frame;
+    use machines::frame::{Numbered, read_frame};
     use std::io::pipe;
 
     const SHORT: Duration = Duration::from_millis(1);
@@ -86,21 +96,21 @@ mod tests {
     fn signs_of_life_are_given_while_a_request_is_worked_at() {
         let (mut read, write) = pipe().unwrap();
         let voice = Voice::of(write);
-        let mut hear = || read_frame::<Reply>(&mut read).unwrap();
+        let mut hear = || read_frame::<Numbered<Reply>>(&mut read).unwrap().unwrap();
         voice.with_pulse(SHORT, || {
-            voice.begin();
-            assert_eq!([hear(), hear()], [Some(Reply::Alive), Some(Reply::Alive)]);
+            voice.begin(7);
+            assert_eq!([hear(), hear()], [(7, Reply::Alive), (7, Reply::Alive)]);
             voice.say(&Reply::Ready).unwrap();
             // Those that were given before are still to be heard.
-            while hear() != Some(Reply::Ready) {}
-            assert_eq!(hear(), Some(Reply::Alive));
+            while hear() != (7, Reply::Ready) {}
+            assert_eq!(hear(), (7, Reply::Alive));
         });
     }
 
     #[test]
     fn nothing_is_said_between_requests_or_while_there_is_something_to_say() {
         let voice = Voice::of(Vec::new());
-        voice.begin();
+        voice.begin(1);
         let begun = voice.state().said.unwrap();
         assert!(is_due(Some(begun), begun + SHORT, SHORT));
         assert!(!is_due(Some(begun), begun + SHORT / 2, SHORT));

@@ -1,17 +1,21 @@
 //! Frames: a length and a JSON text, over any byte stream.
 //!
 //! A frame is the length of its body (4 bytes, little endian) and the body. The first frame that an agent sends is its
-//! [`Greeting`].
+//! [`Greeting`], which keeps its form in every protocol. All others are [`Numbered`].
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the messages spoken with an agent. Raised with every change of meaning.
-pub const PROTOCOL: u32 = 2;
+pub const PROTOCOL: u32 = 3;
 
 /// No message is larger; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;
+
+/// A request's number and the request, or something that is said about the request of that number. What is said too late is
+/// known by it.
+pub type Numbered<T> = (u64, T);
 
 pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;
@@ -31,6 +35,12 @@ pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Res
 
 /// Reads one frame; `None` at a clean end of the stream.
 pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Option<T>> {
+    let body = read_body(stream)?;
+    Ok(body.map(|body| serde_json::from_slice(&body)).transpose()?)
+}
+
+/// The text of one frame; `None` at a clean end of the stream.
+pub fn read_body(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0_u8; 4];
     let mut filled = 0;
     while filled < length.len() {
@@ -47,7 +57,7 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Opt
     }
     let mut body = vec![0; length];
     stream.read_exact(&mut body)?;
-    Ok(Some(serde_json::from_slice(&body)?))
+    Ok(Some(body))
 }
 
 /// The first frame each agent sends, unasked. Different protocols refuse each other by number instead of misreading one another.

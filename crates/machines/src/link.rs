@@ -1,9 +1,9 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
-use crate::frame::{Greeting, PROTOCOL, read_frame, write_frame};
+use crate::frame::{Greeting, Numbered, PROTOCOL, read_body, write_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use std::cmp::Ordering;
 use std::io::{self, Read, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -30,7 +30,9 @@ pub enum LinkError {
 /// A connection to an agent. Reading happens on a thread of its own, so that waiting has a limit on any stream.
 pub struct AgentLink {
     write: Box<dyn Write + Send>,
-    frames: Receiver<io::Result<Value>>,
+    frames: Receiver<io::Result<Vec<u8>>>,
+    /// Number of the request that was sent last.
+    number: u64,
 }
 
 impl AgentLink {
@@ -38,7 +40,7 @@ impl AgentLink {
         let (send, frames) = sync_channel(QUEUED_FRAMES);
         std::thread::spawn(move || {
             loop {
-                let frame = read_frame::<Value>(&mut read).transpose();
+                let frame = read_body(&mut read).transpose();
                 let Some(frame) = frame else { return };
                 let broken = frame.is_err();
                 if send.send(frame).is_err() || broken {
@@ -46,25 +48,45 @@ impl AgentLink {
                 }
             }
         });
-        Self { write: Box::new(write), frames }
+        Self { write: Box::new(write), frames, number: 0 }
     }
 
-    pub fn send(&mut self, message: &impl Serialize) -> Result<(), LinkError> {
-        Ok(write_frame(&mut self.write, message)?)
+    /// Sends a request under a number of its own. Whoever asked before has given up, and gets no answer any more.
+    pub fn ask(&mut self, request: &impl Serialize) -> Result<(), LinkError> {
+        self.number += 1;
+        self.add(request)
     }
 
-    /// The next message, or an error when none came within `limit`.
-    pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, LinkError> {
+    /// Sends something that belongs to the request that was sent last.
+    pub fn add(&mut self, message: &impl Serialize) -> Result<(), LinkError> {
+        Ok(write_frame(&mut self.write, &(self.number, message))?)
+    }
+
+    /// The next message about the request that was sent last, or an error when nothing came within `limit`. `None` is a message
+    /// about an earlier request: too late to mean anything but that the agent is alive.
+    pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, LinkError> {
+        let (number, message): Numbered<T> = self.frame(limit)?;
+        match number.cmp(&self.number) {
+            Ordering::Less => Ok(None),
+            Ordering::Equal => Ok(Some(message)),
+            Ordering::Greater => {
+                let why = format!("a message about request {number}, and {} was the last one", self.number);
+                Err(LinkError::Unexpected(why))
+            }
+        }
+    }
+
+    fn frame<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<T, LinkError> {
         let frame = self.frames.recv_timeout(limit).map_err(|error| match error {
             RecvTimeoutError::Timeout => LinkError::TooSlow(limit),
             RecvTimeoutError::Disconnected => LinkError::Closed,
         })??;
-        serde_json::from_value(frame).map_err(|error| LinkError::Unexpected(error.to_string()))
+        serde_json::from_slice(&frame).map_err(|error| LinkError::Unexpected(error.to_string()))
     }
 
     /// Waits for the agent's first words and refuses an agent of another protocol.
     pub fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
-        let greeting: Greeting = self.receive(limit)?;
+        let greeting: Greeting = self.frame(limit)?;
         if greeting.protocol == PROTOCOL {
             Ok(greeting)
         } else {
@@ -102,6 +124,21 @@ mod tests {
         let (error, ours) = (error.to_string(), Greeting::ours());
         assert!(error.contains(&format!("bakeoff 99.0.0 (protocol {})", PROTOCOL + 1)), "{error}");
         assert!(error.contains(&format!("bakeoff {} (protocol {PROTOCOL})", ours.version)), "{error}");
+    }
+
+    #[test]
+    fn messages_are_told_apart_by_the_number_of_their_request() {
+        let mut bytes = Vec::new();
+        for numbered in [(1, "late"), (2, "asked for"), (3, "never asked for")] {
+            write_frame(&mut bytes, &numbered).unwrap();
+        }
+        let mut link = AgentLink::new(std::io::Cursor::new(bytes), std::io::sink());
+        link.ask(&"given up").unwrap();
+        link.ask(&"waited for").unwrap();
+        assert_eq!(link.receive::<String>(LONG).unwrap(), None);
+        assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), "asked for");
+        let error = link.receive::<String>(LONG).unwrap_err().to_string();
+        assert!(error.contains("a message about request 3, and 2 was the last one"), "{error}");
     }
 
     #[test]

@@ -24,12 +24,14 @@ pub trait Machine: Send {
     fn decided(&self) -> &Decided;
     /// Where a server listening inside on the forwarded port is reached from the host, if the platform offers that.
     fn address(&self) -> Option<std::net::SocketAddr>;
+    /// The address inside on which a server must listen to be reached there, and on no more than it must.
+    fn listens_on(&self) -> std::net::IpAddr;
     /// The folder that is the data disk, as seen inside.
     fn data(&self) -> &str;
     /// What of it can be watched from the host while it runs.
     fn watched(&mut self) -> Watched;
-    /// The end of what it printed (a guest's console, a process's standard error).
-    fn console_tail(&self) -> String;
+    /// Beginning and end of what it printed (a guest's console, a process's standard error).
+    fn console(&self) -> String;
     /// Asks it to end and waits; kills it at the limit. The agent was told to shut down before.
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError>;
 }

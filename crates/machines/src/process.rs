@@ -27,8 +27,9 @@ use std::time::{Duration, Instant};
 const QUEUED_STARTS: usize = 16;
 /// The kernel ends a killed process within this, unless it hangs in a device.
 const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is for.
-const UNLESS_ORPHANED: &str = r#"[ "$PPID" = "$0" ] && exec "$@""#;
+/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is for. A file
+/// that may not grow further is an error for it to tell of, not its end.
+const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#;
 /// A process group of its own.
 const OWN_GROUP: i32 = 0;
 
@@ -40,7 +41,7 @@ pub enum ProcessError {
     Watch { pid: u32, source: io::Error },
 }
 
-/// A process, told from any later one with the same id.
+/// A process, told from any later one with the same id until the host boots again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     pub pid: u32,
@@ -83,6 +84,11 @@ impl Identity {
             }
         }
     }
+}
+
+/// What the kernel names the time since it was booted. Start times of processes are told from it.
+pub fn boot_id() -> io::Result<String> {
+    Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim_end().to_owned())
 }
 
 /// The 22nd field. The second one, the program's name, may hold spaces and parentheses.
@@ -321,6 +327,17 @@ mod tests {
         };
         assert_eq!(said(std::process::id()), b"begun\n");
         assert_eq!(said(1), b"");
+    }
+
+    #[test]
+    fn a_file_that_may_not_grow_is_an_error_and_not_the_end_of_a_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "ulimit -f 1; head -c 100000 /dev/zero > large; echo \"ended with $?\"";
+        let launch = Launch::new(&["sh", "-c", script]).folder(folder.path()).stdout(Stdio::piped());
+        let mut process = Process::start(launch).unwrap();
+        let mut text = String::new();
+        process.take_stdout().unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "ended with 1\n");
     }
 
     #[test]

@@ -3,18 +3,24 @@
 //! A scratch folder is locked for as long as its owner lives; the kernel frees the lock whatever ends the owner. In it,
 //! in a ledger, stands everything outside of it that the run made: processes and cgroups. (Mounts live in mount
 //! namespaces of their own and go with the processes.) [`sweep`] finds folders whose lock is free and undoes them.
+//!
+//! A ledger says what to kill. So one is believed only where nobody but us could have written it, and of processes only what it
+//! says of those that were started since the host booted.
 
-use crate::process::Identity;
-use rustix::fs::FlockOperation;
+use crate::owned::{self, ForeignError};
+use crate::process::{Identity, boot_id};
+use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 const LOCK_FILE: &str = "lock";
 const LEDGER_FILE: &str = "ledger.jsonl";
+/// A link in the place of one of these files leads to something of somebody else's.
+const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 /// How often a folder is made anew when a sweep took the unfinished one for a leftover.
 const CREATE_ATTEMPTS: usize = 8;
 
@@ -24,6 +30,8 @@ pub enum ScratchError {
     Io { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("{} is in use by another bakeoff", .0.display())]
     InUse(PathBuf),
+    #[error(transparent)]
+    Foreign(#[from] ForeignError),
 }
 
 fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> ScratchError {
@@ -35,7 +43,11 @@ fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Scratc
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Made {
-    Process(Identity),
+    Process {
+        #[serde(flatten)]
+        identity: Identity,
+        boot: String,
+    },
     Cgroup(PathBuf),
 }
 
@@ -49,17 +61,21 @@ pub struct Scratch {
 impl Scratch {
     pub fn create(parent: &Path, name: &str) -> Result<Self, ScratchError> {
         fs::create_dir_all(parent).map_err(failing("making", parent))?;
+        owned::require(parent)?;
         let path = parent.join(name);
         for _ in 0..CREATE_ATTEMPTS {
             match fs::create_dir(&path) {
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match take_lock(&path)? {
-                    // Ours from an earlier time, or one that nobody has locked yet.
-                    Some(lock) => drop(undo(&path, &lock)?),
-                    None => return Err(ScratchError::InUse(path)),
-                },
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                    whose(&path)?;
+                    match take_lock(&path)? {
+                        // Ours from an earlier time, or one that nobody has locked yet.
+                        Some(lock) => drop(undo(&path, &lock)?),
+                        None => return Err(ScratchError::InUse(path)),
+                    }
+                }
                 made => made.map_err(failing("making", &path))?,
             }
-            if path.is_dir()
+            if is_folder(&path)
                 && let Some(lock) = take_lock(&path)?
             {
                 return Ok(Self { path, _lock: lock });
@@ -110,7 +126,8 @@ impl Drop for MachineScratch {
 
 /// Writes down a process in the ledger of `folder`, a scratch folder or one in it.
 pub fn record_process(folder: &Path, process: Identity) -> Result<(), ScratchError> {
-    record(folder, &Made::Process(process))
+    let boot = boot_id().map_err(failing("reading which boot of the host this is, for", folder))?;
+    record(folder, &Made::Process { identity: process, boot })
 }
 
 /// Writes down a cgroup, before it is made.
@@ -122,7 +139,7 @@ fn record(folder: &Path, made: &Made) -> Result<(), ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let mut line = serde_json::to_string(made).map_err(|error| failing("writing", &path)(error.into()))?;
     line.push('\n');
-    let file = File::options().create(true).append(true).open(&path);
+    let file = File::options().create(true).append(true).custom_flags(NO_LINK).open(&path);
     file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(failing("writing", &path))
 }
 
@@ -132,22 +149,42 @@ pub fn sweep(parent: &Path) -> Result<Vec<String>, ScratchError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failing("reading", parent))?,
     };
+    owned::require(parent)?;
     let mut told = Vec::new();
     for entry in entries {
         let path = entry.map_err(failing("reading", parent))?.path();
-        if path.is_dir()
-            && let Some(lock) = take_lock(&path)?
-        {
+        if !is_folder(&path) {
+            continue;
+        }
+        if let Err(error) = whose(&path) {
+            told.push(format!("left {} alone: {error}; or remove it", path.display()));
+            continue;
+        }
+        if let Some(lock) = take_lock(&path)? {
             told.extend(undo(&path, &lock)?);
         }
     }
     Ok(told)
 }
 
+/// A folder itself, not a link to one: what that leads to is none of ours.
+fn is_folder(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
+}
+
+/// Fails unless it is ours; one that another has removed meanwhile was.
+fn whose(folder: &Path) -> Result<(), ForeignError> {
+    match owned::require(folder) {
+        Err(ForeignError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
+        other => other,
+    }
+}
+
 /// The folder's lock, or `None` if somebody has it or the folder was removed meanwhile.
 fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
     let path = folder.join(LOCK_FILE);
-    let lock = match File::options().create(true).truncate(false).write(true).open(&path) {
+    let opened = File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(&path);
+    let lock = match opened {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         lock => lock.map_err(failing("opening", &path))?,
     };
@@ -171,12 +208,15 @@ fn undo(folder: &Path, _lock: &File) -> Result<Vec<String>, ScratchError> {
 /// Kills the recorded processes of a folder and of those below it, then removes the recorded cgroups.
 fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     let made = ledgers_below(folder)?;
+    let now = boot_id().map_err(failing("reading which boot of the host this is, for", folder))?;
     let mut told = Vec::new();
     for made in &made {
-        if let Made::Process(process) = made
-            && process.kill().map_err(failing("killing a process recorded in", folder))?
+        if let Made::Process { identity, boot } = made
+            // Of an earlier boot nothing runs any more; whoever has its number and start time is another.
+            && *boot == now
+            && identity.kill().map_err(failing("killing a process recorded in", folder))?
         {
-            told.push(format!("killed process {}, left over from {}", process.pid, folder.display()));
+            told.push(format!("killed process {}, left over from {}", identity.pid, folder.display()));
         }
     }
     for made in &made {
@@ -195,31 +235,52 @@ fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let mut made = ledger(folder)?;
     for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
         let entry = entry.map_err(failing("reading", folder))?;
-        // Not what a link leads to: that is none of ours.
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            made.extend(ledgers_below(&entry.path())?);
+        let path = entry.path();
+        if is_folder(&path) && owned::require(&path).is_ok() {
+            made.extend(ledgers_below(&path)?);
         }
     }
     Ok(made)
 }
 
-/// What is written down; a half-written last line belongs to a process that was never started.
+/// What is written down; a half-written last line belongs to a process that was never started. In a file that others could write
+/// nothing is.
 fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let path = folder.join(LEDGER_FILE);
-    match fs::read_to_string(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        text => {
-            let text = text.map_err(failing("reading", &path))?;
-            Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
-        }
+    let opened = File::options().read(true).custom_flags(NO_LINK).open(&path);
+    let mut file = match opened {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        opened => opened.map_err(failing("reading", &path))?,
+    };
+    let metadata = file.metadata().map_err(failing("reading", &path))?;
+    if owned::judge(&path, &metadata).is_err() {
+        return Ok(Vec::new());
     }
+    let mut text = String::new();
+    file.read_to_string(&mut text).map_err(failing("reading", &path))?;
+    Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Scratch, ScratchError, record_cgroup, record_process, sweep, take_lock};
-    use crate::process::{Launch, Process};
+    use super::{LEDGER_FILE, Scratch, ScratchError, record_cgroup, record_process, sweep, take_lock};
+    use crate::process::{Launch, Process, boot_id};
+    use std::fs::{self, Permissions};
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    use std::path::Path;
     use std::time::Duration;
+
+    fn sleeping() -> Process {
+        Process::start(Launch::new(&["sleep", "1000"])).unwrap()
+    }
+
+    fn runs_on(mut process: Process) -> bool {
+        process.wait(Duration::ZERO).unwrap().is_none()
+    }
+
+    fn set_mode(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
 
     #[test]
     fn a_folder_in_use_is_neither_swept_nor_given_to_another() {
@@ -260,6 +321,62 @@ mod tests {
         assert!(!cgroup.exists());
         assert!(!parent.path().join("run").exists());
         assert!(sweep(parent.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_ledger_of_an_earlier_boot_or_of_none_kills_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let process = sleeping();
+        let identity = process.identity();
+        let (pid, ticks) = (identity.pid, identity.start_ticks);
+        for boot in [r#","boot":"1d0c5a6e-0000-0000-0000-000000000000""#, ""] {
+            fs::create_dir(&folder).unwrap();
+            let line = format!("{{\"process\":{{\"pid\":{pid},\"start_ticks\":{ticks}{boot}}}}}\n");
+            fs::write(folder.join(LEDGER_FILE), line).unwrap();
+            assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+        }
+        assert!(runs_on(process));
+    }
+
+    #[test]
+    fn what_others_could_have_written_kills_nothing() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("run");
+        let process = sleeping();
+        fs::create_dir(&folder).unwrap();
+        record_process(&folder, process.identity()).unwrap();
+        let ledger = fs::read(folder.join(LEDGER_FILE)).unwrap();
+        assert!(String::from_utf8_lossy(&ledger).contains(&boot_id().unwrap()));
+        set_mode(&folder, 0o777);
+        let told = sweep(parent.path()).unwrap();
+        assert!(told.len() == 1 && told[0].contains("alone") && told[0].contains("mode is 0777"), "{told:?}");
+        assert!(matches!(Scratch::create(parent.path(), "run"), Err(ScratchError::Foreign(_))));
+        set_mode(&folder, 0o700);
+        set_mode(&folder.join(LEDGER_FILE), 0o666);
+        assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+        fs::create_dir_all(folder.join("machine")).unwrap();
+        fs::write(folder.join("machine").join(LEDGER_FILE), &ledger).unwrap();
+        set_mode(&folder.join("machine"), 0o770);
+        assert_eq!(sweep(parent.path()).unwrap().len(), 1, "the folder itself is removed");
+        set_mode(parent.path(), 0o777);
+        assert!(matches!(sweep(parent.path()), Err(ScratchError::Foreign(_))));
+        assert!(runs_on(process));
+    }
+
+    #[test]
+    fn a_link_is_not_followed() {
+        let (parent, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let process = sleeping();
+        record_process(elsewhere.path(), process.identity()).unwrap();
+        symlink(elsewhere.path(), parent.path().join("run")).unwrap();
+        assert!(sweep(parent.path()).unwrap().is_empty());
+        assert!(!elsewhere.path().join("lock").exists());
+        let folder = parent.path().join("another");
+        fs::create_dir(&folder).unwrap();
+        symlink(elsewhere.path().join(LEDGER_FILE), folder.join(LEDGER_FILE)).unwrap();
+        assert!(sweep(parent.path()).is_err(), "nothing of ours made that");
+        assert!(runs_on(process));
     }
 
     #[test]

@@ -1,0 +1,47 @@
+//! Limits that this process was started with, and how to tell that one was met.
+//!
+//! Meeting one says nothing about a contender: it is the host that lacks something. Errors come from many places, also as the words
+//! of an agent, but each that the kernel gave ends in its number, in the standard library's words.
+
+use rustix::io::Errno;
+use rustix::process::{Resource, getrlimit};
+
+/// How large a file may become; none if there is no limit.
+pub fn file_bytes() -> Option<u64> {
+    getrlimit(Resource::Fsize).current
+}
+
+/// The limit that an error tells of, and what would raise it.
+pub fn met(error: &str) -> Option<String> {
+    let is = |errno: Errno| error.contains(&format!("(os error {})", errno.raw_os_error()));
+    if is(Errno::MFILE) {
+        let files = getrlimit(Resource::Nofile).current.map_or_else(String::new, |files| format!(" of {files}"));
+        return Some(format!("the limit{files} files open at once in one process was met; ulimit -n raises it"));
+    }
+    if is(Errno::NFILE) {
+        return Some("the host's limit of files open at once was met; sysctl fs.file-max raises it".to_owned());
+    }
+    is(Errno::FBIG).then(|| format!("{}; ulimit -f raises it", told(file_bytes())))
+}
+
+fn told(bytes: Option<u64>) -> String {
+    bytes.map_or_else(
+        || "the file system's limit of a file's size was met".to_owned(),
+        |bytes| format!("the limit of {bytes} bytes in one file was met"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::met;
+    use std::io::Error;
+
+    #[test]
+    fn errors_of_a_limit_name_it_and_others_do_not() {
+        let of = |number: i32| met(&format!("opening session 7: {}", Error::from_raw_os_error(number)));
+        assert!(of(24).unwrap().contains("ulimit -n"));
+        assert!(of(23).unwrap().contains("fs.file-max"));
+        assert!(of(27).is_some());
+        assert_eq!((of(2), of(28), met("too many files")), (None, None, None));
+    }
+}

@@ -1,0 +1,170 @@
+//! What a machine prints, of which the beginning and the end are kept.
+//!
+//! A guest that prints without end would fill the host's disk if all of it were kept, and what it prints is no longer its own if
+//! it waits for us to read. So it is read as it comes, by a thread of its own that sleeps while nothing does.
+
+use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat};
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, ErrorKind, PipeWriter, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// A boot that goes wrong says why in its first lines or in its last ones.
+const HEAD_BYTES: usize = 16 << 10;
+const TAIL_BYTES: usize = 16 << 10;
+/// How long the last words of what has ended may take to reach us.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// What was printed so far.
+#[derive(Debug, Default)]
+struct Kept {
+    head: Vec<u8>,
+    tail: VecDeque<u8>,
+    left_out: u64,
+    /// Nobody can print any more.
+    ended: bool,
+}
+
+/// Reads until nobody is left who could print.
+#[derive(Debug)]
+pub struct Printed {
+    shared: Arc<(Mutex<Kept>, Condvar)>,
+    /// Keeps a named pipe from ending before anybody has opened it.
+    open: Option<File>,
+}
+
+impl Printed {
+    /// With the end of a pipe that is written to.
+    pub fn pipe() -> io::Result<(Self, PipeWriter)> {
+        let (reader, writer) = io::pipe()?;
+        Ok((Self::from(reader, None)?, writer))
+    }
+
+    /// A new named pipe in the place of any that was there, for a program that opens what it writes to.
+    pub fn named_pipe(path: &Path) -> io::Result<Self> {
+        match std::fs::remove_file(path) {
+            Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
+            // That of a guest that is booted again.
+            _ => {}
+        }
+        mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+        // Opening it would wait for who writes.
+        let reader = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+        let open = File::options().write(true).open(path)?;
+        fcntl_setfl(&reader, OFlags::empty())?;
+        Self::from(reader, Some(open))
+    }
+
+    fn from(mut reader: impl Read + Send + 'static, open: Option<File>) -> io::Result<Self> {
+        let shared = Arc::new((Mutex::default(), Condvar::new()));
+        let kept = Arc::clone(&shared);
+        std::thread::Builder::new().name("printed".to_owned()).spawn(move || {
+            let mut piece = [0; 4096];
+            loop {
+                match reader.read(&mut piece) {
+                    Ok(0) => break,
+                    Ok(length) => held(&kept).keep(&piece[..length]),
+                    Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                    Err(_) => break,
+                }
+            }
+            held(&kept).ended = true;
+            kept.1.notify_all();
+        })?;
+        Ok(Self { shared, open })
+    }
+
+    /// What has come up to now.
+    pub fn text(&self) -> String {
+        held(&self.shared).text()
+    }
+
+    /// All there is, after those who printed have ended.
+    pub fn to_the_end(&mut self) -> String {
+        self.open = None;
+        let kept = held(&self.shared);
+        // Something that was left running may hold the pipe open, so this cannot wait for ever.
+        let waited = self.shared.1.wait_timeout_while(kept, LAST_WORDS, |kept| !kept.ended);
+        waited.unwrap_or_else(PoisonError::into_inner).0.text()
+    }
+}
+
+type Shared = (Mutex<Kept>, Condvar);
+
+fn held(shared: &Shared) -> MutexGuard<'_, Kept> {
+    shared.0.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Kept {
+    fn keep(&mut self, bytes: &[u8]) {
+        let (head, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
+        self.head.extend_from_slice(head);
+        self.tail.extend(rest);
+        let too_many = self.tail.len().saturating_sub(TAIL_BYTES);
+        self.tail.drain(..too_many);
+        self.left_out += too_many as u64;
+    }
+
+    /// Where something is left out, whole lines only.
+    fn text(&self) -> String {
+        let tail: Vec<u8> = self.tail.iter().copied().collect();
+        if self.left_out == 0 {
+            return String::from_utf8_lossy(&[&*self.head, &tail].concat()).trim_end().to_owned();
+        }
+        let (head, tail) = (String::from_utf8_lossy(&self.head), String::from_utf8_lossy(&tail));
+        let head = head.rsplit_once('\n').map_or(&*head, |(whole, _)| whole);
+        let tail = tail.split_once('\n').map_or(&*tail, |(_, whole)| whole);
+        let left_out = self.left_out >> 10;
+        format!("{head}\n[about {left_out} KiB that were printed here are not kept]\n{}", tail.trim_end())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HEAD_BYTES, Printed, TAIL_BYTES};
+    use crate::process::{Launch, Process};
+    use std::time::Duration;
+
+    const LONG: Duration = Duration::from_mins(1);
+    /// Prints 100 MiB, which nobody keeps, between a first and a last line.
+    const ENDLESS: &str = "echo first; head -c 104857600 /dev/zero | tr '\\0' '\\n'; echo last";
+
+    fn is_bounded(text: &str) {
+        assert!(text.starts_with("first\n") && text.ends_with("\nlast"), "{} bytes", text.len());
+        assert!(text.contains("[about 1023") && text.len() <= HEAD_BYTES + TAIL_BYTES + 100, "{} bytes", text.len());
+    }
+
+    #[test]
+    fn of_a_program_that_prints_without_end_the_beginning_and_the_end_are_kept() {
+        let (mut printed, writer) = Printed::pipe().unwrap();
+        let mut process = Process::start(Launch::new(&["sh", "-c", ENDLESS]).stdout(writer)).unwrap();
+        assert!(process.wait(LONG).unwrap().unwrap().success());
+        is_bounded(&printed.to_the_end());
+    }
+
+    #[test]
+    fn a_named_pipe_is_read_by_whoever_opens_it_and_holds_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("console");
+        let mut printed = Printed::named_pipe(&path).unwrap();
+        assert_eq!(printed.text(), "");
+        let script = format!("exec > console\n{ENDLESS}");
+        let mut process = Process::start(Launch::new(&["sh", "-c", &script]).folder(folder.path())).unwrap();
+        assert!(process.wait(LONG).unwrap().unwrap().success());
+        is_bounded(&printed.to_the_end());
+        assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
+        // One that nobody opened ends as well.
+        assert_eq!(Printed::named_pipe(&path).unwrap().to_the_end(), "");
+    }
+
+    #[test]
+    fn what_is_short_is_kept_as_it_is() {
+        let (mut printed, writer) = Printed::pipe().unwrap();
+        let mut process = Process::start(Launch::new(&["printf", "one\\ntwo\\n\\n"]).stdout(writer)).unwrap();
+        process.wait(LONG).unwrap();
+        assert_eq!(printed.to_the_end(), "one\ntwo");
+    }
+}
