@@ -39,18 +39,45 @@ pub fn build(
     let lock = cache.lock(progress)?;
     let (kernel, kernel_manifest) =
         kernel::fetch(flavour, cache, &lock, force, progress).map_err(|cause| ImageError::Kernel { flavour, cause })?;
-    let (place, manifest) = build_tree(recipe, cache, &lock, force, progress)?;
-    let disk = place.join("root.ext4");
-    let mut packages = [manifest.packages.clone(), kernel_manifest.packages].concat();
+    let image = of_tree(recipe, build_tree(recipe, cache, &lock, force, progress)?);
+    let mut packages = [image.packages, kernel_manifest.packages].concat();
     packages.sort();
-    Ok(Image {
+    let id = identity([image.tree_id.as_bytes(), kernel_manifest.id.as_bytes()]);
+    Ok(Image { id, kernel: Some(kernel), packages, ..image })
+}
+
+/// The same without a kernel, for native machines alone.
+pub fn build_without_kernel(
+    recipe: &Recipe,
+    cache: &Cache,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Image, ImageError> {
+    let lock = cache.lock(progress)?;
+    Ok(of_tree(recipe, build_tree(recipe, cache, &lock, false, progress)?))
+}
+
+/// The image of a tree in the cache.
+fn of_tree(recipe: &Recipe, (place, manifest): (PathBuf, Manifest)) -> Image {
+    let disk = place.join("root.ext4");
+    Image {
         name: recipe.name.clone(),
-        id: identity([manifest.id.as_bytes(), kernel_manifest.id.as_bytes()]),
+        id: manifest.id.clone(),
+        tree_id: manifest.id,
         tree: place.join("tree"),
         root_disk: disk.exists().then_some(disk),
-        kernel,
-        packages,
-    })
+        kernel: None,
+        packages: manifest.packages,
+    }
+}
+
+/// The id of a recipe's tree, if it is in the cache in this folder: nothing is built.
+pub fn tree_in_cache(recipe: &Recipe, cache: &Path) -> Result<Option<String>, ImageError> {
+    let place = Cache::open(cache)?.place(EntryKind::Tree, &recipe.name, &tree_key(recipe));
+    Ok(Manifest::read(&place)?.map(|manifest| manifest.id))
+}
+
+fn tree_key(recipe: &Recipe) -> String {
+    identity([recipe.name.as_bytes(), recipe.text.as_bytes(), &BUILDER.to_le_bytes()])
 }
 
 /// The tree's place in the cache and its manifest, from the cache or newly built.
@@ -61,7 +88,7 @@ fn build_tree(
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(PathBuf, Manifest), ImageError> {
-    let key = identity([recipe.name.as_bytes(), recipe.text.as_bytes(), &BUILDER.to_le_bytes()]);
+    let key = tree_key(recipe);
     let place = cache.place(EntryKind::Tree, &recipe.name, &key);
     if let Some(manifest) = Manifest::read(&place)?.filter(|_| !force) {
         return Ok((place, manifest));

@@ -13,7 +13,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use crate::device::write_to_device;
+pub use crate::device::{require_idle, write_to_device};
 
 /// Filling a filesystem or copying a folder of hundreds of gigabytes.
 const COPY_LIMIT: Duration = Duration::from_hours(4);
@@ -113,7 +113,7 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
         return Err(DataError::Label { label: label.to_owned() });
     }
     let content = Content::of(folder)?;
-    let overhead = size_bytes / 64 + FILESYSTEM_BYTES;
+    let overhead = filesystem_bytes(size_bytes);
     let too_large =
         || DataError::DoesNotFit { folder: folder.to_owned(), content_bytes: content.bytes, disk_bytes: size_bytes };
     if content.bytes + overhead > size_bytes {
@@ -141,6 +141,11 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
     forget(&half_made.file).map_err(DataError::io("drop from the cache", image))?;
     half_made.keep();
     Ok(DataDisk::Image(image.to_owned()))
+}
+
+/// What tables and journal of the filesystem take on a disk of that size, at most.
+pub fn filesystem_bytes(size_bytes: u64) -> u64 {
+    size_bytes / 64 + FILESYSTEM_BYTES
 }
 
 /// A private copy of an image file, by the cheapest means the filesystem has.
@@ -201,7 +206,7 @@ pub(crate) fn forget(file: &File) -> io::Result<()> {
 }
 
 /// Fails unless the filesystem that `path` is to be on has that much room, and some to spare.
-fn require_space(path: &Path, needed_bytes: u64) -> Result<(), DataError> {
+pub fn require_space(path: &Path, needed_bytes: u64) -> Result<(), DataError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (needed_bytes, free_bytes) = (needed_bytes + SPARE_BYTES, free_bytes(folder)?);
     if needed_bytes > free_bytes {
@@ -223,7 +228,15 @@ pub fn require_room_in(folder: &Path) -> Result<(), DataError> {
     }
 }
 
-fn allocated_bytes(path: &Path) -> Result<u64, DataError> {
+/// Whether clones of files share blocks with their originals there; tried out with a small one.
+pub fn shares_blocks(folder: &Path) -> Result<bool, DataError> {
+    let file = || tempfile::tempfile_in(folder).map_err(DataError::io("make a file in", folder));
+    let (from, to) = (file()?, file()?);
+    Ok(rustix::fs::ioctl_ficlone(&to, &from).is_ok())
+}
+
+/// What a file takes on its disk, without its holes.
+pub fn allocated_bytes(path: &Path) -> Result<u64, DataError> {
     use std::os::unix::fs::MetadataExt;
     Ok(path.metadata().map_err(DataError::io("look at", path))?.blocks() * 512)
 }

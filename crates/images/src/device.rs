@@ -33,6 +33,11 @@ pub fn write_to_device(from: &Path, device: &Path) -> Result<(DataDisk, CloneMet
     Ok((DataDisk::Device(device.to_owned()), CloneMethod::SparseCopy))
 }
 
+/// Fails unless the device could be written to now: a block device that nobody uses, large enough, and ours to open.
+pub fn require_idle(device: &Path, size: u64) -> Result<(), DataError> {
+    open_idle(device, size).map(drop)
+}
+
 /// Opens a block device that nobody uses and that has at least that many bytes.
 fn open_idle(device: &Path, size: u64) -> Result<File, DataError> {
     let refused = |why: String| DataError::Device { path: device.to_owned(), why };

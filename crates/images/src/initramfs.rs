@@ -39,7 +39,7 @@ pub enum InitramfsError {
 
 /// The archive for this image, agent and drivers, from the cache or newly made.
 pub fn build(image: &Image, agent: &Path, drivers: &[&str], cache: &Cache) -> Result<PathBuf, InitramfsError> {
-    let modules = kernel::module_closure(&image.kernel, drivers)?;
+    let modules = kernel::module_closure(image.guest_kernel()?, drivers)?;
     let agent_hash = hash_of(agent).map_err(|cause| InitramfsError::Io { path: agent.to_owned(), cause })?;
     let builder = BUILDER.to_le_bytes();
     let mut parts = vec![builder.as_slice(), image.id.as_bytes(), &agent_hash];

@@ -62,6 +62,8 @@ impl FromStr for Flavour {
 pub enum KernelError {
     #[error("there is no kernel `{name}`; there are: cloud, generic")]
     UnknownFlavour { name: String },
+    #[error("the image `{image}` was built without a kernel, for native machines alone")]
+    NoKernel { image: String },
     #[error("the kernel {release} has no driver `{module}`{}", after_semicolon(.hint.as_ref()))]
     MissingDriver { module: String, release: String, hint: Option<&'static str> },
     #[error("the module {} is compressed; only plain modules can be loaded here", .path.display())]

@@ -18,7 +18,7 @@ mod sparse;
 mod tool;
 mod tree;
 
-pub use build::{ImageError, build};
+pub use build::{ImageError, build, build_without_kernel, tree_in_cache};
 pub use cache::{Cache, CacheError, EntryKind, Listed, list};
 pub use kernel::Flavour;
 pub use recipe::{Recipe, RecipeError, RecipeFile, catalog, find, names};
@@ -34,13 +34,23 @@ pub struct Image {
     pub name: String,
     /// Hash of the recipe and of what went in.
     pub id: String,
+    /// The same without the kernel: what native machines have of it.
+    pub tree_id: String,
     /// The root tree for native machines.
     pub tree: PathBuf,
     /// The ext4 root disk for VMs, read-only; `None` if the agent is the whole user space.
     pub root_disk: Option<PathBuf>,
-    pub kernel: Kernel,
+    /// That of guests; `None` if it was built for native machines alone, which need none.
+    pub kernel: Option<Kernel>,
     /// Installed packages with versions (`name=version`), the kernel's among them.
     pub packages: Vec<String>,
+}
+
+impl Image {
+    /// The kernel of guests.
+    pub fn guest_kernel(&self) -> Result<&Kernel, kernel::KernelError> {
+        self.kernel.as_ref().ok_or_else(|| kernel::KernelError::NoKernel { image: self.name.clone() })
+    }
 }
 
 /// A kernel and the modules that a guest needs before it can mount anything.

@@ -49,13 +49,17 @@ fn output(program: &str, arguments: &[&str]) -> String {
 fn micro_is_a_kernel_and_empty_folders() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
     assert_eq!(micro.root_disk, None);
-    assert!(micro.kernel.file.is_file());
-    assert!(micro.kernel.release.ends_with("-cloud-amd64"), "{}", micro.kernel.release);
+    let kernel = micro.guest_kernel().unwrap();
+    assert!(kernel.file.is_file());
+    assert!(kernel.release.ends_with("-cloud-amd64"), "{}", kernel.release);
     let mut folders: Vec<String> =
         fs::read_dir(&micro.tree).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     folders.sort();
     assert_eq!(folders, ["data", "dev", "proc", "run", "sys", "tmp"]);
     assert!(micro.packages.iter().any(|package| package.starts_with("linux-image-6.")), "{:?}", micro.packages);
+    let bare = images::build_without_kernel(&images::find("micro", None).unwrap(), &cache(), &mut |_| ()).unwrap();
+    assert_eq!((&bare.tree, &bare.tree_id, bare.kernel), (&micro.tree, &micro.tree_id, None));
+    assert_ne!(bare.id, micro.id);
     assert_eq!(image("micro", Flavour::Cloud).unwrap(), micro, "the second time it is the same image from the cache");
     assert_eq!(Cache::of(&micro).unwrap().folder(), cache().folder());
 }
@@ -64,7 +68,7 @@ fn micro_is_a_kernel_and_empty_folders() {
 fn modules_come_after_what_they_need() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
     let wanted = ["virtio_pci", "virtio_blk", "virtio_console", "vmw_pvscsi", "ext4", "nvme"];
-    let order = names(&kernel::module_closure(&micro.kernel, &wanted).unwrap());
+    let order = names(&kernel::module_closure(micro.guest_kernel().unwrap(), &wanted).unwrap());
     let position = |name: &str| order.iter().position(|module| module == name);
     for (module, needed) in
         [("virtio_pci", "virtio"), ("virtio_pci", "virtio_ring"), ("virtio_blk", "virtio"), ("vmw_pvscsi", "scsi_mod")]
@@ -75,14 +79,14 @@ fn modules_come_after_what_they_need() {
     assert!(position("virtio_ring").is_some(), "{order:?}");
     assert_eq!(position("ext4"), None, "it is built into this kernel");
     assert_eq!(position("nvme"), None, "it is built into this kernel");
-    let error = kernel::module_closure(&micro.kernel, &["ahci"]).unwrap_err().to_string();
+    let error = kernel::module_closure(micro.guest_kernel().unwrap(), &["ahci"]).unwrap_err().to_string();
     assert!(error.contains("no driver `ahci`") && error.contains("kernel = \"generic\""), "{error}");
 }
 
 #[test]
 fn the_generic_kernel_brings_filesystem_and_checksums_along() {
     let Some(micro) = image("micro", Flavour::Generic) else { return };
-    let order = names(&kernel::module_closure(&micro.kernel, &["ahci", "sd_mod", "ext4"]).unwrap());
+    let order = names(&kernel::module_closure(micro.guest_kernel().unwrap(), &["ahci", "sd_mod", "ext4"]).unwrap());
     let position =
         |name: &str| order.iter().position(|module| module == name).unwrap_or_else(|| panic!("{name}: {order:?}"));
     assert!(position("libata") < position("ahci"));
@@ -114,7 +118,7 @@ fn the_first_user_space_is_what_the_kernel_expects() {
     assert_eq!(entries["dev/console"], (0o020_600, 5, 1, Vec::new()));
     assert_eq!(entries["bakeoff-image"].3, micro.id.as_bytes());
     assert_eq!(entries["newroot"].0, 0o040_755);
-    let closure = kernel::module_closure(&micro.kernel, &["virtio_blk"]).unwrap();
+    let closure = kernel::module_closure(micro.guest_kernel().unwrap(), &["virtio_blk"]).unwrap();
     for (position, module) in closure.iter().enumerate() {
         let name = format!("modules/{position:03}-{}", module.file_name().unwrap().display());
         assert_eq!(entries[&name].3, fs::read(module).unwrap(), "{name}");

@@ -5,8 +5,12 @@ use crate::{native, qemu};
 use machines::machine::{Machine, MachineError};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
+use std::path::Path;
 
 type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
+/// What a contender will have to do without here, as far as that is known without starting anything; remembered probes are in
+/// the folder.
+type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
 type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
 /// A platform.
@@ -15,7 +19,10 @@ pub struct Entry {
     pub kind: &'static str,
     pub meaning: &'static str,
     pub keys: &'static [Key],
+    /// Whether its machines boot the image's kernel.
+    pub boots: bool,
     check: Check,
+    foreseen: Foreseen,
     start: Start,
 }
 
@@ -24,14 +31,18 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
+        boots: false,
         check: native::settings::check,
+        foreseen: |_, _| None,
         start: native::machine::start,
     },
     Entry {
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
+        boots: true,
         check: qemu::settings::check,
+        foreseen: qemu::accelerator::foreseen,
         start: qemu::machine::start,
     },
 ];
@@ -44,6 +55,11 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
 /// be right one by one; an unknown kind has no problems here.
 pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, asked))
+}
+
+/// What a contender will have to do without on this host, as far as that is known before anything is started.
+pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<String> {
+    (entry(kind)?.foreseen)(table, cache)
 }
 
 /// Starts a machine and waits until the agent in it has greeted; `launched` is told before that. [`MachineError::Unavailable`]

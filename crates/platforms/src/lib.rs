@@ -12,3 +12,4 @@ pub mod native;
 pub mod order;
 pub mod placement;
 pub mod qemu;
+mod rights;

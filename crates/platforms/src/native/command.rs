@@ -1,5 +1,6 @@
 //! The command line of a native machine, as data. Pure.
 
+use crate::rights::CONTAINED;
 use crate::{affinity, join};
 use machines::boot::{AGENT_FILE, DATA_FOLDER, DATA_MOUNT_WORDS, ENVIRONMENT, LOG_FOLDER};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,6 @@ const ENTER: &str = include_str!("enter.sh");
 const CHROOT: &str = include_str!("chroot.sh");
 /// What the first script ends with when the data disk cannot be mounted.
 pub const NOT_MOUNTED_STATUS: i32 = 71;
-
-/// Becomes the rest of the command line in a process namespace that ends with us. Bubblewrap alone would not do: its second process
-/// hears that its parent is gone only after the parent has told it to go on, so that a parent killed before leaves it waiting for ever.
-pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
 
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]

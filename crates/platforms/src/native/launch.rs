@@ -1,15 +1,15 @@
 //! One attempt at a native machine, and what its end tells if it does not come up.
 
-use super::command::{CommandOrder, NOT_MOUNTED_STATUS, command_line};
-use super::machine::{io_error, unavailable, what};
+use super::command::{CommandOrder, Confinement, Data, NOT_MOUNTED_STATUS, command_line};
+use super::machine::{io_error, what};
 use crate::order::{Launched, MachineOrder};
+use crate::rights::{confining_refused, mounting_refused};
 use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;
+use machines::printed::Printed;
 use machines::process::{Launch, Process};
-use machines::{scratch, tail};
-use std::fs::File;
+use machines::scratch;
 use std::io;
-use std::path::{Path, PathBuf};
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
@@ -17,14 +17,12 @@ use std::time::Duration;
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
 /// A machine whose agent hung up ends within this.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
-/// What shells, and programs that turn into another, end with when that is not there.
-const NOT_FOUND_STATUS: i32 = 127;
 
 /// A machine that greeted.
 pub(super) struct Started {
     pub link: AgentLink,
     pub process: Process,
-    pub stderr: PathBuf,
+    pub stderr: Printed,
 }
 
 /// What came of trying.
@@ -42,10 +40,9 @@ impl Started {
         order: &MachineOrder,
         launched: Launched<'_>,
     ) -> Result<Outcome, MachineError> {
-        let stderr = order.scratch.join(format!("{}.stderr", order.name));
-        let log = File::create(&stderr).map_err(io_error("making a log"))?;
+        let (mut stderr, printing) = Printed::pipe().map_err(io_error("making a pipe"))?;
         let launch = Launch::new(&command_line(command)).folder(&order.scratch);
-        let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
+        let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
         let mut process =
             Process::start(launch).map_err(|error| io_error("starting the machine")(io::Error::other(error)))?;
         scratch::record_process(&order.scratch, process.identity())
@@ -57,13 +54,11 @@ impl Started {
         let mut link = AgentLink::new(stdout, stdin);
         match link.greeting(GREETING_LIMIT) {
             Ok(_) => Ok(Outcome::Greeted(Self { link, process, stderr })),
-            Err(LinkError::TooSlow(limit)) => Err(MachineError::Silent {
-                what: what(&order.name),
-                limit_s: limit.as_secs(),
-                console: tail::of_file(&stderr),
-            }),
+            Err(LinkError::TooSlow(limit)) => {
+                Err(MachineError::Silent { what: what(&order.name), limit_s: limit.as_secs(), console: stderr.text() })
+            }
             Err(error) if error.is_end() => match process.wait(EXIT_LIMIT) {
-                Ok(Some(status)) => explain(status, &stderr, &order.name),
+                Ok(Some(status)) => explain(status, stderr.to_the_end(), &order.name, command),
                 _ => Err(error.into()),
             },
             Err(error) => Err(error.into()),
@@ -71,21 +66,54 @@ impl Started {
     }
 }
 
-/// Why a machine ended before its agent greeted.
-fn explain(status: ExitStatus, stderr: &Path, name: &str) -> Result<Outcome, MachineError> {
-    let console = tail::of_file(stderr);
-    let last = console.lines().last().unwrap_or_default();
-    match status.code() {
-        Some(NOT_MOUNTED_STATUS) => Ok(Outcome::NotMounted(last.to_owned())),
-        // Not everybody may make a mount namespace.
-        Some(_) if last.starts_with("unshare:") => Ok(Outcome::NotMounted(last.to_owned())),
-        Some(NOT_FOUND_STATUS) => {
-            Ok(Outcome::NotConfined(MachineError::MissingTool { program: "bwrap", package: "bubblewrap" }))
-        }
-        // What bubblewrap itself complains of is not allowed here, unless it is our agent that cannot be run.
-        Some(_) if last.starts_with("bwrap:") && !last.starts_with("bwrap: execvp") => {
-            Ok(Outcome::NotConfined(unavailable(last.to_owned())))
-        }
+/// Why a machine ended before its agent greeted. What was to be made for it is tried again with nothing in it: if that cannot be
+/// made, it is the reason.
+fn explain(status: ExitStatus, console: String, name: &str, command: &CommandOrder) -> Result<Outcome, MachineError> {
+    if status.code() == Some(NOT_MOUNTED_STATUS) {
+        return Ok(Outcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
+    }
+    let mounts = matches!(command.data, Data::Disk { .. }) || command.confinement != Confinement::Bubblewrap;
+    match mounts.then(mounting_refused).flatten() {
+        None => {}
+        Some(MachineError::Unavailable { why }) => return Ok(Outcome::NotMounted(why)),
+        Some(other) => return Err(other),
+    }
+    match (&command.confinement, confining_refused()) {
+        (Confinement::Bubblewrap, Some(why)) => Ok(Outcome::NotConfined(why)),
         _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    /// What an agent prints last is no word of the programs around it.
+    #[test]
+    fn an_agent_that_ends_is_not_taken_for_a_missing_right() {
+        if mounting_refused().is_some() || confining_refused().is_some() {
+            return;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        let (path, answer) = (folder.path().join("disk"), folder.path().join("answer"));
+        let command = CommandOrder {
+            cpus: vec![0],
+            contained: false,
+            confinement: Confinement::Bubblewrap,
+            tree: "/".into(),
+            agent: "/bin/true".into(),
+            data: Data::Disk { path, is_device: false, folder: folder.path().into(), answer },
+            cgroups: Vec::new(),
+            writable: Vec::new(),
+        };
+        let explained =
+            |code: i32, said: &str| explain(ExitStatus::from_raw(code << 8), said.to_owned(), "machine", &command);
+        for (code, said) in [(1, "unshare: the agent says"), (1, "bwrap: so it says"), (127, "sh: 1: not found")] {
+            let Err(MachineError::Ended { console, .. }) = explained(code, said) else { panic!("{said}") };
+            assert_eq!(console, said);
+        }
+        let mounted = explained(NOT_MOUNTED_STATUS, "mount: no loop device").unwrap();
+        assert!(matches!(mounted, Outcome::NotMounted(why) if why == "mount: no loop device"));
     }
 }

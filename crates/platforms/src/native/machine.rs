@@ -1,23 +1,24 @@
 //! From an order to a running native machine, and what was made of each thing asked for.
 
-use super::command::{CONTAINED, CommandOrder, Confinement, Data, command_line};
+use super::command::{CommandOrder, Confinement, Data, command_line};
 use super::launch::{Outcome, Started};
 use super::limits::{self, Limits};
 use crate::affinity;
 use crate::order::{Launched, MachineOrder};
+use crate::rights::can_contain;
 use images::data::DataDisk;
 use machines::boot::{DATA_FOLDER, WRITABLE_FOLDERS};
 use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::printed::Printed;
 use machines::process::Process;
-use machines::tail;
 use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 use std::time::{Duration, Instant};
 use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
 
@@ -31,7 +32,7 @@ pub struct NativeMachine {
     command_line: Vec<String>,
     decided: Decided,
     address: Option<SocketAddr>,
-    stderr: PathBuf,
+    stderr: Printed,
     watch: Targets,
     /// A block device that must be free again before anybody else may write to it.
     device: Option<PathBuf>,
@@ -79,13 +80,6 @@ pub fn start(
         watch: watch(order, &command.cpus, started_id),
         name: order.name.clone(),
     }))
-}
-
-/// Whether we may make process namespaces. Whoever may not is without this second promise that nothing outlives us.
-fn can_contain() -> bool {
-    let [program, words @ ..] = CONTAINED;
-    let tried = Command::new(program).args(words).arg("true").stderr(Stdio::null()).status();
-    tried.is_ok_and(|status| status.success())
 }
 
 /// All that runs in the machine as one, and the host's device below its data.
@@ -232,6 +226,11 @@ impl Machine for NativeMachine {
         self.address
     }
 
+    /// It shares the host's network, and whoever drives it is on this host.
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+
     fn data(&self) -> &str {
         DATA_FOLDER
     }
@@ -240,8 +239,8 @@ impl Machine for NativeMachine {
         Watched { targets: self.watch.clone(), asked: Vec::new() }
     }
 
-    fn console_tail(&self) -> String {
-        tail::of_file(&self.stderr)
+    fn console(&self) -> String {
+        self.stderr.text()
     }
 
     fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
@@ -251,7 +250,7 @@ impl Machine for NativeMachine {
             .process
             .wait(limit)
             .map_err(|error| io_error("waiting for the end of a machine")(io::Error::other(error)))?;
-        let console = self.console_tail();
+        let console = self.stderr.to_the_end();
         match status {
             Some(status) if status.success() => self.release_device(limit),
             Some(status) => Err(MachineError::Ended { what: what(&self.name), status: status.to_string(), console }),

@@ -5,9 +5,12 @@
 
 use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
 use super::guest::Guest;
-use super::settings::{Network, QemuSettings, WantedAccelerator};
+use super::isolation::Isolation;
+use super::settings::{KEYS, Network, QemuSettings, WantedAccelerator};
 use machines::machine::MachineError;
+use machines::process::boot_id;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -81,29 +84,58 @@ pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
     static TRYING: Mutex<()> = Mutex::new(());
     // Whoever panicked while trying left nothing half done that matters here.
     let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Err(error) = File::options().read(true).write(true).open(DEVICE) {
-        // Cheap to find out, and may change at any time: not remembered.
-        return Ok(Finding { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") });
+    if let Some(closed) = closed() {
+        return Ok(closed);
     }
-    let cpu = match probe.cpu.as_str() {
-        "auto" => Accelerator::Kvm.fullest_cpu(),
-        model => model,
-    };
-    let now = Remembered {
-        boot: read_line("/proc/sys/kernel/random/boot_id")?,
-        qemu: qemu_version()?,
-        kernel: probe.image.kernel.release.clone(),
-        cpu: cpu.to_owned(),
-        finding: Finding { works: false, sentence: String::new() },
-    };
-    let file = probe.cache.join("kvm").join(format!("{}.json", file_name(cpu)));
-    if let Some(finding) = recall(&file, &now) {
+    let cpu = model(&probe.cpu);
+    let now =
+        Remembered { kernel: super::machine::guest_kernel(&probe.image)?.release.clone(), ..Remembered::nothing(cpu)? };
+    let file = file_of(&probe.cache, cpu);
+    if let Some(finding) = recall(&file).filter(|remembered| remembered.holds_for(&now)).map(|it| it.finding) {
         return Ok(finding);
     }
     let finding = try_kvm(probe, cpu)?;
     remember(&file, &Remembered { finding: finding.clone(), ..now })
         .map_err(|source| MachineError::Io { doing: format!("remembering in {}", file.display()), source })?;
     Ok(finding)
+}
+
+/// What becomes of a contender that may want KVM where that is known not to work.
+pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
+    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
+    let Finding { sentence, .. } = known_of_kvm(cache, &settings.cpu).filter(|finding| !finding.works)?;
+    match settings.accelerator {
+        WantedAccelerator::Kvm => Some(format!("its trials will be skipped: {sentence}")),
+        WantedAccelerator::Auto => Some(format!("it will run emulated, which is slow: {sentence}")),
+        WantedAccelerator::Tcg => None,
+    }
+}
+
+/// The same without booting anything: what is plain to see, or was found since the host booted with whichever kernel in the
+/// guest. `None` where only trying tells.
+fn known_of_kvm(cache: &Path, cpu: &str) -> Option<Finding> {
+    if let Some(closed) = closed() {
+        return Some(closed);
+    }
+    let cpu = model(cpu);
+    let remembered = recall(&file_of(cache, cpu))?;
+    let now = Remembered { kernel: remembered.kernel.clone(), ..Remembered::nothing(cpu).ok()? };
+    remembered.holds_for(&now).then_some(remembered.finding)
+}
+
+/// Cheap to find out, and may change at any time: not remembered.
+fn closed() -> Option<Finding> {
+    let error = File::options().read(true).write(true).open(DEVICE).err()?;
+    Some(Finding { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
+}
+
+fn model(cpu: &str) -> &str {
+    if cpu == "auto" { Accelerator::Kvm.fullest_cpu() } else { cpu }
+}
+
+/// Where the answer for a CPU model is remembered.
+fn file_of(cache: &Path, cpu: &str) -> PathBuf {
+    cache.join("kvm").join(format!("{}.json", file_name(cpu)))
 }
 
 /// QEMU's version, as it prints it; an error if it is not installed.
@@ -128,12 +160,13 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
         cpus: probe.cpus.clone(),
         bound_to: Vec::new(),
         cgroups: Vec::new(),
-        kernel: probe.image.kernel.file.clone(),
+        kernel: super::machine::guest_kernel(&probe.image)?.file.clone(),
         initramfs,
         console: probe.scratch.join("kvm-probe.console"),
         root: None,
         data: None,
         port: None,
+        isolation: Isolation::here().clone(),
         settings,
     };
     let begun = Instant::now();
@@ -156,11 +189,26 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
     }
 }
 
-fn recall(file: &Path, now: &Remembered) -> Option<Finding> {
-    let remembered: Remembered = serde_json::from_slice(&fs::read(file).ok()?).ok()?;
-    let is_same = (&remembered.boot, &remembered.qemu, &remembered.kernel, &remembered.cpu)
-        == (&now.boot, &now.qemu, &now.kernel, &now.cpu);
-    is_same.then_some(remembered.finding)
+impl Remembered {
+    /// What an answer holds for now, without a kernel and an answer.
+    fn nothing(cpu: &str) -> Result<Self, MachineError> {
+        Ok(Self {
+            boot: boot_id()
+                .map_err(|source| MachineError::Io { doing: "reading the kernel's boot id".to_owned(), source })?,
+            qemu: qemu_version()?,
+            kernel: String::new(),
+            cpu: cpu.to_owned(),
+            finding: Finding { works: false, sentence: String::new() },
+        })
+    }
+
+    fn holds_for(&self, now: &Self) -> bool {
+        (&self.boot, &self.qemu, &self.kernel, &self.cpu) == (&now.boot, &now.qemu, &now.kernel, &now.cpu)
+    }
+}
+
+fn recall(file: &Path) -> Option<Remembered> {
+    serde_json::from_slice(&fs::read(file).ok()?).ok()
 }
 
 fn remember(file: &Path, remembered: &Remembered) -> io::Result<()> {
@@ -172,12 +220,6 @@ fn remember(file: &Path, remembered: &Remembered) -> io::Result<()> {
     fs::rename(&unfinished, file)
 }
 
-fn read_line(path: &str) -> Result<String, MachineError> {
-    let text =
-        fs::read_to_string(path).map_err(|source| MachineError::Io { doing: format!("reading {path}"), source })?;
-    Ok(text.trim_end().to_owned())
-}
-
 /// A CPU model as a file's name: models may carry flags ("qemu64,+avx").
 fn file_name(cpu: &str) -> String {
     cpu.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
@@ -185,7 +227,7 @@ fn file_name(cpu: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finding, Remembered, recall, remember};
+    use super::{Finding, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
         Remembered {
@@ -198,14 +240,38 @@ mod tests {
     }
 
     #[test]
+    fn what_becomes_of_a_contender_is_foreseen_once_it_is_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let cpu = model("auto");
+        // Without QEMU there is nothing to remember, and such a run is refused for want of it.
+        let Ok(now) = Remembered::nothing(cpu) else { return };
+        let told = |accelerator: &str, works: bool| {
+            let finding = Finding { works, sentence: "it hung".to_owned() };
+            let remembered = Remembered { finding, ..Remembered::nothing(cpu).unwrap() };
+            remember(&file_of(folder.path(), cpu), &remembered).unwrap();
+            let table = serde_json::json!({ "accelerator": accelerator });
+            foreseen(table.as_object().unwrap(), folder.path())
+        };
+        assert!(told("kvm", false).unwrap().starts_with("its trials will be skipped: "));
+        assert!(told("auto", false).unwrap().starts_with("it will run emulated, which is slow: "));
+        assert_eq!(told("tcg", false), None);
+        assert_eq!(told("auto", true).is_none(), closed().is_none());
+        let before = Remembered { boot: "another".to_owned(), ..now };
+        remember(&file_of(folder.path(), cpu), &before).unwrap();
+        let table = serde_json::json!({ "accelerator": "kvm" });
+        assert_eq!(foreseen(table.as_object().unwrap(), folder.path()).is_none(), closed().is_none());
+    }
+
+    #[test]
     fn an_answer_holds_until_the_next_boot() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("kvm/host.json");
-        assert_eq!(recall(&file, &remembered("first")), None);
+        assert_eq!(recall(&file), None);
         remember(&file, &remembered("first")).unwrap();
-        assert_eq!(recall(&file, &remembered("first")), Some(remembered("first").finding));
-        assert_eq!(recall(&file, &remembered("second")), None);
+        let recalled = recall(&file).unwrap();
+        assert_eq!(recalled, remembered("first"));
+        assert!(recalled.holds_for(&remembered("first")) && !recalled.holds_for(&remembered("second")));
         std::fs::write(&file, "half an ans").unwrap();
-        assert_eq!(recall(&file, &remembered("first")), None);
+        assert_eq!(recall(&file), None);
     }
 }

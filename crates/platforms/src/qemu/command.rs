@@ -4,6 +4,7 @@
 //! two conversations as open sockets: the agent's on standard input, QEMU's own (QMP) on standard output. So there are no
 //! socket files to clean up, no path too long for a socket address, and nobody to wait for before connecting.
 
+use super::isolation::Isolation;
 use super::memory;
 use super::settings::{Adapter, DiskSettings, Network, QemuSettings};
 use crate::placement::NodeShare;
@@ -78,6 +79,7 @@ pub struct CommandOrder {
     pub data: Option<Disk>,
     /// Port inside to be reached from the host.
     pub port: Option<u16>,
+    pub isolation: Isolation,
     pub settings: QemuSettings,
 }
 
@@ -87,8 +89,10 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     // Joining some groups gives the CPUs of the group: what is asked for here comes after it.
     words.0.extend(join::words(&order.cgroups));
     words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
+    words.0.extend(order.isolation.words());
     words.add(&[PROGRAM, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
     words.add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=shutdown"]);
+    words.0.extend(order.isolation.options());
     processor(&mut words, order);
     words.0.extend(memory::words(order.memory_bytes, order.settings.huge_pages, &order.bound_to));
     boot(&mut words, order);
@@ -274,6 +278,7 @@ fn escaped(value: &str) -> String {
 mod tests {
     use super::{Accelerator, CommandOrder, Disk, command_line, drivers};
     use crate::placement::NodeShare;
+    use crate::qemu::isolation::{Isolation, Switch};
     use crate::qemu::settings::{Adapter, Aio, Cache, DiskSettings, Network, QemuSettings};
 
     fn order(accelerator: Accelerator, settings: QemuSettings) -> CommandOrder {
@@ -292,6 +297,7 @@ mod tests {
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
             port: Some(5432),
+            isolation: Isolation { sandbox: Ok(()), user: None },
             settings,
         }
     }
@@ -310,7 +316,7 @@ mod tests {
             }
             text.push_str(word);
         }
-        text.replace(crate::join::JOIN, "(join.sh)")
+        text.replace(crate::join::JOIN, "(join.sh)").replace(crate::qemu::isolation::FIRST, "(FIRST)")
     }
 
     /// The lines that are in the one command but not in the other.
@@ -358,6 +364,13 @@ mod tests {
             ("limited disk", limited),
             ("memory of a node", bound(&base, &[(1, &[0, 1])])),
             ("memory of two nodes", bound(&base, &[(0, &[0]), (1, &[1])])),
+            (
+                "started by root",
+                CommandOrder {
+                    isolation: Isolation { sandbox: Ok(()), user: Some(Ok(Switch::RunAs)) },
+                    ..base.clone()
+                },
+            ),
             ("control groups", CommandOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
             ("no root, no data, no port", CommandOrder { root: None, data: None, port: None, ..base.clone() }),
         ];

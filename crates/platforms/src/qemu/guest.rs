@@ -1,16 +1,19 @@
 //! A running QEMU whose guest has greeted us. What it was asked for is decided elsewhere.
 
 use super::command::{CommandOrder, PROGRAM, command_line};
+use super::isolation::{Isolation, SIGNALLED};
 use super::qmp::Qmp;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;
-use machines::process::{Launch, Process};
-use machines::{scratch, tail};
-use std::fs::File;
+use machines::printed::Printed;
+use machines::process::{Identity, Launch, Process};
+use machines::scratch;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 /// What a shell-like program answers with when the program it should start is not there.
@@ -21,6 +24,8 @@ const EXIT_LIMIT: Duration = Duration::from_secs(10);
 pub struct Guest {
     pub link: AgentLink,
     pub command_line: Vec<String>,
+    /// QEMU's own, which is not the one that was started where that makes a namespace for it.
+    emulator: Emulator,
     process: Process,
     /// Our end of the agent's stream, kept to hang up.
     agent: UnixStream,
@@ -30,54 +35,76 @@ pub struct Guest {
 /// A QEMU that runs; of its guest nothing is known yet.
 pub struct LaunchedGuest {
     command_line: Vec<String>,
+    isolation: Isolation,
     process: Process,
     agent: UnixStream,
     control: UnixStream,
     logs: Logs,
 }
 
+/// Ends QEMU, and waits until it has let go of its files, before the process that was started is ended.
+struct Emulator(Identity);
+
+impl Drop for Emulator {
+    fn drop(&mut self) {
+        // It may have ended already, and whatever it is in ends with the process that was started.
+        let _ = self.0.kill();
+    }
+}
+
 /// What QEMU and the guest print.
 struct Logs {
     what: String,
-    console: PathBuf,
-    stderr: PathBuf,
+    console: Printed,
+    stderr: Printed,
 }
 
 impl LaunchedGuest {
     /// Starts QEMU in `folder`.
     pub fn start(order: &CommandOrder, folder: &Path) -> Result<Self, MachineError> {
         let what = format!("the guest {}", order.name);
-        let logs = Logs { what, console: order.console.clone(), stderr: folder.join(format!("{}.stderr", order.name)) };
         let command_line = command_line(order);
-        let io = |doing: &str| logs.failing(doing);
+        let io = |doing: &str| failing(&what, doing);
+        let console = Printed::named_pipe(&order.console).map_err(io("making a console"))?;
+        let (stderr, printing) = Printed::pipe().map_err(io("making a pipe"))?;
         let (agent, agent_inside) = UnixStream::pair().map_err(io("making a socket"))?;
         let (control, control_inside) = UnixStream::pair().map_err(io("making a socket"))?;
         let launch = Launch::new(&command_line)
             .folder(folder)
             .stdin(OwnedFd::from(agent_inside))
             .stdout(OwnedFd::from(control_inside))
-            .stderr(File::create(&logs.stderr).map_err(io("making a log"))?);
+            .stderr(printing);
         let process = Process::start(launch).map_err(|error| io("starting QEMU")(std::io::Error::other(error)))?;
         scratch::record_process(folder, process.identity())
             .map_err(|error| io("writing down QEMU")(std::io::Error::other(error)))?;
-        Ok(Self { command_line, process, agent, control, logs })
+        Ok(Self {
+            command_line,
+            isolation: order.isolation.clone(),
+            process,
+            agent,
+            control,
+            logs: Logs { what, console, stderr },
+        })
     }
 
     /// Waits until the agent inside greets. With it comes QEMU's own connection.
     pub fn greeted(self, limit: Duration) -> Result<(Guest, Qmp), MachineError> {
-        let Self { command_line, mut process, agent, control, logs } = self;
-        let io = |doing: &str| logs.failing(doing);
-        let qmp = Qmp::negotiate(control)
-            .map_err(|error| ended_or(&mut process, &logs, io("greeting QEMU")(std::io::Error::other(error))))?;
-        let reader = agent.try_clone().map_err(io("sharing a socket"))?;
-        let writer = agent.try_clone().map_err(io("sharing a socket"))?;
+        let Self { command_line, isolation, mut process, agent, control, mut logs } = self;
+        let qmp = Qmp::negotiate(control).map_err(|error| {
+            let error = failing(&logs.what, "greeting QEMU")(std::io::Error::other(error));
+            ended_or(&mut process, &mut logs, error)
+        })?;
+        let emulator = isolation.emulator(process.identity().pid).and_then(Identity::of);
+        let emulator = Emulator(emulator.map_err(failing(&logs.what, "finding QEMU's process"))?);
+        let share = || agent.try_clone().map_err(failing(&logs.what, "sharing a socket"));
+        let (reader, writer) = (share()?, share()?);
         let mut link = AgentLink::new(reader, writer);
         match link.greeting(limit) {
-            Ok(_) => Ok((Guest { link, command_line, process, agent, logs }, qmp)),
+            Ok(_) => Ok((Guest { link, command_line, emulator, process, agent, logs }, qmp)),
             Err(LinkError::TooSlow(_)) => {
-                Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.tail() })
+                Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.text() })
             }
-            Err(error) if error.is_end() => Err(ended_or(&mut process, &logs, error.into())),
+            Err(error) if error.is_end() => Err(ended_or(&mut process, &mut logs, error.into())),
             Err(error) => Err(error.into()),
         }
     }
@@ -90,11 +117,11 @@ impl Guest {
     }
 
     pub fn pid(&self) -> u32 {
-        self.process.identity().pid
+        self.emulator.0.pid
     }
 
-    pub fn console_tail(&self) -> String {
-        self.logs.tail()
+    pub fn console(&self) -> String {
+        self.logs.text()
     }
 
     /// Hangs up, so that an agent that is still there ends and its guest powers off, and waits for QEMU to end.
@@ -107,39 +134,49 @@ impl Guest {
         })?;
         match status {
             Some(status) if status.success() => Ok(()),
-            Some(status) => Err(self.logs.ended(&status.to_string())),
+            Some(status) => Err(self.logs.ended(status)),
             None => {
                 let what = format!("{}, asked to power off,", self.logs.what);
-                Err(MachineError::Silent { what, limit_s: limit.as_secs(), console: self.logs.tail() })
+                Err(MachineError::Silent { what, limit_s: limit.as_secs(), console: self.logs.text() })
             }
         }
     }
 }
 
 /// If QEMU ended, that explains more than the broken connection does.
-fn ended_or(process: &mut Process, logs: &Logs, error: MachineError) -> MachineError {
+fn ended_or(process: &mut Process, logs: &mut Logs, error: MachineError) -> MachineError {
     match process.wait(EXIT_LIMIT) {
         Ok(Some(status)) if status.code() == Some(NOT_FOUND_STATUS) => {
             MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" }
         }
-        Ok(Some(status)) => logs.ended(&status.to_string()),
+        Ok(Some(status)) => logs.ended(status),
         _ => error,
     }
 }
 
+fn failing(what: &str, doing: &str) -> impl FnOnce(std::io::Error) -> MachineError + use<> {
+    let doing = format!("{doing} for {what}");
+    move |source| MachineError::Io { doing, source }
+}
+
 impl Logs {
-    fn failing(&self, doing: &str) -> impl FnOnce(std::io::Error) -> MachineError + use<> {
-        let doing = format!("{doing} for {}", self.what);
-        move |source| MachineError::Io { doing, source }
+    fn text(&self) -> String {
+        told(&self.stderr.text(), &self.console.text())
     }
 
-    /// What QEMU said, then what the guest said.
-    fn tail(&self) -> String {
-        let texts = [&self.stderr, &self.console].map(|path| tail::of_file(path));
-        texts.iter().filter(|text| !text.is_empty()).map(String::as_str).collect::<Vec<_>>().join("\n")
+    fn ended(&mut self, status: ExitStatus) -> MachineError {
+        let console = told(&self.stderr.to_the_end(), &self.console.to_the_end());
+        MachineError::Ended { what: self.what.clone(), status: told_by_shell(status).to_string(), console }
     }
+}
 
-    fn ended(&self, status: &str) -> MachineError {
-        MachineError::Ended { what: self.what.clone(), status: status.to_owned(), console: self.tail() }
-    }
+/// How QEMU ended, where a shell tells.
+fn told_by_shell(status: ExitStatus) -> ExitStatus {
+    let signal = status.code().map(|code| code - SIGNALLED).filter(|signal| *signal > 0);
+    signal.map_or(status, ExitStatus::from_raw)
+}
+
+/// What QEMU said, then what the guest said.
+fn told(stderr: &str, console: &str) -> String {
+    [stderr, console].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -3,6 +3,7 @@
 use super::accelerator::{self, Choice, Probe};
 use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
 use super::guest::{Guest, LaunchedGuest};
+use super::isolation::Isolation;
 use super::qmp::Qmp;
 use super::settings::{KEYS, Network, QemuSettings};
 use super::{placed, watch};
@@ -60,6 +61,7 @@ pub fn start(
     let mut decided = decide(&mut qmp, &command, &choice)?;
     placed::settle(guest.pid(), &mut qmp, &order.place, &command, &mut decided)
         .map_err(|error| failing("asking QEMU", error))?;
+    command.isolation.settle(guest.pid(), &mut decided);
     decided.extend(quota.map(|held| ("CPU quota".to_owned(), held.map(|time| time.to_string()))));
     let address = address(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
@@ -75,6 +77,11 @@ pub fn initramfs(image: &images::Image, agent: &Path, drivers: &[&str]) -> Resul
         InitramfsError::Kernel(KernelError::MissingDriver { .. }) => unavailable(error.to_string()),
         other => failing("making the initramfs", other),
     })
+}
+
+/// The kernel that guests boot.
+pub fn guest_kernel(image: &images::Image) -> Result<&images::Kernel, MachineError> {
+    image.guest_kernel().map_err(|error| unavailable(error.to_string()))
 }
 
 fn probe(settings: &QemuSettings, order: &MachineOrder) -> Probe {
@@ -135,12 +142,13 @@ fn command_order(
         cpus: placed::unpinned_cpus(&order.place, settings.pin).to_vec(),
         bound_to: order.place.bound_to.clone(),
         cgroups: Vec::new(),
-        kernel: order.image.kernel.file.clone(),
+        kernel: guest_kernel(&order.image)?.file.clone(),
         initramfs,
         console: order.scratch.join(format!("{}.console", order.name)),
         root: order.image.root_disk.clone(),
         data: Some(data),
         port: order.port,
+        isolation: Isolation::here().clone(),
         settings,
     })
 }
@@ -236,6 +244,11 @@ impl Machine for QemuMachine {
         self.address
     }
 
+    /// Nobody but the host reaches the guest's addresses.
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::UNSPECIFIED.into()
+    }
+
     fn data(&self) -> &str {
         DATA_FOLDER
     }
@@ -244,8 +257,8 @@ impl Machine for QemuMachine {
         watch::of(self.guest.pid(), &self.qmp, self.data.as_ref(), &self.cpus)
     }
 
-    fn console_tail(&self) -> String {
-        self.guest.console_tail()
+    fn console(&self) -> String {
+        self.guest.console()
     }
 
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {

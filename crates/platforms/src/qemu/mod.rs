@@ -3,6 +3,7 @@
 pub mod accelerator;
 pub mod command;
 pub mod guest;
+pub mod isolation;
 pub mod machine;
 mod memory;
 mod placed;

@@ -1,6 +1,7 @@
 //! Puts a guest's vCPUs where they belong, and reads back where its threads and its memory are.
 
 use super::command::CommandOrder;
+use super::isolation;
 use super::qmp::{Qmp, QmpError};
 use crate::affinity;
 use crate::order::UNBOUND_MEMORY;
@@ -24,7 +25,9 @@ pub fn settle(
     let threads: Vec<u32> = {
         let mut threads = qmp.vcpu_threads()?;
         threads.sort_by_key(|thread| thread.vcpu);
-        threads.into_iter().map(|thread| thread.thread).collect()
+        let outside = isolation::threads(process)?;
+        // One that is not there fails to be pinned, which says so.
+        threads.into_iter().map(|thread| outside.get(&thread.thread).copied().unwrap_or(thread.thread)).collect()
     };
     let pins = order.settings.pin && place.is_pinned;
     let pinning = if pins { pin(&threads, &place.cpus) } else { Ok("none, as asked".to_owned()) };

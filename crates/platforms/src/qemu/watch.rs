@@ -5,6 +5,7 @@
 //! says why.
 
 use super::command::Disk;
+use super::isolation;
 use super::qmp::{Qmp, QmpError};
 use machines::machine::Watched;
 use serde_json::{Value, json};
@@ -23,7 +24,11 @@ type Shared = Arc<Mutex<Qmp>>;
 pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Watched {
     let mut asked = vec![blocks(qmp), kvm(qmp), balloon(qmp)];
     let mut threads = Vec::new();
-    let named = |label: String, thread: u32| ThreadTarget { label, process, thread };
+    let outside = isolation::threads(process).unwrap_or_default();
+    let named = |label: String, thread: u32| {
+        let thread = outside.get(&thread).copied().unwrap_or(thread);
+        ThreadTarget { label, process, thread }
+    };
     match lock(qmp).vcpu_threads() {
         Ok(vcpus) => threads.extend(vcpus.iter().map(|vcpu| named(format!("vcpu.{}", vcpu.vcpu), vcpu.thread))),
         Err(why) => asked.push(not_known("vcpu", &why)),

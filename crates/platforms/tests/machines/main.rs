@@ -5,6 +5,7 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod accelerator;
+mod isolation;
 mod leftovers;
 mod native;
 mod place;

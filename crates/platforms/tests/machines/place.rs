@@ -13,6 +13,7 @@ use platforms::placement;
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
 use serde_json::{Map, Value};
 use std::cell::Cell;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -180,13 +181,13 @@ pub fn started(scratch: &Path) -> Vec<Identity> {
 }
 
 pub fn ask(machine: &mut dyn Machine, request: &Request) -> Reply {
-    machine.link().send(request).unwrap();
+    machine.link().ask(request).unwrap();
     loop {
         let heard = machine.link().receive(ANSWER_LIMIT);
-        match heard.unwrap_or_else(|error| panic!("{error}\n{}", machine.console_tail())) {
+        match heard.unwrap_or_else(|error| panic!("{error}\n{}", machine.console())) {
             // What takes longer on an emulated CPU.
-            Reply::Alive => {}
-            reply => return reply,
+            None | Some(Reply::Alive) => {}
+            Some(reply) => return reply,
         }
     }
 }
@@ -209,7 +210,8 @@ pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) 
     let keys = engines::catalog::entry(engine).unwrap().keys;
     let engine = Chosen { kind: engine.to_owned(), settings: settings::check(&Map::new(), keys).unwrap() };
     let shape = ServerShape { vcpus: 2, memory_bytes: MEMORY_BYTES };
-    match ask(machine, &Request::StartServer { engine, shape, port }) {
+    let listen = port.map(|port| SocketAddr::new(machine.listens_on(), port));
+    match ask(machine, &Request::StartServer { engine, shape, listen }) {
         Reply::Started(report) => *report,
         other => panic!("{other:?}"),
     }

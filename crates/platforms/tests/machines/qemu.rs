@@ -8,6 +8,7 @@ use images::Flavour;
 use machines::machine::MachineError;
 use platforms::qemu::command::{Accelerator, CommandOrder};
 use platforms::qemu::guest::Guest;
+use platforms::qemu::isolation::Isolation;
 use platforms::qemu::machine::initramfs;
 use platforms::qemu::settings::QemuSettings;
 use serde_json::{Value, json};
@@ -124,12 +125,13 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         cpus: place.order.place.cpus.clone(),
         bound_to: Vec::new(),
         cgroups: Vec::new(),
-        kernel: place.order.image.kernel.file.clone(),
+        kernel: place.order.image.guest_kernel().unwrap().file.clone(),
         initramfs: initramfs(&place.order.image, &place.order.agent, &[]).unwrap(),
         console: place.order.scratch.join("hanging.console"),
         root: None,
         data: None,
         port: None,
+        isolation: Isolation::here().clone(),
         settings: QemuSettings::default(),
     };
     let Err(error) = Guest::boot(&order, &place.order.scratch, Duration::from_secs(2)) else { panic!("it booted") };

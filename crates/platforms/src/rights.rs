@@ -1,0 +1,62 @@
+//! What this host lets us do, found out by doing it with nothing at stake.
+//!
+//! Whether a program ends well is asked, not what it says: its words change with its version and may be those of another. They are
+//! passed on to people.
+
+use machines::machine::MachineError;
+use std::io::ErrorKind;
+use std::process::{Command, Stdio};
+
+/// Becomes the rest of the command line in a process namespace that ends with us. Bubblewrap alone would not do: its second process
+/// hears that its parent is gone only after the parent has told it to go on, so that a parent killed before leaves it waiting for ever.
+pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
+const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
+/// Everything that a machine asks of it.
+const CONFINING: &str = "bwrap --die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
+const UTIL_LINUX: &str = "util-linux";
+
+/// Whether we may make process namespaces. Whoever may not is without this second promise that nothing outlives us.
+pub fn can_contain() -> bool {
+    refused(CONTAINED, UTIL_LINUX).is_none()
+}
+
+/// Why we may not make mount namespaces, if so.
+pub fn mounting_refused() -> Option<MachineError> {
+    refused(MOUNTING, UTIL_LINUX)
+}
+
+/// Why bubblewrap cannot do here what machines need, if so.
+pub fn confining_refused() -> Option<MachineError> {
+    refused(CONFINING.split(' '), "bubblewrap")
+}
+
+/// Has a program do nothing in the surroundings that it makes.
+fn refused(words: impl IntoIterator<Item = &'static str>, package: &'static str) -> Option<MachineError> {
+    let mut words = words.into_iter();
+    let program = words.next().unwrap_or_default();
+    match Command::new(program).args(words).arg("true").stdin(Stdio::null()).output() {
+        Ok(output) if output.status.success() => None,
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let why = said.lines().last().map_or_else(|| format!("{program} ended ({})", output.status), str::to_owned);
+            Some(MachineError::Unavailable { why })
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => Some(MachineError::MissingTool { program, package }),
+        Err(source) => Some(MachineError::Io { doing: format!("starting {program}"), source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{UTIL_LINUX, refused};
+    use machines::machine::MachineError;
+
+    #[test]
+    fn what_ends_badly_is_refused_in_its_own_words() {
+        assert!(refused(["env"], UTIL_LINUX).is_none());
+        let told = refused(["sh", "-c", "echo first >&2; echo 'not for you' >&2; exit 1"], UTIL_LINUX).unwrap();
+        assert!(matches!(&told, MachineError::Unavailable { why } if why == "not for you"), "{told}");
+        let told = refused(["no-such-program"], "its-package").unwrap();
+        assert!(matches!(told, MachineError::MissingTool { program: "no-such-program", package: "its-package" }));
+    }
+}
