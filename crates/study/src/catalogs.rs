@@ -23,6 +23,9 @@ pub type PlatformCheck = fn(&str, &Map<String, Value>, &Asked<'_>) -> Vec<settin
 /// Makes a workload of its checked table, as far as that needs no database.
 pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;
 
+/// What the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
+pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
+
 /// Everything a study may name.
 #[derive(Debug, Clone)]
 pub struct Catalogs {
@@ -35,6 +38,7 @@ pub struct Catalogs {
     pub check_workload: WorkloadCheck,
     /// Combinations that a platform cannot honour.
     pub check_platform: PlatformCheck,
+    pub data_bytes: DataBytes,
 }
 
 impl Catalogs {
@@ -65,6 +69,7 @@ impl Catalogs {
             images: images::names().collect(),
             check_platform: platforms::catalog::check,
             check_workload,
+            data_bytes: crate::data_size::data_bytes,
         }
     }
 }

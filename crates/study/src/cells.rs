@@ -4,11 +4,9 @@ use crate::keys::{PARTS, STUDY};
 use crate::overrides::{Tables, is_inside, overlap};
 use crate::problems::{Problem, below};
 use crate::source::{Leaf, Section, Source};
+use record::plan::MOST_TRIALS;
 use serde_json::{Map, Value};
 use settings::nearest;
-
-/// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
-pub const MOST_TRIALS: u64 = 10_000;
 
 /// A word in headings and on the command line.
 const LONGEST_NAME: usize = 40;

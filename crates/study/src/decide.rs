@@ -2,6 +2,7 @@
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
+use crate::data_size;
 use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
@@ -105,6 +106,11 @@ impl Deciding<'_> {
         let platform_table = platform.and_then(|entry| self.entry("platform", entry));
         let workload = self.workload("workload");
         let odd_workload = self.odd_workload();
+        for (path, table) in [("workload", &workload), (ODD_WORKLOAD, &odd_workload)] {
+            if let (Some(machine), Some(engine), Some(table)) = (&machine, engine, table) {
+                self.data_fits(machine, engine, path, table);
+            }
+        }
         let machine = machine.map(|table| with_odd_workload(table, odd_workload));
         let load = self.table("load", LOAD).and_then(|table| self.offered(table));
         if let (Some(load), Some(engine)) = (&load, engine) {
@@ -233,6 +239,21 @@ impl Deciding<'_> {
                 self.tell("machine.disk.storage", "found \"file\"", "\"device\", because machine.disk.device is given");
             }
             _ => {}
+        }
+    }
+
+    /// Told here, because loading what does not fit may take hours.
+    fn data_fits(&mut self, machine: &Map<String, Value>, engine: &Kind, path: &str, workload: &Map<String, Value>) {
+        const SIZE: &str = "machine.disk.size";
+        let disk_bytes = machine.get("disk").and_then(|disk| disk.get("size")).and_then(Value::as_u64);
+        let mut table = workload.clone();
+        let kind = table.shift_remove(KIND);
+        let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
+        let data_bytes = (self.catalogs.data_bytes)(engine.kind, kind, &table);
+        let (Some(disk_bytes), Some(data_bytes)) = (disk_bytes, data_bytes) else { return };
+        let whose = format!("{path} on {}", engine.kind);
+        if let Some(expected) = data_size::misfit(disk_bytes, data_bytes, &whose) {
+            self.tell(SIZE, format!("found {}", Bytes(disk_bytes)), expected);
         }
     }
 

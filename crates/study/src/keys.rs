@@ -1,5 +1,6 @@
 //! The keys of a study that belong to no catalog entry: the top level, `[machine]` and `[load]`.
 
+use record::plan::MOST_MACHINES;
 use settings::{Holds, Key};
 
 /// Tables whose keys make up a cell, in the order in which they are told. All may be overridden.
@@ -114,8 +115,7 @@ pub const MACHINE: &[Key] = &[
     },
 ];
 
-/// More would need more than one host.
-const MACHINES_MAX: i64 = 64;
+const MACHINES_MAX: i64 = MOST_MACHINES as i64;
 
 const ODD: &[Key] = &[
     Key {

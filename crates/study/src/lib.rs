@@ -8,6 +8,7 @@
 mod again;
 mod catalogs;
 mod cells;
+mod data_size;
 mod decide;
 mod estimate;
 mod keys;
@@ -24,6 +25,7 @@ mod source;
 mod syntax;
 
 pub use catalogs::{Catalogs, Kind};
+pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
 pub use estimate::{TimeEstimate, estimate, expected_ms};
 pub use keys::{LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};

@@ -1,5 +1,6 @@
 //! What is wrong with a study, where, and what was expected there.
 
+use record::text::visible;
 use std::fmt;
 
 /// One thing wrong with a study file.
@@ -70,9 +71,9 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems of a study file, one a line.
+/// All problems of a study file, one a line: a key or value of the file that has line breaks makes none here.
 pub fn render(problems: &[Problem], file: &str) -> String {
-    problems.iter().map(|problem| problem.render(file)).collect::<Vec<_>>().join("\n")
+    problems.iter().map(|problem| visible(&problem.render(file)).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
 /// In the order of the file, each once. What is not written anywhere comes last.

@@ -69,6 +69,11 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
     Ok(WorkloadNote { kind: kind.to_owned(), notice: "Invented.".to_owned(), deviations: Vec::new() })
 }
 
+/// The invented data take 1 MiB for each warehouse.
+fn data_bytes(_: &str, _: &str, table: &Map<String, Value>) -> Option<u64> {
+    Some(table.get("warehouses")?.as_u64()? << 20)
+}
+
 pub fn catalogs() -> Catalogs {
     let kind = |kind, keys| Kind { kind, meaning: "an invented entry", keys, remote: false };
     Catalogs {
@@ -78,6 +83,7 @@ pub fn catalogs() -> Catalogs {
         images: vec!["server", "micro"],
         check_platform,
         check_workload,
+        data_bytes,
     }
 }
 

@@ -285,3 +285,15 @@ fn the_blocks_that_a_precision_may_add_count_too() {
     assert_snapshot!(problems(&plus(&sweep).replace("blocks = 2", "precision = \"1%\"")), @"x.toml:29: 12000 trials; expected at most 10000 (blocks × contenders × scenarios × swept values)");
     assert_eq!(problems(&plus(&sweep).replace("blocks = 2", "precision = \"1%\"\nmax_blocks = 50")), "no problem");
 }
+
+#[test]
+fn data_that_do_not_fit_are_told_with_the_size_that_would_do() {
+    let large = with("warehouses = 2", "warehouses = 4000");
+    let small_disk = large.replacen("[engine]", "[machine.disk]\nsize = \"2GiB\"\n\n[engine]", 1);
+    let told = problems(&small_disk);
+    assert_eq!(
+        told,
+        "x.toml:10: machine.disk.size: found 2 GiB; expected at least 7 GiB: the loaded data of workload on server take about 3.9 GiB"
+    );
+    assert_eq!(problems(&small_disk.replace("\"2GiB\"", "\"7GiB\"")), "no problem");
+}
