@@ -6,7 +6,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
-use crate::places::{free_port, places};
+use crate::places::places;
 use crate::preparation::{Data, Prepared};
 use crate::site::Site;
 use crate::start_order::Turn;
@@ -14,6 +14,7 @@ use crate::together;
 use crate::validity;
 use agent::protocol::{Reply, Request};
 use driver::plan::{Driven, Pacing};
+use engines::port::HeldPort;
 use engines::server::{Counters, ServerReport, ServerShape};
 use images::data::DataDisk;
 use machines::link::LinkError;
@@ -23,12 +24,14 @@ use record::check::{Finding, Moment};
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
-use record::looks::{Look, Looks};
+use record::interval_file::IntervalFile;
+use record::looks::Looks;
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,7 +39,7 @@ use study::{Offered, Placement};
 use telemetry::Latest;
 
 /// A server that was stopped in order starts within this, even on an emulated CPU.
-const START_LIMIT: Duration = Duration::from_mins(5);
+pub(crate) const START_LIMIT: Duration = Duration::from_mins(5);
 /// Checking reads every row; how long that takes depends on the data and the CPU.
 pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
 /// A server writes everything out and ends within this.
@@ -95,6 +98,7 @@ pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<Trial
         port: None,
         looks: None,
         host: HostWatch::default(),
+        series: None,
     };
     let result = running.carry_out();
     running.finish(result)
@@ -115,8 +119,10 @@ pub(crate) struct Running<'a> {
     pub(crate) looks: Option<Looks>,
     /// What the host did around the measured window.
     pub(crate) host: HostWatch,
+    /// The measured series, written while it is measured; an error is told when driving is over.
+    pub(crate) series: Option<Result<IntervalFile, RecordError>>,
     /// Where the server listens, if it must be reached from outside.
-    port: Option<u16>,
+    port: Option<HeldPort>,
 }
 
 impl Running<'_> {
@@ -149,7 +155,7 @@ impl Running<'_> {
         self.enter(Phase::Boot);
         let mut machine = self.start_machine(data)?;
         let done = self.in_machine(machine.as_mut());
-        let console = machine.console_tail();
+        let console = machine.console();
         self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
         if let Err(AttemptError::Ask(AskError::Link(error))) = done {
             return Err(broken_off(machine, error, console));
@@ -216,7 +222,14 @@ impl Running<'_> {
         self.read_clock(machine, BEFORE_DRIVING)?;
         let sampling = self.start_sampling(machine)?;
         self.enter(Phase::WarmUp);
-        let mut driven = self.drive(machine, server, self.measured_plan(pacing))?;
+        self.begin_series();
+        let driven = self.drive(machine, server, self.measured_plan(pacing));
+        let series = self.series.take();
+        let mut driven = driven?;
+        if let Some(series) = series {
+            series?.finish(driven.unended())?;
+        }
+        self.require_whole(machine, &driven)?;
         self.meet()?;
         let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
         driven.facts.ladder = climb.map(|climb| climb.ladder);
@@ -262,7 +275,7 @@ impl Running<'_> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
         if cell.load.placement == Placement::Outside {
-            self.port = Some(free_port().map_err(AttemptError::Port)?);
+            self.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
         }
         let order = MachineOrder {
             name: self.name(),
@@ -275,7 +288,7 @@ impl Running<'_> {
             data,
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
-            port: self.port,
+            port: self.port.as_ref().map(HeldPort::number),
         };
         let machine =
             platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order, &|| self.pass_turn())?;
@@ -322,7 +335,7 @@ impl Running<'_> {
         let request = Request::StartServer {
             engine: cell.engine.clone(),
             shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory_bytes.0 },
-            port: self.port,
+            listen: self.port.as_ref().map(|port| SocketAddr::new(machine.listens_on(), port.number())),
         };
         match self.ask(machine, &request, START_LIMIT)? {
             Reply::Started(report) => {
@@ -370,14 +383,6 @@ impl Running<'_> {
         match self.ask(machine, &Request::Counters, START_LIMIT)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(mismatch("counters", &other).into()),
-        }
-    }
-
-    /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
-    pub(crate) fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
-        match self.ask(machine, &Request::Look, START_LIMIT) {
-            Ok(Reply::Look(look)) => Some(*look),
-            Ok(_) | Err(_) => None,
         }
     }
 
@@ -457,12 +462,9 @@ impl Running<'_> {
             }
             Err(AttemptError::Ask(AskError::Interrupted)) => self.record.outcome = Outcome::Interrupted { phase },
             Err(error) => {
-                let why = error.to_string();
-                if let Err(full) = images::data::require_room_in(self.attempt.scratch) {
-                    return Err(AttemptError::HostFull { why, full });
-                }
+                let error = error.unless_of_the_host(self.attempt.scratch, &self.attempt.cell.platform.kind)?;
                 self.keep_logs(&error)?;
-                self.record.outcome = Outcome::Failed { phase, why };
+                self.record.outcome = Outcome::Failed { phase, why: error.to_string() };
             }
         }
         self.attempt.folder.write_json("findings.json", &self.findings)?;

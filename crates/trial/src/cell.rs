@@ -28,6 +28,9 @@ pub struct CellOrder {
     pub bystander: Option<u32>,
 }
 
+/// A server that repairs itself after a crash is back by then; nobody starts one again that has ended.
+const AWAY_LIMIT_MS: u64 = 10_000;
+
 impl CellOrder {
     pub fn read(cell: &Cell) -> Result<Self, CellError> {
         let wrong = |problems: Vec<Problem>| CellError { cell: cell.id, what: format!("{problems:?}") };
@@ -51,6 +54,7 @@ impl CellOrder {
             seed,
             retries: self.load.retries,
             together: None,
+            away_limit_ms: AWAY_LIMIT_MS,
         }
     }
 }

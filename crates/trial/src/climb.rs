@@ -103,12 +103,11 @@ impl Running<'_> {
         }
     }
 
-    /// How many clients the running server takes, if it says so. Each shard has one session more.
+    /// How many clients the running server takes, if it says so. Each may need a session in the background, too.
     fn room_for(&self, server: &ServerReport) -> u32 {
-        let load = &self.attempt.cell.load;
-        let shards = if load.shards == 0 { self.attempt.cell.machine.vcpus } else { load.shards };
         let taken = server.effective.get(SESSIONS_SETTING).and_then(|count| count.parse::<u32>().ok());
-        taken.map_or(u32::MAX, |count| count.saturating_sub(shards + SESSIONS_KEPT).max(1))
+        let each = if self.data().workload.defers() { 2 } else { 1 };
+        taken.map_or(u32::MAX, |count| (count.saturating_sub(SESSIONS_KEPT) / each).max(1))
     }
 }
 
@@ -127,7 +126,7 @@ mod tests {
     fn facts(committed: u64, lost: u64) -> DriverFacts {
         let mut facts = DriverFacts::default();
         facts.whole_run.push(KindTotals { committed, failed: lost, ..KindTotals::default() });
-        facts.extra.insert("sessions_lost".to_owned(), lost.into());
+        facts.losses.lost = lost;
         facts
     }
 

@@ -4,6 +4,7 @@ use crate::again;
 use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
+use crate::half_made;
 use crate::interrupts::{Halt, Interrupts};
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
@@ -48,6 +49,8 @@ pub struct RunOrder<'a> {
     pub images: &'a Images,
     pub interrupts: &'a Interrupts,
     pub resumed: bool,
+    /// Said of the run before its first trial.
+    pub notes: &'a [String],
     /// Whether trials that are complete, but did not come to a result, are run again.
     pub retries: bool,
     /// Where the host's last sample is shown while load is driven, if anybody looks.
@@ -101,10 +104,18 @@ pub fn images(
     for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         let cell = CellOrder::read(cell)?;
         if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
-            place.insert(preparation::image(&cell, site, &mut |event| show(&event))?);
+            let guests = boots(plan, place.key())?;
+            place.insert(preparation::image(&cell, guests, site, &mut |event| show(&event))?);
         }
     }
     Ok(images)
+}
+
+/// Whether any machine of the plan, run now or later, boots this image's kernel.
+fn boots(plan: &Plan, image: &(String, String)) -> Result<bool, CellError> {
+    let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
+    let boots = |kind: &str| platforms::catalog::entry(kind).is_none_or(|entry| entry.boots);
+    Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(&cell.platform.kind)))
 }
 
 fn image_name(cell: &CellOrder) -> (String, String) {
@@ -118,9 +129,9 @@ pub fn run(
     show: &mut dyn FnMut(&Event),
 ) -> Result<Tallied, ConductorError> {
     let mut voice = Voice { log: order.folder.events()?, show, broken: None };
-    let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
-    for sentence in swept.into_iter().flatten() {
-        voice.tell(&Event::Warning { text: sentence });
+    let swept = [machines::scratch::sweep(&order.site.scratch)?, half_made::sweep(order.site)?];
+    for text in order.notes.iter().cloned().chain(swept.into_iter().flatten()) {
+        voice.tell(&Event::Warning { text });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
     let mut trials = again::still_to_run(order)?;

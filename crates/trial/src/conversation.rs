@@ -13,6 +13,8 @@ const LOOK_UP: Duration = Duration::from_millis(100);
 const LIFELESS: Duration = Duration::from_mins(1);
 /// An agent that has nothing to compute answers within this, even on an emulated CPU.
 const PROMPT_LIMIT: Duration = Duration::from_secs(30);
+/// Bytes of a reply that an error shows.
+const REPLY_SHOWN: usize = 200;
 /// The reading with the shortest round trip of so many is the best one.
 const CLOCK_READINGS: usize = 5;
 
@@ -39,52 +41,56 @@ pub struct Conversation<'a> {
 
 impl Conversation<'_> {
     /// Sends a request and waits for its final reply. `aside` gets what comes before it; `silence` limits the time
-    /// between two messages.
+    /// between two messages, of which signs of life are none: they tell that work goes on, and this is how long it may.
     pub fn ask(
         &mut self,
         request: &Request,
         silence: Duration,
         aside: &mut dyn FnMut(Reply),
     ) -> Result<Reply, AskError> {
-        self.ask_and_answer(request, silence, &mut |reply, _| {
+        self.ask_and_answer(request, silence, silence, &mut |reply, _| {
             aside(reply);
             Ok(())
         })
     }
 
-    /// The same where what comes before the final reply is answered. However long that takes, it is no silence.
+    /// The same where what comes before the final reply is answered. However long that takes, it is no silence. The first
+    /// message has a limit of its own.
     pub fn ask_and_answer(
         &mut self,
         request: &Request,
+        first: Duration,
         silence: Duration,
         aside: &mut dyn FnMut(Reply, &mut AgentLink) -> Result<(), AskError>,
     ) -> Result<Reply, AskError> {
-        self.link.send(request)?;
+        self.link.ask(request)?;
         let (mut heard, mut alive) = (Instant::now(), Instant::now());
+        let mut limit = first;
         loop {
             match self.link.receive(LOOK_UP) {
-                Ok(Reply::Alive) => alive = Instant::now(),
-                Ok(
+                Ok(None | Some(Reply::Alive)) => alive = Instant::now(),
+                Ok(Some(
                     reply @ (Reply::Ready
                     | Reply::Tick(_)
                     | Reply::Progress { .. }
                     | Reply::Interval(_)
                     | Reply::Looks(_)
                     | Reply::Samples(_)),
-                ) => {
+                )) => {
                     aside(reply, self.link)?;
                     heard = Instant::now();
                     alive = heard;
+                    limit = silence;
                 }
-                Ok(Reply::Failed(failure)) => return Err(AskError::Refused(failure)),
-                Ok(reply) => return Ok(reply),
+                Ok(Some(Reply::Failed(failure))) => return Err(AskError::Refused(failure)),
+                Ok(Some(reply)) => return Ok(reply),
                 Err(LinkError::TooSlow(_)) if self.halt.now() => {
                     // Whoever asked gives the machine up next; the driver need not find that out by itself.
-                    let _ = self.link.send(&Request::StopDriving);
+                    let _ = self.link.add(&Request::StopDriving);
                     return Err(self.halt.reason());
                 }
-                Err(LinkError::TooSlow(_)) if heard.elapsed() >= silence => {
-                    return Err(LinkError::TooSlow(silence).into());
+                Err(LinkError::TooSlow(_)) if heard.elapsed() >= limit => {
+                    return Err(LinkError::TooSlow(limit).into());
                 }
                 Err(LinkError::TooSlow(_)) if alive.elapsed() >= LIFELESS => {
                     return Err(LinkError::Lifeless(LIFELESS).into());
@@ -120,6 +126,94 @@ impl Conversation<'_> {
 
 pub fn mismatch(request: &'static str, reply: &Reply) -> AskError {
     let mut reply = format!("{reply:?}");
-    reply.truncate(200);
+    reply.truncate(reply.floor_char_boundary(REPLY_SHOWN));
     AskError::Mismatch { request, reply }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interrupts::Interrupts;
+    use machines::frame::{Numbered, read_frame, write_frame};
+    use std::os::unix::net::UnixStream;
+    use std::thread::scope;
+
+    const LONG: Duration = Duration::from_hours(1);
+
+    /// An agent's end of a conversation, played by hand.
+    struct Agent(UnixStream);
+
+    impl Agent {
+        fn hear(&mut self) -> u64 {
+            read_frame::<Numbered<Request>>(&mut self.0).unwrap().unwrap().0
+        }
+
+        fn say(&mut self, number: u64, reply: &Reply) {
+            write_frame(&mut self.0, &(number, reply)).unwrap();
+        }
+    }
+
+    fn connected() -> (AgentLink, Agent) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        (AgentLink::new(ours.try_clone().unwrap(), ours), Agent(theirs))
+    }
+
+    #[test]
+    fn a_reply_that_comes_too_late_is_not_taken_for_the_next_one() {
+        let (mut link, mut agent) = connected();
+        let interrupts = Interrupts::default();
+        let mut conversation = Conversation { link: &mut link, halt: Halt::by_user(&interrupts) };
+        let given_up = conversation.ask(&Request::Counters, Duration::ZERO, &mut |_| {});
+        assert!(matches!(given_up, Err(AskError::Link(LinkError::TooSlow(_)))), "{given_up:?}");
+        scope(|scope| {
+            scope.spawn(|| {
+                let (first, second) = (agent.hear(), agent.hear());
+                for late in [Reply::Ready, Reply::Alive, Reply::Counters([].into())] {
+                    agent.say(first, &late);
+                }
+                agent.say(second, &Reply::ServerLog("in time".to_owned()));
+            });
+            let mut asides = 0;
+            let reply = conversation.ask(&Request::ServerLog, LONG, &mut |_| asides += 1);
+            assert_eq!(reply.unwrap(), Reply::ServerLog("in time".to_owned()));
+            assert_eq!(asides, 0);
+        });
+    }
+
+    #[test]
+    fn the_first_message_has_a_limit_of_its_own() {
+        let (mut link, mut agent) = connected();
+        let interrupts = Interrupts::default();
+        let mut conversation = Conversation { link: &mut link, halt: Halt::by_user(&interrupts) };
+        let (long, none) = (LONG, Duration::ZERO);
+        let too_slow = |reply: Result<Reply, AskError>, limit| match reply {
+            Err(AskError::Link(LinkError::TooSlow(waited))) => assert_eq!(waited, limit),
+            other => panic!("{other:?}"),
+        };
+        too_slow(conversation.ask_and_answer(&Request::Clock, none, long, &mut |_, _| Ok(())), none);
+        scope(|scope| {
+            scope.spawn(|| {
+                agent.hear();
+                let number = agent.hear();
+                agent.say(number, &Reply::Alive);
+                agent.say(number, &Reply::Ready);
+            });
+            let mut ready = false;
+            let reply = conversation.ask_and_answer(&Request::Clock, long, none, &mut |reply, _| {
+                ready = reply == Reply::Ready;
+                Ok(())
+            });
+            too_slow(reply, none);
+            assert!(ready);
+        });
+    }
+
+    #[test]
+    fn no_text_is_cut_inside_a_letter() {
+        for padding in 0..8 {
+            let log = "a".repeat(padding) + &"µ…🦀".repeat(100);
+            let AskError::Mismatch { reply, .. } = mismatch("clock", &Reply::ServerLog(log)) else { panic!() };
+            assert!(reply.len() <= REPLY_SHOWN && reply.len() > REPLY_SHOWN - 4, "{reply}");
+        }
+    }
 }

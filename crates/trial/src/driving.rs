@@ -1,6 +1,6 @@
 //! The driving of one trial: from the machine's agent or from here, what is told while it goes on, and what is kept of it.
 
-use crate::attempt::Running;
+use crate::attempt::{Running, START_LIMIT};
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
@@ -13,7 +13,8 @@ use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
 use machines::machine::Machine;
 use record::event::Event;
-use record::looks::StoredCounters;
+use record::intervals::Interval;
+use record::looks::{Look, StoredCounters};
 use record::phase::Phase;
 use record::trial::Outcome;
 use std::sync::Arc;
@@ -22,6 +23,9 @@ use study::Placement;
 
 /// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
 const START_LEAD_NS: u64 = 300_000_000;
+/// Opening sessions takes some thousand times as many round trips as each prepares statements. Each session has a limit of its own, and
+/// the agent says in between that it is alive: this is for one that says nothing else for ever.
+const OPENING_LIMIT: Duration = Duration::from_hours(1);
 /// Driving is never silent for longer once it has started: there is a tick every second.
 const DRIVE_SILENCE: Duration = Duration::from_mins(2);
 
@@ -51,21 +55,43 @@ impl Running<'_> {
         let request = Request::Drive { workload: self.data().chosen.clone(), plan };
         let halt = self.attempt.halt;
         let silence = DRIVE_SILENCE + self.start_delay();
-        let mut intervals = Vec::new();
         let mut hear = |aside, link: &mut AgentLink| {
             match aside {
                 Reply::Ready => self.start_with_others(link)?,
                 Reply::Tick(tick) => self.tick(tick),
-                Reply::Interval(interval) => intervals.push(interval),
+                Reply::Interval(interval) => self.keep(&interval),
                 Reply::Looks(looks) => self.looks = Some(*looks),
                 _ => {}
             }
             Ok(())
         };
-        let reply = Conversation { link: machine.link(), halt }.ask_and_answer(&request, silence, &mut hear)?;
-        let Reply::Driven(mut driven) = reply else { return Err(mismatch("drive", &reply).into()) };
-        driven.measured.intervals = intervals;
+        let reply =
+            Conversation { link: machine.link(), halt }.ask_and_answer(&request, OPENING_LIMIT, silence, &mut hear)?;
+        let Reply::Driven(driven) = reply else { return Err(mismatch("drive", &reply).into()) };
         Ok(*driven)
+    }
+
+    /// A database that went away in between was not measured; what was seen until then is kept beside the reason. A
+    /// server that died explains it better than the driver can.
+    pub(crate) fn require_whole(&mut self, machine: &mut dyn Machine, driven: &Driven) -> Result<(), AttemptError> {
+        let Some(why) = &driven.broke_off else { return Ok(()) };
+        self.record.driver = Some(driven.facts.clone());
+        self.counters(machine)?;
+        Err(AttemptError::Away(why.clone()))
+    }
+
+    /// From now on what is driven is written down, second by second.
+    pub(crate) fn begin_series(&mut self) {
+        let kinds = self.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
+        self.series = Some(self.attempt.folder.intervals(kinds));
+    }
+
+    fn keep(&mut self, second: &Interval) {
+        if let Some(Ok(series)) = &mut self.series
+            && let Err(error) = series.second(second)
+        {
+            self.series = Some(Err(error));
+        }
     }
 
     /// Tells the agent inside when to start: when all machines of the trial do, by its own clock.
@@ -76,7 +102,7 @@ impl Running<'_> {
         let start_ns = self.meet_for_start()? + in_nanos(self.start_delay());
         let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
         let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
-        Ok(link.send(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
+        Ok(link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
     }
 
     /// Waits until all machines could start; the moment, by the host's clock, at which they do.
@@ -106,7 +132,8 @@ impl Running<'_> {
                     watch.tick(&tick, &mut || self.look(machine));
                     self.tick(tick);
                 }
-                Seen::Ready | Seen::Second(_) => {}
+                Seen::Second(second) => self.keep(&second.interval),
+                Seen::Ready => {}
             }
         });
         if halt.is_for_others() {
@@ -115,6 +142,14 @@ impl Running<'_> {
         let driven = driven?;
         self.looks = watch.looks();
         Ok(driven)
+    }
+
+    /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
+    pub(crate) fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
+        match self.ask(machine, &Request::Look, START_LIMIT) {
+            Ok(Reply::Look(look)) => Some(*look),
+            Ok(_) | Err(_) => None,
+        }
     }
 
     fn tick(&mut self, tick: Tick) {
@@ -138,14 +173,12 @@ impl Running<'_> {
         let mut facts = driven.facts.clone();
         placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
         let folder = &self.attempt.folder;
-        folder.write("intervals.hlog", &record::hlog::write(&driven.measured)?)?;
         folder.write("logs/deferred.csv", driven.log.as_bytes())?;
         let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
         folder.write_json("counters.json", &StoredCounters { before, after, window })?;
-        let in_process = self.in_process();
-        self.record.warnings.extend(validity::warnings(&facts));
+        self.record.warnings.extend(validity::warnings(&facts, &driven.seconds));
         let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
-        let invalid = validity::why_time_is_wrong(clock, &facts).or_else(|| validity::why_invalid(&facts, in_process));
+        let invalid = validity::why_time_is_wrong(clock, &facts).or_else(|| Some(validity::invalid(&facts)?.why));
         if let Some(why) = invalid {
             self.record.outcome = Outcome::Invalid { why };
         }

@@ -2,9 +2,11 @@
 
 use crate::conversation::AskError;
 use driver::plan::DriveError;
+use machines::limits;
 use machines::link::LinkError;
 use machines::machine::{MachineError, last_words};
 use record::folder::RecordError;
+use std::path::Path;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AttemptError {
@@ -17,6 +19,9 @@ pub enum AttemptError {
     /// Whatever failed, a host without room says nothing about a contender.
     #[error("{why}; {full}")]
     HostFull { why: String, full: images::data::DataError },
+    /// Nor does a limit that it was started with.
+    #[error("{why}; {limit}")]
+    HostLimit { why: String, limit: String },
     /// The machine did not say goodbye; what it printed may tell why.
     #[error("{error}; {}", last_words(.console))]
     BrokenOff { error: LinkError, console: String },
@@ -24,6 +29,8 @@ pub enum AttemptError {
     WrongClock(String),
     #[error("{0}")]
     Drive(#[from] DriveError),
+    #[error("{0}")]
+    Away(String),
     #[error("removing the data disk of a guest that is booted again: {0}")]
     Leftover(#[source] std::io::Error),
     #[error("making a folder in the run's scratch folder: {0}")]
@@ -34,8 +41,22 @@ pub enum AttemptError {
     NoWayIn,
     #[error("no number of clients is within the limits of load.peak: with a single one {0}")]
     NoPeak(&'static str),
-    #[error("writing down the measured series: {0}")]
-    Series(#[from] record::hlog::LogError),
     #[error(transparent)]
     Record(#[from] RecordError),
+}
+
+impl AttemptError {
+    /// This error, or one of the host, if it has no room in this folder or one of its limits was met. What an agent says of a limit
+    /// is of the host on the platform that runs on it.
+    pub fn unless_of_the_host(self, folder: &Path, platform: &str) -> Result<Self, Self> {
+        let why = self.to_string();
+        if let Err(full) = images::data::require_room_in(folder) {
+            return Err(Self::HostFull { why, full });
+        }
+        let is_of_a_guest = matches!(self, Self::Ask(AskError::Refused(_))) && platform != "native";
+        match limits::met(&why).filter(|_| !is_of_a_guest) {
+            Some(limit) => Err(Self::HostLimit { why, limit }),
+            None => Ok(self),
+        }
+    }
 }

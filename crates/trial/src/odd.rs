@@ -117,6 +117,7 @@ mod tests {
             seed: 1,
             retries: 0,
             together: Some(Together { tail_s: TAIL_S }),
+            away_limit_ms: 3_000,
         }
     }
 

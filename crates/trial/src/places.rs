@@ -5,7 +5,6 @@ use crate::site::Site;
 use machines::machine::MachineError;
 use platforms::placement::{self, Place, Topology};
 use record::rotation::Rotation;
-use std::net::{Ipv4Addr, TcpListener};
 
 /// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place, so that
 /// what is owed to a place is told apart from what is owed to a machine.
@@ -16,11 +15,4 @@ pub fn places(cell: &CellOrder, site: &Site, block: u32) -> Result<Vec<Place>, M
     let (count, vcpus) = (cell.machine.count.max(1), cell.machine.vcpus);
     let places = placement::place(&topology, &policy, count, vcpus, Rotation::of_block(block, count).places);
     places.map_err(|misfit| unavailable(misfit.to_string()))
-}
-
-/// A port that nobody listens on at the moment: a native machine shares the host's, so no fixed one would do for two
-/// runs at once.
-pub fn free_port() -> std::io::Result<u16> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-    Ok(listener.local_addr()?.port())
 }

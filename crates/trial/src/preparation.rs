@@ -7,12 +7,15 @@
 use crate::attempt::CHECK_LIMIT;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
+use crate::half_made::{BUILDING, LOCK, lock, remove_if_there};
 use crate::interrupts::{Halt, Interrupts};
+use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
 use engines::server::ServerShape;
 use images::data::DataDisk;
 use images::{Image, ImageError};
+use machines::limits;
 use machines::machine::{Machine, MachineError};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
@@ -25,24 +28,27 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 use study::Odd;
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.
-const DATA_VERSION: u32 = 3;
+const DATA_VERSION: u32 = 4;
+/// The memory that servers are told to have while data are loaded, whatever the machines of the cell have: how much log and other
+/// files they leave depends on it, and cells that share a data disk must not get those of whoever came first. It is small, so that
+/// little log is kept and cloned.
+const LOADING_MEMORY_BYTES: u64 = 1 << 30;
+/// How often it is looked whether the host's disk has room, while a database grows on it.
+const ROOM_POLL: Duration = Duration::from_millis(200);
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
 /// Loading reports progress with every finished part; the longest silence is the making of an index.
 const LOAD_SILENCE: Duration = Duration::from_hours(1);
+const DISK: &str = "disk.img";
 /// What says that a data disk is whole, and what is in it.
 const KEPT: &str = "loaded.json";
-/// Endings of what is beside a data disk's folder while it is made.
-const BUILDING: &str = "building";
-const LOCK: &str = "lock";
-/// How long one bakeoff waits for another that loads the same data.
-const LOCK_LIMIT: Duration = Duration::from_hours(4);
-const LOCK_POLL: Duration = Duration::from_millis(200);
 const END_LIMIT: Duration = Duration::from_mins(1);
 /// Shown while an image is built for the first time.
 const EXPECTED_IMAGE_MS: u64 = 60_000;
@@ -59,7 +65,7 @@ pub enum PreparationError {
     Machine(#[from] MachineError),
     #[error("loading: {0}")]
     Ask(#[from] AskError),
-    #[error("loading: {why}; the disk of {folder} became full")]
+    #[error("the host's disk is full: loading into {folder} failed: {why}")]
     Full { why: String, folder: PathBuf },
     #[error("{doing} {path}: {source}")]
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
@@ -82,9 +88,10 @@ impl PreparationError {
     pub fn ends_the_run(&self) -> bool {
         match self {
             Self::Io { .. } | Self::Full { .. } | Self::Machine(MachineError::MissingTool { .. }) => true,
-            Self::Data(error) => error.is_full_host(),
+            Self::Data(error) if error.is_full_host() => true,
             Self::OfMachine { error, .. } => error.ends_the_run(),
-            _ => false,
+            // Loading is done on the host itself.
+            other => limits::met(&other.to_string()).is_some(),
         }
     }
 
@@ -101,7 +108,7 @@ impl PreparationError {
     }
 }
 
-fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> PreparationError {
+pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> PreparationError {
     let path = path.to_owned();
     move |source| PreparationError::Io { doing, path, source }
 }
@@ -153,15 +160,25 @@ struct Found {
     state: BTreeMap<String, i64>,
 }
 
-/// Builds the image of a cell, or finds it in the cache.
-pub fn image(cell: &CellOrder, site: &Site, tell: &mut dyn FnMut(Event)) -> Result<Image, PreparationError> {
+/// Builds the image of a cell, or finds it in the cache; its kernel only if there are `guests` to boot it.
+pub fn image(
+    cell: &CellOrder,
+    guests: bool,
+    site: &Site,
+    tell: &mut dyn FnMut(Event),
+) -> Result<Image, PreparationError> {
     let cache = images::Cache::open(&site.cache).map_err(ImageError::from)?;
-    let what = format!("image {} with the {} kernel", cell.machine.image, cell.machine.kernel);
+    let (image, kernel) = (&cell.machine.image, &cell.machine.kernel);
+    let what = if guests { format!("image {image} with the {kernel} kernel") } else { format!("image {image}") };
     tell(Event::Preparing { what, expected_ms: EXPECTED_IMAGE_MS });
-    let recipe = images::find(&cell.machine.image, None)?;
-    let flavour = images::Flavour::named(&cell.machine.kernel).unwrap_or_default();
+    let recipe = images::find(image, None)?;
+    let flavour = images::Flavour::named(kernel).unwrap_or_default();
     let mut steps = |text: &str| tell(Event::Progress { what: text.to_owned(), done: 0, of: 0 });
-    Ok(images::build(&recipe, flavour, &cache, false, &mut steps)?)
+    Ok(if guests {
+        images::build(&recipe, flavour, &cache, false, &mut steps)?
+    } else {
+        images::build_without_kernel(&recipe, &cache, &mut steps)?
+    })
 }
 
 /// Makes what the trials of a cell share, or finds it in the cache.
@@ -185,6 +202,34 @@ pub fn prepare(
     Ok(Prepared { image: image.clone(), data, odd })
 }
 
+/// Everything that shapes the content of a data disk. They are loaded natively, so it does not matter which kernel a guest boots.
+fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> serde_json::Value {
+    json!({
+        "version": DATA_VERSION,
+        "image": tree_id,
+        "engine": cell.engine,
+        "workload": workload,
+        "disk_bytes": cell.machine.disk.size_bytes.0,
+        "loaded_with": loading_shape(site),
+    })
+}
+
+/// The same for all cells of a host.
+fn loading_shape(site: &Site) -> ServerShape {
+    let vcpus = u32::try_from(site.cpus.len()).unwrap_or(1);
+    ServerShape { vcpus, memory_bytes: LOADING_MEMORY_BYTES }
+}
+
+fn folder_of(made_from: &serde_json::Value, site: &Site) -> PathBuf {
+    site.cache.join("data").join(key(made_from))
+}
+
+/// The loaded data disk of a cell's workload, if it is in the cache.
+pub(crate) fn in_cache(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> Option<PathBuf> {
+    let folder = folder_of(&made_from(cell, workload, tree_id, site), site);
+    folder.join(KEPT).exists().then(|| folder.join(DISK))
+}
+
 fn key(made_from: &serde_json::Value) -> String {
     let hash = Sha256::digest(made_from.to_string().as_bytes());
     let half = hash.iter().take(KEY_BYTES).fold(0_u128, |key, byte| key << 8 | u128::from(*byte));
@@ -206,8 +251,8 @@ impl Making<'_> {
         let Chosen { kind, settings } = self.workload;
         let workload = AnyWorkload::from_table(kind, settings)
             .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })?;
-        let made_from = self.made_from();
-        let folder = self.site.cache.join("data").join(key(&made_from));
+        let made_from = made_from(self.cell, self.workload, &self.image.tree_id, self.site);
+        let folder = folder_of(&made_from, self.site);
         let kept = folder.join(KEPT);
         if !kept.exists() {
             tell(Event::Preparing { what: format!("data of {kind}"), expected_ms: 0 });
@@ -222,20 +267,9 @@ impl Making<'_> {
         Ok(Data {
             chosen: self.workload.clone(),
             workload: Arc::new(workload),
-            disk: folder.join("disk.img"),
+            disk: folder.join(DISK),
             findings: loaded.found.findings,
             state: loaded.found.state,
-        })
-    }
-
-    /// Everything that shapes the content of a data disk.
-    fn made_from(&self) -> serde_json::Value {
-        json!({
-            "version": DATA_VERSION,
-            "image": self.image.id,
-            "engine": self.cell.engine,
-            "workload": self.workload,
-            "disk_bytes": self.cell.machine.disk.size_bytes.0,
         })
     }
 
@@ -254,9 +288,14 @@ impl Making<'_> {
         remove_if_there(&building)?;
         let data = building.join("folder");
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
+        // The folder and the disk made of it are there at the same time.
+        let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
+        images::data::require_space(&data, 2 * expected_bytes.unwrap_or_default()).inspect_err(|_| {
+            let _ = remove_if_there(&building);
+        })?;
         let loaded = self.load(&data, tell).map_err(|error| error.if_full(&data));
         let made = loaded.and_then(|found| {
-            let disk = building.join("disk.img");
+            let disk = building.join(DISK);
             images::data::make_from_folder(
                 &data,
                 &disk,
@@ -279,10 +318,10 @@ impl Making<'_> {
     }
 
     fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<Found, PreparationError> {
-        let vcpus = u32::try_from(self.site.cpus.len()).unwrap_or(1);
+        let shape = loading_shape(self.site);
         let order = MachineOrder {
             name: "loading".to_owned(),
-            vcpus,
+            vcpus: shape.vcpus,
             memory_bytes: self.site.memory_bytes,
             place: Place::anywhere_on(&self.site.cpus),
             cpu_quota: None,
@@ -294,19 +333,49 @@ impl Making<'_> {
             port: None,
         };
         let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order, &|| {})?;
-        let shape = ServerShape { vcpus, memory_bytes: self.cell.machine.memory_bytes.0 };
-        let found = self.fill(machine.as_mut(), shape, tell)?;
+        let found = self.fill_while_there_is_room(machine.as_mut(), data, tell)?;
         machine.stop(END_LIMIT)?;
         Ok(found)
+    }
+
+    /// Gives up before the last room of the host's disk is taken, which others may need.
+    fn fill_while_there_is_room(
+        &self,
+        machine: &mut dyn Machine,
+        data: &Path,
+        tell: &mut dyn FnMut(Event),
+    ) -> Result<Found, PreparationError> {
+        // Nobody is met here: it is what a watcher can give up.
+        let room = Rendezvous::of(1);
+        let is_over = AtomicBool::new(false);
+        thread::scope(|scope| {
+            let watcher = scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    if let Err(full) = images::data::require_room_in(data) {
+                        room.give_up();
+                        return Some(full);
+                    }
+                    thread::park_timeout(ROOM_POLL);
+                }
+                None
+            });
+            let found = self.fill(machine, Halt { interrupts: self.interrupts, others: Some(&room) }, tell);
+            is_over.store(true, Ordering::Relaxed);
+            watcher.thread().unpark();
+            match watcher.join() {
+                Ok(Some(full)) => Err(full.into()),
+                _ => found,
+            }
+        })
     }
 
     fn fill(
         &self,
         machine: &mut dyn Machine,
-        shape: ServerShape,
+        halt: Halt<'_>,
         tell: &mut dyn FnMut(Event),
     ) -> Result<Found, PreparationError> {
-        let halt = Halt::by_user(self.interrupts);
+        let shape = loading_shape(self.site);
         let mut conversation = Conversation { link: machine.link(), halt };
         let mut ask = |request: Request| {
             conversation.ask(&request, LOAD_SILENCE.max(CHECK_LIMIT), &mut |aside| {
@@ -316,7 +385,7 @@ impl Making<'_> {
             })
         };
         let workload = self.workload.clone();
-        ask(Request::StartServer { engine: self.cell.engine.clone(), shape, port: None })?;
+        ask(Request::StartServer { engine: self.cell.engine.clone(), shape, listen: None })?;
         let writers = if is_remote(&self.cell.engine) { shape.vcpus } else { 1 };
         let reply = ask(Request::Load { workload: workload.clone(), writers })?;
         let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
@@ -371,78 +440,44 @@ fn wrong_data(findings: &[Finding]) -> Result<(), PreparationError> {
     )))
 }
 
-fn remove_if_there(path: &Path) -> Result<(), PreparationError> {
-    match fs::remove_dir_all(path) {
-        Ok(()) => Ok(()),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-        Err(error) => Err(failing("removing", path)(error)),
-    }
-}
-
-/// Removes what runs that were killed have half made, and tells what it did.
-pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
-    let data = site.cache.join("data");
-    let entries = match fs::read_dir(&data) {
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-        entries => entries.map_err(failing("reading", &data))?,
-    };
-    let mut told = Vec::new();
-    for entry in entries {
-        let path = entry.map_err(failing("reading", &data))?.path();
-        if path.extension().is_none_or(|extension| extension != BUILDING) {
-            continue;
-        }
-        let lock = path.with_extension(LOCK);
-        let lock = fs::File::create(&lock).map_err(failing("opening", &lock))?;
-        if lock.try_lock().is_ok() {
-            remove_if_there(&path)?;
-            told.push(format!("removed {}, half made by a run that was killed", path.display()));
-        }
-    }
-    Ok(told)
-}
-
-/// Held while a data disk is made; freed by the kernel if we are killed. Waits for another bakeoff that makes the same.
-fn lock(path: &Path, interrupts: &Interrupts) -> Result<fs::File, PreparationError> {
-    if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(failing("making", folder))?;
-    }
-    let file = fs::File::create(path).map_err(failing("making", path))?;
-    let begun = Instant::now();
-    loop {
-        match file.try_lock() {
-            Ok(()) => return Ok(file),
-            Err(fs::TryLockError::WouldBlock) if interrupts.now() => return Err(AskError::Interrupted.into()),
-            Err(fs::TryLockError::WouldBlock) if begun.elapsed() < LOCK_LIMIT => std::thread::sleep(LOCK_POLL),
-            Err(fs::TryLockError::WouldBlock) => return Err(PreparationError::Busy(path.to_owned())),
-            Err(fs::TryLockError::Error(source)) => return Err(failing("locking", path)(source)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn cell(memory: &str) -> CellOrder {
+        let cell = json!({
+            "id": 0, "contender": "native", "baseline": true, "sweep": {},
+            "settings": {
+                "machine": { "vcpus": 1, "memory": memory, "image": "postgres", "disk": {} },
+                "platform": { "kind": "native" }, "engine": { "kind": "postgres" },
+                "workload": { "kind": "order-entry", "warehouses": 1 },
+                "load": { "clients": 1, "warmup": "1s", "measure": "1s" },
+            },
+        });
+        CellOrder::read(&serde_json::from_value(cell).unwrap()).unwrap()
+    }
+
+    /// How much log PostgreSQL and MariaDB leave depends on the memory that they are told to have.
     #[test]
-    fn what_a_killed_run_has_half_made_is_removed_and_what_is_being_made_is_not() {
-        let cache = tempfile::tempdir().unwrap();
-        let (cache, scratch) = (cache.path().to_owned(), cache.path().join("scratch"));
-        let site =
-            Site { cache, scratch, agent: PathBuf::new(), cpus: vec![0], memory_bytes: 0, made_by: String::new() };
-        assert_eq!(sweep(&site).unwrap(), Vec::<String>::new());
-        let data = site.cache.join("data");
-        for name in ["dead.building/folder", "busy.building/folder", "whole"] {
-            fs::create_dir_all(data.join(name)).unwrap();
-        }
-        let _held = lock(&data.join("busy.lock"), &Interrupts::default()).unwrap();
-        let told = sweep(&site).unwrap();
-        assert_eq!(
-            told,
-            [format!("removed {}, half made by a run that was killed", data.join("dead.building").display())]
-        );
-        let is_there = ["dead.building", "busy.building", "whole"].map(|name| data.join(name).is_dir());
-        assert_eq!(is_there, [false, true, true]);
+    fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
+        let site = |cpus: Vec<usize>| Site {
+            cache: "/cache".into(),
+            scratch: "/cache/scratch".into(),
+            agent: PathBuf::new(),
+            cpus,
+            memory_bytes: 64 << 30,
+            made_by: String::new(),
+        };
+        let key_of = |memory: &str, site: &Site| {
+            let cell = cell(memory);
+            folder_of(&made_from(&cell, &cell.workload, "tree", site), site)
+        };
+        let two = site(vec![0, 1]);
+        assert_eq!(key_of("512MiB", &two), key_of("32GiB", &two));
+        let from = made_from(&cell("32GiB"), &cell("32GiB").workload, "tree", &two);
+        assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
+        // So many connections load side by side, which shapes the order of rows.
+        assert_ne!(key_of("512MiB", &two), key_of("512MiB", &site(vec![0, 1, 2])));
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! When a measurement cannot be trusted: the measuring tool itself was in the way or does not know enough, or the
-//! database broke down in between.
+//! database broke down in between. Each limit is told with what was found, and stands in docs/method.md.
 
+use driver::plan::SecondDone;
 use record::check::{Finding, Verdict};
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, Queue};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Queue};
+use std::ops::Range;
 use std::time::Duration;
 
 /// A shard that worked for more of the window than this kept answers waiting: measured, see docs/method.md.
@@ -17,40 +19,166 @@ const WITHOUT_CPU_MAX: f64 = 0.5;
 const CLOCK_RATE_ERROR_MAX: f64 = 0.02;
 /// A queue grows if it is so much longer in the last third of the window than in the first.
 const GROWTH: f64 = 1.5;
+/// If more of the window than this is missing because the load engine stood still, so is a part of the result.
+const STALLED_SHARE_MAX: f64 = 0.01;
+/// If more of the clients' time than this went into transactions that never ended, the database hung.
+const UNENDED_SHARE_MAX: f64 = 0.01;
+/// If more transactions than this fail for good, of all or of one kind, what is left is another workload.
+const FAILED_SHARE_MAX: f64 = 0.01;
+/// So few failures of one kind may be chance.
+const FAILED_FEW: u64 = 10;
+/// If more of what was deferred in the window than this was still waiting at its end, it is a part of the work undone.
+const BEHIND_SHARE_MAX: f64 = 0.05;
+/// If at the window's mean rate so many transactions had ended, that none did is no chance (e^-15 is 3 in 10 million).
+const MISSED_AT_LEAST: f64 = 15.0;
 
-/// The reason why the driver was the bottleneck, if it was. An engine inside the driver's process works on the driver's
-/// threads: those are busy all the time by nature, and that says nothing.
-pub fn why_invalid(facts: &DriverFacts, in_process: bool) -> Option<String> {
-    let testimony = &facts.testimony;
-    let total: u64 = facts.kinds.iter().map(|kind| kind.committed).sum();
-    if total == 0 {
-        return Some("no transaction was committed in the measured window".to_owned());
+/// Why a measurement is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Invalid {
+    /// A sentence without its full stop.
+    pub why: String,
+    /// Because too many transactions failed.
+    pub by_failures: bool,
+}
+
+/// The first reason why the measurement is none, if there is one.
+pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
+    let for_other_reasons = |why| Invalid { why, by_failures: false };
+    let committed: u64 = facts.kinds.iter().map(|kind| kind.committed).sum();
+    let nothing = (committed == 0).then(|| "no transaction was committed in the measured window".to_owned());
+    if let Some(why) = nothing.or_else(|| why_not_all_of_it(facts)) {
+        return Some(for_other_reasons(why));
     }
-    let lost = count(facts, "sessions_lost");
-    if lost > 0 {
+    if let Some(why) = why_too_many_failed(facts) {
+        return Some(Invalid { why, by_failures: true });
+    }
+    // An engine inside the driver's process works on the driver's threads: those are busy all the time by nature, and that
+    // says nothing.
+    let driver_bound = || if facts.in_process { None } else { why_driver_bound(facts) };
+    why_work_is_undone(facts).or_else(driver_bound).map(for_other_reasons)
+}
+
+/// The load engine or the database stood still for a part of the window, or broke down in it.
+fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
+    let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
+    if stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64 {
         return Some(format!(
-            "{lost} sessions were lost and opened again: the database, or the way to it, broke down under the load; its \
-             log may tell why"
+            "the load generator stood still for {} of the {} that were measured: it, or the machine that it runs in, was \
+             stopped or got no CPU; at most {} is tolerated",
+            seconds(stalls.total_ms),
+            seconds(measured_ms),
+            percent(STALLED_SHARE_MAX),
         ));
     }
-    if in_process {
-        return None;
+    let unended = facts.unended;
+    if unended.window_share > UNENDED_SHARE_MAX {
+        return Some(format!(
+            "the database hung: {}; {} of all session time in the window went into {}, at most {} is tolerated",
+            never_ended(facts),
+            percent(unended.window_share),
+            if unended.transactions == 1 { "it" } else { "them" },
+            percent(UNENDED_SHARE_MAX),
+        ));
     }
+    let losses = facts.losses;
+    (losses.lost > 0).then(|| {
+        format!(
+            "{} lost, and {} opened again: the database, or the way to it, broke down under the load; the longest time \
+             without was {}. The server's log may tell why",
+            many(losses.lost, "session was", "sessions were"),
+            losses.reopened,
+            seconds(losses.longest_ms),
+        )
+    })
+}
+
+fn why_too_many_failed(facts: &DriverFacts) -> Option<String> {
+    let (what, failed, of) = too_many_failed(&facts.kinds)?;
+    let most = facts.errors.iter().max_by_key(|(_, times)| **times);
+    let why = most.map(|(message, times)| format!("; the most frequent error, {times} times: {message}"));
+    Some(format!(
+        "{failed} of {of} {what} failed ({}), at most {} may{}",
+        percent(failed as f64 / of as f64),
+        percent(FAILED_SHARE_MAX),
+        why.unwrap_or_default(),
+    ))
+}
+
+/// Clients went on while what they had deferred was not done.
+fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
+    let deferred = facts.deferred?;
+    if deferred.held_up > 0 {
+        return Some(format!(
+            "clients were held up {} times, because {} had not kept up with what clients deferred; the database, or the \
+             number of sessions that it takes, is the limit",
+            deferred.held_up,
+            many(u64::from(deferred.sessions_at_end), "background session", "background sessions"),
+        ));
+    }
+    let behind = fell_behind(&deferred);
+    (behind as f64 > BEHIND_SHARE_MAX * deferred.queued_in_window as f64).then(|| {
+        format!(
+            "{behind} of the {} transactions that clients deferred in the window were left undone at its end, at most {} \
+             may be: the throughput was borrowed from later",
+            deferred.queued_in_window,
+            percent(BEHIND_SHARE_MAX),
+        )
+    })
+}
+
+/// By how much the backlog grew, less what is under way at any moment.
+fn fell_behind(deferred: &Deferred) -> u64 {
+    let under_way = u64::from(deferred.sessions_at_end);
+    deferred.waiting_at_end.saturating_sub(deferred.waiting_at_start).saturating_sub(under_way)
+}
+
+fn why_driver_bound(facts: &DriverFacts) -> Option<String> {
+    let testimony = &facts.testimony;
     if testimony.busiest_shard > BUSIEST_SHARD_MAX {
         return Some(format!(
-            "the driver was the bottleneck: its busiest thread worked {:.0} % of the time, so answers waited for it; give \
-             it more threads (load.shards) or CPUs, or ask for less",
-            testimony.busiest_shard * 100.0,
+            "the driver was the bottleneck: its busiest thread worked {} of the time, so answers waited for it; give it \
+             more threads (load.shards) or CPUs, or ask for less",
+            percent(testimony.busiest_shard),
         ));
     }
     let (late_us, response_us) = (testimony.lateness_p99_us, testimony.response.p99_us);
-    if late_us > LATENESS_P99_MAX_US && late_us as f64 > LATENESS_SHARE_MAX * response_us as f64 {
-        return Some(format!(
+    (late_us > LATENESS_P99_MAX_US && late_us as f64 > LATENESS_SHARE_MAX * response_us as f64).then(|| {
+        format!(
             "the driver was late: {late_us} µs (99th percentile) passed between due and sent although a session was free, \
              of a response of {response_us} µs; it found no CPU in time where it ran"
-        ));
+        )
+    })
+}
+
+/// What of, how many failed, and how many there were: all of them, or the kind of which the largest share failed.
+fn too_many_failed(kinds: &[KindTotals]) -> Option<(String, u64, u64)> {
+    let is_too_much = |failed: u64, of: u64| failed as f64 > FAILED_SHARE_MAX * of as f64;
+    let ended = |kind: &KindTotals| kind.finished() + kind.failed;
+    let share = |kind: &KindTotals| kind.failed as f64 / ended(kind).max(1) as f64;
+    let worst = kinds.iter().filter(|kind| kind.failed >= FAILED_FEW && is_too_much(kind.failed, ended(kind)));
+    let worst = worst.max_by(|one, other| share(one).total_cmp(&share(other)));
+    if let Some(kind) = worst {
+        return Some((format!("transactions of kind {}", kind.kind), kind.failed, ended(kind)));
     }
-    None
+    let (failed, of) = kinds.iter().fold((0, 0), |(failed, of), kind| (failed + kind.failed, of + ended(kind)));
+    is_too_much(failed, of).then(|| ("transactions".to_owned(), failed, of))
+}
+
+fn never_ended(facts: &DriverFacts) -> String {
+    let (count, oldest) = (facts.unended.transactions, seconds(facts.unended.oldest_ms));
+    format!("{} never ended, the oldest had waited for {oldest}", many(count, "transaction", "transactions"))
+}
+
+fn many(count: u64, one: &str, more: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { more })
+}
+
+fn percent(share: f64) -> String {
+    if share < 0.1 { format!("{:.1} %", share * 100.0) } else { format!("{:.0} %", share * 100.0) }
+}
+
+fn seconds(millis: u64) -> String {
+    format!("{:.1} s", millis as f64 / 1e3)
 }
 
 /// By how much the machine's clock gained on the host's between two readings, less what they leave open.
@@ -81,9 +209,21 @@ pub fn why_time_is_wrong(clock: &[ClockReading], facts: &DriverFacts) -> Option<
     })
 }
 
-/// What a reader must know of a measurement that stands.
-pub fn warnings(facts: &DriverFacts) -> Vec<String> {
+/// What a reader must know of a measurement that stands; `each_second` is what ended in the measured seconds.
+pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> {
     let mut warnings = Vec::new();
+    if facts.unended.transactions > 0 {
+        warnings.push(format!("{}; they count in the percentiles with the time they had waited", never_ended(facts)));
+    }
+    warnings.extend(silent(facts, each_second));
+    if facts.testimony.stalls.total_ms > 0 {
+        let (total, longest) = (facts.testimony.stalls.total_ms, facts.testimony.stalls.longest_ms);
+        warnings.push(format!(
+            "the load generator stood still for {} in all, at most for {} at a time",
+            seconds(total),
+            seconds(longest)
+        ));
+    }
     let without_cpu = facts.testimony.without_cpu;
     if without_cpu > WITHOUT_CPU_MAX {
         warnings.push(format!(
@@ -99,7 +239,7 @@ pub fn warnings(facts: &DriverFacts) -> Vec<String> {
              {waiting_at_end} when driving ended, and {turned_away} were turned away; response times grow with the queue"
         ));
     }
-    let turned_away = facts.extra.get("deferred").and_then(|deferred| deferred.get("turned_away")?.as_u64());
+    let turned_away = facts.deferred.map(|deferred| deferred.turned_away);
     if let Some(count) = turned_away.filter(|count| *count > 0) {
         warnings.push(format!("{count} deferred transactions found their queue full and were turned away"));
     }
@@ -116,13 +256,39 @@ fn grows(facts: &DriverFacts, queue: &Queue) -> bool {
     queue.waiting_at_end > u64::from(facts.sessions) && last > GROWTH * first
 }
 
-fn count(facts: &DriverFacts, name: &str) -> u64 {
-    facts.extra.get(name).and_then(serde_json::Value::as_u64).unwrap_or_default()
+/// Seconds in which nothing ended, whoever is to blame.
+fn silent(facts: &DriverFacts, each_second: &[SecondDone]) -> Option<String> {
+    let stretches = silent_stretches(each_second);
+    let longest = stretches.iter().max_by_key(|stretch| stretch.len())?;
+    let all: usize = stretches.iter().map(Range::len).sum();
+    let offset_s = facts.warmup_ms / 1_000;
+    let (from, to) = (offset_s + longest.start as u64, offset_s + longest.end as u64);
+    let more =
+        if stretches.len() > 1 { format!(", the longest of {} stretches", stretches.len()) } else { String::new() };
+    Some(format!(
+        "nothing was done for {all} of the {} measured seconds, from {from} s to {to} s after the start{more}",
+        each_second.len()
+    ))
+}
+
+/// Stretches of seconds in which nothing ended though something must have, at the mean rate of all of them.
+fn silent_stretches(each_second: &[SecondDone]) -> Vec<Range<usize>> {
+    let total: u64 = each_second.iter().map(|second| second.ended).sum();
+    let rate = total as f64 / each_second.len().max(1) as f64;
+    let mut stretches: Vec<Range<usize>> = Vec::new();
+    for (index, _) in each_second.iter().enumerate().filter(|(_, second)| second.ended == 0) {
+        match stretches.last_mut().filter(|stretch| stretch.end == index) {
+            Some(stretch) => stretch.end += 1,
+            None => stretches.push(index..index + 1),
+        }
+    }
+    stretches.retain(|stretch| rate * stretch.len() as f64 >= MISSED_AT_LEAST);
+    stretches
 }
 
 /// How many transactions may or may not be in the database.
 pub fn unknown_ends(facts: &DriverFacts) -> u64 {
-    count(facts, "sessions_lost") + count(facts, "unfinished")
+    facts.losses.lost + facts.unended.transactions
 }
 
 /// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
@@ -142,112 +308,4 @@ pub fn as_far_as_known(reconciled: Vec<Finding>, unknown_ends: u64) -> Vec<Findi
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use record::trial::{KindTotals, Testimony};
-
-    fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
-        DriverFacts {
-            kinds: vec![KindTotals { committed, ..KindTotals::default() }],
-            testimony: Testimony { busiest_shard, lateness_p99_us, ..Testimony::default() },
-            ..DriverFacts::default()
-        }
-    }
-
-    #[test]
-    fn a_busy_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
-        let busy = facts(10, 0.97, 5);
-        assert!(why_invalid(&busy, false).is_some_and(|why| why.contains("97 %")));
-        assert_eq!(why_invalid(&busy, true), None);
-        assert_eq!(why_invalid(&facts(10, 0.89, 5), false), None);
-    }
-
-    #[test]
-    fn a_driver_that_makes_up_a_large_part_of_the_response_was_late() {
-        let with = |late_us, p99_us| {
-            let mut facts = facts(10, 0.1, late_us);
-            facts.testimony.response.p99_us = p99_us;
-            why_invalid(&facts, false)
-        };
-        assert!(with(5_000, 12_000).is_some_and(|why| why.contains("5000 µs")));
-        assert_eq!(with(5_000, 60_000), None, "a twelfth of the response");
-        assert_eq!(with(900, 1_000), None, "below what a busy machine does to anybody");
-    }
-
-    #[test]
-    fn a_clock_that_runs_at_another_rate_is_found_out() {
-        let reading = |offset_ms: i64| ClockReading {
-            at: String::new(),
-            offset_ns: offset_ms * 1_000_000,
-            round_trip_ns: 1_000_000,
-        };
-        let told = |gained_ms: i64| {
-            why_clock_is_wrong(&reading(-70_000), &reading(-70_000 + gained_ms), Duration::from_millis(500))
-        };
-        assert_eq!(told(10), None, "9 ms surely, of 10 that would be wrong");
-        assert_eq!(told(1_250).unwrap(), "the machine's clock ran 3.50 times as fast as the host's");
-        assert_eq!(told(-100).unwrap(), "the machine's clock ran 0.80 times as fast as the host's");
-    }
-
-    /// Half a second in twenty-five is a fiftieth.
-    #[test]
-    fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
-        let told = |placement: &str, gained_ms: i64| {
-            let reading = |at: &str, offset_ms: i64| ClockReading {
-                at: at.to_owned(),
-                offset_ns: offset_ms * 1_000_000,
-                round_trip_ns: 2_000_000,
-            };
-            let clock = [reading(BEFORE_DRIVING, -9_000), reading(AFTER_DRIVING, -9_000 + gained_ms)];
-            let placement = placement.to_owned();
-            why_time_is_wrong(
-                &clock,
-                &DriverFacts { placement, warmup_ms: 5_000, measured_ms: 20_000, ..facts(1, 0.0, 0) },
-            )
-        };
-        assert_eq!(told("inside", 501), None, "as far as the readings are sure");
-        assert!(told("inside", 503).is_some_and(|why| why.contains("gained 0.5 s")));
-        assert!(told("inside", -12_000).is_some_and(|why| why.contains("lost 12.0 s")));
-        assert_eq!(told("outside", 12_000), None, "timed by the host");
-    }
-
-    #[test]
-    fn a_queue_that_grows_is_told_and_one_that_comes_and_goes_is_not() {
-        let with = |each_second: &[u64], turned_away| {
-            let waiting_at_end = each_second.last().copied().unwrap_or(0);
-            let queue = Queue { each_second: each_second.to_vec(), waiting_at_end, turned_away, ..Queue::default() };
-            warnings(&DriverFacts { sessions: 10, queue: Some(queue), warmup_ms: 1_000, ..facts(10, 0.1, 0) })
-        };
-        assert_eq!(with(&[0, 100, 200, 300, 400, 500, 600], 0).len(), 1);
-        assert_eq!(with(&[0, 3, 900, 2, 0, 4, 5], 0).len(), 0);
-        assert_eq!(with(&[0, 60, 50, 55, 60, 50, 55], 0).len(), 0, "long, but it does not grow");
-        assert_eq!(with(&[0, 60, 50, 55, 60, 50, 55], 7).len(), 1);
-        assert_eq!(with(&[], 0).len(), 0);
-    }
-
-    #[test]
-    fn a_database_that_broke_down_and_came_back_was_not_measured() {
-        let mut facts = facts(100, 0.1, 0);
-        facts.extra.insert("sessions_lost".to_owned(), 0.into());
-        assert_eq!(why_invalid(&facts, false), None);
-        facts.extra.insert("sessions_lost".to_owned(), 3.into());
-        assert!(why_invalid(&facts, false).is_some_and(|why| why.starts_with("3 sessions were lost")));
-    }
-
-    #[test]
-    fn a_disagreement_is_a_violation_only_if_the_driver_saw_every_end() {
-        let violated = || {
-            let verdict = Verdict::Violated { seen: "99 instead of 100".to_owned() };
-            let moment = record::check::Moment::AfterTrial;
-            vec![Finding { name: "ledger".to_owned(), rule: "they agree".to_owned(), moment, verdict }]
-        };
-        assert!(as_far_as_known(violated(), 0)[0].is_violated());
-        let softened = as_far_as_known(violated(), 1);
-        assert!(matches!(&softened[0].verdict, Verdict::Undecided { why } if why.contains("1 transactions")));
-    }
-
-    #[test]
-    fn a_window_without_a_commit_is_not_a_measurement() {
-        assert!(why_invalid(&facts(0, 0.1, 0), true).is_some());
-    }
-}
+mod tests;

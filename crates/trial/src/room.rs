@@ -1,0 +1,87 @@
+//! Whether this host has room for the data of a run, told before its first trial.
+//!
+//! An estimate, and rather too small: what is refused here would not have fitted. Loading and cloning look again.
+
+use crate::cell::{CellError, CellOrder};
+use crate::preparation::in_cache;
+use crate::site::Site;
+use agent::protocol::Chosen;
+use images::ImageError;
+use images::data::DataError;
+use record::plan::{Plan, PlannedTrial};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use study::Storage;
+
+#[derive(Debug, thiserror::Error)]
+pub enum RoomError {
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    #[error(transparent)]
+    Image(#[from] ImageError),
+    #[error(transparent)]
+    Recipe(#[from] images::RecipeError),
+    #[error("looking for room: {0}")]
+    Data(#[from] DataError),
+}
+
+/// What the data of a run take of the host's disk.
+#[derive(Debug, Default)]
+struct Needed {
+    /// Data disks that are not in the cache yet, by what they are made of.
+    to_load: BTreeMap<String, u64>,
+    /// The most that clones of one trial take.
+    clones: u64,
+}
+
+/// What is lacking for these trials of a plan, in words; nothing if there is room.
+pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Option<String>, RoomError> {
+    let is_shared = images::data::shares_blocks(&site.scratch)?;
+    let mut needed = Needed::default();
+    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
+        needed.add(&CellOrder::read(cell)?, is_shared, site)?;
+    }
+    let (loading, largest) = (needed.to_load.values().sum::<u64>(), needed.to_load.values().max().copied());
+    // While the last one is loaded, its folder and the disk made of it are there at the same time.
+    let bytes = loading.saturating_add(needed.clones.max(largest.unwrap_or_default()));
+    Ok(match images::data::require_space(&site.scratch, bytes) {
+        Ok(()) => None,
+        Err(DataError::NoSpace { free_bytes, needed_bytes, .. }) => Some(format!(
+            "the run needs about {} in the cache folder {}, and only {} are free there: {} for data that are to be loaded, {} for \
+             the clones of a trial{}. Make room, or name a folder on another disk in BAKEOFF_CACHE",
+            study::roughly(needed_bytes),
+            site.cache.display(),
+            study::roughly(free_bytes),
+            study::roughly(loading),
+            study::roughly(needed.clones),
+            if is_shared { "" } else { ", which its file system cannot make without copying" },
+        )),
+        Err(error) => return Err(error.into()),
+    })
+}
+
+impl Needed {
+    fn add(&mut self, cell: &CellOrder, is_shared: bool, site: &Site) -> Result<(), RoomError> {
+        let tree_id = images::tree_in_cache(&images::find(&cell.machine.image, None)?, &site.cache)?;
+        let own = self.data(cell, &cell.workload, tree_id.as_deref(), site);
+        let odd = cell.odd_workload.as_ref().map(|workload| self.data(cell, workload, tree_id.as_deref(), site));
+        let copies = cell.machine.disk.storage == Storage::File && !is_shared;
+        if copies {
+            let like_others = u64::from(cell.machine.count) - u64::from(odd.is_some());
+            let clones = own.saturating_mul(like_others).saturating_add(odd.unwrap_or_default());
+            self.clones = self.clones.max(clones);
+        }
+        Ok(())
+    }
+
+    /// What the data of a workload take, which are loaded first if they are not there.
+    fn data(&mut self, cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> u64 {
+        let there: Option<PathBuf> = tree_id.and_then(|tree_id| in_cache(cell, workload, tree_id, site));
+        if let Some(bytes) = there.and_then(|disk| images::data::allocated_bytes(&disk).ok()) {
+            return bytes;
+        }
+        let bytes = study::data_bytes(&cell.engine.kind, &workload.kind, &workload.settings).unwrap_or_default();
+        self.to_load.insert(format!("{:?} {:?} {:?}", cell.engine, workload, cell.machine.disk), bytes);
+        bytes
+    }
+}

@@ -1,0 +1,193 @@
+//! What makes a measurement none, and what is only told.
+
+use super::*;
+
+fn why_invalid(facts: &DriverFacts) -> Option<String> {
+    invalid(facts).map(|invalid| invalid.why)
+}
+use record::trial::{KindTotals, Losses, Stalls, Testimony, Unended};
+
+fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
+    DriverFacts {
+        kinds: vec![KindTotals { committed, ..KindTotals::default() }],
+        testimony: Testimony { busiest_shard, lateness_p99_us, ..Testimony::default() },
+        ..DriverFacts::default()
+    }
+}
+
+#[test]
+fn a_busy_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
+    let busy = facts(10, 0.97, 5);
+    assert!(why_invalid(&busy).is_some_and(|why| why.contains("97 %")));
+    assert_eq!(why_invalid(&DriverFacts { in_process: true, ..busy }), None);
+    assert_eq!(why_invalid(&facts(10, 0.89, 5)), None);
+}
+
+#[test]
+fn a_load_generator_that_stood_still_measured_nothing_even_with_the_engine_inside_it() {
+    let with = |total_ms| {
+        let mut facts = DriverFacts { measured_ms: 60_000, in_process: true, ..facts(10, 0.1, 5) };
+        facts.testimony.stalls = Stalls { total_ms, longest_ms: total_ms };
+        (why_invalid(&facts), warnings(&facts, &[]))
+    };
+    assert!(with(3_000).0.is_some_and(|why| why.starts_with("the load generator stood still for 3.0 s of the 60.0 s")));
+    assert_eq!(
+        with(600),
+        (None, vec!["the load generator stood still for 0.6 s in all, at most for 0.6 s at a time".to_owned()])
+    );
+    assert_eq!(with(0), (None, Vec::new()));
+}
+
+#[test]
+fn a_database_that_hangs_is_not_fast() {
+    let with = |transactions, window_share| {
+        let unended = Unended { transactions, oldest_ms: 13_000, window_share };
+        let facts = DriverFacts { unended, ..facts(10, 0.1, 5) };
+        (why_invalid(&facts), warnings(&facts, &[]).concat())
+    };
+    let (invalid, _) = with(4, 0.43);
+    assert!(
+        invalid
+            .unwrap()
+            .starts_with("the database hung: 4 transactions never ended, the oldest had waited for 13.0 s; 43 %")
+    );
+    let (valid, told) = with(1, 0.002);
+    assert_eq!(valid, None);
+    assert!(told.starts_with("1 transaction never ended, the oldest had waited for 13.0 s"), "{told}");
+}
+
+#[test]
+fn a_workload_of_which_a_part_fails_is_another_workload() {
+    let kind = |name: &str, committed, failed| KindTotals {
+        kind: name.to_owned(),
+        committed,
+        failed,
+        ..KindTotals::default()
+    };
+    let why = |kinds: &[KindTotals]| why_invalid(&DriverFacts { kinds: kinds.to_vec(), ..facts(1, 0.1, 5) });
+    let told = why(&[kind("new-order", 5, 461), kind("payment", 100_000, 0)]).unwrap();
+    assert!(told.starts_with("461 of 466 transactions of kind new-order failed (99 %), at most 1.0 % may"), "{told}");
+    assert_eq!(why(&[kind("new-order", 500, 4), kind("payment", 500, 5)]), None);
+    assert_eq!(why(&[kind("delivery", 20, 1), kind("payment", 500, 0)]), None, "one of a few is chance");
+    assert!(why(&[kind("a", 100, 9), kind("b", 100, 9)]).unwrap().starts_with("18 of 218 transactions failed"));
+}
+
+#[test]
+fn clients_that_were_held_up_or_borrowed_from_later_were_not_measured() {
+    let why = |deferred: Deferred| why_invalid(&DriverFacts { deferred: Some(deferred), ..facts(10, 0.1, 5) });
+    let sound = Deferred {
+        queued_in_window: 1_000,
+        waiting_at_start: 30,
+        waiting_at_end: 75,
+        sessions_at_end: 2,
+        ..Deferred::default()
+    };
+    assert_eq!(why(sound), None);
+    assert!(
+        why(Deferred { waiting_at_end: 90, ..sound })
+            .unwrap()
+            .starts_with("58 of the 1000 transactions that clients deferred")
+    );
+    assert!(
+        why(Deferred { held_up: 7, ..sound })
+            .unwrap()
+            .starts_with("clients were held up 7 times, because 2 background sessions")
+    );
+}
+
+#[test]
+fn seconds_in_which_nothing_ended_are_told_if_something_must_have() {
+    let told = |ended: &[u64]| {
+        let each: Vec<SecondDone> = ended.iter().map(|ended| SecondDone { counted: 0, ended: *ended }).collect();
+        warnings(&DriverFacts { warmup_ms: 5_000, ..facts(10, 0.1, 0) }, &each).concat()
+    };
+    assert_eq!(
+        told(&[900, 0, 0, 800, 0, 700]),
+        "nothing was done for 3 of the 6 measured seconds, from 6 s to 8 s after the start, the longest of 2 stretches"
+    );
+    assert_eq!(told(&[1, 0, 2, 0, 1, 0, 0, 1]), "", "so it is with few transactions");
+    assert_eq!(told(&[]), "");
+}
+
+#[test]
+fn a_driver_that_makes_up_a_large_part_of_the_response_was_late() {
+    let with = |late_us, p99_us| {
+        let mut facts = facts(10, 0.1, late_us);
+        facts.testimony.response.p99_us = p99_us;
+        why_invalid(&facts)
+    };
+    assert!(with(5_000, 12_000).is_some_and(|why| why.contains("5000 µs")));
+    assert_eq!(with(5_000, 60_000), None, "a twelfth of the response");
+    assert_eq!(with(900, 1_000), None, "below what a busy machine does to anybody");
+}
+
+#[test]
+fn a_clock_that_runs_at_another_rate_is_found_out() {
+    let reading =
+        |offset_ms: i64| ClockReading { at: String::new(), offset_ns: offset_ms * 1_000_000, round_trip_ns: 1_000_000 };
+    let told = |gained_ms: i64| {
+        why_clock_is_wrong(&reading(-70_000), &reading(-70_000 + gained_ms), Duration::from_millis(500))
+    };
+    assert_eq!(told(10), None, "9 ms surely, of 10 that would be wrong");
+    assert_eq!(told(1_250).unwrap(), "the machine's clock ran 3.50 times as fast as the host's");
+    assert_eq!(told(-100).unwrap(), "the machine's clock ran 0.80 times as fast as the host's");
+}
+
+/// Half a second in twenty-five is a fiftieth.
+#[test]
+fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
+    let told = |placement: &str, gained_ms: i64| {
+        let reading = |at: &str, offset_ms: i64| ClockReading {
+            at: at.to_owned(),
+            offset_ns: offset_ms * 1_000_000,
+            round_trip_ns: 2_000_000,
+        };
+        let clock = [reading(BEFORE_DRIVING, -9_000), reading(AFTER_DRIVING, -9_000 + gained_ms)];
+        let placement = placement.to_owned();
+        why_time_is_wrong(&clock, &DriverFacts { placement, warmup_ms: 5_000, measured_ms: 20_000, ..facts(1, 0.0, 0) })
+    };
+    assert_eq!(told("inside", 501), None, "as far as the readings are sure");
+    assert!(told("inside", 503).is_some_and(|why| why.contains("gained 0.5 s")));
+    assert!(told("inside", -12_000).is_some_and(|why| why.contains("lost 12.0 s")));
+    assert_eq!(told("outside", 12_000), None, "timed by the host");
+}
+
+#[test]
+fn a_queue_that_grows_is_told_and_one_that_comes_and_goes_is_not() {
+    let with = |each_second: &[u64], turned_away| {
+        let waiting_at_end = each_second.last().copied().unwrap_or(0);
+        let queue = Queue { each_second: each_second.to_vec(), waiting_at_end, turned_away, ..Queue::default() };
+        warnings(&DriverFacts { sessions: 10, queue: Some(queue), warmup_ms: 1_000, ..facts(10, 0.1, 0) }, &[])
+    };
+    assert_eq!(with(&[0, 100, 200, 300, 400, 500, 600], 0).len(), 1);
+    assert_eq!(with(&[0, 3, 900, 2, 0, 4, 5], 0).len(), 0);
+    assert_eq!(with(&[0, 60, 50, 55, 60, 50, 55], 0).len(), 0, "long, but it does not grow");
+    assert_eq!(with(&[0, 60, 50, 55, 60, 50, 55], 7).len(), 1);
+    assert_eq!(with(&[], 0).len(), 0);
+}
+
+#[test]
+fn a_database_that_broke_down_and_came_back_was_not_measured() {
+    let mut facts = facts(100, 0.1, 0);
+    assert_eq!(why_invalid(&facts), None);
+    facts.losses = Losses { lost: 3, reopened: 3, longest_ms: 4_200 };
+    let told = why_invalid(&facts).unwrap();
+    assert!(told.starts_with("3 sessions were lost, and 3 opened again") && told.contains("was 4.2 s"), "{told}");
+}
+
+#[test]
+fn a_disagreement_is_a_violation_only_if_the_driver_saw_every_end() {
+    let violated = || {
+        let verdict = Verdict::Violated { seen: "99 instead of 100".to_owned() };
+        let moment = record::check::Moment::AfterTrial;
+        vec![Finding { name: "ledger".to_owned(), rule: "they agree".to_owned(), moment, verdict }]
+    };
+    assert!(as_far_as_known(violated(), 0)[0].is_violated());
+    let softened = as_far_as_known(violated(), 1);
+    assert!(matches!(&softened[0].verdict, Verdict::Undecided { why } if why.contains("1 transactions")));
+}
+
+#[test]
+fn a_window_without_a_commit_is_not_a_measurement() {
+    assert!(why_invalid(&facts(0, 0.1, 0)).is_some());
+}
