@@ -50,6 +50,9 @@ pub struct Outcomes {
     pub completed: u32,
     /// Completed too, but with a data check violated.
     pub wrong_data: u32,
+    /// Completed too, but with a record that lacks something or disagrees with itself.
+    #[serde(default)]
+    pub disagreeing: u32,
     pub invalid: u32,
     pub failed: u32,
     pub skipped: u32,
@@ -107,10 +110,10 @@ pub fn sound(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
     trials_of(run, cell).filter(|trial| is_sound(trial))
 }
 
-/// Whether a trial completed and left the data as the workload's rules demand. How fast a database does something wrong
-/// says nothing about how fast it is.
+/// Whether a trial completed, left the data as the workload's rules demand, and has a record that is whole and agrees with itself.
+/// How fast a database does something wrong, or something that nobody checked, says nothing about how fast it is.
 pub fn is_sound(trial: &StoredTrial) -> bool {
-    trial.record.outcome == Outcome::Completed && !has_wrong_data(trial)
+    trial.record.outcome == Outcome::Completed && !has_wrong_data(trial) && trial.disagreements.is_empty()
 }
 
 pub fn has_wrong_data(trial: &StoredTrial) -> bool {
@@ -150,6 +153,7 @@ fn outcomes(run: &Run, cell: u32) -> Outcomes {
         reached += 1;
         match trial.record.outcome {
             Outcome::Completed if has_wrong_data(trial) => outcomes.wrong_data += 1,
+            Outcome::Completed if !is_sound(trial) => outcomes.disagreeing += 1,
             Outcome::Completed => outcomes.completed += 1,
             Outcome::Invalid { .. } => outcomes.invalid += 1,
             Outcome::Failed { .. } => outcomes.failed += 1,
@@ -207,7 +211,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
     let drivers: Vec<_> = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
     let first = *drivers.first()?;
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
-    let cpu_ns: u64 = drivers.iter().map(|driver| driver.testimony.cpu_ns).sum();
+    let cpu_ns: f64 = drivers.iter().map(|driver| driver.testimony.cpu_ns as f64).sum();
     let testimonies = || drivers.iter().map(|driver| &driver.testimony);
     Some(DriverReading {
         placement: first.placement.clone(),
@@ -215,7 +219,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
         clients: first.clients,
         sessions: first.sessions,
         shards: first.shards,
-        cpu_us_per_statement: (statements > 0).then(|| cpu_ns as f64 / 1000.0 / statements as f64),
+        cpu_us_per_statement: (statements > 0).then(|| cpu_ns / 1000.0 / statements as f64),
         session_wait_p99_us: testimonies().map(|testimony| testimony.session_wait.p99_us).max()?,
         lateness_p99_us: testimonies().map(|testimony| testimony.lateness_p99_us).max()?,
         lateness_max_us: testimonies().map(|testimony| testimony.lateness_max_us).max()?,

@@ -1,8 +1,11 @@
 //! Data checks, put together: each check of each contender once, with how often it held.
 
+use record::agreement;
 use record::check::{Finding, Moment, Verdict};
 use record::run::Run;
+use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// One check of one contender over all its trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,18 +29,20 @@ pub struct CheckCounts {
     pub held: u32,
     pub violated: u32,
     pub undecided: u32,
+    /// Completed trials whose data was not checked; in each of several machines of a trial it must have been.
+    #[serde(default)]
+    pub unchecked_trials: u32,
 }
 
 /// Every check of every trial, in the order in which they were first met.
 pub fn all(run: &Run) -> Vec<CheckSummary> {
     let mut summaries: Vec<CheckSummary> = Vec::new();
+    let mut places = BTreeMap::new();
     for trial in &run.trials {
         for finding in &trial.findings {
             let contender = &trial.record.contender;
-            let same = |summary: &CheckSummary| {
-                summary.contender == *contender && summary.name == finding.name && summary.moment == finding.moment
-            };
-            let index = summaries.iter().position(same).unwrap_or_else(|| {
+            let same = (contender, &finding.name, finding.moment == Moment::AfterLoad);
+            let index = *places.entry(same).or_insert_with(|| {
                 summaries.push(empty(contender, finding));
                 summaries.len() - 1
             });
@@ -47,11 +52,15 @@ pub fn all(run: &Run) -> Vec<CheckSummary> {
     summaries
 }
 
-pub fn counts(summaries: &[CheckSummary]) -> CheckCounts {
-    summaries.iter().fold(CheckCounts::default(), |sum, check| CheckCounts {
+pub fn counts(run: &Run, summaries: &[CheckSummary]) -> CheckCounts {
+    let completed = run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed);
+    let unchecked = completed.filter(|trial| agreement::is_unchecked(trial)).count();
+    let none = CheckCounts { unchecked_trials: u32::try_from(unchecked).unwrap_or(u32::MAX), ..CheckCounts::default() };
+    summaries.iter().fold(none, |sum, check| CheckCounts {
         held: sum.held + check.held,
         violated: sum.violated + u32::try_from(check.violated.len()).unwrap_or(u32::MAX),
         undecided: sum.undecided + check.undecided,
+        ..sum
     })
 }
 
@@ -97,6 +106,7 @@ fn add(summary: &mut CheckSummary, trial: u32, verdict: &Verdict) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use record::synthetic;
 
     #[test]
     fn the_most_telling_trial_is_quoted() {
@@ -113,6 +123,7 @@ mod tests {
         add(&mut summary, 3, &Verdict::Undecided { why: "too few".to_owned() });
         add(&mut summary, 4, &Verdict::Violated { seen: "12".to_owned() });
         assert_eq!(summary.seen.as_deref(), Some("11"));
-        assert_eq!(counts(&[summary]), CheckCounts { held: 1, violated: 2, undecided: 1 });
+        let expected = CheckCounts { held: 1, violated: 2, undecided: 1, unchecked_trials: 0 };
+        assert_eq!(counts(&synthetic::run(1), &[summary]), expected);
     }
 }

@@ -209,6 +209,9 @@ fn why_unusable(name: &str, trial: &StoredTrial) -> Option<String> {
     let counted = throughput::figure(trial);
     match &trial.record.outcome {
         Outcome::Completed if cells::has_wrong_data(trial) => Some(format!("the data of {name} is wrong")),
+        Outcome::Completed if !trial.disagreements.is_empty() => {
+            Some(format!("the record of {name} disagrees with itself"))
+        }
         Outcome::Completed if counted.is_some_and(|value| value > 0.0) => None,
         Outcome::Completed => Some(format!("{name} counted nothing")),
         other => Some(format!("{name} {}", in_one_line(other))),

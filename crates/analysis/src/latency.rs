@@ -5,7 +5,7 @@
 
 use crate::bootstrap;
 use crate::estimate::{Bounds, Estimate};
-use record::intervals::{Measured, Span};
+use record::intervals::{KindInterval, Measured, Span};
 use serde::{Deserialize, Serialize};
 
 /// The percentiles that are reported.
@@ -98,10 +98,16 @@ impl Counts {
     }
 }
 
-/// All of one kind and span in the measured window of one trial.
+/// All of one kind and span in the measured window of one trial. What had not ended in it has a response, too.
 pub fn measured_counts(measured: &Measured, kind: u16, span: Span) -> Counts {
     let parts = measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
-    let parts = parts.filter(|part| part.kind == kind && part.span == span);
+    counts_of_kind(parts, kind, span)
+}
+
+/// The same of any parts.
+pub fn counts_of_kind<'a>(parts: impl Iterator<Item = &'a KindInterval>, kind: u16, span: Span) -> Counts {
+    let belongs = |own: Span| own == span || (span, own) == (Span::Response, Span::Unended);
+    let parts = parts.filter(|part| part.kind == kind && belongs(part.span));
     Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, count)| (value, u64::from(count)))))
 }
 

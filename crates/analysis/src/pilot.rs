@@ -202,15 +202,15 @@ fn block_ms(plan: &Plan, pilot: &Run) -> u64 {
         let lengths: Vec<u64> =
             completed.map(|trial| trial.record.phases.iter().map(|phase| phase.length_ms).sum()).collect();
         let mean = lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1);
-        (mean + window_ms(cell)).saturating_sub(window_ms(same))
+        mean.saturating_add(window_ms(cell)).saturating_sub(window_ms(same))
     };
-    plan.cells.iter().map(of_cell).sum()
+    plan.cells.iter().map(of_cell).fold(0, u64::saturating_add)
 }
 
 fn window_ms(cell: &Cell) -> u64 {
     let load = cell.settings.get("load");
     let span = |name: &str| load.and_then(|load| load.get(name)).and_then(Value::as_u64).unwrap_or(0);
-    span("warmup") + span("measure")
+    span("warmup").saturating_add(span("measure"))
 }
 
 #[cfg(test)]

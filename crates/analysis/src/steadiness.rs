@@ -38,6 +38,9 @@ pub struct TrialSteadiness {
     pub verdict: Steadiness,
     /// By what share throughput changed over the measured window, along a straight line; below nothing it fell.
     pub drift: Option<Estimate>,
+    /// What share of the first half's throughput there was in the second half of the window; a plain reading.
+    #[serde(default)]
+    pub second_half: Option<f64>,
     pub settled: Settled,
     pub checkpoints: Checkpoints,
 }
@@ -107,6 +110,9 @@ pub struct CellSteadiness {
     pub verdict: Steadiness,
     /// The mean of the trials' drifts.
     pub drift: Option<Estimate>,
+    /// The median of the trials' second halves; a plain reading, for windows that are too short for a drift.
+    #[serde(default)]
+    pub second_half: Option<f64>,
     /// Sound trials, and how many of them are long enough to tell whether they drift and where they settle.
     pub trials: usize,
     pub drift_told: usize,
@@ -131,7 +137,16 @@ pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
         },
         judge,
     );
-    TrialSteadiness { verdict, drift, settled: settled(seconds), checkpoints: checkpoints(trial) }
+    let second_half = second_half(&window);
+    TrialSteadiness { verdict, drift, second_half, settled: settled(seconds), checkpoints: checkpoints(trial) }
+}
+
+/// `None` of a window with fewer than two seconds in each half. The one in the middle belongs to neither.
+fn second_half(window: &[f64]) -> Option<f64> {
+    let half = window.len() / 2;
+    let sum = |part: &[f64]| part.iter().sum::<f64>();
+    let (first, second) = (sum(&window[..half]), sum(&window[window.len() - half..]));
+    (half >= 2 && first > 0.0).then_some(second / first)
 }
 
 /// By what share the rates of a window change from its beginning to its end, along the line that fits the means of batches
@@ -233,9 +248,12 @@ pub fn of_cell(trials: &[TrialThroughput]) -> CellSteadiness {
     let cycles = || sound.iter().filter_map(|trial| trial.checkpoints.whole_cycles());
     let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
     let drift = mean_drift(&sound);
+    let mut second_halves: Vec<f64> = sound.iter().filter_map(|trial| trial.second_half).collect();
+    second_halves.sort_unstable_by(f64::total_cmp);
     CellSteadiness {
         verdict: verdict_of_cell(&sound, drift.as_ref(), unsettled),
         drift,
+        second_half: second_halves.get(second_halves.len() / 2).copied(),
         trials: sound.len(),
         drift_told: count(&|trial| trial.drift.is_some()),
         settling_told: count(&|trial| !matches!(trial.settled, Settled::TooShortToTell { .. })),

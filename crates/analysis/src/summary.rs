@@ -99,7 +99,7 @@ pub fn analyse(run: &Run) -> Analysis {
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
         cells,
-        check_counts: checks::counts(&checks),
+        check_counts: checks::counts(run, &checks),
         work,
         activity: activity::all(run),
         checks,

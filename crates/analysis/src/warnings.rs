@@ -206,7 +206,7 @@ fn emulated(run: &Run) -> Vec<Warning> {
         .collect()
 }
 
-fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {
+pub(crate) fn disagreements(agreement: &[Agreement]) -> Vec<Warning> {
     let mut gathered = Gathered::default();
     for checked in agreement {
         for text in &checked.disagreements {
@@ -267,7 +267,7 @@ fn told_by_trials(run: &Run) -> Vec<Warning> {
             gathered.add(format!("{}: {text}", trial.record.contender), trial.record.id);
         }
     }
-    gathered.sentences().into_iter().map(caution).collect()
+    gathered.sentences().into_iter().map(serious).collect()
 }
 
 /// Pairing by block cures drift, but not what comes and goes within seconds.
@@ -304,7 +304,9 @@ fn given_up(run: &Run) -> Vec<Warning> {
 
 fn design(run: &Run) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    for group in cells::groups(&run.plan).iter().filter(|group| group.cells.len() > 1) {
+    // A cell that is alone may be all there is, but not beside others that are compared.
+    let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
+    for group in cells::groups(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
         if !group.cells.iter().any(|cell| cell.baseline) {
             warnings
                 .push(serious(format!("no contender is the baseline{}: nothing is compared", at(&group.coordinates))));

@@ -156,6 +156,7 @@ pub fn warnings(host: &HostDuringRun) -> Vec<Warning> {
         let worst = percent(worst);
         format!("other processes of this host took up to {worst} of its CPU time ({trials}). Measure again while it is quiet")
     }));
+    warnings.extend(unequal_others(&host.trials));
     let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|share| *share > MEMORY_STALLS_MAX);
     warnings.extend(beyond(&host.trials, stalled, |worst, trials| {
         let worst = percent(worst);
@@ -178,6 +179,26 @@ fn told_of_change(fact: &ChangedFact) -> Warning {
     let said: Vec<String> =
         fact.values.iter().map(|(text, trials)| format!("“{}” ({})", short(text), list(trials))).collect();
     serious(format!("{} of this host was not the same in all trials: {}", fact.name, said.join("; ")))
+}
+
+/// Other load that hits one contender and spares another is no noise: it is in the ratio.
+fn unequal_others(trials: &[HostDuringTrial]) -> Option<Warning> {
+    let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for trial in trials {
+        shares.entry(&trial.contender).or_default().extend(trial.others);
+    }
+    let mean = |shares: &Vec<f64>| shares.iter().sum::<f64>() / shares.len() as f64;
+    let means = || shares.iter().filter(|(_, shares)| !shares.is_empty()).map(|(name, shares)| (*name, mean(shares)));
+    let (quiet, least) = means().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (loud, most) = means().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (most - least > OTHERS_MAX && most > 2.0 * least).then(|| {
+        serious(format!(
+            "other processes took {:.1} % of the host's CPU time beside {loud} and {:.1} % beside {quiet}: the contenders were \
+             not measured under the same conditions",
+            most * 100.0,
+            least * 100.0
+        ))
+    })
 }
 
 /// One caution for all trials of which something is told.
@@ -243,6 +264,27 @@ mod tests {
             "{told:?}"
         );
         assert!(told[2].contains("waited for it in up to 5.0 % of a window (trial 2)"), "{told:?}");
+    }
+
+    #[test]
+    fn load_beside_one_contender_only_is_serious() {
+        let told = |ticks: fn(&str) -> u64| {
+            let mut run = synthetic::run(3);
+            for trial in &mut run.trials {
+                let others_ticks = ticks(&trial.record.contender);
+                let state = trial.record.host_state.as_mut().unwrap();
+                state.start.cpu = Reading::Known(CpuTime::default());
+                state.end.cpu = Reading::Known(CpuTime { busy_ticks: 500, idle_ticks: 500, ..CpuTime::default() });
+                state.start.processes = Reading::Known(ProcessTimes::default());
+                state.end.processes = Reading::Known(ProcessTimes { others_ticks, ..ProcessTimes::default() });
+            }
+            unequal_others(&of_run(&run).trials)
+        };
+        let text = told(|contender| if contender == "native" { 10 } else { 400 }).unwrap().text;
+        assert!(text.starts_with("other processes took 40.0 % of the host's CPU time beside "), "{text}");
+        assert!(text.contains(" and 1.0 % beside native"), "{text}");
+        assert_eq!(told(|_| 400), None, "that is a caution");
+        assert_eq!(told(|contender| if contender == "native" { 10 } else { 40 }), None);
     }
 
     #[test]

@@ -76,8 +76,8 @@ fn reading(contender: &str, trials: &[(f64, &Looks)]) -> Option<StorageReading> 
     let transactions: f64 = trials.iter().map(|(transactions, _)| transactions).sum();
     // Only if every trial has it: a mean over others than the transactions it is divided by would be wrong.
     let each = |of: &dyn Fn(&Looks) -> Option<u64>| {
-        let counted: Option<u64> = trials.iter().map(|(_, looks)| of(looks)).sum();
-        counted.map(|counted| counted as f64 / transactions)
+        let counted: Option<f64> = trials.iter().map(|(_, looks)| of(looks).map(|counted| counted as f64)).sum();
+        counted.map(|counted| counted / transactions)
     };
     let device = |of: fn(&record::looks::DeviceCounts) -> u64| {
         move |looks: &Looks| of(looks.end.device.known()?).checked_sub(of(looks.start.device.known()?))

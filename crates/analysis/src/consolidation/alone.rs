@@ -93,7 +93,7 @@ pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Ef
 
 fn has_same_total(one: &Cell, several: &Cell) -> bool {
     let count = u64::from(several.machines());
-    let total = |name: &str| several.of_machine(name).map(|each| each * count);
+    let total = |name: &str| several.of_machine(name).map(|each| each.saturating_mul(count));
     let near = |whole: u64, parts: u64| whole.abs_diff(parts) as f64 <= MEMORY_ALIKE * whole as f64;
     one.of_machine("vcpus").is_some()
         && one.of_machine("vcpus") == total("vcpus")

@@ -5,11 +5,15 @@ use crate::cells::CellResult;
 use crate::estimate::Estimate;
 use crate::warnings::{Warning, caution};
 
+/// Halves of a short window differ by less than this factor where nothing changes in between.
+const HALVES_RATIO_MAX: f64 = 1.25;
+
 pub fn all<'a>(cells: impl Iterator<Item = &'a CellResult>) -> Vec<Warning> {
     let sentences = cells.flat_map(|cell| {
         let place = if cell.coordinates.is_empty() { String::new() } else { format!(" at {}", cell.coordinates) };
         let who = format!("{}{place}", cell.contender);
-        [no_steady_state(&who, &cell.steadiness), late(&who, &cell.steadiness), checkpoints(&who, &cell.steadiness)]
+        let cell = &cell.steadiness;
+        [no_steady_state(&who, cell), unlike_halves(&who, cell), late(&who, cell), checkpoints(&who, cell)]
     });
     sentences.flatten().map(caution).collect()
 }
@@ -30,6 +34,18 @@ fn no_steady_state(who: &str, cell: &CellSteadiness) -> Option<String> {
         )),
         _ => None,
     }
+}
+
+/// Of windows that are too short to tell a drift, what nobody can overlook.
+fn unlike_halves(who: &str, cell: &CellSteadiness) -> Option<String> {
+    let share = cell.second_half.filter(|_| cell.drift.is_none())?;
+    let is_alike = (1.0 / HALVES_RATIO_MAX..=HALVES_RATIO_MAX).contains(&share);
+    (!is_alike).then(|| {
+        format!(
+            "{who} did {:.0} % of the first half's throughput in the second half of its window: something changed in between",
+            share * 100.0
+        )
+    })
 }
 
 /// "fell by 8.1 % (95 % interval 5.0 to 11.2 %)".
@@ -91,6 +107,17 @@ mod tests {
         let told = |begun: u64| texts(&with_checkpoints(begun)).iter().any(|text| text.contains("no whole cycle"));
         assert_eq!([0, 1, 2].map(told), [true, true, false]);
         assert!(!texts(&synthetic::run(3)).iter().any(|text| text.contains("no whole cycle")), "nobody counted");
+    }
+
+    #[test]
+    fn halves_of_a_short_window_that_are_unlike_are_told() {
+        let told = |second_half| {
+            let cell = CellSteadiness { second_half: Some(second_half), ..crate::steadiness::of_cell(&[]) };
+            unlike_halves("native", &cell)
+        };
+        let expected = "native did 52 % of the first half's throughput in the second half of its window: something changed in between";
+        assert_eq!(told(0.52).unwrap(), expected);
+        assert!(told(1.3).is_some() && told(0.85).is_none() && told(1.2).is_none());
     }
 
     #[test]

@@ -106,7 +106,7 @@ fn false_alarms_are_as_rare_as_promised() {
 fn trial(verdict: Steadiness, drift: f64, settled: Settled) -> TrialThroughput {
     let estimate = Estimate { point: drift, bounds: Bounds::Unknown { why: String::new() }, method: String::new() };
     let checkpoints = Checkpoints::Counted { begun: 3 };
-    let steadiness = TrialSteadiness { verdict, drift: Some(estimate), settled, checkpoints };
+    let steadiness = TrialSteadiness { verdict, drift: Some(estimate), second_half: None, settled, checkpoints };
     let interval = Bounds::Unknown { why: String::new() };
     TrialThroughput { trial: 1, block: 1, sound: true, value: Some(1.0), interval, steadiness, seconds: Vec::new() }
 }

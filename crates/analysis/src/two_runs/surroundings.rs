@@ -3,9 +3,10 @@
 
 use super::keys;
 use super::{Matched, name};
+use crate::agreement;
 use crate::cells;
 use crate::consistency::{host, littles_law};
-use crate::warnings::{Warning, caution, serious};
+use crate::warnings::{Warning, caution, disagreements, serious};
 use crate::work;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
@@ -60,6 +61,7 @@ pub fn warnings(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Warning> {
         // Of each run only what is about its own measuring; what contenders differ in, they may differ in twice.
         let mut own = host::warnings(&host::of_run(run));
         own.extend(littles_law::warnings(&littles_law::all(run)));
+        own.extend(disagreements(&agreement::all(run)));
         warnings.extend(
             own.into_iter().map(|warning| Warning { text: format!("in the {which} run, {}", warning.text), ..warning }),
         );
