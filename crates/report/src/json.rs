@@ -6,6 +6,7 @@ use record::check::Finding;
 use record::facts::Facts;
 use record::plan::Plan;
 use record::run::{Run, StoredTrial};
+use record::text::visible_json;
 use record::trial::TrialRecord;
 use serde::Serialize;
 
@@ -47,5 +48,5 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
         host: &run.host,
         trials: trials.collect(),
     };
-    Ok(serde_json::to_string_pretty(&report)? + "\n")
+    Ok(visible_json(&serde_json::to_string_pretty(&report)?).into_owned() + "\n")
 }

@@ -1,7 +1,9 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
 
 use crate::document::{Block, Cell, Document, Figure, Table, Tone};
+use crate::figures::svg;
 use analysis::warnings::Severity;
+use record::text::visible_lines;
 use std::fmt::Write as _;
 
 pub fn write(document: &Document) -> String {
@@ -30,10 +32,15 @@ fn of_block(block: &Block) -> String {
         Block::List(lines) => lines.iter().fold(String::new(), |text, line| text + "- " + &escaped(line) + "\n"),
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
-        Block::Code { title, text } => format!("{}\n\n```sh\n{text}\n```\n", escaped(title)),
+        Block::Code { title, text } => {
+            let fence = fence(text);
+            format!("{}\n\n{fence}sh\n{}\n{fence}\n", escaped(title), visible_lines(text))
+        }
         Block::Fold { title, blocks } => {
             let inner: Vec<String> = blocks.iter().map(of_block).collect();
-            format!("<details><summary>{}</summary>\n\n{}\n</details>\n", escaped(title), inner.join("\n"))
+            // A line that begins with an element is HTML to its end.
+            let title = svg::escaped(title).replace('\n', " ");
+            format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
     }
 }
@@ -68,13 +75,19 @@ fn of_figure(figure: &Figure) -> String {
     format!("**{}.** {} The figure is in report.html.\n", escaped(&figure.title), escaped(&figure.description))
 }
 
+/// Marks longer than any in the text, so that nothing in it ends the block.
+fn fence(text: &str) -> String {
+    let longest = text.split(|letter| letter != '`').map(str::len).max().unwrap_or(0);
+    "`".repeat(longest.max(2) + 1)
+}
+
 /// Text that Markdown takes as it is, on one line.
 fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible_lines(text).chars() {
         match letter {
-            '\n' | '\r' => safe.push(' '),
-            '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' => {
+            '\n' => safe.push(' '),
+            '\\' | '|' | '*' | '_' | '`' | '<' | '>' | '[' | ']' | '&' | '~' => {
                 safe.push('\\');
                 safe.push(letter);
             }

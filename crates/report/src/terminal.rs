@@ -1,11 +1,12 @@
 //! The short table at the end of a run.
 
-use crate::document::{Cell, Table};
+use crate::document::{Cell, Column, Table};
 use crate::sections::{comparison, design};
 use crate::{answer, format};
 use analysis::summary::Analysis;
 use analysis::warnings::Severity;
 use record::run::Run;
+use record::text::visible;
 use std::fmt::Write as _;
 
 /// Warnings told here; the others are counted and stand in the report.
@@ -19,7 +20,7 @@ const WIDEST: usize = 100;
 
 /// Plain text without colours; it ends with a line break.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
-    let mut text = format!("\n{}\n", run.plan.question);
+    let mut text = format!("\n{}", wrapped(&run.plan.question, ""));
     // What makes the answer doubtful comes before it, as in the report.
     let (serious, cautions) = warnings(analysis);
     text.push_str(&serious);
@@ -29,7 +30,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
     for cells in comparison::groups(analysis) {
         text.push('\n');
         if !cells[0].coordinates.is_empty() {
-            let _ = writeln!(text, "{}", cells[0].coordinates);
+            let _ = writeln!(text, "{}", visible(&cells[0].coordinates));
         }
         text.push_str(&table(&comparison::table(analysis, &cells)));
     }
@@ -44,11 +45,11 @@ pub(crate) fn table(table: &Table) -> String {
     let rows: Vec<Vec<String>> = table.rows.iter().map(|row| row.iter().enumerate().map(shown).collect()).collect();
     let width = |index: usize| {
         let cells = rows.iter().map(|row| row.get(index).map_or(0, |cell| cell.chars().count()));
-        let title = table.columns[index].title.chars().count();
+        let title = title(&table.columns[index]).chars().count();
         cells.chain([title, NARROWEST]).max().unwrap_or(NARROWEST)
     };
     let widths: Vec<usize> = (0..table.columns.len()).map(width).collect();
-    let titles: Vec<String> = table.columns.iter().map(|column| column.title.clone()).collect();
+    let titles: Vec<String> = table.columns.iter().map(title).collect();
     let rule: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
     [&titles, &rule].into_iter().chain(&rows).map(|cells| line(cells, &widths)).collect()
 }
@@ -56,8 +57,21 @@ pub(crate) fn table(table: &Table) -> String {
 /// The text of a cell; what explains a label stands in the report.
 fn shown((index, cell): (usize, &Cell)) -> String {
     match &cell.detail {
-        Some(detail) if index > 0 && !detail.is_empty() => format!("{} ({detail})", cell.text),
-        _ => cell.text.clone(),
+        Some(detail) if index > 0 && !detail.is_empty() => clipped(&format!("{} ({detail})", cell.text)),
+        _ => clipped(&cell.text),
+    }
+}
+
+fn title(column: &Column) -> String {
+    clipped(&column.title)
+}
+
+/// Names of others may be of any length; the report has them whole.
+fn clipped(text: &str) -> String {
+    let text = visible(text);
+    match text.char_indices().nth(WIDEST) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.into_owned(),
     }
 }
 
@@ -76,9 +90,18 @@ fn checks(analysis: &Analysis) -> String {
     if all == 0 {
         return "Data checks: none ran\n".to_owned();
     }
-    let verdict = if violated == 0 { "passed" } else { "VIOLATED" };
+    let verdict = match (violated, counts.unchecked_trials) {
+        (0, 0) => "passed",
+        (0, _) => "INCOMPLETE",
+        _ => "VIOLATED",
+    };
+    let unchecked = match counts.unchecked_trials {
+        0 => String::new(),
+        1 => "; 1 trial has none".to_owned(),
+        many => format!("; {many} trials have none"),
+    };
     format!(
-        "Data checks: {verdict} ({} of {} hold, {undecided} undecided)\n",
+        "Data checks: {verdict} ({} of {} hold, {undecided} undecided{unchecked})\n",
         format::count(held.into()),
         format::count(all)
     )
@@ -110,7 +133,7 @@ pub(crate) fn first_line(text: &str) -> &str {
 pub(crate) fn wrapped(text: &str, indent: &str) -> String {
     let mut lines = String::new();
     let mut length = 0;
-    for word in text.split_whitespace() {
+    for word in text.split_whitespace().map(visible) {
         let word_length = word.chars().count();
         if length > 0 && length + 1 + word_length > WIDEST {
             lines.push('\n');
@@ -120,7 +143,7 @@ pub(crate) fn wrapped(text: &str, indent: &str) -> String {
             lines.push(' ');
             length += 1;
         }
-        lines.push_str(word);
+        lines.push_str(&word);
         length += word_length;
     }
     lines + "\n"

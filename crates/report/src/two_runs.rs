@@ -6,6 +6,7 @@ use crate::terminal::{table, wrapped};
 use crate::{format, terminal};
 use analysis::two_runs::{CellPair, Change, Figure, Gate, Regression, Side, TwoRuns, What};
 use analysis::warnings::Severity;
+use record::text::visible;
 use std::fmt::Write as _;
 
 /// Plain text without colours; it ends with a line break. Every warning is told, before any number.
@@ -17,7 +18,7 @@ pub fn text(two: &TwoRuns) -> String {
     }
     for cell in &two.cells {
         let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
-        let _ = writeln!(text, "\n{}{place}", cell.contender);
+        let _ = writeln!(text, "\n{}", visible(&format!("{}{place}", cell.contender)));
         text.push_str(&of_cell(cell));
     }
     text.push('\n');
@@ -38,7 +39,7 @@ pub fn text(two: &TwoRuns) -> String {
 fn side(side: &Side) -> String {
     let Side { folder, study, seed, blocks } = side;
     let plural = if *blocks == 1 { "" } else { "s" };
-    format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")
+    visible(&format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")).into_owned()
 }
 
 fn of_cell(cell: &CellPair) -> String {

@@ -1,5 +1,6 @@
 //! SVG elements as text. Looks come from classes of the page's style sheet, never from attributes.
 
+use record::text::visible_lines;
 use std::fmt::Write as _;
 
 /// A drawing that is being made.
@@ -73,7 +74,7 @@ impl Canvas {
 /// Text that is safe inside elements and attributes of HTML and SVG.
 pub fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
+    for letter in visible_lines(text).chars() {
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
@@ -93,5 +94,6 @@ mod tests {
     #[test]
     fn nothing_written_by_others_becomes_markup() {
         assert_eq!(escaped(r#"<b a="1">&'"#), "&lt;b a=&quot;1&quot;&gt;&amp;&#39;");
+        assert_eq!(escaped("a\x1b[2J\nb\u{202e}"), "a\\x1b[2J\nb\\u{202e}");
     }
 }

@@ -9,6 +9,7 @@ use analysis::summary::Analysis;
 use analysis::work::WorkComparison;
 use record::check::Moment;
 use record::trial::{Pacing, Process};
+use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Data checks and audits"), Block::Paragraph(checks_in_words(analysis))];
@@ -33,14 +34,20 @@ fn checks_in_words(analysis: &Analysis) -> String {
         return "No data check ran: nothing is known about the correctness of the data.".to_owned();
     }
     let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
-    format!("Over all trials: {held} checks held, {violated} violated, {undecided} undecided.")
+    let unchecked = match counts.unchecked_trials {
+        0 => String::new(),
+        1 => " One completed trial has no data checks and is in no number.".to_owned(),
+        many => format!(" {many} completed trials have no data checks and are in no number."),
+    };
+    format!("Over all trials: {held} checks held, {violated} violated, {undecided} undecided.{unchecked}")
 }
 
 /// What was violated or not decided somewhere, in the open; what holds everywhere, folded.
 fn checks(analysis: &Analysis) -> Vec<Block> {
     let mut names: Vec<(&str, Moment)> = Vec::new();
+    let mut known = BTreeSet::new();
     for check in &analysis.checks {
-        if !names.contains(&(check.name.as_str(), check.moment)) {
+        if known.insert((&check.name, check.moment == Moment::AfterLoad)) {
             names.push((&check.name, check.moment));
         }
     }

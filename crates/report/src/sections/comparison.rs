@@ -150,10 +150,12 @@ fn processor(cell: &CellResult) -> Cell {
 }
 
 fn completed(cell: &CellResult) -> Cell {
-    let (done, planned, wrong) = (cell.outcomes.completed, cell.outcomes.planned, cell.outcomes.wrong_data);
+    let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
     let tone = if done == planned { Tone::Good } else { Tone::Bad };
     let shown = Cell::new(format!("{done} of {planned}")).tone(tone);
-    if wrong > 0 { shown.detail(format!("{wrong} with wrong data")) } else { shown }
+    let others = [(cell.outcomes.wrong_data, "with wrong data"), (cell.outcomes.disagreeing, "not believed")];
+    let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
+    shown.detail(others.collect::<Vec<_>>().join(", "))
 }
 
 fn checks(analysis: &Analysis, contender: &str) -> Cell {

@@ -92,6 +92,9 @@ fn outcome(trial: &StoredTrial) -> Cell {
             names.dedup();
             return Cell::new("wrong data").tone(Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
         }
+        Outcome::Completed if !trial.disagreements.is_empty() => {
+            return Cell::new("not believed").tone(Tone::Bad).detail(trial.disagreements.join("; "));
+        }
         Outcome::Completed => return Cell::new("completed").tone(Tone::Good),
         Outcome::Invalid { .. } => ("invalid", Tone::Bad),
         Outcome::Failed { .. } => ("failed", Tone::Bad),

@@ -1,0 +1,135 @@
+//! Every value of every file of a run changed to what nobody expects: there is a report, or an error that names the file.
+
+use crate::{OnDisk, told};
+use analysis::summary::analyse;
+use record::run::Run;
+use record::synthetic::{self, consolidated, neighbour};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Characters that a terminal acts on, marks of HTML and of Markdown, and what ends a table's cell or a block of code.
+const FOREIGN: &str = "\x1b[2J\x07\u{9b}31m\u{202e}<script>|```\r\n\0é";
+
+/// Places in a JSON file, one for each name: what holds for one entry of a list holds for the others.
+fn pointers(value: &Value, path: &str, name: &str, known: &mut BTreeSet<String>, found: &mut Vec<String>) {
+    if known.insert(name.to_owned()) {
+        found.push(path.to_owned());
+    }
+    match value {
+        Value::Object(table) => table.iter().for_each(|(key, below)| {
+            let escaped = key.replace('~', "~0").replace('/', "~1");
+            pointers(below, &format!("{path}/{escaped}"), &format!("{name}/{key}"), known, found);
+        }),
+        Value::Array(list) => list.iter().enumerate().for_each(|(place, below)| {
+            pointers(below, &format!("{path}/{place}"), &format!("{name}/*"), known, found);
+        }),
+        _ => {}
+    }
+}
+
+fn changes(value: &Value) -> Vec<Value> {
+    match value {
+        Value::Number(_) => [
+            json!(0),
+            json!(-1),
+            json!(1),
+            json!(1_u64 << 31),
+            json!(u32::MAX),
+            json!(1_u64 << 53),
+            json!(1_u64 << 57),
+            json!((1_u64 << 62)),
+            json!(-(1_i64 << 62)),
+            json!(1_u64 << 63),
+            json!(u64::MAX),
+            json!(1e308),
+            json!(0.5),
+        ]
+        .into(),
+        Value::String(_) => vec![json!(""), json!(FOREIGN), json!("a".repeat(100_000)), json!(null)],
+        Value::Array(list) => vec![json!([]), list.iter().chain(list).cloned().collect(), json!(null)],
+        Value::Object(table) => {
+            let renamed = table.iter().map(|(key, below)| (format!("{FOREIGN}{key}"), below.clone()));
+            vec![json!({}), Value::Object(renamed.collect()), json!(null)]
+        }
+        Value::Bool(known) => vec![json!(!known), json!(null)],
+        Value::Null => Vec::new(),
+    }
+}
+
+/// Nothing that a terminal acts on reaches any output, and no mark-up of others an HTML page.
+fn is_clean(outputs: &[String]) -> bool {
+    let acts = |letter: char| (letter.is_control() && letter != '\n') || ('\u{202a}'..='\u{202e}').contains(&letter);
+    outputs.iter().all(|output| !output.contains(acts)) && !outputs[0].contains("<script>")
+}
+
+/// Reads and reports what is there now; the panic or the bad message, if there is one. A file beside the changed one may be the
+/// one that does not agree with it.
+fn wrong(disk: &OnDisk, file: &str) -> Option<String> {
+    let outcome = catch_unwind(AssertUnwindSafe(|| match disk.open() {
+        Ok(run) => {
+            let outputs = told(&run, &analyse(&run));
+            (!is_clean(&outputs)).then(|| "something reaches the reader as it was".to_owned())
+        }
+        Err(error) => {
+            let told = error.to_string();
+            let folder = file.rsplit_once('/').map_or(file, |(folder, _)| folder);
+            (!told.contains(folder) || told.contains(char::is_control)).then_some(told)
+        }
+    }));
+    outcome.unwrap_or_else(|_| Some("it panics".to_owned()))
+}
+
+/// Changes each place of a file in each way, taking every `step`th of all changes.
+fn survives(run: &Run, files: &[&str], step: usize) {
+    let disk = OnDisk::of(run);
+    let mut bad = Vec::new();
+    for file in files {
+        let whole = disk.json(file);
+        let mut found = Vec::new();
+        pointers(&whole, "", "", &mut BTreeSet::new(), &mut found);
+        let of_place = |pointer: &String| {
+            let values = changes(whole.pointer(pointer).expect("a place that was found"));
+            values.into_iter().map(|value| (pointer.clone(), value)).collect::<Vec<_>>()
+        };
+        let all: Vec<(String, Value)> = found.iter().flat_map(of_place).collect();
+        for (pointer, value) in all.into_iter().step_by(step) {
+            let mut changed = whole.clone();
+            *changed.pointer_mut(&pointer).expect("a place that was found") = value.clone();
+            disk.write(file, changed.to_string());
+            let short: String = value.to_string().chars().take(40).collect();
+            bad.extend(wrong(&disk, file).map(|why| format!("{file} {pointer} = {short}: {why}")));
+        }
+        disk.write(file, whole.to_string());
+    }
+    assert!(bad.is_empty(), "{} changes: {bad:#?}", bad.len());
+}
+
+/// Of so many changes one is tried; there are thirteen of a number, so that each place meets others. All of them take minutes.
+const STEP: usize = 11;
+
+#[test]
+fn no_value_of_a_run_of_single_machines_is_believed_blindly() {
+    let files = ["plan.json", "host.json", "trial.json", "findings.json", "counters.json", "telemetry.json"];
+    let of_trial = |name: &&str| {
+        if ["plan.json", "host.json"].contains(name) { (*name).to_owned() } else { format!("trials/0001/{name}") }
+    };
+    let files: Vec<String> = files.iter().map(of_trial).collect();
+    survives(&synthetic::run(2), &files.iter().map(String::as_str).collect::<Vec<_>>(), STEP);
+}
+
+#[test]
+fn no_value_of_a_run_of_machines_side_by_side_is_believed_blindly() {
+    let mut run = consolidated::run(1, None);
+    // The others were not reached.
+    run.trials.retain(|trial| trial.machines.len() == 2);
+    let two = run.trials.iter().find(|trial| trial.machines.len() == 2).unwrap().record.id;
+    let machine = format!("trials/{two:04}/machines/2/trial.json");
+    let looks = format!("trials/{two:04}/machines/2/counters.json");
+    survives(&run, &["plan.json", &machine, &looks], STEP);
+}
+
+#[test]
+fn no_value_of_a_run_with_a_neighbour_is_believed_blindly() {
+    survives(&neighbour::run(1, &["stops"]), &["plan.json", "trials/0001/machines/3/trial.json"], STEP);
+}
