@@ -1,8 +1,13 @@
 //! What a person sees while a run goes on: one live line on a terminal, a line for each step elsewhere.
+//!
+//! Everything that is printed goes through [`say`], [`print`] or the live line, and much of it was written by others: servers,
+//! studies, records. So what a terminal would act on is written out there, whoever wrote it; nothing of ours needs it.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use record::event::Event;
+use record::text::{visible, visible_lines};
 use record::trial::Outcome;
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
@@ -25,12 +30,25 @@ fn with_causes(error: &anyhow::Error) -> String {
 
 /// One line on standard error. A closed standard error is nothing we could tell anybody about.
 pub fn say(text: &str) {
-    let _ = writeln!(std::io::stderr(), "{text}");
+    let _ = writeln!(std::io::stderr(), "{}", visible_lines(text));
 }
 
-/// Prints data on standard output. A reader that went away (`| head`) ends the output, not the program.
+/// Prints text or JSON on standard output. A reader that went away (`| head`) ends the output, not the program.
 pub fn print(text: &str) {
-    let _ = std::io::stdout().write_all(text.as_bytes());
+    let _ = std::io::stdout().write_all(written_out(text).as_bytes());
+}
+
+/// As JSON writes characters: then JSON stays the same value, and a person can read it, too.
+fn written_out(text: &str) -> Cow<'_, str> {
+    if let Cow::Borrowed(same) = visible_lines(text) {
+        return Cow::Borrowed(same);
+    }
+    let letters = text.chars().map(|letter| {
+        let letter_text = letter.to_string();
+        let acts = matches!(visible_lines(&letter_text), Cow::Owned(_));
+        if acts { format!("\\u{:04x}", u32::from(letter)) } else { letter_text }
+    });
+    Cow::Owned(letters.collect())
 }
 
 /// Shows the events of a run.
@@ -68,7 +86,7 @@ impl Live {
         }
         let now = Instant::now();
         bar.set_position(self.state.permille(now));
-        bar.set_message(self.state.message(now));
+        bar.set_message(visible(&self.state.message(now)).into_owned());
     }
 
     pub fn finish(&self) {
@@ -258,6 +276,15 @@ mod tests {
         assert_eq!(with_causes(&error), "beginning: writing runs/a/plan.json: no storage space");
         let error = error.context("in short");
         assert!(with_causes(&error).starts_with("in short: beginning: writing"));
+    }
+
+    #[test]
+    fn json_with_what_a_terminal_acts_on_stays_the_same_value() {
+        let value = serde_json::json!({ "why": "\u{1b}]0;title\u{7}\u{7f}\u{9b}31m\u{202e}\r\n\t é" });
+        let printed = written_out(&format!("{value}\n")).into_owned();
+        assert!(matches!(visible_lines(&printed), Cow::Borrowed(_)), "{printed:?}");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&printed).unwrap(), value);
+        assert_eq!(written_out("a\tb\nc\r\x1b[2J"), "a\tb\nc\\u000d\\u001b[2J");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Exit codes: one table for every command, printed by `bakeoff --help` and repeated in the README.
 
+use rustix::io::Errno;
 use std::io::ErrorKind;
 
 /// How a command ended, as other programs see it.
@@ -23,12 +24,14 @@ pub enum Exit {
     Regressed,
     /// A comparison of two runs found no regression but could not look at everything.
     Untold,
+    /// What was driven is not what was asked for: the database refused too much of it.
+    Refusing,
     /// Stopped by the user; `--resume` goes on.
     Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Done,
         Self::Failed,
         Self::BadInput,
@@ -38,6 +41,7 @@ impl Exit {
         Self::DataWrong,
         Self::Regressed,
         Self::Untold,
+        Self::Refusing,
         Self::Interrupted,
     ];
 
@@ -52,6 +56,7 @@ impl Exit {
             Self::DataWrong => 6,
             Self::Regressed => 7,
             Self::Untold => 8,
+            Self::Refusing => 9,
             Self::Interrupted => 130,
         }
     }
@@ -67,17 +72,22 @@ impl Exit {
             Self::DataWrong => "the run ended, but data checks were violated",
             Self::Regressed => "compare found a regression beyond the threshold",
             Self::Untold => "compare found no regression, but could not look at everything",
+            Self::Refusing => "drive ended, but more than 1 % of the transactions failed",
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
     }
 
-    /// What an error of a command stands for: what it says itself, or else whether the disk is full.
+    /// What an error of a command stands for: what it says itself, or else whether the host lacks room, rights to write or files.
     pub fn after(error: &anyhow::Error) -> Self {
-        let is_full =
-            |cause: &std::io::Error| matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+        let is_lack = |cause: &std::io::Error| {
+            let room =
+                matches!(cause.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge);
+            let files = matches!(Errno::from_io_error(cause), Some(Errno::MFILE | Errno::NFILE));
+            room || files || cause.kind() == ErrorKind::ReadOnlyFilesystem
+        };
         match error.downcast_ref::<Ended>() {
             Some(ended) => ended.exit,
-            None if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_full) => Self::Host,
+            None if error.chain().filter_map(|cause| cause.downcast_ref()).any(is_lack) => Self::Host,
             None => Self::Failed,
         }
     }
@@ -110,6 +120,17 @@ impl Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_host_that_lacks_something_is_told_from_a_failure() {
+        let after = |number: i32| {
+            let error = anyhow::Error::from(std::io::Error::from_raw_os_error(number));
+            Exit::after(&error.context("writing plan.json").context("beginning a run"))
+        };
+        // Full, over quota, read-only, too large, and too many files of a process and of the host.
+        assert_eq!([28, 122, 30, 27, 24, 23].map(after), [Exit::Host; 6]);
+        assert_eq!([2, 13, 5].map(after), [Exit::Failed; 3]);
+    }
 
     /// Between the heading of its section and the next one, the README has these rows and no others.
     #[test]

@@ -1,10 +1,62 @@
-//! This host, as a place for runs: folders, CPUs, memory.
+//! This host, as a place for runs: folders that are ours alone, limits, CPUs, memory.
 
 use crate::exit::Ended;
 use crate::origin;
 use anyhow::{Context, Result};
-use std::path::PathBuf;
+use machines::owned::{self, ForeignError};
+use record::plan::Plan;
+use rustix::fs::Mode;
+use rustix::process::{Signal, umask};
+use settings::Bytes;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use trial::queue::Queue;
 use trial::site::Site;
+
+/// How deep the cache is looked at: an image's tree and a data disk's file, but not what is in the tree, where a guest's own users may
+/// write.
+const CACHE_LEVELS: u32 = 3;
+/// Down to the folder of a trial.
+const RUN_LEVELS: u32 = 2;
+
+/// What holds for this process and all that it starts.
+pub fn begin() {
+    // Whatever is made is for us to write only, and always for us; whether others may read is the caller's choice.
+    let asked = umask(Mode::empty());
+    umask(asked.difference(Mode::RWXU) | Mode::WGRP | Mode::WOTH);
+    // Then a file that may not grow is an error that can be told. It fails only for signals that nobody may handle.
+    let _ = signal_hook::flag::register(Signal::XFSZ.as_raw(), Arc::new(AtomicBool::new(false)));
+}
+
+fn foreign(what: &str, error: &ForeignError) -> anyhow::Error {
+    Ended::host(format!("{what}: {error}")).into()
+}
+
+/// Fails unless a run can be begun in this folder, or gone on with if it is a run's own, without believing others.
+pub fn require_own_runs(folder: &Path) -> Result<()> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let is_run = record::folder::RunFolder::is_at(folder);
+    let required = if is_run { owned::require_whole(folder, RUN_LEVELS) } else { owned::require_or_shared(folder) };
+    required.map_err(|error| foreign("the folder of runs is not ours alone", &error))
+}
+
+/// Fails if a file may not become as large as the disks of the plan.
+pub fn require_large_files(plan: &Plan) -> Result<(), Ended> {
+    let size = |cell: &record::plan::Cell| cell.settings.get("machine")?.get("disk")?.get("size")?.as_u64();
+    let needed = plan.cells.iter().filter_map(size).max().unwrap_or(0);
+    match machines::limits::file_bytes().filter(|limit| *limit < needed) {
+        None => Ok(()),
+        Some(limit) => {
+            let (needed, limit) = (Bytes(needed), Bytes(limit));
+            Err(Ended::host(format!(
+                "the data disk is a file of {needed}, and no file may be larger than {limit} here; ulimit -f raises that limit"
+            )))
+        }
+    }
+}
 
 /// Where images, loaded data and remembered probes are kept: `BAKEOFF_CACHE`, or the user's cache folder.
 pub fn cache_folder() -> Result<PathBuf> {
@@ -17,7 +69,20 @@ pub fn cache_folder() -> Result<PathBuf> {
         })?;
     std::fs::create_dir_all(&folder).with_context(|| format!("making the cache folder {}", folder.display()))?;
     // Machines are started from other working directories.
-    folder.canonicalize().with_context(|| format!("finding the cache folder {}", folder.display()))
+    let folder = folder.canonicalize().with_context(|| format!("finding the cache folder {}", folder.display()))?;
+    let is_ours = owned::require_above(&folder).and_then(|()| owned::require_whole(&folder, CACHE_LEVELS));
+    is_ours.map_err(|error| foreign("the cache is not ours alone (BAKEOFF_CACHE names another)", &error))?;
+    Ok(folder)
+}
+
+/// The name of the queue in which runs measure one after the other, if it is not that of all runs of this host.
+pub fn queue_name() -> Option<String> {
+    std::env::var("BAKEOFF_QUEUE").ok().filter(|name| !name.is_empty())
+}
+
+pub fn queue() -> Result<Queue> {
+    Ok(Queue::named(queue_name().as_deref())
+        .map_err(|error| Ended::bad_input(format!("the variable BAKEOFF_QUEUE: {error}")))?)
 }
 
 /// CPUs that this process may use, in order.

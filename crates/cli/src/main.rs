@@ -12,6 +12,7 @@ mod growth;
 mod host;
 mod metrics;
 mod origin;
+mod readiness;
 mod tools;
 
 use crate::arguments::{Arguments, Command};
@@ -20,6 +21,7 @@ use clap::Parser;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    host::begin();
     // Booted as a guest's first process there is no command line of ours.
     if agent::guest::is_init(std::env::args_os().next().as_deref()) {
         return commands::agent::as_init();
@@ -43,6 +45,9 @@ fn main() -> ExitCode {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
             display::error(&error);
+            if let Some(limit) = machines::limits::met(&format!("{error:#}")) {
+                display::say(&limit);
+            }
             ExitCode::from(Exit::after(&error).code())
         }
     }

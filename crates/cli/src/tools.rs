@@ -1,6 +1,7 @@
 //! Programs of the system that runs are made of: what needs them, where they are, and Debian's package for each.
 
 use crate::exit::Ended;
+use crate::host;
 use record::plan::Plan;
 use std::path::{Path, PathBuf};
 
@@ -65,8 +66,9 @@ fn is_on(plan: &Plan, kind: &str) -> bool {
     kind == "native" || kinds.any(|planned| planned == kind)
 }
 
-/// Fails unless this host has every tool that trials of this plan need.
+/// Fails unless this host has every tool that trials of this plan need, and may make their files.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
+    host::require_large_files(plan)?;
     let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.is_needed_for(plan) && tool.find().is_none()).collect();
     if missing.is_empty() {
         return Ok(());

@@ -7,6 +7,7 @@ use analysis::two_runs::{self, Gate, TwoRuns};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::run::Run;
+use record::text::visible_json;
 use std::path::Path;
 
 pub fn compare(options: &CompareOptions) -> Result<Exit> {
@@ -17,7 +18,7 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
         Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
     })?;
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&two)?));
+        print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&two)?)));
     } else {
         print(&report::two_runs::text(&two));
     }

@@ -8,6 +8,7 @@ use crate::tools::{TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
 use platforms::qemu::accelerator::{self, Probe};
+use platforms::qemu::isolation::Isolation;
 use record::facts::{Fact, Facts};
 use record::looks::Reading;
 use std::path::Path;
@@ -31,6 +32,7 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
         can.insert(format!("tool {}", tool.program), told(tool));
     }
     can.insert("accelerator tcg".to_owned(), qemu_version());
+    can.extend(held_back());
     say("probing whether KVM works, by booting a small guest with it …");
     can.insert("accelerator kvm".to_owned(), kvm(&site));
     let counts = probes(&site.cache);
@@ -88,6 +90,18 @@ fn told(tool: &Tool) -> Fact {
 
 fn qemu_version() -> Fact {
     accelerator::qemu_version().map_or_else(|error| Fact::unavailable(error.to_string()), Fact::known)
+}
+
+/// What a guest that has taken QEMU over could not do.
+fn held_back() -> Facts {
+    let Isolation { sandbox, user } = Isolation::here();
+    let known = |what: &'static str| move |()| Fact::known(what);
+    let user = user.clone().map_or(Ok(()), |switch| switch.map(drop));
+    let told = [
+        ("qemu sandbox", sandbox.clone().map(known("QEMU's system calls are filtered"))),
+        ("qemu without root", user.map(known("QEMU runs as another user than root"))),
+    ];
+    told.map(|(name, fact)| (name.to_owned(), fact.unwrap_or_else(Fact::unavailable))).into_iter().collect()
 }
 
 /// Boots a tiny guest with KVM, with a deadline; the answer is remembered until the host is booted again.

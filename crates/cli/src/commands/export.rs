@@ -13,6 +13,7 @@ use record::folder::{RunFolder, TrialFolder};
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::telemetry::{Behaviour, Column, Series, Side};
 use record::telemetry_files;
+use record::text::visible;
 use record::trial::TrialRecord;
 use std::borrow::Cow;
 use std::fs::File;
@@ -199,13 +200,11 @@ fn since(start_ns: u64, at_ns: u64) -> String {
     format!("{sign}{}.{:06}", us / US_PER_S, us % US_PER_S)
 }
 
-/// A field that would end early is put in quotes, and quotes in it are doubled.
+/// A field that would end early is put in quotes, and quotes in it are doubled. Names come from the record, which anybody may have
+/// written, and the table may go to a terminal.
 fn quoted(text: &str) -> Cow<'_, str> {
-    if text.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", text.replace('"', "\"\"")).into()
-    } else {
-        text.into()
-    }
+    let text = visible(text);
+    if text.contains([',', '"']) { format!("\"{}\"", text.replace('"', "\"\"")).into() } else { text }
 }
 
 #[cfg(test)]

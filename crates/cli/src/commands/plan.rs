@@ -6,7 +6,8 @@ use crate::commands::pilot;
 use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{print, say, span};
 use crate::exit::Exit;
-use crate::tools;
+use crate::host;
+use crate::readiness::{self, Readiness};
 use anyhow::Result;
 use record::plan::{Cell, Plan};
 use serde_json::Value;
@@ -19,8 +20,9 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let Planned { plan, host, .. } = planned(&options.study, options.aa)?;
     let chosen = chosen(&plan, &options.only)?;
     let outlook = pilot::outlook_of(options, &plan)?;
-    if let Err(lacking) = tools::require_for(&chosen) {
-        say(&format!("warning: {lacking}"));
+    let Readiness { lacking, without } = readiness::of(&chosen, &host::site()?)?;
+    for sentence in lacking.iter().chain(&without) {
+        say(&format!("warning: {sentence}"));
     }
     if options.json {
         let mut printed = serde_json::to_value(&chosen)?;
@@ -52,6 +54,10 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
         writeln!(text, "cell {}: {}{baseline}{coordinates}", cell.id, cell.contender)?;
         for (table, value) in &cell.settings {
             writeln!(text, "    {table:<9} {}", one_line(value, keys_of(table, value)))?;
+        }
+        if let Some(bytes) = study::data_bytes_of(cell).filter(|bytes| !bytes.is_empty()) {
+            let told: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
+            writeln!(text, "    {:<9} {} once loaded", "data", told.join(", and of the odd machine "))?;
         }
         if let Some(room) = study::room(cell, host) {
             writeln!(text, "    {:<9} {room}", "room")?;

@@ -8,13 +8,14 @@ use anyhow::{Context, Result};
 use record::check::Finding;
 use record::folder::RunFolder;
 use record::run::Run;
+use record::text::visible_json;
 use record::trial::Outcome;
 use std::path::{Path, PathBuf};
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     let published = publish(&options.run)?;
     if options.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&published.analysis)?));
+        print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&published.analysis)?)));
     } else {
         say(&published.table);
     }
@@ -48,7 +49,9 @@ pub fn verdict(run: &Run) -> Exit {
     let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
     if run.trials.iter().any(|trial| trial.findings.iter().any(Finding::is_violated)) {
         Exit::DataWrong
-    } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. })) {
+    } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. }))
+        || run.trials.iter().any(|trial| !trial.disagreements.is_empty())
+    {
         Exit::TrialsFailed
     } else if outcome(|outcome| matches!(outcome, Outcome::Skipped { .. })) {
         Exit::Skipped

@@ -4,13 +4,13 @@ use crate::arguments::{RUNS, RunOptions};
 use crate::audience::Audience;
 use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
-use crate::display::say;
+use crate::display::{say, span};
 use crate::exit::{Ended, Exit};
 use crate::metrics::Intent;
-use crate::{growth, host, tools};
+use crate::{growth, host, readiness};
 use anyhow::{Context, Result};
-use record::folder::RunFolder;
-use record::plan::Plan;
+use record::folder::{RecordError, RunFolder};
+use record::plan::{Plan, PlannedTrial};
 use record::precision::Precision;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -20,6 +20,7 @@ use std::time::{Duration, SystemTime};
 use telemetry::Latest;
 use trial::conductor::RunOrder;
 use trial::interrupts::Interrupts;
+use trial::queue::Turn;
 use trial::site::Site;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
@@ -29,8 +30,10 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         None => (None, study.plan.clone()),
     };
     let chosen = chosen(&plan, &options.only)?;
-    tools::require_for(&chosen)?;
     let site = host::site()?;
+    let without = ready(&chosen, begun.as_ref().filter(|_| !options.retry_failed), &site)?;
+    let (turn, waited) = turn()?;
+    let notes = [without, waited].concat();
     let expected = Duration::from_millis(study::estimate(&chosen).total_ms);
     let trials = chosen.trials.len() as u64;
     let intent = Intent { study: plan.study.clone(), counts: counted_unit(&plan), trials, expected };
@@ -55,6 +58,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         images: &images,
         interrupts: &interrupts,
         resumed,
+        notes: &notes,
         retries: options.retry_failed,
         latest: latest.as_ref(),
     };
@@ -62,6 +66,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let is_whole = options.only.is_empty();
     let what_follows = &mut |folder: &RunFolder| if is_whole { growth::what_follows(folder) } else { Ok(None) };
     let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
+    drop(turn);
     audience.finish();
     // Errors that end a run are the host's: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
@@ -86,6 +91,27 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     Ok(verdict(&published.run))
 }
 
+/// Fails if the host cannot carry out what is not complete of a plan; gives what contenders will have to do without.
+fn ready(chosen: &Plan, begun: Option<&RunFolder>, site: &Site) -> Result<Vec<String>> {
+    let is_left = |trial: &PlannedTrial| begun.is_none_or(|run| !run.trial(trial.id).is_complete());
+    let trials = chosen.trials.iter().filter(|trial| is_left(trial)).cloned().collect();
+    let ready = readiness::of(&Plan { trials, ..chosen.clone() }, site)?;
+    if ready.lacking.is_empty() { Ok(ready.without) } else { Err(Ended::host(ready.lacking.join("\n")).into()) }
+}
+
+/// Waits until no other bakeoff measures on this host. Nothing is begun then, so Ctrl-C ends it as it does any program.
+fn turn() -> Result<(Turn, Vec<String>)> {
+    let waited = host::queue()?.turn(&mut |holder| {
+        say(&format!("waiting for {holder}, which measures on this host; Ctrl-C ends the wait"));
+    });
+    let (turn, waited) = waited.map_err(|error| Ended::host(error.to_string()))?;
+    let own = host::queue_name().map(|name| {
+        format!("the run is in the queue \"{name}\" (BAKEOFF_QUEUE): runs outside of it may measure at the same time")
+    });
+    let waited = waited.map(|(holder, time)| format!("waited {} for {holder} to end", span(time)));
+    Ok((turn, own.into_iter().chain(waited).collect()))
+}
+
 fn resume_command(options: &RunOptions) -> String {
     let runs = options.runs.display();
     let elsewhere = if options.runs == Path::new(RUNS) { String::new() } else { format!(" --runs {runs}") };
@@ -102,6 +128,7 @@ fn counted_unit(plan: &Plan) -> String {
 
 /// A new run folder, named by the time and the study.
 fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder> {
+    host::require_own_runs(&options.runs)?;
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time: String = time.chars().filter(char::is_ascii_alphanumeric).collect();
     let base = options.runs.join(format!("{time}-{}", study.plan.study));
@@ -122,8 +149,10 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
 /// with.
 fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
     let path = if run == "newest" { newest(&options.runs, &planned.study)? } else { PathBuf::from(run) };
-    let folder = RunFolder::open(&path)
+    host::require_own_runs(&path)?;
+    RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;
+    let folder = locked(&path)?;
     let plan = folder.plan().context("reading the plan of the run")?;
     if plan.aa != planned.aa {
         let (run, was) = (path.display(), if plan.aa { "with --aa" } else { "without --aa" });
@@ -138,6 +167,36 @@ fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder,
         .into());
     }
     Ok((folder, plan))
+}
+
+/// A child that a killed run was just starting has its lock until it becomes another program: this many looks at most.
+const LOOKS: u32 = 20;
+const BETWEEN_LOOKS: Duration = Duration::from_millis(50);
+
+fn locked(path: &Path) -> Result<RunFolder> {
+    let mut looks = 1;
+    loop {
+        match RunFolder::go_on(path) {
+            Err(RecordError::InUse { .. }) if looks < LOOKS => looks += 1,
+            locked => return locked.map_err(not_resumed),
+        }
+        std::thread::sleep(BETWEEN_LOOKS);
+    }
+}
+
+fn not_resumed(error: RecordError) -> anyhow::Error {
+    let RecordError::InUse { path, process, lock } = error else {
+        return anyhow::Error::new(error).context("--resume: locking the run");
+    };
+    let since = std::fs::metadata(lock).and_then(|metadata| metadata.modified()).ok();
+    let run = path.display();
+    let process = process.map_or_else(|| "another bakeoff".to_owned(), |process| format!("process {process}"));
+    let since = since.map(|since| format!(" since {}", humantime::format_rfc3339_seconds(since))).unwrap_or_default();
+    Ended::bad_input(format!(
+        "--resume: {process} has been working in {run}{since}. Wait until it has ended, or see what there is so far with \
+         `bakeoff report {run}`"
+    ))
+    .into()
 }
 
 /// A plan before blocks were added to it.

@@ -6,8 +6,13 @@ use anyhow::Result;
 use platforms::huge_pages::HugePages;
 use platforms::placement::Topology;
 use record::plan::Plan;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::Path;
 use study::{Against, Catalogs, Host};
+
+/// Every key of every kind with a comment each is a hundredth of this.
+const LARGEST_BYTES: u64 = 4 << 20;
 
 /// A study whose every problem was looked for and not found.
 pub struct Planned {
@@ -19,8 +24,8 @@ pub struct Planned {
 
 /// With `aa`, each contender is compared with itself.
 pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Ended::bad_input(format!("reading the study {}: {error}", path.display())))?;
+    let text =
+        text(path).map_err(|error| Ended::bad_input(format!("reading the study {}: {error}", path.display())))?;
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let host = Host {
         topology: Topology::of_host(&host::cpus()?),
@@ -34,7 +39,34 @@ pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
     Ok(Planned { text, plan, host })
 }
 
+/// It need not be a file: a shell may hand in what another program writes.
+fn text(path: &Path) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > LARGEST_BYTES {
+        return Err(io::Error::other(format!("it is larger than {} KiB; name a study file", LARGEST_BYTES >> 10)));
+    }
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
 /// The plan with the trials that `--only` leaves.
 pub fn chosen(plan: &Plan, only: &[String]) -> Result<Plan> {
     Ok(study::only(plan, only).map_err(|error| Ended::bad_input(format!("--only: {error}")))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_no_study_is_not_read_to_its_end() {
+        assert_eq!(
+            text(Path::new("/dev/zero")).unwrap_err().to_string(),
+            "it is larger than 4096 KiB; name a study file"
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.toml");
+        std::fs::write(&path, b"question = \"\xff\"").unwrap();
+        assert!(text(&path).unwrap_err().to_string().contains("utf-8"));
+    }
 }

@@ -1,6 +1,6 @@
 //! One connection that never waits: it reads a request, writes its answer, and hears the other side out.
 
-use super::request::{Method, Received, received, refusal};
+use super::request::{Method, Names, Received, received, refusal};
 use rustix::event::PollFlags;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -15,6 +15,8 @@ pub struct Connection {
     pub stream: TcpStream,
     /// It ends then at the latest, however slowly somebody reads or writes.
     pub deadline: Instant,
+    /// By which it must call us.
+    names: Names,
     state: State,
 }
 
@@ -32,9 +34,9 @@ pub enum Then {
 }
 
 impl Connection {
-    pub fn new(stream: TcpStream, deadline: Instant) -> std::io::Result<Self> {
+    pub fn new(stream: TcpStream, names: Names, deadline: Instant) -> std::io::Result<Self> {
         stream.set_nonblocking(true)?;
-        Ok(Self { stream, deadline, state: State::Reading(Vec::new()) })
+        Ok(Self { stream, deadline, names, state: State::Reading(Vec::new()) })
     }
 
     /// What it waits for.
@@ -49,7 +51,7 @@ impl Connection {
     pub fn go_on(&mut self, answer: &dyn Fn(Method) -> Vec<u8>) -> Then {
         loop {
             let step = match &mut self.state {
-                State::Reading(bytes) => read(&mut self.stream, bytes, answer),
+                State::Reading(bytes) => read(&mut self.stream, bytes, self.names, answer),
                 State::Writing { answer, written } => write(&mut self.stream, answer, written),
                 State::HearingOut { bytes } => hear_out(&mut self.stream, bytes),
             };
@@ -67,7 +69,7 @@ impl Connection {
 /// What follows, or nothing at the end.
 type Step = std::io::Result<Option<State>>;
 
-fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, answer: &dyn Fn(Method) -> Vec<u8>) -> Step {
+fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, names: Names, answer: &dyn Fn(Method) -> Vec<u8>) -> Step {
     loop {
         let mut chunk = [0; CHUNK_BYTES];
         let length = stream.read(&mut chunk)?;
@@ -75,7 +77,7 @@ fn read(stream: &mut TcpStream, bytes: &mut Vec<u8>, answer: &dyn Fn(Method) -> 
             return Ok(None);
         }
         bytes.extend_from_slice(&chunk[..length]);
-        let answer = match received(bytes) {
+        let answer = match received(bytes, names) {
             Received::Part => continue,
             Received::Asked(method) => answer(method),
             Received::Refused(why) => refusal(why),

@@ -1,12 +1,25 @@
 //! One request of HTTP and its answer, as bytes: GET and HEAD of one path, and a reason for everything else.
 //!
 //! Pure. Every answer ends the connection, so nothing after the head of a request is looked at.
+//!
+//! A page of somebody else's may have a browser on this host ask here, by giving its own name an address of this host. Then the
+//! request carries that name. So what is served on this host only is told only to who calls it by a name of this host.
+
+use std::net::IpAddr;
 
 /// The only path there is.
 pub const PATH: &str = "/metrics";
 /// No scraper's head comes near it.
 const MOST_HEAD_BYTES: usize = 8 * 1024;
 const END_OF_HEAD: &[u8] = b"\r\n\r\n";
+
+/// Who is answered, by the name that a request calls us.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Names {
+    /// Only names of this host for itself.
+    Loopback,
+    Any,
+}
 
 /// What was received so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,13 +42,14 @@ pub enum Refusal {
     NotUnderstood,
     NoSuchPath,
     NotThisMethod,
+    NotByThisName,
     TooLong,
 }
 
-pub fn received(bytes: &[u8]) -> Received {
+pub fn received(bytes: &[u8], names: Names) -> Received {
     let end = bytes.windows(END_OF_HEAD.len()).position(|window| window == END_OF_HEAD);
     match end {
-        Some(end) if end <= MOST_HEAD_BYTES => match asked(&bytes[..end]) {
+        Some(end) if end <= MOST_HEAD_BYTES => match asked(&bytes[..end], names) {
             Ok(method) => Received::Asked(method),
             Err(refusal) => Received::Refused(refusal),
         },
@@ -44,17 +58,22 @@ pub fn received(bytes: &[u8]) -> Received {
     }
 }
 
-fn asked(head: &[u8]) -> Result<Method, Refusal> {
+fn asked(head: &[u8], names: Names) -> Result<Method, Refusal> {
     let head = std::str::from_utf8(head).map_err(|_| Refusal::NotUnderstood)?;
     let mut lines = head.split("\r\n");
     let first: Vec<&str> = lines.next().unwrap_or_default().split(' ').collect();
     let [method, target, version] = first.as_slice() else { return Err(Refusal::NotUnderstood) };
     let fields: Option<Vec<(&str, &str)>> = lines.map(|line| line.split_once(':').filter(is_field)).collect();
     let fields = fields.ok_or(Refusal::NotUnderstood)?;
-    let has_host = fields.iter().any(|(name, _)| name.eq_ignore_ascii_case("host"));
-    let is_version = *version == "HTTP/1.0" || (*version == "HTTP/1.1" && has_host);
-    if !is_version || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
+    let mut hosts = fields.iter().filter(|(name, _)| name.eq_ignore_ascii_case("host")).map(|(_, host)| host.trim());
+    let (host, is_one) = (hosts.next(), hosts.next().is_none());
+    let is_version = *version == "HTTP/1.0" || (*version == "HTTP/1.1" && host.is_some());
+    if !is_version || !is_one || !method.bytes().all(|byte| byte.is_ascii_uppercase()) {
         return Err(Refusal::NotUnderstood);
+    }
+    // Every browser names a host; a program that names none was given the address.
+    if names == Names::Loopback && !host.is_none_or(is_of_loopback) {
+        return Err(Refusal::NotByThisName);
     }
     if target.split('?').next() != Some(PATH) {
         return Err(Refusal::NoSuchPath);
@@ -64,6 +83,22 @@ fn asked(head: &[u8]) -> Result<Method, Refusal> {
         "HEAD" => Ok(Method::Head),
         _ => Err(Refusal::NotThisMethod),
     }
+}
+
+/// `localhost`, `127.0.0.1:9464`, `[::1]`: with a port or without.
+fn is_of_loopback(host: &str) -> bool {
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    // With the dot that ends every full name, or without.
+    let name = name.strip_suffix('.').unwrap_or(name);
+    let inner = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+    let address: Option<IpAddr> = match inner {
+        Some(inner) => inner.parse().ok().map(IpAddr::V6),
+        None => name.parse().ok().map(IpAddr::V4),
+    };
+    name.eq_ignore_ascii_case("localhost") || address.is_some_and(|address| address.to_canonical().is_loopback())
 }
 
 /// Names of fields end right at the colon, so that no two readers see different ones.
@@ -83,6 +118,11 @@ pub fn refusal(refusal: Refusal) -> Vec<u8> {
         Refusal::NotUnderstood => ("400 Bad Request", "", "this is no request of HTTP 1\n"),
         Refusal::NoSuchPath => ("404 Not Found", "", "there is /metrics and nothing else\n"),
         Refusal::NotThisMethod => ("405 Method Not Allowed", "Allow: GET, HEAD\r\n", "this can only be read\n"),
+        Refusal::NotByThisName => (
+            "421 Misdirected Request",
+            "",
+            "these metrics are for this host only; ask for them at localhost, or serve them elsewhere by --metrics=ADDRESS:PORT\n",
+        ),
         Refusal::TooLong => ("431 Request Header Fields Too Large", "", "the request is too long\n"),
     };
     response(status, "text/plain; charset=utf-8", fields, why.len(), why)
@@ -100,7 +140,7 @@ mod tests {
     use super::*;
 
     fn of(text: &str) -> Received {
-        received(text.as_bytes())
+        received(text.as_bytes(), Names::Any)
     }
 
     #[test]
@@ -132,11 +172,31 @@ mod tests {
             ("GET /metrics HTTP/1.0\r\nno field", NotUnderstood),
             ("GET /metrics HTTP/1.0\r\nfolded : x", NotUnderstood),
             ("GET /metrics HTTP/1.0\r\n: x", NotUnderstood),
+            ("GET /metrics HTTP/1.1\r\nHost: a\r\nhost: a", NotUnderstood),
             ("", NotUnderstood),
         ] {
             assert_eq!(of(&format!("{head}\r\n\r\n")), Received::Refused(refusal), "{head}");
         }
-        assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n"), Received::Refused(NotUnderstood));
+        assert_eq!(received(b"GET /\xff HTTP/1.0\r\n\r\n", Names::Any), Received::Refused(NotUnderstood));
+    }
+
+    /// Names that lead to this host for who asked elsewhere are not this host's own.
+    #[test]
+    fn what_is_for_this_host_only_is_told_to_who_calls_it_so() {
+        let asked =
+            |host: &str, names| received(format!("GET /metrics HTTP/1.1\r\nHost:{host}\r\n\r\n").as_bytes(), names);
+        let own = ["localhost", "LOCALHOST:9464", "localhost.", "127.0.0.1", "127.9.9.9:1", "[::1]", "[::1]:9464"];
+        for host in own.into_iter().chain(["[::ffff:127.0.0.1]:1"]) {
+            assert_eq!(asked(&format!(" {host} "), Names::Loopback), Received::Asked(Method::Get), "{host}");
+        }
+        let foreign =
+            ["evil.example", "evil.example:9464", "localhost.evil.example", "127.0.0.1.evil.example", "192.0.2.7"];
+        for host in foreign.into_iter().chain(["[2001:db8::1]:1", "::1", "127.0.0.1:", "", "127.0.0.1 evil.example"]) {
+            assert_eq!(asked(host, Names::Loopback), Received::Refused(Refusal::NotByThisName), "{host}");
+            assert_eq!(asked(host, Names::Any), Received::Asked(Method::Get), "{host}");
+        }
+        assert_eq!(received(b"GET /metrics HTTP/1.0\r\n\r\n", Names::Loopback), Received::Asked(Method::Get));
+        assert!(refusal(Refusal::NotByThisName).starts_with(b"HTTP/1.1 421 "));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! servers bring a pool of threads or an executor, and their own ideas of limits; here each limit is a constant with its
 //! reason. The text is made when somebody asks for it, and while nobody does the thread sleeps in the kernel.
 
+use super::address;
 use super::connection::{Connection, Then};
-use super::request::Method;
+use super::request::{Method, Names};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use std::collections::VecDeque;
@@ -41,8 +42,9 @@ impl Server {
         answer: impl Fn(Method) -> Vec<u8> + Send + 'static,
     ) -> io::Result<Self> {
         listener.set_nonblocking(true)?;
+        let names = if address::is_loopback(listener.local_addr()?) { Names::Loopback } else { Names::Any };
         let (alive, ended) = UnixStream::pair()?;
-        let serving = Serving { listener, ended, longest, connections: VecDeque::new(), deaf_until: None };
+        let serving = Serving { listener, names, ended, longest, connections: VecDeque::new(), deaf_until: None };
         let body = move || serving.serve(&answer);
         let thread = std::thread::Builder::new().name("metrics".to_owned()).spawn(body)?;
         Ok(Self { alive: Some(alive), thread: Some(thread) })
@@ -61,6 +63,7 @@ impl Drop for Server {
 
 struct Serving {
     listener: TcpListener,
+    names: Names,
     ended: UnixStream,
     /// How long a connection may take.
     longest: Duration,
@@ -129,7 +132,7 @@ impl Serving {
                     return;
                 }
             };
-            let Ok(mut connection) = Connection::new(stream, now + self.longest) else { continue };
+            let Ok(mut connection) = Connection::new(stream, self.names, now + self.longest) else { continue };
             if connection.go_on(answer) == Then::Ends {
                 continue;
             }
@@ -205,6 +208,24 @@ mod tests {
             slow.write_all(&[*byte]).unwrap();
         }
         assert!(answer(&slow).ends_with(&format!("\r\n\r\n{large}")));
+    }
+
+    #[test]
+    fn a_foreign_name_for_this_host_is_refused_where_only_this_host_is_served() {
+        let (_server, address) = serve("served".to_owned());
+        let told = ask(address, b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n");
+        assert!(
+            told.starts_with("HTTP/1.1 421 ") && !told.contains("served\n") && told.contains("localhost"),
+            "{told}"
+        );
+        assert!(
+            ask(address, format!("GET /metrics HTTP/1.1\r\nHost: {address}\r\n\r\n").as_bytes()).ends_with("served")
+        );
+        let listener = TcpListener::bind("0.0.0.0:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let _server = Server::start(listener, |method| request::answer(method, "text/plain", "to all")).unwrap();
+        let told = ask(([127, 0, 0, 1], port).into(), b"GET /metrics HTTP/1.1\r\nHost: host.example\r\n\r\n");
+        assert!(told.ends_with("to all"), "{told}");
     }
 
     #[test]

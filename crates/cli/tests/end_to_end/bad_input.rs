@@ -1,6 +1,12 @@
 //! Bad input: a clear message, the right exit code, nothing started.
 
 use crate::setting::{Place, text};
+use std::fs::Permissions;
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+use std::process::Command;
 
 const GOOD: &str = r#"
 question = "Does it work?"
@@ -60,10 +66,113 @@ fn every_problem_is_told_at_once_with_its_line_and_the_nearest_word() {
     refused(&study, &["study.toml:11", "did you mean \"warehouses\"", "study.toml:6", "512 apples"]);
 }
 
+/// What begins a command to a terminal: to clear it, to name its window.
+const HOSTILE: &str = "\\u001b[2J\\u001b]0;owned\\u0007";
+
+#[test]
+fn what_a_study_says_is_no_command_to_a_terminal() {
+    let question = GOOD.replace("Does it work?", &format!("Does it work?{HOSTILE}"));
+    let place = Place::new(&question);
+    for arguments in [&["plan", "study.toml"][..], &["plan", "study.toml", "--json"]] {
+        let output = place.bakeoff(arguments);
+        let told = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        assert!(!told.contains(['\u{1b}', '\u{7}']) && told.contains("Does it work?\\u001b[2J"), "{told:?}");
+    }
+    let key = GOOD.replace("blocks = 1", &format!("blocks = 1\n\"{HOSTILE}\\nerror: forged\" = 1"));
+    let told = text(&Place::new(&key).bakeoff(&["plan", "study.toml"]).stderr);
+    assert!(!told.contains(['\u{1b}', '\u{7}']) && told.contains("\\x1b[2J"), "{told:?}");
+    assert!(!told.lines().any(|line| line.starts_with("error: forged")), "{told:?}");
+}
+
+#[test]
+fn what_a_server_says_is_no_command_to_a_terminal() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let server = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut length = [0; 4];
+        stream.read_exact(&mut length).unwrap();
+        let mut rest = vec![0; u32::from_be_bytes(length) as usize - length.len()];
+        stream.read_exact(&mut rest).unwrap();
+        let fields = b"SFATAL\0C28000\0Mno \x1b[2J\x1b]0;owned\x07\0\0";
+        let length = u32::try_from(fields.len() + 4).unwrap();
+        stream.write_all(&[b"E", &length.to_be_bytes()[..], fields].concat()).unwrap();
+    });
+    let place = Place::new(GOOD);
+    let url = format!("postgres://bob@{address}/shop?sslmode=disable");
+    let told = text(&place.bakeoff(&["drive", "order-entry", &url, "--steps", "check"]).stderr);
+    server.join().unwrap();
+    assert!(!told.contains(['\u{1b}', '\u{7}']) && told.contains("no \\x1b[2J"), "{told:?}");
+}
+
+/// A cache that others could have written is run with our rights.
+#[test]
+fn a_cache_that_is_not_ours_alone_is_refused_and_left_as_it_is() {
+    let place = Place::new(GOOD);
+    let cache = place.folder.path().join("cache");
+    std::fs::create_dir(&cache).unwrap();
+    let refused = |words: &[&str]| {
+        for arguments in [&["run", "study.toml"][..], &["doctor"], &["image", "list"]] {
+            let output = place.command(arguments).env("BAKEOFF_CACHE", &cache).output().unwrap();
+            let told = text(&output.stderr);
+            assert_eq!(output.status.code(), Some(3), "{told}");
+            assert!(words.iter().all(|word| told.contains(word)) && told.contains("BAKEOFF_CACHE"), "{told}");
+        }
+    };
+    std::fs::set_permissions(&cache, Permissions::from_mode(0o777)).unwrap();
+    refused(&["mode is 0777", "chmod -R go-w"]);
+    std::fs::set_permissions(&cache, Permissions::from_mode(0o755)).unwrap();
+    if chown(&cache, Some(4711), None).is_ok() {
+        refused(&["the number 4711, not to 0", "chown -R 0"]);
+    }
+    assert_eq!(std::fs::read_dir(&cache).unwrap().count(), 0, "something was made in it");
+}
+
+#[test]
+fn a_folder_of_runs_that_others_can_write_is_refused() {
+    let place = Place::new(GOOD);
+    let runs = place.folder.path().join("runs");
+    let run = runs.join("20260101T000000Z-study");
+    std::fs::create_dir_all(&run).unwrap();
+    std::fs::write(run.join("plan.json"), "{}").unwrap();
+    std::fs::set_permissions(&run, Permissions::from_mode(0o777)).unwrap();
+    let resume = format!("--resume={}", run.display());
+    let output = place.bakeoff(&["run", "study.toml", &resume]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("the folder of runs is not ours alone") && told.contains("mode is 0777"), "{told}");
+}
+
+#[test]
+fn what_is_made_is_writable_for_its_owner_alone_whatever_the_umask() {
+    let place = Place::new(GOOD);
+    for umask in ["000", "777"] {
+        let cache = place.folder.path().join(umask);
+        let script = format!("umask {umask}; exec \"$0\" image list");
+        let mut command = Command::new("sh");
+        let output = command.args(["-c", &script, env!("CARGO_BIN_EXE_bakeoff")]).env("BAKEOFF_CACHE", &cache).output();
+        assert_eq!(output.unwrap().status.code(), Some(0));
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o722;
+        assert_eq!((mode(&cache), mode(&cache.join("trees"))), (0o700, 0o700), "{umask}");
+    }
+}
+
 #[test]
 fn zero_vcpus_and_more_memory_than_the_host_has_are_refused() {
     refused(&GOOD.replace("vcpus = 1", "vcpus = 0"), &["study.toml:5", "vcpus"]);
     refused(&GOOD.replace("512MiB", "15TiB"), &["study.toml:6", "memory"]);
+}
+
+#[test]
+fn data_that_do_not_fit_on_their_disk_are_refused_before_they_are_loaded() {
+    let small = GOOD.replace("memory = \"512MiB\"", "memory = \"512MiB\"\ndisk = { size = \"64MiB\" }");
+    refused(
+        &small,
+        &["study.toml:7: machine.disk.size: found 64 MiB; expected at least ", "workload on sqlite", " MiB"],
+    );
+    let huge = GOOD.replace("warehouses = 1", "warehouses = 100000");
+    refused(&huge, &["study.toml:5: machine.disk.size: found 20 GiB; expected at least ", "about 6.1 TiB"]);
 }
 
 #[test]

@@ -2,12 +2,13 @@
 
 use crate::setting::{missing, text};
 use engines::catalog;
+use engines::port::HeldPort;
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::Permissions;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -64,7 +65,7 @@ fn whole_life(folder: &Path, url: &str) {
     let totals = &events[7]["driver"]["kinds"][0];
     assert!(in_intervals > 0 && totals["committed"].as_u64() == Some(in_intervals), "{events:?}");
     let log = std::fs::read(folder.join("kept/intervals.hlog")).expect("histograms");
-    assert_eq!(record::hlog::read(&log).expect("a readable log").intervals.len(), 3);
+    assert_eq!(record::hlog::read(&log[..]).expect("a readable log").intervals.len(), 3);
     refused(&drive(folder, url, &[]), &["sbtest1, sbtest2 are missing", "--steps load,run"]);
 }
 
@@ -87,6 +88,78 @@ fn nothing_is_lost_and_nothing_else_is_measured() {
     let before = rows_in_file(folder.path());
     succeeded(&on_file(&["--steps", "clean,load,check"]));
     assert_eq!(before, rows_in_file(folder.path()));
+}
+
+/// A plan is refused by what data are thought to take, so that must not be more than they do, and little less.
+#[test]
+fn loaded_data_take_what_a_plan_reckons_with() {
+    let folder = tempfile::tempdir().unwrap();
+    let cases =
+        [("sysbench-oltp", "table_size", "20000"), ("slob", "scale", "16MiB"), ("order-entry", "warehouses", "1")];
+    for (workload, key, value) in cases {
+        let file = format!("{workload}.db");
+        let setting = format!("{key}={value}");
+        let arguments = ["drive", workload, &format!("sqlite:{file}"), "--set", &setting, "--steps", "load"];
+        succeeded(&bakeoff(folder.path(), &arguments).output().expect("running bakeoff"));
+        let taken = std::fs::metadata(folder.path().join(&file)).unwrap().len() as f64;
+        let entry = workloads::catalog::entry(workload).unwrap();
+        let value = value.parse().map_or_else(|_| Value::from(value), |number: u64| Value::from(number));
+        let table = settings::check_written(&[(key.to_owned(), value)].into_iter().collect(), entry.keys).unwrap();
+        let reckoned = study::data_bytes("sqlite", workload, &table).unwrap() as f64;
+        assert!((0.7..=1.0).contains(&(reckoned / taken)), "{workload}: {reckoned} bytes reckoned, {taken} taken");
+    }
+}
+
+/// The check finds no tables any more: that says nothing of the run before it, which is not lost.
+#[test]
+fn a_run_is_kept_and_told_when_a_later_step_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    let steps = ["--steps", "load,run,clean,check", "--json", "--record", "kept"];
+    let output = drive(folder.path(), "sqlite:shop.db", &steps);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{told}");
+    assert!(told.contains("sbtest1, sbtest2 are missing"), "{told}");
+    let result = events(&output).pop().expect("a result");
+    assert_eq!((&result["event"], &result["exit"]), (&"result".into(), &1.into()), "{result}");
+    assert!(result["throughput"].as_f64().is_some_and(|throughput| throughput > 0.0), "{result}");
+    assert!(result["failed"].as_str().is_some_and(|why| why.contains("are missing")), "{result}");
+    let kept = std::fs::read(folder.path().join("kept/result.json")).expect("the result");
+    assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), result);
+    let log = std::fs::read(folder.path().join("kept/intervals.hlog")).expect("histograms");
+    assert!(!record::hlog::read(&log[..]).expect("a readable log").intervals.is_empty());
+}
+
+/// It does not wait, since the server that it drives may be elsewhere; but it says so.
+#[test]
+fn another_bakeoff_that_measures_on_this_host_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let name = format!("drive-{}", std::process::id());
+    let turn = trial::queue::Queue::named(Some(&name)).unwrap().try_turn().unwrap().expect("nobody else's");
+    let arguments = [&["drive", "sysbench-oltp", "sqlite:shop.db"], &SMALL[..], &SHORT[..], &["--json"]].concat();
+    let arguments = [&arguments[..], &["--steps", "load,run"]].concat();
+    let output = bakeoff(folder.path(), &arguments).env("BAKEOFF_QUEUE", name).output().expect("running bakeoff");
+    drop(turn);
+    let told = succeeded(&output);
+    let beside = format!("another bakeoff (process {}) measures on this host, too", std::process::id());
+    assert!(told.contains(&beside), "{told}");
+    let result = events(&output).pop().expect("a result");
+    assert!(result["beside"].as_str().is_some_and(|told| told.contains(&beside)), "{result}");
+}
+
+#[test]
+fn a_test_is_refused_on_tables_that_another_has_grown() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_file = |more: &[&str]| drive(folder.path(), "sqlite:shop.db", more);
+    let delete = ["--set", "test=delete", "--steps", "run,check"];
+    succeeded(&on_file(&["--steps", "load"]));
+    succeeded(&on_file(&delete));
+    // Rows are gone, and others may go.
+    succeeded(&on_file(&delete));
+    succeeded(&on_file(&["--set", "test=insert", "--steps", "clean,load,run,check"]));
+    refused(&on_file(&delete), &["sbtest1 has ", " rows where the settings say 500"]);
+    let bulk_insert = |steps| on_file(&["--set", "test=bulk_insert", "--steps", steps]);
+    succeeded(&bulk_insert("clean,load,run,check"));
+    refused(&bulk_insert("run,check"), &["sbtest1 has ", " rows where the settings say 0"]);
 }
 
 /// Rows of the first table, asked through bakeoff's own engine.
@@ -128,17 +201,17 @@ fn wrong_words_are_told_with_the_nearest_right_ones() {
 }
 
 /// A server with a port and a password.
-struct Database {
-    server: Box<dyn Server>,
-    folder: TempDir,
-    port: u16,
+pub struct Database {
+    pub server: Box<dyn Server>,
+    pub folder: TempDir,
+    pub port: u16,
     password: String,
     /// Its scheme in URLs, and the variable of its password.
     words: (&'static str, &'static str),
 }
 
 impl Database {
-    fn new(settings: &str) -> Option<Self> {
+    pub fn new(settings: &str) -> Option<Self> {
         let is_there = Path::new("/usr/lib/postgresql").is_dir();
         Self::of("postgres", is_there, settings, ("postgres", "PGPASSWORD"))
     }
@@ -151,10 +224,12 @@ impl Database {
         if missing(kind, is_there) {
             return None;
         }
-        let port = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap().port();
+        let held = HeldPort::of_loopback().unwrap();
+        let port = held.number();
         // The server's account must be able to walk through it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
-        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), port: Some(port) };
+        let listen = Some((Ipv4Addr::LOCALHOST, port).into());
+        let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
         let keys = catalog::entry(kind).unwrap().keys;
         let table = settings::check(&serde_json::from_str(settings).unwrap(), keys).unwrap();
         let shape = ServerShape { vcpus: 1, memory_bytes: 256 << 20 };
@@ -163,7 +238,7 @@ impl Database {
         Some(Self { server, folder, port, password, words })
     }
 
-    fn url(&self, more: &str) -> String {
+    pub fn url(&self, more: &str) -> String {
         let Remote { user, database, .. } = remote(&*self.server);
         format!("{}://{user}@localhost:{}/{database}{more}", self.words.0, self.port)
     }
@@ -174,8 +249,12 @@ impl Database {
     }
 
     fn drive(&self, url: &str, more: &[&str]) -> Command {
-        let arguments = [&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat();
-        let mut command = bakeoff(self.folder.path(), &arguments);
+        self.bakeoff(&[&["drive", "sysbench-oltp", url], &SMALL[..], &SHORT[..], more].concat())
+    }
+
+    /// Knows the password.
+    pub fn bakeoff(&self, arguments: &[&str]) -> Command {
+        let mut command = bakeoff(self.folder.path(), arguments);
         command.env(self.words.1, &self.password);
         command
     }
@@ -321,6 +400,36 @@ fn what_is_no_database_is_told_and_nobody_waits_for_ever() {
     let silent = drive(folder.path(), &format!("mariadb://ann@127.0.0.1:{port}/shop"), &[]);
     refused(&silent, &["mysql://ann@127.0.0.1", "nothing answers there"]);
     drop(server.join().unwrap());
+}
+
+/// Asks one client for the password itself, and returns all that it said.
+fn asks_for_the_password(listener: &TcpListener) -> Vec<u8> {
+    let (mut client, _) = listener.accept().unwrap();
+    client.set_read_timeout(Some(Duration::from_mins(1))).unwrap();
+    let mut length = [0; 4];
+    client.read_exact(&mut length).unwrap();
+    let mut introduction = vec![0; u32::from_be_bytes(length) as usize - 4];
+    client.read_exact(&mut introduction).unwrap();
+    client.write_all(b"R\0\0\0\x08\0\0\0\x03").unwrap();
+    let mut said = vec![0; 64];
+    let count = client.read(&mut said).unwrap();
+    said.truncate(count);
+    said
+}
+
+#[test]
+fn the_password_itself_is_told_only_if_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let url = format!("postgres://ann@127.0.0.1:{}/shop?sslmode=disable", listener.local_addr().unwrap().port());
+    let server = std::thread::spawn(move || [asks_for_the_password(&listener), asks_for_the_password(&listener)]);
+    let told = |more: &str| {
+        let url = format!("{url}{more}");
+        bakeoff(folder.path(), &["drive", "sysbench-oltp", &url]).env("PGPASSWORD", "hunter2").output().unwrap()
+    };
+    refused(&told(""), &["no secure connection", "sslmode=verify-full", "require_auth=password"]);
+    refused(&told("&require_auth=password"), &["postgres://ann@127.0.0.1"]);
+    assert_eq!(server.join().unwrap(), [b"".to_vec(), b"p\0\0\0\x0chunter2\0".to_vec()]);
 }
 
 #[test]

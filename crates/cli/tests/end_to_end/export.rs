@@ -12,7 +12,11 @@ const HEADING: &str = "trial,block,contender,cell,machine,side,at_s,column,unit,
 
 /// Two complete trials of the only cell, and one that was not reached.
 fn run(place: &Place) -> RunFolder {
-    run_of(place, &json!([]))
+    run_of(place, &cells(1))
+}
+
+fn cells(machines: u32) -> Value {
+    json!([{ "id": 0, "contender": "native", "baseline": true, "settings": { "machine": { "count": machines } } }])
 }
 
 fn run_of(place: &Place, cells: &Value) -> RunFolder {
@@ -37,6 +41,7 @@ fn record(id: u32, window_start_ns: u64) -> TrialRecord {
         "driver": {
             "placement": "inside", "warmup_ms": 1000, "window_start_ns": window_start_ns, "measured_ms": 1000,
             "clients": 1, "sessions": 1, "shards": 1, "kinds": [], "tally": {},
+            "metric": { "name": "TPS", "unit": "transactions/s", "per_ms": 1000, "counted": [] },
             "work": { "transactions": 0, "statements": 0, "rows_returned": 0, "rows_changed": 0 },
             "testimony": {
                 "cpu_ns": 0, "lateness_p50_us": 0, "lateness_p99_us": 0, "lateness_max_us": 0, "busiest_shard": 0.0
@@ -79,8 +84,7 @@ fn all_values_of_a_run_are_one_table_and_what_has_none_is_named() {
 #[test]
 fn machines_side_by_side_have_lines_of_their_own() {
     let place = Place::new("");
-    let cell = json!({ "id": 0, "contender": "native", "baseline": true, "settings": { "machine": { "count": 3 } } });
-    let run = run_of(&place, &json!([cell]));
+    let run = run_of(&place, &cells(3));
     for (number, window_start_ns) in [(1, 5_000_000_000), (2, 4_000_000_000), (3, 5_000_000_000)] {
         let machine = run.trial(1).machine(number);
         machine.begin().unwrap();

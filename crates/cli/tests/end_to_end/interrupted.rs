@@ -109,14 +109,14 @@ fn the_first_interrupt_finishes_the_trial_and_the_second_stops_it() {
         return;
     }
     let place = Place::new(&study("sqlite", "512MiB", ""));
-    let measuring = 9;
+    let measuring = 10;
     let (code, told) = kill_after(begin(&place, false), measuring, Signal::INT);
     assert_eq!(code, Some(130), "{told}");
     assert!(told.contains("finishing this trial"), "{told}");
     assert!(told.contains("report.html"), "{told}");
     let before = complete(&place);
     assert_eq!(before.len(), 1, "{told}");
-    let (code, told) = kill_after(begin(&place, true), 4, Signal::TERM);
+    let (code, told) = kill_after(begin(&place, true), 5, Signal::TERM);
     assert_eq!(code, Some(130), "{told}");
     assert_eq!(complete(&place), before, "a stopped trial must not count as complete");
     let output = place.bakeoff(&["run", "study.toml", "--resume"]);

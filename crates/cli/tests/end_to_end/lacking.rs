@@ -55,6 +55,7 @@ fn apart(place: &Place, script: &str, namespaces: &[&str]) -> Output {
     command.args(namespaces).args(["--mount", "--propagation", "private", "--", "sh", "-euc", script]);
     command.current_dir(place.folder.path()).stdin(Stdio::null());
     command.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("STUDY", place.study()).env("CACHE", cache());
+    command.env("BAKEOFF_QUEUE", place.study());
     command.env("BAKEOFF_CACHE", place.folder.path().join("cache")).output().unwrap()
 }
 
@@ -63,7 +64,7 @@ fn no_image(script: &str, namespaces: &[&str], expected: &[&str]) {
     if missing("root", can_mount()) || missing("qemu", has_qemu()) {
         return;
     }
-    let place = Place::new(&short_study());
+    let place = Place::new(&study("sqlite", "512MiB", VM).replace("blocks = 2", "blocks = 1"));
     let output = apart(&place, script, namespaces);
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), LACKS, "{told}");
@@ -85,33 +86,52 @@ fn an_image_cannot_be_built_without_a_network() {
     no_image("\"$BAKEOFF\" run \"$STUDY\"", &["--net"], &["cannot be reached; check network"]);
 }
 
-/// A cache with images and room for nothing else, then for all data, then for no more than that in the middle of a trial.
+#[test]
+fn a_study_without_guests_needs_no_kernel_for_them() {
+    if missing("root", can_mount()) || missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&short_study());
+    let output = apart(&place, "\"$BAKEOFF\" run \"$STUDY\"", &["--net"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let kernels = std::fs::read_dir(place.folder.path().join("cache/kernels")).unwrap();
+    assert_eq!(kernels.count(), 0, "there is no network to fetch one from, and no use for it");
+}
+
+/// A cache with images and room for nothing else; then one that becomes full while data are loaded, and in the middle of a trial.
 const FULL_CACHE: &str = r#"
 mkdir cache
-mount -t tmpfs -o size=40m tmpfs cache
+mount -t tmpfs -o size=40m,mode=755 tmpfs cache
 for part in kernels trees; do
     mkdir "cache/$part"
     mount --bind "$CACHE/$part" "cache/$part"
 done
 run() { "$BAKEOFF" run "$STUDY" "$@" && code=0 || code=$?; }
 
-run 2> loading.txt; echo "loading $code"
-find cache -xdev -type f -path '*data*' -size +0
+"$BAKEOFF" plan "$STUDY" 2> planned.txt > /dev/null
+run 2> early.txt; echo "early $code"
+find . -xdev -name runs
 mount -o remount,size=400m cache
 
+# Runs until a line ends so, and then takes all the room that is left.
 mkfifo said
-run --resume 2> said & running=$!
-exec 3< said
-while read -r line <&3; do
-    echo "$line" >> measuring.txt
-    case $line in *": measure") break ;; esac
-done
-dd if=/dev/zero of=cache/filler bs=1M 2> /dev/null || true
-cat <&3 >> measuring.txt
-wait "$running"
+fill_at() {
+    words=$1; told=$2; shift 2
+    "$BAKEOFF" run "$STUDY" "$@" 2> said & running=$!
+    exec 3< said
+    while read -r line <&3; do
+        echo "$line" >> "$told"
+        case $line in *"$words"*) break ;; esac
+    done
+    dd if=/dev/zero of=cache/filler bs=1M 2> /dev/null || true
+    cat <&3 >> "$told"
+    wait "$running" && code=0 || code=$?
+    rm cache/filler
+}
+fill_at "data of order-entry" loading.txt; echo "loading $code"
+find cache -xdev -path 'cache/data/*' -size +0
+fill_at ": measure" measuring.txt --resume; echo "measuring $code"
 find runs -name trial.json
-
-rm cache/filler
 run --resume 2> resumed.txt; echo "resumed $code"
 "#;
 
@@ -125,9 +145,13 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     assert_eq!(place.bakeoff(&["image", "build", "micro"]).status.code(), Some(0));
     let output = apart(&place, FULL_CACHE, &[]);
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
-    assert_eq!(text(&output.stdout), "loading 3\nresumed 0\n", "{}", text(&output.stderr));
+    let told = text(&output.stderr);
+    assert_eq!(text(&output.stdout), "early 3\nloading 3\nmeasuring 3\nresumed 0\n", "{told}{}", said("loading.txt"));
+    for early in [said("planned.txt"), said("early.txt")] {
+        assert!(early.contains("the run needs about ") && early.contains(" are free there"), "{early}");
+    }
     let (loading, measuring) = (said("loading.txt"), said("measuring.txt"));
-    assert!(loading.contains("disk is full") && loading.contains("cache/data"), "{loading}");
+    assert!(loading.contains("the host's disk is full") && loading.contains("cache/data"), "{loading}");
     assert!(loading.contains("--resume` goes on"), "{loading}");
     assert!(measuring.contains("the host's disk is full: 0 MiB are left for"), "{measuring}");
     assert!(measuring.contains("cache/scratch"), "{measuring}");
@@ -138,8 +162,9 @@ fn a_cache_without_room_ends_the_run_which_goes_on_when_there_is_some() {
 
 /// A place for runs that cannot hold the beginning of one, then not even a trial, then all.
 const FULL_RUNS: &str = r#"
+umask 000
 mkdir runs
-mount -t tmpfs -o size=4k tmpfs runs
+mount -t tmpfs -o size=8k tmpfs runs
 export BAKEOFF_CACHE="$CACHE"
 run() { "$BAKEOFF" run "$STUDY" "$@" && code=0 || code=$?; }
 
@@ -152,6 +177,9 @@ find runs -name trial.json -o -name '*.partial'
 mount -o remount,size=10m runs
 
 run --resume 2> resumed.txt; echo "resumed $code"
+find runs -mindepth 1 -perm /022
+mount -o remount,ro runs
+run 2> reading.txt; echo "reading $code"
 cp -a runs kept
 umount runs
 cp -a kept/. runs
@@ -167,7 +195,7 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let said = |name: &str| std::fs::read_to_string(place.folder.path().join(name)).unwrap_or_default();
     assert_eq!(
         text(&output.stdout),
-        "beginning 3\nrecording 3\nresumed 0\n",
+        "beginning 3\nrecording 3\nresumed 0\nreading 3\n",
         "{}{}",
         text(&output.stderr),
         said("resumed.txt")
@@ -180,4 +208,36 @@ fn a_record_without_room_ends_the_run_which_goes_on_when_there_is_some() {
     let run = place.record();
     assert_eq!(run.trials.len(), 1);
     assert_eq!(run.trials[0].record.outcome, Outcome::Completed);
+}
+
+/// A run of a native contender that is started with limits of its own.
+fn limited(limit: &str) -> (Option<i32>, String) {
+    let place = Place::new(&short_study());
+    let bakeoff = place.command(&[]);
+    let script = format!("{limit}; exec \"$0\" run \"$1\"");
+    let mut command = Command::new("sh");
+    command.args(["-euc", &script]).arg(bakeoff.get_program()).arg(place.study()).current_dir(place.folder.path());
+    let output = command.env("BAKEOFF_CACHE", place.cache()).stdin(Stdio::null()).output().unwrap();
+    (output.status.code(), text(&output.stderr))
+}
+
+#[test]
+fn a_limit_of_a_files_size_is_told_before_anything_begins() {
+    let (code, told) = limited("ulimit -f 100");
+    assert_eq!(code, LACKS, "{told}");
+    assert!(told.contains("no file may be larger than 50 KiB here; ulimit -f"), "{told}");
+}
+
+#[test]
+fn a_limit_of_open_files_met_in_a_trial_ends_the_run() {
+    if missing("root", can_mount()) || missing("qemu", has_qemu()) {
+        return;
+    }
+    // What is shared is made before, with room for it.
+    let (code, told) = limited("true");
+    assert_eq!(code, Some(0), "{told}");
+    let (code, told) = limited("ulimit -n 15");
+    assert_eq!(code, LACKS, "{told}");
+    assert!(told.contains("the limit of 15 files open at once in one process was met; ulimit -n"), "{told}");
+    assert!(told.contains("--resume` goes on"), "{told}");
 }

@@ -6,7 +6,6 @@
 
 use crate::running::Started;
 use crate::setting::{Place, text};
-use record::folder::RunFolder;
 use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -50,13 +49,6 @@ impl<'p> Leftovers<'p> {
         let cache = self.place.cache();
         let in_scratch = entries(&cache.join("scratch")).into_iter().filter(|path| self.is_marked(&shown(path)));
         let half_made = files_below(self.place.folder.path()).into_iter().filter(|path| is_half_made(path));
-        // A run that is killed while its folder is made leaves that behind: without a plan it is no run, and nothing goes on with it.
-        let runs = self.place.folder.path().join("runs");
-        let is_of_no_run = |path: &PathBuf| {
-            let run = path.strip_prefix(&runs).ok().and_then(|below| below.iter().next());
-            run.is_some_and(|run| !RunFolder::is_at(&runs.join(run)))
-        };
-        let half_made = half_made.filter(|path| !is_of_no_run(path));
         let temporary = entries(&self.place.temporary());
         in_scratch.chain(half_made).chain(temporary).chain(self.cgroups()).map(|path| shown(&path)).collect()
     }

@@ -2,9 +2,11 @@
 #![allow(clippy::missing_panics_doc, clippy::print_stderr, clippy::unwrap_used)]
 
 mod bad_input;
+mod beside;
 mod drive;
 mod dying;
 mod export;
+mod faults;
 mod interrupted;
 mod killed;
 mod lacking;

@@ -6,7 +6,7 @@ use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Lines};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Stdio};
+use std::process::{Child, ChildStderr, Command, Stdio};
 
 /// A run whose words are waited for. It leads a process group of its own, as a command typed at a terminal does.
 pub struct Running {
@@ -17,7 +17,10 @@ pub struct Running {
 
 impl Running {
     pub fn begin(place: &Place, arguments: &[&str]) -> Self {
-        let mut command = place.command(arguments);
+        Self::of(place.command(arguments))
+    }
+
+    pub fn of(mut command: Command) -> Self {
         let mut child = command.process_group(0).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
         let lines = BufReader::new(child.stderr.take().expect("its standard error")).lines();
         Self { child, lines, told: String::new() }

@@ -47,6 +47,8 @@ pub struct Place {
     /// Unlike any other test's, since run folders and scratch folders are named after it.
     study: String,
     cache: PathBuf,
+    /// Tests run beside each other, so each place is in a queue of its own.
+    queue: String,
 }
 
 impl Place {
@@ -56,7 +58,12 @@ impl Place {
         let name = format!("{}x{}-{STUDY}", std::process::id(), PLACES.fetch_add(1, Ordering::Relaxed));
         std::fs::write(folder.path().join(&name), study).expect("writing the study");
         std::fs::create_dir(folder.path().join(TEMPORARY)).expect("a folder for temporary files");
-        Self { folder, study: name, cache: cache() }
+        Self { folder, queue: name.clone(), study: name, cache: cache() }
+    }
+
+    /// One whose runs wait for those of another place.
+    pub fn behind(other: &Self, study: &str) -> Self {
+        Self { queue: other.queue.clone(), ..Self::new(study) }
     }
 
     /// One with a cache of its own, where data are loaded and scratch folders made that no other test has. Images are those
@@ -87,7 +94,7 @@ impl Place {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
         command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", &self.cache).env("TMPDIR", self.temporary());
-        command.stdin(Stdio::null());
+        command.env("BAKEOFF_QUEUE", &self.queue).stdin(Stdio::null());
         command
     }
 

@@ -2,6 +2,7 @@
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
+use record::intervals::Span;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -41,6 +42,33 @@ fn change_json(path: &Path, change: impl FnOnce(&mut Value)) {
     std::fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();
 }
 
+/// A copy of a run in which each second has so many transactions of the first kind, in the log and in the totals.
+fn paced(place: &Place, run: &Path, name: &str, each_second: u32) -> PathBuf {
+    let paced = copy(run, &place.folder.path().join(name));
+    for trial in ["0001", "0002", "0003"] {
+        pace(&paced.join("trials").join(trial), each_second);
+    }
+    paced
+}
+
+fn pace(trial: &Path, each_second: u32) {
+    let path = trial.join("intervals.hlog");
+    let mut measured = record::hlog::read(&std::fs::read(&path).unwrap()[..]).unwrap();
+    let mut left = 0;
+    for second in &mut measured.intervals {
+        let kinds = second.kinds.iter_mut().filter(|part| part.kind == 0 && !part.counts.is_empty());
+        for part in kinds {
+            part.counts = vec![(part.counts[0].0, each_second)];
+            left += u64::from(second.measured && part.span == Span::Response) * u64::from(each_second);
+        }
+    }
+    std::fs::write(path, record::hlog::write(&measured).unwrap()).unwrap();
+    change_json(&trial.join("trial.json"), |record| {
+        let kind = &mut record["driver"]["kinds"][0];
+        (kind["committed"], kind["rolled_back"]) = (left.into(), 0.into());
+    });
+}
+
 fn compared(place: &Place, old: &Path, new: &Path, more: &[&str]) -> Output {
     place.bakeoff(&[&["compare", old.to_str().unwrap(), new.to_str().unwrap()], more].concat())
 }
@@ -69,19 +97,19 @@ fn two_runs_are_compared_refused_and_found_slower() {
     assert_eq!(json["cells"][0]["figures"].as_array().map(Vec::len), Some(4), "{json}");
     assert!(json["cells"][0]["figures"][0]["ratio"]["low"].is_number(), "{json}");
 
-    let slow = copy(&new, &place.folder.path().join("slow"));
-    for trial in ["0001", "0002", "0003"] {
-        change_json(&slow.join("trials").join(trial).join("trial.json"), |record| {
-            let kind = &mut record["driver"]["kinds"][0]["committed"];
-            *kind = (kind.as_u64().unwrap() / 50).into();
-        });
-    }
-    ended_with(&compared(&place, &old, &slow, &["--threshold", "50%"]), 7, &["slower: REGRESSION", "REGRESSION: "]);
-    ended_with(&compared(&place, &old, &slow, &[]), 0, &["slower", "No threshold was given"]);
+    let (even, slow) = (paced(&place, &new, "even", 50), paced(&place, &new, "slow", 1));
+    ended_with(&compared(&place, &even, &slow, &["--threshold", "50%"]), 7, &["slower: REGRESSION", "REGRESSION: "]);
+    ended_with(&compared(&place, &even, &slow, &[]), 0, &["slower", "No threshold was given"]);
+
+    change_json(&slow.join("trials/0001/trial.json"), |record| {
+        record["driver"]["kinds"][0]["committed"] = 500_000.into();
+    });
+    let told = ["the record disagrees with itself", "trial 1", "new, 2 trials"];
+    ended_with(&compared(&place, &even, &slow, &["--threshold", "50%"]), 8, &told);
 
     std::fs::remove_file(slow.join("trials/0001/trial.json")).unwrap();
     std::fs::remove_file(slow.join("trials/0002/trial.json")).unwrap();
-    ended_with(&compared(&place, &new, &slow, &["--threshold", "50%"]), 8, &["too few trials", "NOT TOLD"]);
+    ended_with(&compared(&place, &even, &slow, &["--threshold", "50%"]), 8, &["too few trials", "NOT TOLD"]);
 
     let other = copy(&new, &place.folder.path().join("other"));
     change_json(&other.join("plan.json"), |plan| plan["cells"][0]["settings"]["workload"]["warehouses"] = 7.into());

@@ -7,8 +7,9 @@ mod summary;
 
 use crate::arguments::{DriveOptions, Step};
 use crate::commands::workload;
-use crate::display::{print, say};
+use crate::display::{self, print, say};
 use crate::exit::{Ended, Exit};
+use crate::host;
 use agent::{loading, tables};
 use anyhow::{Context, Result};
 use driver::plan::{Control, DriveError, DrivePlan, Driven, Seen};
@@ -16,11 +17,12 @@ use engines::admin::Admin;
 use engines::server::Endpoint;
 use live::{Interval, Line};
 use record::check::{Finding, Moment};
+use record::folder::RecordError;
+use record::interval_file::IntervalFile;
 use serde_json::{Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -40,6 +42,11 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     }
     let endpoint = address::found(&options.url)?;
     file_is_there(&endpoint, &options.steps)?;
+    // The server may be anywhere, so nothing is waited for; runs on this host wait for us.
+    let (_turn, beside) = match host::queue()?.try_turn()? {
+        Ok(turn) => (Some(turn), None),
+        Err(holder) => (None, Some(format!("{holder} measures on this host, too: they disturb each other"))),
+    };
     let interrupt = Interrupt::listen()?;
     let mut drive = Drive {
         options,
@@ -52,6 +59,8 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         driven: None,
         loaded: false,
         findings: Vec::new(),
+        beside,
+        invalid: None,
         exit: Exit::Done,
     };
     drive.tell(
@@ -61,13 +70,21 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
             "plan": drive.plan,
         }),
     );
+    if let Some(beside) = &drive.beside {
+        say(&format!("warning: {beside}"));
+    }
     for step in &options.steps {
-        drive.step(*step)?;
+        match drive.step(*step) {
+            Ok(()) => {}
+            // What was driven is kept and told, whatever became of the steps after it.
+            Err(error) if drive.driven.is_some() => return drive.conclude(Some(&error)),
+            Err(error) => return Err(error),
+        }
         if drive.exit == Exit::Interrupted {
             break;
         }
     }
-    drive.conclude()
+    drive.conclude(None)
 }
 
 /// Opening a file that is not there would make one.
@@ -121,8 +138,14 @@ struct Drive<'a> {
     /// Nothing was driven since the tables were filled.
     loaded: bool,
     findings: Vec<Finding>,
+    /// Who else measures on this host.
+    beside: Option<String>,
+    /// Why what was driven is no measurement.
+    invalid: Option<String>,
     exit: Exit,
 }
+
+type Series = Result<IntervalFile, RecordError>;
 
 impl Drive<'_> {
     /// To people on standard error, to programs on standard output.
@@ -223,22 +246,12 @@ impl Drive<'_> {
         if self.options.steps.contains(&Step::Check) {
             self.before = Some(self.dataset().state(admin.as_mut()).context("reading the data before the run")?);
         }
-        let kinds = self.workload.kinds();
-        say(&Line::heading(kinds));
-        let mut interval = Interval::new(kinds, self.interval_s);
-        let show = |line: &Line| self.tell(&line.text(kinds), &line.json());
-        self.interrupt.driving.store(true, Ordering::Relaxed);
-        let driven =
-            driver::drive_endpoint(&self.workload, &self.endpoint, &self.plan, &self.interrupt.stop, &mut |seen| {
-                if let Seen::Second(second) = seen
-                    && let Some(line) = interval.take(second)
-                {
-                    show(&line);
-                }
-            });
-        self.interrupt.driving.store(false, Ordering::Relaxed);
-        if let Some(line) = interval.line() {
-            show(&line);
+        let series = self.begin_series()?;
+        let (driven, series) = self.drive_and_show(series);
+        let series = series.filter(|_| driven.is_ok());
+        if let (Err(_), Some(folder)) = (&driven, &self.options.record) {
+            // Nothing is kept in it, and the next call is to make it. One that holds something stays.
+            let _ = std::fs::remove_dir(folder);
         }
         let mut driven = match driven {
             Ok(driven) => driven,
@@ -251,16 +264,67 @@ impl Drive<'_> {
         };
         let placement = if self.in_process() { "inside" } else { "outside" };
         placement.clone_into(&mut driven.facts.placement);
+        self.judge(&driven);
         say(&summary::text(&driven));
-        if driven.stopped {
-            self.exit = Exit::Interrupted;
-        } else if let Some(why) = trial::validity::why_invalid(&driven.facts, self.in_process()) {
-            say(&format!("invalid: {why}"));
-            self.exit = Exit::TrialsFailed;
-        }
+        let unended: Vec<_> = driven.unended().cloned().collect();
         self.loaded = false;
         self.driven = Some(driven);
-        Ok(())
+        if let Some(series) = series {
+            series?.finish(&unended)?;
+        }
+        // Whoever stops a later step by force has the run all the same.
+        self.keep_run(&self.result())
+    }
+
+    /// The file of the measured series, if a record is kept.
+    fn begin_series(&self) -> Result<Option<Series>> {
+        let Some(folder) = &self.options.record else { return Ok(None) };
+        std::fs::create_dir_all(folder).with_context(|| format!("making {}", folder.display()))?;
+        let kinds = self.workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
+        Ok(Some(Ok(IntervalFile::begin(&folder.join("intervals.hlog"), kinds)?)))
+    }
+
+    /// Drives, tells a line for each interval, and writes each second down.
+    fn drive_and_show(&self, mut series: Option<Series>) -> (Result<Driven, DriveError>, Option<Series>) {
+        let kinds = self.workload.kinds();
+        say(&Line::heading(kinds));
+        let mut interval = Interval::new(kinds, self.interval_s);
+        let show = |line: &Line| self.tell(&line.text(kinds), &line.json());
+        self.interrupt.driving.store(true, Ordering::Relaxed);
+        let driven =
+            driver::drive_endpoint(&self.workload, &self.endpoint, &self.plan, &self.interrupt.stop, &mut |seen| {
+                let Seen::Second(second) = seen else { return };
+                if let Some(Ok(file)) = &mut series
+                    && let Err(error) = file.second(&second.interval)
+                {
+                    series = Some(Err(error));
+                }
+                if let Some(line) = interval.take(second) {
+                    show(&line);
+                }
+            });
+        self.interrupt.driving.store(false, Ordering::Relaxed);
+        if let Some(line) = interval.line() {
+            show(&line);
+        }
+        (driven, series)
+    }
+
+    /// Says what is wrong with the run before any of its numbers.
+    fn judge(&mut self, driven: &Driven) {
+        for warning in trial::validity::warnings(&driven.facts, &driven.seconds) {
+            say(&format!("warning: {warning}"));
+        }
+        if let Some(why) = &driven.broke_off {
+            say(&format!("broken off: {why}; what follows is of the time until then"));
+            self.exit = Exit::TrialsFailed;
+        } else if driven.stopped {
+            self.exit = Exit::Interrupted;
+        } else if let Some(invalid) = trial::validity::invalid(&driven.facts) {
+            say(&format!("invalid: {}", invalid.why));
+            self.exit = if invalid.by_failures { Exit::Refusing } else { Exit::TrialsFailed };
+            self.invalid = Some(invalid.why);
+        }
     }
 
     fn in_process(&self) -> bool {
@@ -272,6 +336,9 @@ impl Drive<'_> {
             DriveError::Connect { index, of, source } => {
                 let Ended { message, .. } = address::refused(&self.endpoint, &source);
                 Ended::bad_input(format!("session {index} of {of} could not be opened: {message}")).into()
+            }
+            DriveError::AllFail { .. } => {
+                Ended { exit: Exit::Refusing, message: format!("{}: {error}", self.endpoint) }.into()
             }
             other => anyhow::Error::new(other).context(self.endpoint.to_string()),
         }
@@ -309,29 +376,59 @@ impl Drive<'_> {
             .into())
     }
 
-    fn conclude(self) -> Result<Exit> {
-        let mut result = json!({ "event": "result", "exit": self.exit.code() });
-        if let (Some(result), Some(driven)) = (result.as_object_mut(), &self.driven) {
-            result.extend(summary::of(driven));
+    /// Tells and keeps the result; `failed` is what became of a step after the run.
+    fn conclude(mut self, failed: Option<&anyhow::Error>) -> Result<Exit> {
+        if let Some(error) = failed {
+            display::error(error);
+            if self.exit == Exit::Done {
+                // It was no bad input: a run was begun, and ended.
+                self.exit = if Exit::after(error) == Exit::Host { Exit::Host } else { Exit::Failed };
+            }
         }
-        if let Some(folder) = &self.options.record {
-            self.keep(folder, &result).with_context(|| format!("keeping the record in {}", folder.display()))?;
+        let mut result = self.result();
+        if let Some(error) = failed {
+            result["failed"] = json!(format!("{error:#}"));
+        }
+        let kept = self.keep_run(&result).and_then(|()| self.keep_findings());
+        if let Err(error) = &kept {
+            result["exit"] = json!(Exit::after(error).code());
         }
         if self.options.json {
             print(&format!("{result}\n"));
         }
-        Ok(self.exit)
+        kept.map(|()| self.exit)
+    }
+
+    fn result(&self) -> Value {
+        let mut result = json!({ "event": "result", "exit": self.exit.code() });
+        if let Some(beside) = &self.beside {
+            result["beside"] = json!(beside);
+        }
+        if let Some(why) = &self.invalid {
+            result["invalid"] = json!(why);
+        }
+        if let (Some(result), Some(driven)) = (result.as_object_mut(), &self.driven) {
+            result.extend(summary::of(driven));
+        }
+        result
     }
 
     /// The files of a trial, as far as there are any without a study.
-    fn keep(&self, folder: &Path, result: &Value) -> Result<()> {
-        std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join("result.json"), serde_json::to_vec_pretty(result)?)?;
-        std::fs::write(folder.join("findings.json"), serde_json::to_vec_pretty(&self.findings)?)?;
-        if let Some(driven) = &self.driven {
-            std::fs::write(folder.join("intervals.hlog"), record::hlog::write(&driven.measured)?)?;
-        }
-        Ok(())
+    fn keep_run(&self, result: &Value) -> Result<()> {
+        let Some(folder) = &self.options.record else { return Ok(()) };
+        let keep = || -> Result<()> {
+            std::fs::create_dir_all(folder)?;
+            std::fs::write(folder.join("result.json"), serde_json::to_vec_pretty(result)?)?;
+            Ok(())
+        };
+        keep().with_context(|| format!("keeping the record in {}", folder.display()))
+    }
+
+    fn keep_findings(&self) -> Result<()> {
+        let Some(folder) = &self.options.record else { return Ok(()) };
+        let file = folder.join("findings.json");
+        std::fs::write(&file, serde_json::to_vec_pretty(&self.findings)?)
+            .with_context(|| format!("keeping {}", file.display()))
     }
 }
 

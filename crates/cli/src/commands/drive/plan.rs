@@ -10,6 +10,9 @@ use std::time::Duration;
 /// Sessions that terminals or arrivals share unless it is said how many; as in a study.
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
+/// A server that is restarted, or takes over from another, is back by then.
+const AWAY_LIMIT_MS: u64 = 60_000;
+
 pub fn decided(options: &DriveOptions) -> Result<DrivePlan, Ended> {
     let table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
         let named = problems.into_iter().map(|problem| settings::Problem {
@@ -47,6 +50,7 @@ pub fn decided(options: &DriveOptions) -> Result<DrivePlan, Ended> {
         seed: options.seed,
         retries: options.retries,
         together: None,
+        away_limit_ms: AWAY_LIMIT_MS,
     })
 }
 

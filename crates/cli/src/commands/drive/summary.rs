@@ -1,7 +1,7 @@
 //! What a run was, once it is over: totals and latencies of each kind, and the driver about itself.
 
 use super::live::milliseconds;
-use analysis::latency::{Counts, measured_counts};
+use analysis::latency::{Counts, counts_of_kind};
 use driver::plan::Driven;
 use record::check::{Finding, Verdict};
 use record::intervals::Span;
@@ -30,7 +30,7 @@ pub fn text(driven: &Driven) -> String {
         "kind", "committed", "rolled back", "failed", "retries", "/s", "p50 ms", "p95 ms", "p99 ms", "max ms"
     );
     for (kind, index) in facts.kinds.iter().zip(0..) {
-        let response = measured_counts(&driven.measured, index, Span::Response);
+        let response = counts_of_kind(driven.latencies.iter(), index, Span::Response);
         let rate = if seconds > 0.0 { kind.finished() as f64 / seconds } else { 0.0 };
         let spans = [response.quantile(0.5), response.quantile(0.95), response.quantile(0.99), response.longest()];
         let spans = spans.map(|value| value.map_or_else(|| "–".to_owned(), milliseconds));
@@ -61,8 +61,7 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
     let _ = write!(text, "driver: {} sessions on {} threads", facts.sessions, facts.shards);
     if facts.work.statements > 0 {
         let each_us = testimony.cpu_ns as f64 / facts.work.statements as f64 / 1000.0;
-        let in_process = facts.extra.get("in_process").and_then(Value::as_bool).unwrap_or_default();
-        let whose = if in_process { ", the database's own with it," } else { "" };
+        let whose = if facts.in_process { ", the database's own with it," } else { "" };
         let (each, statements) = (decimal(each_us, 1), count(facts.work.statements));
         let _ = write!(text, ", {each} µs of CPU{whose} for each of {statements} statements");
     }
@@ -79,9 +78,19 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
         let _ =
             writeln!(text, "queue for sessions: longest {longest}, turned away {turned_away}, left at the end {left}");
     }
-    let extra = |name: &str| facts.extra.get(name).and_then(Value::as_u64).filter(|value| *value > 0);
-    if let Some(lost) = extra("sessions_lost") {
-        let _ = writeln!(text, "sessions lost: {lost}, opened again: {}", extra("sessions_reopened").unwrap_or(0));
+    let losses = facts.losses;
+    if losses.lost > 0 {
+        let (lost, reopened, longest) = (losses.lost, losses.reopened, decimal(losses.longest_ms as f64 / 1e3, 1));
+        let _ = writeln!(text, "sessions lost: {lost}, opened again: {reopened}, longest time without: {longest} s");
+    }
+    if let Some(deferred) = facts.deferred {
+        let (done, queued) = (count(deferred.done), count(deferred.queued));
+        let (before, after) = (deferred.sessions_at_start, deferred.sessions_at_end);
+        let _ = writeln!(
+            text,
+            "deferred: {done} of {queued} done by {after} background sessions ({before} at the start), longest queue {}",
+            count(deferred.longest_queue)
+        );
     }
     let mut errors: Vec<_> = facts.errors.iter().collect();
     errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
@@ -121,7 +130,7 @@ pub fn of(driven: &Driven) -> Map<String, Value> {
         })
     };
     let latency = driven.facts.kinds.iter().zip(0..).map(|(kind, index)| {
-        let of = |span| spread(&measured_counts(&driven.measured, index, span));
+        let of = |span| spread(&counts_of_kind(driven.latencies.iter(), index, span));
         (kind.kind.clone(), json!({ "response": of(Span::Response), "service": of(Span::Service) }))
     });
     Map::from_iter([
@@ -129,5 +138,6 @@ pub fn of(driven: &Driven) -> Map<String, Value> {
         ("latency".to_owned(), Value::Object(latency.collect())),
         ("driver".to_owned(), json!(driven.facts)),
         ("stopped".to_owned(), json!(driven.stopped)),
+        ("broke_off".to_owned(), json!(driven.broke_off)),
     ])
 }

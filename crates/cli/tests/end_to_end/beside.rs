@@ -1,0 +1,68 @@
+//! Two at once: two calls that go on with the same run, and two runs that measure on the same host.
+
+use crate::running::Running;
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use record::event::Event;
+use record::folder::read_events;
+use record::trial::Outcome;
+use rustix::process::Signal;
+
+#[test]
+fn a_run_that_goes_on_is_not_gone_on_with_but_reported() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&study("sqlite", "512MiB", ""));
+    let mut first = Running::begin(&place, &["run", "study.toml"]);
+    first.until(": measure");
+    let run = place.run_folder();
+    let second = place.bakeoff(&["run", "study.toml", "--resume"]);
+    let told = text(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{told}");
+    assert!(told.contains(&format!("--resume: process {} has been working in runs/", first.id())), "{told}");
+    assert!(told.contains("bakeoff report runs/"), "{told}");
+    let report = place.bakeoff(&["report", run.to_str().unwrap()]);
+    assert_eq!(report.status.code(), Some(0), "{}", text(&report.stderr));
+    let (code, told) = first.end();
+    assert_eq!(code, Some(0), "{told}");
+    let ended = read_events(&run.join("events.jsonl")).unwrap().into_iter();
+    let ended = ended.filter(|stamped| matches!(stamped.event, Event::TrialEnded { .. })).count();
+    assert_eq!(ended, 2, "each trial was run once");
+    assert_eq!(
+        place.bakeoff(&["run", "study.toml", "--resume"]).status.code(),
+        Some(0),
+        "the lock went with its holder"
+    );
+}
+
+#[test]
+fn the_second_run_of_a_host_waits_for_the_first_and_says_so() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let short = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
+    let place = Place::new(&short);
+    let mut first = Running::begin(&place, &["run", "study.toml"]);
+    first.until(": measure");
+    let waits = format!("waiting for another bakeoff (process {})", first.id());
+    let impatient = Place::behind(&place, &short);
+    let mut stopped = Running::begin(&impatient, &["run", "study.toml"]);
+    stopped.until(&waits);
+    // A shell that starts tests in the background has them ignore Ctrl-C.
+    stopped.strike(Signal::TERM);
+    assert_eq!(stopped.end().0, None, "the wait ends as any program does");
+    assert!(!impatient.folder.path().join("runs").exists(), "something was begun");
+    let behind = Place::behind(&place, &short);
+    let mut second = Running::begin(&behind, &["run", "study.toml"]);
+    second.until(&waits);
+    // However the first ends.
+    first.strike(Signal::KILL);
+    first.end();
+    let (code, told) = second.end();
+    assert_eq!(code, Some(0), "{told}");
+    assert_eq!(behind.record().trials[0].record.outcome, Outcome::Completed);
+    let events = read_events(&behind.run_folder().join("events.jsonl")).unwrap();
+    let waited = |event: &Event| matches!(event, Event::Warning { text } if text.starts_with("waited "));
+    assert!(events.iter().any(|stamped| waited(&stamped.event)), "{events:?}");
+}

@@ -1,0 +1,195 @@
+//! A server that hangs, restarts, refuses or forgets while `bakeoff drive` drives it.
+
+use super::Stopped;
+use crate::drive::Database;
+use crate::running::{Running, below, command_line};
+use crate::setting::text;
+use rustix::process::Signal;
+use serde_json::Value;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const ONE_WAREHOUSE: [&str; 4] = ["--set", "warehouses=1", "--set", "delivery=inline"];
+
+/// A PostgreSQL server with the tables of order-entry in it.
+fn loaded() -> Option<Database> {
+    let database = Database::new("{}")?;
+    let url = database.url("?sslmode=disable");
+    let arguments = [&["drive", "order-entry", &url], &ONE_WAREHOUSE[..], &["--steps", "load"]].concat();
+    let output = database.bakeoff(&arguments).output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    Some(database)
+}
+
+/// Four clients for six seconds after a second of warm-up, and `more`.
+fn begun(database: &Database, url: &str, more: &[&str]) -> Running {
+    begun_for("6s", database, url, more)
+}
+
+fn begun_for(time: &str, database: &Database, url: &str, more: &[&str]) -> Running {
+    let clients = ["--clients", "4", "--warmup", "1s", "--time", time, "--record", "kept"];
+    let mut running =
+        Running::of(database.bakeoff(&[&["drive", "order-entry", url], &ONE_WAREHOUSE[..], &clients, more].concat()));
+    running.until(" 3 s ");
+    running
+}
+
+/// What was kept of the run.
+fn result(database: &Database) -> Value {
+    let kept = std::fs::read(database.folder.path().join("kept/result.json")).expect("the run's result is kept");
+    serde_json::from_slice(&kept).unwrap()
+}
+
+#[test]
+fn a_server_that_hangs_is_no_result() {
+    let Some(database) = loaded() else { return };
+    let running = begun(&database, &database.url("?sslmode=disable"), &[]);
+    let server = database.server.process();
+    let frozen = Stopped::all([vec![server], below(server)].concat());
+    let (code, told) = running.end();
+    drop(frozen);
+    assert_eq!(code, Some(4), "{told}");
+    assert!(
+        told.contains("invalid: the database hung: 4 transactions never ended, the oldest had waited for"),
+        "{told}"
+    );
+    assert!(told.contains("nothing was done for"), "{told}");
+    let (told_at, numbers_at) = (told.find("invalid:"), told.find("p50 ms     p95"));
+    assert!(
+        told_at < told.rfind("NOPM") && numbers_at.is_none_or(|at| told_at < Some(at)),
+        "above the numbers: {told}"
+    );
+    let result = result(&database);
+    let slowest =
+        result["latency"].as_object().unwrap().values().filter_map(|kind| kind["response"]["max_us"].as_u64());
+    assert!(slowest.max() > Some(10_000_000), "their time so far is in the percentiles: {result}");
+}
+
+#[test]
+fn a_backend_that_hangs_is_no_result() {
+    let Some(database) = loaded() else { return };
+    let running = begun(&database, &database.url("?sslmode=disable"), &[]);
+    let frozen = Stopped::all(vec![busy_backend(&database)]);
+    let (code, told) = running.end();
+    drop(frozen);
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("invalid: the database hung: ") && told.contains(" never ended"), "{told}");
+}
+
+/// One that is in a transaction. What a backend does stands at the end of its command line.
+fn busy_backend(database: &Database) -> u32 {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    loop {
+        let is_busy = |process: &u32| {
+            let words = command_line(*process);
+            words.starts_with("postgres: ") && words.contains("127.0.0.1") && !words.contains(") idle\0")
+        };
+        let busy = below(database.server.process()).into_iter().find(|process| is_busy(process));
+        if let Some(process) = busy {
+            return process;
+        }
+        assert!(Instant::now() < deadline, "no backend is busy");
+    }
+}
+
+/// PostgreSQL ends all sessions and repairs itself when one of its processes is killed.
+#[test]
+fn a_server_that_restarts_costs_its_time_and_not_the_result() {
+    let Some(database) = loaded() else { return };
+    // How long it repairs itself depends on what else this host does.
+    let running = begun_for("20s", &database, &database.url("?sslmode=disable"), &[]);
+    crate::running::send(busy_backend(&database), Signal::KILL);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("invalid: 4 sessions were lost, and 4 opened again") && told.contains(" NOPM "), "{told}");
+    let result = result(&database);
+    assert!(result["throughput"].as_f64() > Some(0.0), "{result}");
+    assert_eq!((&result["driver"]["losses"]["lost"], &result["driver"]["measured_ms"]), (&4.into(), &20_000.into()));
+    let log = std::fs::read(database.folder.path().join("kept/intervals.hlog")).unwrap();
+    assert_eq!(record::hlog::read(&log[..]).unwrap().intervals.len(), 21, "every second is there");
+}
+
+#[test]
+fn a_workload_of_which_half_is_refused_has_a_code_of_its_own() {
+    let Some(database) = loaded() else { return };
+    let mut admin = engines::catalog::admin(&database.server.report().endpoint).unwrap();
+    let refuse = "CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS \
+                  $$ BEGIN IF random() < 0.5 THEN RAISE EXCEPTION 'not today'; END IF; RETURN NEW; END $$";
+    admin.script(refuse).unwrap();
+    admin.script("CREATE TRIGGER refuse BEFORE INSERT ON order_line FOR EACH ROW EXECUTE FUNCTION refuse()").unwrap();
+    let (code, told) = begun(&database, &database.url("?sslmode=disable"), &[]).end();
+    assert_eq!(code, Some(9), "{told}");
+    assert!(told.contains("transactions of kind new-order failed") && told.contains("not today"), "{told}");
+    assert_eq!(result(&database)["exit"], 9);
+}
+
+/// One commit of ten becomes a rollback on its way, and the client is told that it was done.
+#[test]
+fn commits_that_are_dropped_in_secret_are_found() {
+    let Some(database) = loaded() else { return };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let (server, commits) = (database.port, Arc::new(AtomicU32::new(0)));
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            let (server, commits) = (TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap(), Arc::clone(&commits));
+            for stream in [&client, &server] {
+                stream.set_nodelay(true).unwrap();
+            }
+            let (answers, asker) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+            let dropped = Arc::new(AtomicU32::new(0));
+            let lies = Arc::clone(&dropped);
+            thread::spawn(move || pretending(answers, asker, &lies));
+            thread::spawn(move || forgetful(client, server, &commits, &dropped));
+        }
+    });
+    let url = database.url("?sslmode=disable").replace(&format!(":{}/", database.port), &format!(":{port}/"));
+    let (code, told) = begun(&database, &url, &["--steps", "run,check"]).end();
+    assert_eq!(code, Some(6), "{told}");
+    assert!(told.contains("VIOLATED"), "{told}");
+}
+
+/// Hands on what a client sends, but makes of some requests to commit a request to roll back.
+fn forgetful(mut client: TcpStream, mut server: TcpStream, commits: &AtomicU32, dropped: &AtomicU32) -> Option<()> {
+    let mut length = [0; 4];
+    // The first message has no tag.
+    client.read_exact(&mut length).ok()?;
+    let mut body = vec![0; u32::from_be_bytes(length) as usize - 4];
+    client.read_exact(&mut body).ok()?;
+    server.write_all(&[&length[..], &body].concat()).ok()?;
+    while let Some((head, mut body)) = message(&mut client) {
+        // A portal without a name, and the third and fourth statements that a session prepares: COMMIT and ROLLBACK.
+        let is_commit = head[0] == b'B' && body.starts_with(b"\0s2\0");
+        if is_commit && commits.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
+            body[2] = b'3';
+            dropped.fetch_add(1, Ordering::Relaxed);
+        }
+        server.write_all(&[&head[..], &body].concat()).ok()?;
+    }
+    server.shutdown(Shutdown::Both).ok()
+}
+
+/// Hands on what the server answers, and says that it committed where it was made to roll back.
+fn pretending(mut server: TcpStream, mut client: TcpStream, dropped: &AtomicU32) -> Option<()> {
+    while let Some((mut head, mut body)) = message(&mut server) {
+        if head[0] == b'C' && body == b"ROLLBACK\0" && dropped.swap(0, Ordering::Relaxed) > 0 {
+            body = b"COMMIT\0".to_vec();
+            head[4] = 4 + 7;
+        }
+        client.write_all(&[&head[..], &body].concat()).ok()?;
+    }
+    client.shutdown(Shutdown::Both).ok()
+}
+
+/// A message with its tag and length.
+fn message(from: &mut TcpStream) -> Option<([u8; 5], Vec<u8>)> {
+    let mut head = [0; 5];
+    from.read_exact(&mut head).ok()?;
+    let mut body = vec![0; u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize - 4];
+    from.read_exact(&mut body).ok()?;
+    Some((head, body))
+}

@@ -1,0 +1,77 @@
+//! The load generator, or the machine that it runs in, stands still: what it then measures is its own sleep.
+
+use super::{Stopped, for_a_while, named};
+use crate::running::Running;
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing};
+use record::trial::Outcome;
+use std::process::Command;
+use std::time::Duration;
+
+/// A stop that hits half of a window.
+const STOP: Duration = Duration::from_secs(4);
+
+/// One trial of one contender with a window of eight seconds.
+fn one_trial(platform: &str) -> Place {
+    let study = study("sqlite", "384MiB", "").replace("blocks = 2", "blocks = 1");
+    let study = study.replace("measure = \"3s\"", "measure = \"8s\"");
+    Place::new(&study.replace("{ kind = \"native\" }", platform))
+}
+
+/// Stops the process of this name in the middle of the window; says what became of the trial.
+fn stopped_in_the_window(platform: &str, words: &str) -> String {
+    let place = one_trial(platform);
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    running.until(": measure");
+    let victims = named(running.id(), words);
+    assert!(!victims.is_empty(), "no {words}:\n{}", running.told);
+    for_a_while(Duration::from_secs(1));
+    let stopped = Stopped::all(victims);
+    for_a_while(STOP);
+    drop(stopped);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    let Outcome::Invalid { why } = &place.record().trials[0].record.outcome else {
+        panic!("{:?}", place.record().trials[0].record.outcome);
+    };
+    why.clone()
+}
+
+#[test]
+fn an_agent_that_stands_still_is_no_result() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let why = stopped_in_the_window("{ kind = \"native\" }", "/run/bakeoff/agent\0agent\0");
+    assert!(why.starts_with("the load generator stood still for"), "{why}");
+}
+
+#[test]
+fn a_guest_that_stands_still_is_no_result() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let why = stopped_in_the_window("{ kind = \"qemu\", accelerator = \"tcg\" }", "qemu-system");
+    assert!(why.starts_with("the load generator stood still for"), "{why}");
+}
+
+#[test]
+fn a_driver_that_stands_still_is_no_result() {
+    let folder = tempfile::tempdir().unwrap();
+    let drive = |more: &[&str]| {
+        let small = ["--set", "tables=1", "--set", "table_size=500", "--warmup", "1s", "--time", "6s"];
+        let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
+        command.args([&["drive", "sysbench-oltp", "sqlite:shop.db"], &small[..], more].concat());
+        command.current_dir(folder.path()).env("HOME", folder.path());
+        command
+    };
+    assert!(drive(&["--steps", "load"]).output().unwrap().status.success());
+    let mut running = Running::of(drive(&["--json"]));
+    running.until(" 2 s ");
+    let stopped = Stopped::all(vec![running.id()]);
+    for_a_while(Duration::from_secs(3));
+    drop(stopped);
+    let (code, told) = running.end();
+    assert_eq!(code, Some(4), "{told}");
+    assert!(told.contains("invalid: the load generator stood still for"), "{told}");
+}

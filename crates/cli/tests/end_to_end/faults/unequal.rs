@@ -1,0 +1,167 @@
+//! What hits one contender and not the other, or a part of a window: other load, less CPU, other data, a wrong clock.
+
+use super::{for_a_while, named};
+use crate::running::{Running, send};
+use crate::runs::study;
+use crate::setting::{Place, has_qemu, missing, text};
+use engines::server::Endpoint;
+use record::trial::Outcome;
+use rustix::process::Signal;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
+
+/// Somebody else's work on the host.
+struct Hog(Vec<Child>);
+
+impl Hog {
+    fn begin() -> Self {
+        let spin = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        Self(vec![spin(), spin()])
+    }
+}
+
+impl Drop for Hog {
+    fn drop(&mut self) {
+        for spinning in &mut self.0 {
+            let _ = spinning.kill();
+            let _ = spinning.wait();
+        }
+    }
+}
+
+#[test]
+fn load_beside_one_contender_only_is_told() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let place = Place::new(&study("sqlite", "512MiB", OTHER));
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    let mut hog = None;
+    while let Some(line) = running.next_line() {
+        if line.contains("other") && line.contains(": warm up") {
+            hog = Some(Hog::begin());
+        } else if line.contains(": check") {
+            hog = None;
+        }
+    }
+    assert!(hog.is_none());
+    let (_, told) = running.end();
+    assert!(warned_of(&place, "of the host's CPU time beside other and"), "{told}");
+}
+
+/// Whether the report begins with a warning that has these words.
+fn warned_of(place: &Place, words: &str) -> bool {
+    let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
+    let analysis: serde_json::Value = serde_json::from_slice(&analysis).unwrap();
+    let warnings = analysis["warnings"].as_array().expect("warnings");
+    warnings.iter().any(|warning| warning["text"].as_str().is_some_and(|text| text.contains(words)))
+}
+
+/// From the middle of the window on the agent gets a quarter of the time.
+#[test]
+fn less_cpu_in_the_second_half_of_a_window_is_told() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let study = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
+    let place = Place::new(&study.replace("measure = \"3s\"", "measure = \"10s\""));
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    running.until(": measure");
+    let agent = named(running.id(), "/run/bakeoff/agent\0agent\0");
+    let slice = Duration::from_millis(40);
+    for_a_while(Duration::from_secs(5));
+    let begun = Instant::now();
+    while begun.elapsed() < Duration::from_secs(6) {
+        for (signal, span) in [(Signal::STOP, 3 * slice), (Signal::CONT, slice)] {
+            for process in &agent {
+                send(*process, signal);
+            }
+            for_a_while(span);
+        }
+    }
+    let (code, told) = running.end();
+    // If this test itself gets no CPU in time, one of its stops is long enough to be told as what it is.
+    let stood_still = code == Some(4) && told.contains("the load generator stood still");
+    assert!(stood_still || code == Some(0), "{told}");
+    assert!(stood_still || warned_of(&place, "of the first half's throughput in the second half"), "{told}");
+}
+
+/// An item gets another price in the cached data once the first trial has its clone; the second contender's begins with that.
+#[test]
+fn data_that_is_changed_for_one_contender_are_found() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let study = study("sqlite", "512MiB", OTHER).replace("blocks = 2", "blocks = 1");
+    let place = Place::apart(&study, "micro");
+    let mut running = Running::begin(&place, &["run", "study.toml"]);
+    running.until(": start");
+    change_a_price(place.cache());
+    let (code, told) = running.end();
+    assert_eq!(code, Some(6), "{told}");
+    let run = place.record();
+    let wrong: Vec<bool> =
+        run.trials.iter().map(|trial| trial.findings.iter().any(record::check::Finding::is_violated)).collect();
+    assert_eq!(wrong.iter().filter(|wrong| **wrong).count(), 1, "{wrong:?}");
+    assert!(told.contains("item"), "{told}");
+}
+
+fn change_a_price(cache: &Path) {
+    let mut disks = std::fs::read_dir(cache.join("data")).unwrap().flatten().map(|entry| entry.path().join("disk.img"));
+    let image = disks.find(|path| path.exists()).expect("a loaded disk");
+    let folder = tempfile::tempdir().unwrap();
+    let debugfs = |requests: &str| {
+        let script = folder.path().join("requests");
+        std::fs::write(&script, requests).unwrap();
+        let output = Command::new("debugfs").args(["-w", "-f"]).args([&script, &image]).output().unwrap();
+        assert!(output.status.success(), "{}", text(&output.stderr));
+    };
+    let file = folder.path().join("bakeoff.db");
+    debugfs(&format!("dump /sqlite/bakeoff.db {}\n", file.display()));
+    let endpoint = Endpoint::Sqlite {
+        file: file.clone(),
+        synchronous: "full".to_owned(),
+        cache_bytes: 1 << 20,
+        busy_timeout_ms: 1000,
+        wal_autocheckpoint_pages: 1000,
+    };
+    let mut admin = engines::catalog::admin(&endpoint).unwrap();
+    admin.script("UPDATE item SET i_price = i_price + 1 WHERE i_id = 7").unwrap();
+    drop(admin);
+    debugfs(&format!("cd /sqlite\nrm bakeoff.db\nwrite {} bakeoff.db\n", file.display()));
+}
+
+/// QEMU counts instructions instead of time, so the guest's clock runs as fast as it computes.
+#[test]
+fn a_guest_whose_clock_runs_wrong_is_not_measured() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let study = study("sqlite", "384MiB", "").replace("blocks = 2", "blocks = 1");
+    let place = Place::new(&study.replace("{ kind = \"native\" }", "{ kind = \"qemu\", accelerator = \"tcg\" }"));
+    let wrapper = place.temporary().join("qemu-system-x86_64");
+    let real = which("qemu-system-x86_64");
+    // With one thread for all vCPUs, which counting asks for.
+    let script = format!(
+        "#!/bin/bash\nwords=()\nfor word in \"$@\"; do words+=(\"${{word/thread=multi/thread=single}}\"); done\n\
+         exec {real} \"${{words[@]}}\" -icount shift=6,sleep=off\n"
+    );
+    std::fs::write(&wrapper, script).unwrap();
+    std::fs::set_permissions(&wrapper, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = std::env::var("PATH").unwrap_or_default();
+    let mut command = place.command(&["run", "study.toml"]);
+    let output = command.env("PATH", format!("{}:{path}", place.temporary().display())).output().unwrap();
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    let outcome = place.record().trials[0].record.outcome.clone();
+    let (Outcome::Invalid { why } | Outcome::Failed { why, .. }) = &outcome else { panic!("{outcome:?}") };
+    assert!(why.contains("the machine's clock"), "{why}");
+}
+
+fn which(program: &str) -> String {
+    text(&Command::new("sh").args(["-c", &format!("command -v {program}")]).output().unwrap().stdout).trim().to_owned()
+}
