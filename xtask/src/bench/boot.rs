@@ -126,7 +126,7 @@ impl Guest {
             "request": "start-server",
             "engine": { "kind": "sqlite", "settings": settings },
             "shape": { "vcpus": 1, "memory_bytes": MEMORY_BYTES },
-            "port": null,
+            "listen": null,
         }))?;
         let settings = json!({ "warehouses": 1, "delivery": "deferred", "data_seed": 42 });
         let plan = json!({ "clients": 1, "shards": 1, "warmup_ms": 0, "measure_ms": 1000, "seed": 1, "retries": 3 });

@@ -52,13 +52,13 @@ impl Conversation {
 
     /// The first reply that satisfies `enough`, or the final one.
     pub fn ask_until(&mut self, request: &Value, enough: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
-        self.link.send(request)?;
+        self.link.ask(request)?;
         loop {
-            let reply: Value = self.link.receive(SILENCE_LIMIT)?;
+            let Some(reply) = self.link.receive::<Value>(SILENCE_LIMIT)? else { continue };
             match reply["reply"].as_str() {
                 Some("failed") => bail!("{request}: {}", reply["with"]),
                 _ if enough(&reply) => return Ok(reply),
-                Some("tick" | "progress" | "interval") => {}
+                Some("alive" | "ready" | "tick" | "progress" | "interval" | "looks" | "samples") => {}
                 _ => return Ok(reply),
             }
         }

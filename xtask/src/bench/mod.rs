@@ -12,6 +12,7 @@ mod load;
 mod postgres;
 mod ratio;
 mod rows;
+mod shards;
 mod sharing;
 mod statistics;
 mod study;
@@ -58,6 +59,11 @@ pub enum Race {
         #[arg(long, default_value = "")]
         only: String,
     },
+    /// Order-entry driven by one thread against eight, at 4, 48 and 200 clients: figures must agree
+    Shards {
+        #[arg(long, default_value_t = 5)]
+        blocks: u32,
+    },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
         #[arg(long, default_value_t = 40)]
@@ -86,6 +92,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
         Race::Driver { rounds, seconds, only } => driver::race(&ground()?, *rounds, *seconds, only),
+        Race::Shards { blocks } => shards::race(&ground()?, *blocks),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Statistics { studies } => statistics::simulate(root, *studies),

@@ -28,7 +28,7 @@ impl Server {
             "request": "start-server",
             "engine": { "kind": "postgres", "settings": { "profile": "sized", "isolation": "read committed" } },
             "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
-            "port": null,
+            "listen": null,
         }))?;
         let endpoint = &reply["with"]["endpoint"];
         let text = |key: &str| match &endpoint[key] {

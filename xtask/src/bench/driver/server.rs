@@ -56,7 +56,7 @@ impl Server {
             "request": "start-server",
             "engine": { "kind": product.kind(), "settings": defaults(ground, product)? },
             "shape": { "vcpus": VCPUS, "memory_bytes": MEMORY_BYTES },
-            "port": null,
+            "listen": null,
         }))?;
         let endpoint = &reply["with"]["endpoint"];
         let text = |key: &str| match &endpoint[key] {

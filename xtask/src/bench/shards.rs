@@ -1,0 +1,67 @@
+//! Whether order-entry's figures depend on how many threads drive it: one thread against eight, as a study of our own.
+//!
+//! Deliveries are deferred, so this is also whether enough is done in the background whatever the number of threads.
+
+use super::{Ground, study};
+use anyhow::Context;
+use serde_json::Value;
+
+const STUDY: &str = r#"
+question = "Do figures depend on the number of threads that drive?"
+seed     = 1
+blocks   = BLOCKS
+
+[machine]
+vcpus  = 2
+memory = "2GiB"
+disk   = { size = "8GiB" }
+
+[engine]
+kind = "postgres"
+
+[workload]
+kind       = "order-entry"
+warehouses = 10
+
+[load]
+warmup  = "5s"
+measure = "10s"
+
+[[contender]]
+name     = "one"
+baseline = true
+platform = { kind = "native" }
+set      = { "load.shards" = 1 }
+
+[[contender]]
+name     = "eight"
+platform = { kind = "native" }
+set      = { "load.shards" = 8 }
+
+[sweep]
+"load.clients" = [4, 48, 200]
+"#;
+
+pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
+    let run = study::run(ground, "shards", &STUDY.replace("BLOCKS", &blocks.to_string()))?;
+    let analysis = run.json("analysis.json")?;
+    let comparisons = analysis["comparisons"].as_array().context("the analysis has no comparisons")?;
+    for comparison in comparisons {
+        let ratio = &comparison["throughput"];
+        let number = |name: &str| {
+            ratio[name].as_f64().with_context(|| format!("no {name} in {ratio}; the run said:\n{}", run.said))
+        };
+        let (point, low, high) = (number("point")?, number("low")?, number("high")?);
+        let agrees = if low <= 1.0 && high >= 1.0 { "agree" } else { "DIFFER" };
+        let place = &comparison["coordinates"];
+        println!("{place}: eight threads did {point:.3} of one's (95 % interval {low:.3} to {high:.3}): they {agrees}");
+    }
+    for entry in std::fs::read_dir(run.folder.join("trials"))?.flatten() {
+        let trial: Value = serde_json::from_slice(&std::fs::read(entry.path().join("trial.json"))?)?;
+        if trial["outcome"]["outcome"] != "completed" {
+            println!("trial {} does not count: {}", trial["id"], trial["outcome"]);
+        }
+    }
+    println!("run: {}", run.folder.display());
+    Ok(())
+}
