@@ -104,7 +104,7 @@ fn something_to_do(pacing: Pacing) -> Result<(), DriveError> {
     if is_zero { Err(DriveError::Nothing(what)) } else { Ok(()) }
 }
 
-/// At most one thread for each CPU the driver may use and for each session.
+/// One thread for each CPU the driver may use, unless told otherwise; never more than sessions.
 fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     let wanted = if plan.shards == 0 {
         sched_getaffinity(None)
