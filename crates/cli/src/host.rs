@@ -11,6 +11,7 @@ use settings::Bytes;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use trial::limits::Limits;
 use trial::queue::Queue;
 use trial::site::Site;
 
@@ -102,5 +103,14 @@ pub fn site() -> Result<Site> {
     std::fs::create_dir_all(&scratch).with_context(|| format!("making {}", scratch.display()))?;
     let agent = std::env::current_exe().context("finding this program's own file, the agent of every machine")?;
     let made_by = origin::made_by();
-    Ok(Site { cache, scratch, agent, cpus: cpus()?, memory_bytes: memory_bytes(), made_by })
+    Ok(Site {
+        cache,
+        scratch,
+        agent,
+        cpus: cpus()?,
+        memory_bytes: memory_bytes(),
+        made_by,
+        platforms: platforms::catalog::entry,
+        limits: Limits::default(),
+    })
 }

@@ -34,6 +34,9 @@ pub trait Machine: Send {
     fn console(&self) -> String;
     /// Asks it to end and waits; kills it at the limit. The agent was told to shut down before.
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError>;
+    /// Ends it at once, without a goodbye, and waits until it has let go of its data. Another machine can then be started
+    /// on the same lease.
+    fn cut(self: Box<Self>) -> Result<(), MachineError>;
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -22,14 +22,14 @@ fn main() {
         memory_bytes: 512 << 20,
         place: place(&Topology::flat(&[0]), &Policy::InOrder, 1, 1, 0).unwrap().remove(0),
         cpu_quota: None,
-        image: serde_json::from_str(image).unwrap(),
+        image: Some(serde_json::from_str(image).unwrap()),
         agent: PathBuf::from(agent),
         data: DataDisk::Image(PathBuf::from(data)),
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
         port: None,
     };
-    match platforms::catalog::start(kind, &serde_json::from_str(table).unwrap(), &order, &|| {}) {
+    match (platforms::catalog::entry(kind).unwrap().start)(&serde_json::from_str(table).unwrap(), &order, &|| {}) {
         Err(error) => println!("failed: {error}"),
         Ok(machine) => {
             let decided = machine.decided().iter().map(|(what, answer)| format!("{what}: {answer:?}"));

@@ -1,7 +1,9 @@
 //! The list of platforms. Adding one is a folder and a line here.
 
+use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Asked, Launched, MachineOrder};
 use crate::{native, qemu};
+use images::data::DataError;
 use machines::machine::{Machine, MachineError};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
@@ -11,7 +13,21 @@ type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
 /// What a contender will have to do without here, as far as that is known without starting anything; remembered probes are in
 /// the folder.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
+type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
 type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
+
+/// What the phases of a trial depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Capabilities {
+    /// Its machines run an image that is built on this host.
+    pub needs_image: bool,
+    /// They boot the image's kernel.
+    pub boots: bool,
+    /// Its data are loaded in a machine of its own, into a folder. Otherwise they are loaded natively, and become a disk.
+    pub owns_data: bool,
+    /// What it is asked for is really done: there are data to be checked, and a host to be watched.
+    pub executes: bool,
+}
 
 /// A platform.
 #[derive(Debug, Clone, Copy)]
@@ -19,11 +35,14 @@ pub struct Entry {
     pub kind: &'static str,
     pub meaning: &'static str,
     pub keys: &'static [Key],
-    /// Whether its machines boot the image's kernel.
-    pub boots: bool,
-    check: Check,
-    foreseen: Foreseen,
-    start: Start,
+    pub can: Capabilities,
+    pub check: Check,
+    pub foreseen: Foreseen,
+    /// Copies loaded data for one machine.
+    pub lease: MakeLease,
+    /// Starts a machine and waits until the agent in it has greeted; the last argument is told before that.
+    /// [`MachineError::Unavailable`] means that this contender cannot be had here, and why.
+    pub start: Start,
 }
 
 pub const PLATFORMS: &[Entry] = &[
@@ -31,18 +50,20 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
-        boots: false,
+        can: Capabilities { needs_image: true, boots: false, owns_data: false, executes: true },
         check: native::settings::check,
         foreseen: |_, _| None,
+        lease: Lease::of_a_disk,
         start: native::machine::start,
     },
     Entry {
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
-        boots: true,
+        can: Capabilities { needs_image: true, boots: true, owns_data: false, executes: true },
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
+        lease: Lease::of_a_disk,
         start: qemu::machine::start,
     },
 ];
@@ -60,16 +81,4 @@ pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<P
 /// What a contender will have to do without on this host, as far as that is known before anything is started.
 pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<String> {
     (entry(kind)?.foreseen)(table, cache)
-}
-
-/// Starts a machine and waits until the agent in it has greeted; `launched` is told before that. [`MachineError::Unavailable`]
-/// means that this contender cannot be had here, and why.
-pub fn start(
-    kind: &str,
-    table: &Map<String, Value>,
-    order: &MachineOrder,
-    launched: Launched<'_>,
-) -> Result<Box<dyn Machine>, MachineError> {
-    let unknown = || MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") };
-    (entry(kind).ok_or_else(unknown)?.start)(table, order, launched)
 }

@@ -8,6 +8,7 @@ mod affinity;
 pub mod catalog;
 pub mod huge_pages;
 mod join;
+pub mod lease;
 pub mod native;
 pub mod order;
 pub mod placement;

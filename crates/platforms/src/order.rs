@@ -3,6 +3,7 @@
 use crate::huge_pages::HugePages;
 use crate::placement::Place;
 use machines::cgroup::CpuTime;
+use machines::machine::MachineError;
 use std::path::PathBuf;
 
 /// What platforms say of memory that is bound to no node.
@@ -19,10 +20,11 @@ pub struct MachineOrder {
     pub place: Place,
     /// The share of its vCPUs' time that all of the machine may use together, if it is to be held to one.
     pub cpu_quota: Option<f64>,
-    pub image: images::Image,
+    /// None on a platform that needs none.
+    pub image: Option<images::Image>,
     /// Our own static binary, to be the agent inside.
     pub agent: PathBuf,
-    /// A private writable clone of the loaded data.
+    /// Its own, from a lease.
     pub data: images::data::DataDisk,
     /// Folder of this machine's sockets, console and temporary files; on the host, short-lived.
     pub scratch: PathBuf,
@@ -54,6 +56,10 @@ pub struct Asked<'a> {
 }
 
 impl MachineOrder {
+    pub(crate) fn image(&self) -> Result<&images::Image, MachineError> {
+        self.image.as_ref().ok_or_else(|| MachineError::Unavailable { why: "it needs an image".to_owned() })
+    }
+
     /// CPU time for a share of what its vCPUs have.
     pub(crate) fn cpu_time(&self, share: f64) -> CpuTime {
         CpuTime::of_cpus(share * f64::from(self.vcpus))

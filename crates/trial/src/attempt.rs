@@ -6,6 +6,7 @@ use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
+use crate::limits::Limits;
 use crate::places::places;
 use crate::preparation::{Data, Prepared};
 use crate::site::Site;
@@ -16,9 +17,10 @@ use agent::protocol::{Reply, Request};
 use driver::plan::{Driven, Pacing};
 use engines::port::HeldPort;
 use engines::server::{Counters, ServerReport, ServerShape};
-use images::data::DataDisk;
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
+use platforms::catalog::Entry;
+use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
 use record::check::{Finding, Moment};
 use record::event::Event;
@@ -30,22 +32,12 @@ use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::collections::BTreeMap;
-use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use study::{Offered, Placement};
 use telemetry::Latest;
-
-/// A server that was stopped in order starts within this, even on an emulated CPU.
-pub(crate) const START_LIMIT: Duration = Duration::from_mins(5);
-/// Checking reads every row; how long that takes depends on the data and the CPU.
-pub const CHECK_LIMIT: Duration = Duration::from_hours(1);
-/// A server writes everything out and ends within this.
-const STOP_LIMIT: Duration = Duration::from_mins(5);
-/// A machine whose agent said goodbye ends within this.
-const END_LIMIT: Duration = Duration::from_mins(1);
 
 /// A guest whose clock runs wrong is booted again, up to so many times in all.
 const BOOTS_MAX: u32 = 4;
@@ -150,24 +142,24 @@ impl Running<'_> {
 
     fn carry_out_once(&mut self) -> Result<(), AttemptError> {
         self.enter(Phase::Clone);
-        let data = self.clone_data()?;
+        let lease = self.lease_data()?;
         self.wait_for_turn()?;
         self.enter(Phase::Boot);
-        let mut machine = self.start_machine(data)?;
+        let mut machine = self.start_machine(&lease)?;
         let done = self.in_machine(machine.as_mut());
         let console = machine.console();
         self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
         if let Err(AttemptError::Ask(AskError::Link(error))) = done {
-            return Err(broken_off(machine, error, console));
+            return Err(broken_off(machine, error, console, self.limits().end));
         }
         if matches!(done, Err(AttemptError::Ask(AskError::OthersFailed))) {
             // However that ends, it is not why the trial failed.
-            let _ = machine.stop(END_LIMIT);
+            let _ = machine.stop(self.limits().end);
             return done;
         }
         done?;
         self.enter(Phase::Stop);
-        machine.stop(END_LIMIT)?;
+        machine.stop(self.limits().end)?;
         Ok(())
     }
 
@@ -197,10 +189,21 @@ impl Running<'_> {
         }
         driven?;
         self.enter(Phase::ShutDown);
-        self.ask(machine, &Request::StopServer, STOP_LIMIT)?;
+        self.have_done(machine, &Request::StopServer, "stop of the server")?;
         self.save_server_log(machine);
-        self.ask(machine, &Request::Shutdown, STOP_LIMIT)?;
-        Ok(())
+        self.have_done(machine, &Request::Shutdown, "shutdown")
+    }
+
+    fn have_done(
+        &mut self,
+        machine: &mut dyn Machine,
+        request: &Request,
+        name: &'static str,
+    ) -> Result<(), AttemptError> {
+        match self.ask(machine, request, self.limits().stop)? {
+            Reply::Done => Ok(()),
+            other => Err(mismatch(name, &other).into()),
+        }
     }
 
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
@@ -255,23 +258,23 @@ impl Running<'_> {
         self.attempt.prepared.data_of(self.attempt.number)
     }
 
-    fn clone_data(&mut self) -> Result<DataDisk, AttemptError> {
-        let prepared = &self.data().disk;
-        if let Some(device) = &self.attempt.cell.machine.disk.device {
-            images::data::write_to_device(prepared, Path::new(device))?;
-            return Ok(DataDisk::Device(device.into()));
-        }
-        let path = self.attempt.scratch.join("data.img");
-        // Of a guest that is booted again.
-        match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != ErrorKind::NotFound => return Err(AttemptError::Leftover(error)),
-            _ => {}
-        }
-        images::data::clone(prepared, &path)?;
-        Ok(DataDisk::Image(path))
+    fn lease_data(&self) -> Result<Lease, AttemptError> {
+        let cell = self.attempt.cell;
+        let (data, device) = (self.data(), cell.machine.disk.device.as_deref());
+        let order = LeaseOrder { loaded: &data.loaded, device: device.map(Path::new), scratch: self.attempt.scratch };
+        Ok((self.platform()?.lease)(&order)?)
     }
 
-    fn start_machine(&mut self, data: DataDisk) -> Result<Box<dyn Machine>, AttemptError> {
+    /// Whether anything is really done; in a rehearsal nothing is.
+    pub(crate) fn executes(&self) -> bool {
+        self.platform().is_ok_and(|platform| platform.can.executes)
+    }
+
+    fn platform(&self) -> Result<&'static Entry, MachineError> {
+        self.attempt.site.platform(&self.attempt.cell.platform.kind)
+    }
+
+    fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
         if cell.load.placement == Placement::Outside {
@@ -285,17 +288,16 @@ impl Running<'_> {
             cpu_quota: self.odd().and_then(|odd| odd.cpu_quota).map(|share| share.0),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
-            data,
+            data: lease.data().clone(),
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
             port: self.port.as_ref().map(HeldPort::number),
         };
-        let machine =
-            platforms::catalog::start(&cell.platform.kind, &cell.platform.settings, &order, &|| self.pass_turn())?;
+        let machine = (self.platform()?.start)(&cell.platform.settings, &order, &|| self.pass_turn())?;
         self.record.machine = Some(MachineFacts {
             platform: cell.platform.kind.clone(),
             command_line: machine.command_line().to_vec(),
-            image: format!("{} {}", order.image.name, order.image.id),
+            image: order.image.as_ref().map(|image| format!("{} {}", image.name, image.id)).unwrap_or_default(),
             decided: machine.decided().iter().map(|(name, decided)| (name.clone(), fact(decided))).collect(),
             ..MachineFacts::default()
         });
@@ -319,7 +321,7 @@ impl Running<'_> {
 
     fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         self.read_clock(machine, "after boot")?;
-        match self.ask(machine, &Request::Describe, START_LIMIT)? {
+        match self.ask(machine, &Request::Describe, self.limits().start)? {
             Reply::Description(inside) => {
                 if let Some(facts) = &mut self.record.machine {
                     facts.inside = inside;
@@ -337,7 +339,7 @@ impl Running<'_> {
             shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory_bytes.0 },
             listen: self.port.as_ref().map(|port| SocketAddr::new(machine.listens_on(), port.number())),
         };
-        match self.ask(machine, &request, START_LIMIT)? {
+        match self.ask(machine, &request, self.limits().start)? {
             Reply::Started(report) => {
                 let profile = cell.engine.settings.get("profile").and_then(|profile| profile.as_str());
                 self.record.server = Some(ServerFacts {
@@ -359,13 +361,16 @@ impl Running<'_> {
         all: &AllDriven,
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
+        if !self.executes() {
+            return Ok(());
+        }
         let data = self.attempt.prepared.data_of(self.attempt.number);
         let dataset = data.workload.dataset();
         self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
         let reconciled = dataset.reconcile(&data.state, after, &all.whole_run);
         self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
         let workload = data.chosen.clone();
-        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, CHECK_LIMIT)?;
+        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, self.limits().check)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
         self.findings.extend(findings);
         Ok(())
@@ -373,14 +378,14 @@ impl Running<'_> {
 
     fn state(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, i64>, AttemptError> {
         let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::State { workload }, CHECK_LIMIT)? {
+        match self.ask(machine, &Request::State { workload }, self.limits().check)? {
             Reply::State(state) => Ok(state),
             other => Err(mismatch("state", &other).into()),
         }
     }
 
     pub(crate) fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
-        match self.ask(machine, &Request::Counters, START_LIMIT)? {
+        match self.ask(machine, &Request::Counters, self.limits().start)? {
             Reply::Counters(counters) => Ok(counters),
             other => Err(mismatch("counters", &other).into()),
         }
@@ -403,12 +408,20 @@ impl Running<'_> {
         silence: Duration,
         aside: &mut dyn FnMut(Reply),
     ) -> Result<Reply, AttemptError> {
-        Ok(Conversation { link: machine.link(), halt: self.attempt.halt }.ask(request, silence, aside)?)
+        Ok(self.conversation(machine).ask(request, silence, aside)?)
+    }
+
+    pub(crate) fn conversation<'m>(&'m self, machine: &'m mut dyn Machine) -> Conversation<'m> {
+        Conversation { link: machine.link(), halt: self.attempt.halt, limits: self.limits() }
+    }
+
+    pub(crate) fn limits(&self) -> &Limits {
+        &self.attempt.site.limits
     }
 
     /// The server's log is worth having, but a trial does not fail for want of it.
     fn save_server_log(&mut self, machine: &mut dyn Machine) {
-        let reply = self.ask(machine, &Request::ServerLog, END_LIMIT);
+        let reply = self.ask(machine, &Request::ServerLog, self.limits().end);
         let saved = match reply {
             Ok(Reply::ServerLog(log)) => self.attempt.folder.write("logs/server.txt", log.as_bytes()).is_ok(),
             _ => false,
@@ -478,11 +491,11 @@ impl Running<'_> {
 }
 
 /// How a machine ended tells more than that it is gone. One that is still there and silent is not waited for again.
-fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String) -> AttemptError {
+fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String, limit: Duration) -> AttemptError {
     if !error.is_end() {
         return AttemptError::BrokenOff { error, console };
     }
-    match machine.stop(END_LIMIT) {
+    match machine.stop(limit) {
         Err(ended @ MachineError::Ended { .. }) => ended.into(),
         _ => AttemptError::BrokenOff { error, console },
     }

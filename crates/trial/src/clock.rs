@@ -1,7 +1,6 @@
 //! Reading a machine's clock, and whether it can be trusted before anything is timed by it.
 
 use crate::attempt::Running;
-use crate::conversation::Conversation;
 use crate::error::AttemptError;
 use crate::validity;
 use machines::machine::Machine;
@@ -37,7 +36,7 @@ impl Running<'_> {
     }
 
     pub(crate) fn read_clock(&mut self, machine: &mut dyn Machine, at: &str) -> Result<(), AttemptError> {
-        let reading = Conversation { link: machine.link(), halt: self.attempt.halt }.read_clock(at)?;
+        let reading = self.conversation(machine).read_clock(at)?;
         self.clock_read = Some(Instant::now());
         if let Some(facts) = &mut self.record.machine {
             facts.clock.push(reading);

@@ -10,6 +10,7 @@ use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
 use images::Image;
 use machines::scratch::{Scratch, ScratchError};
+use platforms::catalog::Capabilities;
 use record::event::Event;
 use record::folder::{EventLog, RecordError, RunFolder};
 use record::phase::Phase;
@@ -103,8 +104,11 @@ pub fn images(
     let mut images = Images::new();
     for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         let cell = CellOrder::read(cell)?;
+        if !capabilities(&cell, site).needs_image {
+            continue;
+        }
         if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
-            let guests = boots(plan, place.key())?;
+            let guests = boots(plan, place.key(), site)?;
             place.insert(preparation::image(&cell, guests, site, &mut |event| show(&event))?);
         }
     }
@@ -112,10 +116,14 @@ pub fn images(
 }
 
 /// Whether any machine of the plan, run now or later, boots this image's kernel.
-fn boots(plan: &Plan, image: &(String, String)) -> Result<bool, CellError> {
+fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, CellError> {
     let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
-    let boots = |kind: &str| platforms::catalog::entry(kind).is_none_or(|entry| entry.boots);
-    Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(&cell.platform.kind)))
+    Ok(cells.iter().any(|cell| image_name(cell) == *image && capabilities(cell, site).boots))
+}
+
+/// A platform that is not known can do nothing: its trials are skipped, and say so.
+fn capabilities(cell: &CellOrder, site: &Site) -> Capabilities {
+    (site.platforms)(&cell.platform.kind).map(|platform| platform.can).unwrap_or_default()
 }
 
 fn image_name(cell: &CellOrder) -> (String, String) {
@@ -277,9 +285,7 @@ impl Run<'_> {
             return Ok(());
         }
         let tell = &mut |event| voice.tell(&event);
-        let Some(image) = self.order.images.get(&image_name(cell)) else {
-            unreachable!("the images of all trials are there before a run begins");
-        };
+        let image = self.order.images.get(&image_name(cell));
         let scratch = self.scratch.machine(&format!("loading-{id}"))?;
         let site = self.order.site;
         let prepared = match prepare(cell, image, site, scratch.path(), self.order.interrupts, tell) {

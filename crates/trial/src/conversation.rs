@@ -1,6 +1,7 @@
 //! Asking an agent and waiting for the answer, with a limit on silence and an ear for the user.
 
 use crate::interrupts::Halt;
+use crate::limits::Limits;
 use agent::protocol::{Failure, Reply, Request};
 use machines::clock::monotonic_ns;
 use machines::link::{AgentLink, LinkError};
@@ -9,10 +10,6 @@ use std::time::{Duration, Instant};
 
 /// How often the user's wishes are looked at while waiting.
 const LOOK_UP: Duration = Duration::from_millis(100);
-/// An agent that works at something gives a sign of life every ten seconds, even on an emulated CPU that has many others beside it.
-const LIFELESS: Duration = Duration::from_mins(1);
-/// An agent that has nothing to compute answers within this, even on an emulated CPU.
-const PROMPT_LIMIT: Duration = Duration::from_secs(30);
 /// Bytes of a reply that an error shows.
 const REPLY_SHOWN: usize = 200;
 /// The reading with the shortest round trip of so many is the best one.
@@ -37,6 +34,7 @@ pub enum AskError {
 pub struct Conversation<'a> {
     pub link: &'a mut AgentLink,
     pub halt: Halt<'a>,
+    pub limits: &'a Limits,
 }
 
 impl Conversation<'_> {
@@ -92,8 +90,8 @@ impl Conversation<'_> {
                 Err(LinkError::TooSlow(_)) if heard.elapsed() >= limit => {
                     return Err(LinkError::TooSlow(limit).into());
                 }
-                Err(LinkError::TooSlow(_)) if alive.elapsed() >= LIFELESS => {
-                    return Err(LinkError::Lifeless(LIFELESS).into());
+                Err(LinkError::TooSlow(_)) if alive.elapsed() >= self.limits.lifeless => {
+                    return Err(LinkError::Lifeless(self.limits.lifeless).into());
                 }
                 Err(LinkError::TooSlow(_)) => {}
                 Err(error) => return Err(error.into()),
@@ -103,7 +101,7 @@ impl Conversation<'_> {
 
     /// A request that is answered at once.
     pub fn ask_promptly(&mut self, request: &Request) -> Result<Reply, AskError> {
-        self.ask(request, PROMPT_LIMIT, &mut |_| {})
+        self.ask(request, self.limits.prompt, &mut |_| {})
     }
 
     /// The offset of the machine's clock to ours, from the quickest of a few round trips.
@@ -162,7 +160,8 @@ mod tests {
     fn a_reply_that_comes_too_late_is_not_taken_for_the_next_one() {
         let (mut link, mut agent) = connected();
         let interrupts = Interrupts::default();
-        let mut conversation = Conversation { link: &mut link, halt: Halt::by_user(&interrupts) };
+        let mut conversation =
+            Conversation { link: &mut link, halt: Halt::by_user(&interrupts), limits: &Limits::default() };
         let given_up = conversation.ask(&Request::Counters, Duration::ZERO, &mut |_| {});
         assert!(matches!(given_up, Err(AskError::Link(LinkError::TooSlow(_)))), "{given_up:?}");
         scope(|scope| {
@@ -184,7 +183,8 @@ mod tests {
     fn the_first_message_has_a_limit_of_its_own() {
         let (mut link, mut agent) = connected();
         let interrupts = Interrupts::default();
-        let mut conversation = Conversation { link: &mut link, halt: Halt::by_user(&interrupts) };
+        let mut conversation =
+            Conversation { link: &mut link, halt: Halt::by_user(&interrupts), limits: &Limits::default() };
         let (long, none) = (LONG, Duration::ZERO);
         let too_slow = |reply: Result<Reply, AskError>, limit| match reply {
             Err(AskError::Link(LinkError::TooSlow(waited))) => assert_eq!(waited, limit),

@@ -1,6 +1,6 @@
 //! The driving of one trial: from the machine's agent or from here, what is told while it goes on, and what is kept of it.
 
-use crate::attempt::{Running, START_LIMIT};
+use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
@@ -23,12 +23,6 @@ use study::Placement;
 
 /// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
 const START_LEAD_NS: u64 = 300_000_000;
-/// Opening sessions takes some thousand times as many round trips as each prepares statements. Each session has a limit of its own, and
-/// the agent says in between that it is alive: this is for one that says nothing else for ever.
-const OPENING_LIMIT: Duration = Duration::from_hours(1);
-/// Driving is never silent for longer once it has started: there is a tick every second.
-const DRIVE_SILENCE: Duration = Duration::from_mins(2);
-
 impl Running<'_> {
     pub(crate) fn drive(
         &mut self,
@@ -38,8 +32,9 @@ impl Running<'_> {
     ) -> Result<Driven, AttemptError> {
         self.looks = None;
         // The host is the same for all machines of a trial.
-        self.host = if self.leads() { HostWatch::over(&plan) } else { HostWatch::default() };
-        match self.attempt.cell.load.placement {
+        self.host = if self.leads() && self.executes() { HostWatch::over(&plan) } else { HostWatch::default() };
+        let placement = self.attempt.cell.load.placement;
+        match if self.executes() { placement } else { Placement::Inside } {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
                 let address = machine.address().ok_or(AttemptError::NoWayIn)?;
@@ -54,7 +49,8 @@ impl Running<'_> {
     fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
         let request = Request::Drive { workload: self.data().chosen.clone(), plan };
         let halt = self.attempt.halt;
-        let silence = DRIVE_SILENCE + self.start_delay();
+        let limits = self.attempt.site.limits;
+        let silence = limits.driving + self.start_delay();
         let mut hear = |aside, link: &mut AgentLink| {
             match aside {
                 Reply::Ready => self.start_with_others(link)?,
@@ -65,8 +61,8 @@ impl Running<'_> {
             }
             Ok(())
         };
-        let reply =
-            Conversation { link: machine.link(), halt }.ask_and_answer(&request, OPENING_LIMIT, silence, &mut hear)?;
+        let mut conversation = Conversation { link: machine.link(), halt, limits: &limits };
+        let reply = conversation.ask_and_answer(&request, limits.opening, silence, &mut hear)?;
         let Reply::Driven(driven) = reply else { return Err(mismatch("drive", &reply).into()) };
         Ok(*driven)
     }
@@ -146,7 +142,7 @@ impl Running<'_> {
 
     /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
     pub(crate) fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
-        match self.ask(machine, &Request::Look, START_LIMIT) {
+        match self.ask(machine, &Request::Look, self.limits().start) {
             Ok(Reply::Look(look)) => Some(*look),
             Ok(_) | Err(_) => None,
         }

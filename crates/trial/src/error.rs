@@ -31,8 +31,6 @@ pub enum AttemptError {
     Drive(#[from] DriveError),
     #[error("{0}")]
     Away(String),
-    #[error("removing the data disk of a guest that is booted again: {0}")]
-    Leftover(#[source] std::io::Error),
     #[error("making a folder in the run's scratch folder: {0}")]
     Scratch(#[source] std::io::Error),
     #[error("finding a free port for the server: {0}")]

@@ -67,14 +67,23 @@ pub(crate) fn lock(path: &Path, interrupts: &Interrupts) -> Result<fs::File, Pre
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
     use std::path::PathBuf;
 
     #[test]
     fn what_a_killed_run_has_half_made_is_removed_and_what_is_being_made_is_not() {
         let cache = tempfile::tempdir().unwrap();
         let (cache, scratch) = (cache.path().to_owned(), cache.path().join("scratch"));
-        let site =
-            Site { cache, scratch, agent: PathBuf::new(), cpus: vec![0], memory_bytes: 0, made_by: String::new() };
+        let site = Site {
+            cache,
+            scratch,
+            agent: PathBuf::new(),
+            cpus: vec![0],
+            memory_bytes: 0,
+            made_by: String::new(),
+            platforms: |_| None,
+            limits: Limits::default(),
+        };
         assert_eq!(sweep(&site).unwrap(), Vec::<String>::new());
         let data = site.cache.join("data");
         for name in ["dead.building/folder", "busy.building/folder", "whole"] {

@@ -17,10 +17,12 @@ mod error;
 mod half_made;
 mod host_watch;
 pub mod interrupts;
+pub mod limits;
 mod odd;
 mod places;
 pub mod preparation;
 pub mod queue;
+
 mod rendezvous;
 pub mod room;
 mod sampling;

@@ -4,7 +4,6 @@
 //! take eight times as long, and through a folder because that needs no right to mount and leaves the files without
 //! the fragmentation of their making. The finished image is kept under the hash of everything that shaped it.
 
-use crate::attempt::CHECK_LIMIT;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::half_made::{BUILDING, LOCK, lock, remove_if_there};
@@ -17,12 +16,13 @@ use images::data::DataDisk;
 use images::{Image, ImageError};
 use machines::limits;
 use machines::machine::{Machine, MachineError};
+use platforms::catalog::Entry;
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
 use record::check::{Finding, Moment, Verdict};
 use record::event::Event;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs;
@@ -44,12 +44,10 @@ const LOADING_MEMORY_BYTES: u64 = 1 << 30;
 const ROOM_POLL: Duration = Duration::from_millis(200);
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
-/// Loading reports progress with every finished part; the longest silence is the making of an index.
-const LOAD_SILENCE: Duration = Duration::from_hours(1);
 const DISK: &str = "disk.img";
+const FOLDER: &str = "folder";
 /// What says that a data disk is whole, and what is in it.
 const KEPT: &str = "loaded.json";
-const END_LIMIT: Duration = Duration::from_mins(1);
 /// Shown while an image is built for the first time.
 const EXPECTED_IMAGE_MS: u64 = 60_000;
 
@@ -116,7 +114,8 @@ pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::
 /// What the trials of one cell are carried out with.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    pub image: Image,
+    /// None on a platform that needs none.
+    pub image: Option<Image>,
     data: Data,
     /// The machine whose workload is another than that of the others, and its data.
     odd: Option<(u32, Data)>,
@@ -135,8 +134,8 @@ pub struct Data {
     /// As the machine's agent takes it.
     pub chosen: Chosen,
     pub workload: Arc<AnyWorkload>,
-    /// The loaded data disk; never written to.
-    pub disk: PathBuf,
+    /// A disk or a folder, as the platform takes them; never written to.
+    pub loaded: PathBuf,
     /// Data checks made after loading.
     pub findings: Vec<Finding>,
     /// What the workload wants to know of the data before it is driven: the same for every clone of the disk.
@@ -184,13 +183,14 @@ pub fn image(
 /// Makes what the trials of a cell share, or finds it in the cache.
 pub fn prepare(
     cell: &CellOrder,
-    image: &Image,
+    image: Option<&Image>,
     site: &Site,
     scratch: &Path,
     interrupts: &Interrupts,
     tell: &mut dyn FnMut(Event),
 ) -> Result<Prepared, PreparationError> {
-    let making = |workload| Making { cell, image, site, scratch, interrupts, workload };
+    let platform = site.platform(&cell.platform.kind)?;
+    let making = |workload| Making { cell, platform, image, site, scratch, interrupts, workload };
     let data = making(&cell.workload).data(tell)?;
     let odd = match (&cell.machine.odd, &cell.odd_workload) {
         (Some(Odd { number, .. }), Some(own)) => {
@@ -199,11 +199,11 @@ pub fn prepare(
         }
         _ => None,
     };
-    Ok(Prepared { image: image.clone(), data, odd })
+    Ok(Prepared { image: image.cloned(), data, odd })
 }
 
 /// Everything that shapes the content of a data disk. They are loaded natively, so it does not matter which kernel a guest boots.
-fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> serde_json::Value {
+fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
     json!({
         "version": DATA_VERSION,
         "image": tree_id,
@@ -226,7 +226,7 @@ fn folder_of(made_from: &serde_json::Value, site: &Site) -> PathBuf {
 
 /// The loaded data disk of a cell's workload, if it is in the cache.
 pub(crate) fn in_cache(cell: &CellOrder, workload: &Chosen, tree_id: &str, site: &Site) -> Option<PathBuf> {
-    let folder = folder_of(&made_from(cell, workload, tree_id, site), site);
+    let folder = folder_of(&made_from(cell, workload, Some(tree_id), site), site);
     folder.join(KEPT).exists().then(|| folder.join(DISK))
 }
 
@@ -238,7 +238,8 @@ fn key(made_from: &serde_json::Value) -> String {
 
 struct Making<'a> {
     cell: &'a CellOrder,
-    image: &'a Image,
+    platform: &'static Entry,
+    image: Option<&'a Image>,
     site: &'a Site,
     scratch: &'a Path,
     interrupts: &'a Interrupts,
@@ -251,7 +252,11 @@ impl Making<'_> {
         let Chosen { kind, settings } = self.workload;
         let workload = AnyWorkload::from_table(kind, settings)
             .map_err(|problems| PreparationError::Workload { kind: kind.clone(), problems })?;
-        let made_from = made_from(self.cell, self.workload, &self.image.tree_id, self.site);
+        let tree_id = self.image.map(|image| image.tree_id.as_str());
+        let mut made_from = made_from(self.cell, self.workload, tree_id, self.site);
+        if self.owns_data() {
+            made_from["platform"] = self.platform.kind.into();
+        }
         let folder = folder_of(&made_from, self.site);
         let kept = folder.join(KEPT);
         if !kept.exists() {
@@ -267,7 +272,7 @@ impl Making<'_> {
         Ok(Data {
             chosen: self.workload.clone(),
             workload: Arc::new(workload),
-            disk: folder.join(DISK),
+            loaded: folder.join(if self.owns_data() { FOLDER } else { DISK }),
             findings: loaded.found.findings,
             state: loaded.found.state,
         })
@@ -286,23 +291,21 @@ impl Making<'_> {
         }
         let building = folder.with_extension(BUILDING);
         remove_if_there(&building)?;
-        let data = building.join("folder");
+        let data = building.join(FOLDER);
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
         // The folder and the disk made of it are there at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
-        images::data::require_space(&data, 2 * expected_bytes.unwrap_or_default()).inspect_err(|_| {
+        let expected_bytes = expected_bytes.filter(|_| self.platform.can.executes).unwrap_or_default();
+        images::data::require_space(&data, 2 * expected_bytes).inspect_err(|_| {
             let _ = remove_if_there(&building);
         })?;
         let loaded = self.load(&data, tell).map_err(|error| error.if_full(&data));
         let made = loaded.and_then(|found| {
-            let disk = building.join(DISK);
-            images::data::make_from_folder(
-                &data,
-                &disk,
-                self.cell.machine.disk.size_bytes.0,
-                machines::boot::DATA_LABEL,
-            )?;
-            remove_if_there(&data)?;
+            if !self.owns_data() {
+                let (disk, size_bytes) = (building.join(DISK), self.cell.machine.disk.size_bytes.0);
+                images::data::make_from_folder(&data, &disk, size_bytes, machines::boot::DATA_LABEL)?;
+                remove_if_there(&data)?;
+            }
             let kept = building.join(KEPT);
             let text = serde_json::to_vec_pretty(&Loaded { made_from, found })
                 .map_err(|error| failing("writing", &kept)(error.into()))?;
@@ -317,6 +320,10 @@ impl Making<'_> {
         made
     }
 
+    fn owns_data(&self) -> bool {
+        self.platform.can.owns_data
+    }
+
     fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<Found, PreparationError> {
         let shape = loading_shape(self.site);
         let order = MachineOrder {
@@ -325,16 +332,21 @@ impl Making<'_> {
             memory_bytes: self.site.memory_bytes,
             place: Place::anywhere_on(&self.site.cpus),
             cpu_quota: None,
-            image: self.image.clone(),
+            image: self.image.cloned(),
             agent: self.site.agent.clone(),
             data: DataDisk::Folder(data.to_owned()),
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
             port: None,
         };
-        let mut machine = platforms::catalog::start("native", &serde_json::Map::new(), &order, &|| {})?;
+        let (platform, settings) = if self.owns_data() {
+            (self.platform, self.cell.platform.settings.clone())
+        } else {
+            (self.site.platform("native")?, Map::new())
+        };
+        let mut machine = (platform.start)(&settings, &order, &|| {})?;
         let found = self.fill_while_there_is_room(machine.as_mut(), data, tell)?;
-        machine.stop(END_LIMIT)?;
+        machine.stop(self.site.limits.end)?;
         Ok(found)
     }
 
@@ -376,9 +388,9 @@ impl Making<'_> {
         tell: &mut dyn FnMut(Event),
     ) -> Result<Found, PreparationError> {
         let shape = loading_shape(self.site);
-        let mut conversation = Conversation { link: machine.link(), halt };
+        let mut conversation = Conversation { link: machine.link(), halt, limits: &self.site.limits };
         let mut ask = |request: Request| {
-            conversation.ask(&request, LOAD_SILENCE.max(CHECK_LIMIT), &mut |aside| {
+            conversation.ask(&request, self.site.limits.check, &mut |aside| {
                 if let Reply::Progress { what, done, of } = aside {
                     tell(Event::Progress { what, done, of });
                 }
@@ -443,6 +455,7 @@ fn wrong_data(findings: &[Finding]) -> Result<(), PreparationError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
 
     fn cell(memory: &str) -> CellOrder {
         let cell = json!({
@@ -467,14 +480,16 @@ mod tests {
             cpus,
             memory_bytes: 64 << 30,
             made_by: String::new(),
+            platforms: platforms::catalog::entry,
+            limits: Limits::default(),
         };
         let key_of = |memory: &str, site: &Site| {
             let cell = cell(memory);
-            folder_of(&made_from(&cell, &cell.workload, "tree", site), site)
+            folder_of(&made_from(&cell, &cell.workload, Some("tree"), site), site)
         };
         let two = site(vec![0, 1]);
         assert_eq!(key_of("512MiB", &two), key_of("32GiB", &two));
-        let from = made_from(&cell("32GiB"), &cell("32GiB").workload, "tree", &two);
+        let from = made_from(&cell("32GiB"), &cell("32GiB").workload, Some("tree"), &two);
         assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
         // So many connections load side by side, which shapes the order of rows.
         assert_ne!(key_of("512MiB", &two), key_of("512MiB", &site(vec![0, 1, 2])));

@@ -11,24 +11,25 @@ use machines::clock::monotonic_ns;
 use machines::machine::{Machine, Watched};
 use record::telemetry::{Series, Side};
 use std::path::Path;
-use std::time::Duration;
 use telemetry::{Grid, Sampler, Sampling, Targets};
 
-/// Opening every probe takes a moment on an emulated CPU; so does handing over the samples of an hour.
-const SAMPLING_LIMIT: Duration = Duration::from_mins(2);
-
 impl Running<'_> {
+    fn samples(&self) -> bool {
+        self.attempt.cell.load.telemetry && self.executes()
+    }
+
     /// Begins on both sides, if the study asks for it.
     pub(crate) fn start_sampling(&mut self, machine: &mut dyn Machine) -> Result<Option<Sampling>, AttemptError> {
-        if !self.attempt.cell.load.telemetry {
+        if !self.samples() {
             return Ok(None);
         }
         let origin_ns = monotonic_ns();
         let clock = self.record.machine.as_ref().and_then(|machine| machine.clock.last());
         let offset_ns = clock.map_or(0, |reading| reading.offset_ns);
         let request = Request::StartSampling { origin_ns: origin_ns.saturating_add_signed(offset_ns) };
-        match self.ask(machine, &request, SAMPLING_LIMIT) {
-            Ok(_) => {}
+        match self.ask(machine, &request, self.limits().sampling) {
+            Ok(Reply::Done) => {}
+            Ok(other) => return Err(mismatch("start of sampling", &other).into()),
             Err(AttemptError::Ask(AskError::Refused(failure))) => self.not_sampled("in the machine", &failure.why),
             Err(error) => return Err(error),
         }
@@ -54,7 +55,7 @@ impl Running<'_> {
         machine: &mut dyn Machine,
         on_host: Option<Sampling>,
     ) -> Result<(), AttemptError> {
-        if !self.attempt.cell.load.telemetry {
+        if !self.samples() {
             return Ok(());
         }
         let mut series = Vec::new();
@@ -69,7 +70,7 @@ impl Running<'_> {
 
     fn samples_of_machine(&mut self, machine: &mut dyn Machine) -> Result<Option<Series>, AttemptError> {
         let mut samples = Vec::new();
-        let reply = self.ask_aside(machine, &Request::StopSampling, SAMPLING_LIMIT, &mut |aside| {
+        let reply = self.ask_aside(machine, &Request::StopSampling, self.limits().sampling, &mut |aside| {
             if let Reply::Samples(part) = aside {
                 samples.extend(part);
             }

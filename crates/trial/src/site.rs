@@ -1,5 +1,8 @@
 //! Where a run finds and keeps things on this host.
 
+use crate::limits::Limits;
+use machines::machine::MachineError;
+use platforms::catalog::Entry;
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
@@ -15,4 +18,14 @@ pub struct Site {
     pub memory_bytes: u64,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
+    /// Where platforms are looked up; the catalog, except in tests and rehearsals.
+    pub platforms: fn(&str) -> Option<&'static Entry>,
+    pub limits: Limits,
+}
+
+impl Site {
+    pub(crate) fn platform(&self, kind: &str) -> Result<&'static Entry, MachineError> {
+        (self.platforms)(kind)
+            .ok_or_else(|| MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") })
+    }
 }

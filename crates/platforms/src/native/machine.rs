@@ -23,19 +23,21 @@ use std::time::{Duration, Instant};
 use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
 
 const RELEASE_POLL: Duration = Duration::from_millis(10);
+/// Writing out what a machine that was cut left in the page cache.
+const RELEASE_LIMIT: Duration = Duration::from_mins(1);
 
 pub struct NativeMachine {
     link: Option<AgentLink>,
     process: Process,
     /// Removed after the process: they take along whatever is still running.
-    _groups: Cgroups,
+    groups: Cgroups,
     command_line: Vec<String>,
     decided: Decided,
     address: Option<SocketAddr>,
     stderr: Printed,
     watch: Targets,
-    /// A block device that must be free again before anybody else may write to it.
-    device: Option<PathBuf>,
+    /// Must be free again before anybody else may write to them.
+    data: DataDisk,
     name: String,
 }
 
@@ -45,6 +47,7 @@ pub fn start(
     launched: Launched<'_>,
 ) -> Result<Box<dyn Machine>, MachineError> {
     let mut decided = Decided::new();
+    let tree = &order.image()?.tree;
     let Limits { groups, cpus } = limits::make(order, &mut decided);
     let data = match &order.data {
         DataDisk::Folder(folder) => Data::Folder(folder.clone()),
@@ -55,11 +58,11 @@ pub fn start(
         cpus,
         contained: can_contain(),
         confinement: Confinement::Bubblewrap,
-        tree: order.image.tree.clone(),
+        tree: tree.clone(),
         agent: order.agent.clone(),
         data,
         cgroups: groups.paths(),
-        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(&order.image.tree, folder)).collect(),
+        writable: WRITABLE_FOLDERS.iter().copied().filter(|folder| has(tree, folder)).collect(),
     };
     let started = start_as_allowed(&mut command, order, launched, &mut decided)?;
     let started_id = started.process.identity().pid;
@@ -68,15 +71,12 @@ pub fn start(
     Ok(Box::new(NativeMachine {
         link: Some(started.link),
         process: started.process,
-        _groups: groups,
+        groups,
         command_line: command_line(&command),
         decided,
         address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         stderr: started.stderr,
-        device: match &order.data {
-            DataDisk::Device(path) => Some(path.clone()),
-            DataDisk::Image(_) | DataDisk::Folder(_) => None,
-        },
+        data: order.data.clone(),
         watch: watch(order, &command.cpus, started_id),
         name: order.name.clone(),
     }))
@@ -190,20 +190,38 @@ fn extract(image: &Path, scratch: &Path) -> Result<PathBuf, MachineError> {
     Ok(folder)
 }
 
-impl NativeMachine {
-    /// Waits until nobody has the device mounted any more: the kernel unmounts a little after the last process ended.
-    fn release_device(&self, limit: Duration) -> Result<(), MachineError> {
-        use std::os::unix::fs::OpenOptionsExt;
-        let Some(device) = &self.device else { return Ok(()) };
-        let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
-        let deadline = Instant::now() + limit;
-        while let Err(error) = File::options().read(true).custom_flags(exclusive).open(device) {
-            if error.kind() != io::ErrorKind::ResourceBusy || Instant::now() > deadline {
-                return Err(io_error("waiting until the data device is unmounted")(error));
-            }
-            std::thread::sleep(RELEASE_POLL);
+/// Waits until nobody has the data mounted any more: the kernel unmounts a little after the last process ended, and lets
+/// go of a loop device after that.
+fn release(data: &DataDisk, limit: Duration) -> Result<(), MachineError> {
+    let deadline = Instant::now() + limit;
+    while let Some(why) = in_use(data).map_err(io_error("looking whether the data are still mounted"))? {
+        if Instant::now() > deadline {
+            return Err(io_error("waiting until the data are unmounted")(io::Error::other(why)));
         }
-        Ok(())
+        std::thread::sleep(RELEASE_POLL);
+    }
+    Ok(())
+}
+
+/// What still holds the data, if anything does.
+fn in_use(data: &DataDisk) -> io::Result<Option<String>> {
+    use std::os::unix::fs::OpenOptionsExt;
+    match data {
+        DataDisk::Folder(_) => Ok(None),
+        DataDisk::Device(device) => {
+            let exclusive = rustix::fs::OFlags::EXCL.bits().cast_signed();
+            match File::options().read(true).custom_flags(exclusive).open(device) {
+                Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Ok(Some(error.to_string())),
+                opened => opened.map(|_| None),
+            }
+        }
+        DataDisk::Image(image) => {
+            let image = image.canonicalize()?;
+            let behind = |device: &Path| fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
+            let mut devices = fs::read_dir("/sys/block")?.flatten().map(|device| device.path());
+            let holder = devices.find(|device| Path::new(behind(device).trim_end()) == image);
+            Ok(holder.map(|device| format!("{} holds {}", device.display(), image.display())))
+        }
     }
 }
 
@@ -252,13 +270,21 @@ impl Machine for NativeMachine {
             .map_err(|error| io_error("waiting for the end of a machine")(io::Error::other(error)))?;
         let console = self.stderr.to_the_end();
         match status {
-            Some(status) if status.success() => self.release_device(limit),
+            Some(status) if status.success() => release(&self.data, limit),
             Some(status) => Err(MachineError::Ended { what: what(&self.name), status: status.to_string(), console }),
             None => {
                 let what = format!("{}, asked to end,", what(&self.name));
                 Err(MachineError::Silent { what, limit_s: limit.as_secs(), console })
             }
         }
+    }
+
+    fn cut(self: Box<Self>) -> Result<(), MachineError> {
+        let Self { mut process, groups, data, .. } = *self;
+        process.kill().map_err(|error| io_error("ending a machine")(io::Error::other(error)))?;
+        // They take along whatever the process leaves behind.
+        drop(groups);
+        release(&data, RELEASE_LIMIT)
     }
 }
 

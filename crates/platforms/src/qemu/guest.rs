@@ -124,6 +124,15 @@ impl Guest {
         self.logs.text()
     }
 
+    /// Pulls the plug. QEMU has let go of its files when this returns.
+    pub fn cut(self) -> Result<(), MachineError> {
+        let Self { emulator, mut process, logs, .. } = self;
+        let doing = || format!("ending {}", logs.what);
+        drop(emulator);
+        process.kill().map_err(|error| MachineError::Io { doing: doing(), source: std::io::Error::other(error) })?;
+        Ok(())
+    }
+
     /// Hangs up, so that an agent that is still there ends and its guest powers off, and waits for QEMU to end.
     pub fn stop(mut self, limit: Duration) -> Result<(), MachineError> {
         // Already gone is as good.

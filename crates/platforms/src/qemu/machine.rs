@@ -47,7 +47,7 @@ pub fn start(
     let settings: QemuSettings =
         settings::read(table, KEYS).map_err(|problems| unavailable(format!("its settings are wrong: {problems:?}")))?;
     can_be_had(&settings, order)?;
-    let choice = accelerator::choose(settings.accelerator, &probe(&settings, order))?;
+    let choice = accelerator::choose(settings.accelerator, &probe(&settings, order)?)?;
     let mut groups = Cgroups::new(&order.name, &order.scratch);
     let quota = order.cpu_quota.map(|share| groups.hold_cpu_time(order.cpu_time(share)));
     let command = CommandOrder { cgroups: groups.paths(), ..command_order(settings, order, choice.accelerator)? };
@@ -84,15 +84,15 @@ pub fn guest_kernel(image: &images::Image) -> Result<&images::Kernel, MachineErr
     image.guest_kernel().map_err(|error| unavailable(error.to_string()))
 }
 
-fn probe(settings: &QemuSettings, order: &MachineOrder) -> Probe {
-    Probe {
-        image: order.image.clone(),
+fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, MachineError> {
+    Ok(Probe {
+        image: order.image()?.clone(),
         agent: order.agent.clone(),
         cache: order.cache.clone(),
         scratch: order.scratch.clone(),
         cpu: settings.cpu.clone(),
         cpus: order.place.vcpu_cpus().to_vec(),
-    }
+    })
 }
 
 /// What can be told before anything is started.
@@ -132,7 +132,8 @@ fn command_order(
         "auto" => accelerator.fullest_cpu().to_owned(),
         model => model.to_owned(),
     };
-    let initramfs = initramfs(&order.image, &order.agent, &drivers(order.image.root_disk.is_some(), &settings))?;
+    let image = order.image()?;
+    let initramfs = initramfs(image, &order.agent, &drivers(image.root_disk.is_some(), &settings))?;
     Ok(CommandOrder {
         name: order.name.clone(),
         accelerator,
@@ -142,10 +143,10 @@ fn command_order(
         cpus: placed::unpinned_cpus(&order.place, settings.pin).to_vec(),
         bound_to: order.place.bound_to.clone(),
         cgroups: Vec::new(),
-        kernel: guest_kernel(&order.image)?.file.clone(),
+        kernel: guest_kernel(image)?.file.clone(),
         initramfs,
         console: order.scratch.join(format!("{}.console", order.name)),
-        root: order.image.root_disk.clone(),
+        root: image.root_disk.clone(),
         data: Some(data),
         port: order.port,
         isolation: Isolation::here().clone(),
@@ -263,6 +264,10 @@ impl Machine for QemuMachine {
 
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
         self.guest.stop(limit)
+    }
+
+    fn cut(self: Box<Self>) -> Result<(), MachineError> {
+        self.guest.cut()
     }
 }
 

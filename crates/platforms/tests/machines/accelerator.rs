@@ -13,7 +13,7 @@ const MODELS: [&str; 2] = ["auto", "qemu64"];
 
 fn probe(place: &Place, cpu: &str) -> Probe {
     Probe {
-        image: place.order.image.clone(),
+        image: place.image().clone(),
         agent: place.order.agent.clone(),
         cache: place.order.cache.clone(),
         scratch: place.order.scratch.clone(),

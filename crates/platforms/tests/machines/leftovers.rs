@@ -26,7 +26,7 @@ fn kill_the_owner_of(kind: &str, settings: &str, image: Image) {
     let place = Place::new(image);
     let parent = place.folder.path().join("theirs");
     let mut owner = Command::new(example("owner"))
-        .args([kind, settings, &serde_json::to_string(&place.order.image).unwrap()])
+        .args([kind, settings, &serde_json::to_string(place.image()).unwrap()])
         .args([&place.order.agent, &place.disk, &parent])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())

@@ -5,6 +5,8 @@
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 
 mod accelerator;
+mod bare;
+mod conformance;
 mod isolation;
 mod leftovers;
 mod native;

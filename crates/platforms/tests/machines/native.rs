@@ -1,9 +1,8 @@
 //! The native platform.
 
-use crate::place::{Place, example, facts, image, known, shut_down, skip, started, write_data};
+use crate::place::{Place, example, facts, image, known, shut_down, skip, write_data};
 use images::Flavour;
 use images::data::DataDisk;
-use machines::link::LinkError;
 use machines::machine::MachineError;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
@@ -64,23 +63,10 @@ fn an_agent_that_cannot_run_is_told_with_its_last_words() {
     assert!(error.to_string().contains("/run/bakeoff/agent"), "{error}");
 }
 
-#[test]
-fn an_agent_of_another_version_is_refused_with_both_versions_and_ended() {
-    let Some(micro) = image("micro", Flavour::Cloud) else { return };
-    let mut place = Place::new(micro);
-    place.order.agent = example("foreign_agent");
-    let Err(error) = place.try_start("native", &json!({})) else { panic!("it started") };
-    assert!(matches!(error, MachineError::Link(LinkError::OtherVersion { .. })), "{error}");
-    let told = error.to_string();
-    assert!(told.contains("bakeoff 99.0.0") && told.contains(env!("CARGO_PKG_VERSION")), "{told}");
-    let left = started(&place.order.scratch);
-    assert!(!left.is_empty() && left.iter().all(|process| !process.is_alive()));
-}
-
 /// What the example `owner` says when it starts this machine through `program` with `before` its own words.
 fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Option<&Path>) -> String {
     let mut command = Command::new(program);
-    command.args(before).args(["native", "{}", &serde_json::to_string(&place.order.image).unwrap()]);
+    command.args(before).args(["native", "{}", &serde_json::to_string(place.image()).unwrap()]);
     command.args([&place.order.agent, &place.disk, &place.folder.path().join("theirs")]).stdin(Stdio::null());
     command.envs(path.map(|path| ("PATH", path)));
     let output = command.output().unwrap();

@@ -8,6 +8,8 @@ use machines::boot::DATA_LABEL;
 use machines::machine::{Machine, MachineError};
 use machines::process::Identity;
 use machines::scratch::Scratch;
+use platforms::catalog::Entry;
+use platforms::lease::LeaseOrder;
 use platforms::order::MachineOrder;
 use platforms::placement;
 use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, Facts, PROCESSOR};
@@ -16,17 +18,19 @@ use std::cell::Cell;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+use tempfile::TempDir;
 
 /// An emulated machine answers within this.
 pub const ANSWER_LIMIT: Duration = Duration::from_mins(5);
 pub const MEMORY_BYTES: u64 = 512 << 20;
 const DATA_BYTES: u64 = 256 << 20;
 /// What the data disk of every test holds.
-const KEPT_FILE: (&str, &str) = ("kept.txt", "made on the host\n");
+pub const LOADED: (&str, &str) = ("kept.txt", "made on the host\n");
 /// Where the embedded engine puts its file.
-const DATABASE: &str = "sqlite/bakeoff.db";
+pub const DATABASE: &str = "sqlite/bakeoff.db";
 
 /// Machines that run at the same time have names of their own.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
@@ -79,47 +83,96 @@ pub fn example(name: &str) -> PathBuf {
 /// A folder that lives as long as the test, and an order for a machine in it.
 pub struct Place {
     pub order: MachineOrder,
-    pub folder: tempfile::TempDir,
+    pub folder: Rc<TempDir>,
+    /// Where its data come from.
     pub disk: PathBuf,
+    platform: Option<&'static Entry>,
     _scratch: Scratch,
 }
 
 impl Place {
+    /// A machine that is given the data disk itself.
     pub fn new(image: Image) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let scratch = Scratch::create(&folder.path().join("scratch"), "run").unwrap();
-        let loaded = folder.path().join("loaded");
-        std::fs::create_dir(&loaded).unwrap();
-        std::fs::write(loaded.join(KEPT_FILE.0), KEPT_FILE.1).unwrap();
+        let loaded = loaded_folder(folder.path());
         let disk = folder.path().join("data.img");
         images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
+        Self::of(Rc::new(folder), Some(image), disk.clone(), None, |_| DataDisk::Image(disk))
+    }
+
+    /// A machine with a lease on the data, as a platform gives it.
+    pub fn on(platform: &'static Entry, image: Option<Image>) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let loaded = loaded_folder(folder.path());
+        let disk = folder.path().join("data.img");
+        if !platform.can.owns_data {
+            images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
+        }
+        let data = if platform.can.owns_data { loaded } else { disk };
+        Self::leased(Rc::new(folder), platform, image, data)
+    }
+
+    /// The same with another lease on the same data.
+    pub fn beside(&self) -> Self {
+        let platform = self.platform.unwrap();
+        Self::leased(Rc::clone(&self.folder), platform, self.order.image.clone(), self.disk.clone())
+    }
+
+    fn leased(folder: Rc<TempDir>, platform: &'static Entry, image: Option<Image>, disk: PathBuf) -> Self {
+        Self::of(folder, image, disk.clone(), Some(platform), |scratch| {
+            let order = LeaseOrder { loaded: &disk, device: None, scratch };
+            (platform.lease)(&order).unwrap().data().clone()
+        })
+    }
+
+    fn of(
+        folder: Rc<TempDir>,
+        image: Option<Image>,
+        disk: PathBuf,
+        platform: Option<&'static Entry>,
+        data: impl FnOnce(&Path) -> DataDisk,
+    ) -> Self {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let scratch = Scratch::create(&folder.path().join("scratch"), &format!("run-{number}")).unwrap();
         let order = MachineOrder {
-            name: format!("test-{}", NUMBER.fetch_add(1, Ordering::Relaxed)),
+            name: format!("test-{number}"),
             vcpus: 2,
             memory_bytes: MEMORY_BYTES,
             place: in_order(2),
             cpu_quota: None,
             image,
             agent: example("test_agent"),
-            data: DataDisk::Image(disk.clone()),
+            data: data(scratch.path()),
             scratch: scratch.path().to_owned(),
             cache: folder.path().join("cache"),
             port: None,
         };
-        Self { order, folder, disk, _scratch: scratch }
+        Self { order, folder, disk, platform, _scratch: scratch }
+    }
+
+    pub fn image(&self) -> &Image {
+        self.order.image.as_ref().unwrap()
     }
 
     pub fn try_start(&self, kind: &str, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
+        self.try_start_on(platforms::catalog::entry(kind).unwrap(), table)
+    }
+
+    pub fn try_start_on(&self, platform: &Entry, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
         let is_launched = Cell::new(false);
-        let started = platforms::catalog::start(kind, &as_table(table), &self.order, &|| is_launched.set(true));
-        assert!(is_launched.get() || started.is_err(), "{kind} does not tell that it is launched");
+        let started = (platform.start)(&as_table(table), &self.order, &|| is_launched.set(true));
+        assert!(is_launched.get() || started.is_err(), "{} does not tell that it is launched", platform.kind);
         started
     }
 
-    /// Starts it and tells what became of each thing asked for.
     pub fn start(&self, kind: &str, table: &Value) -> Box<dyn Machine> {
-        let begun = Instant::now();
-        let machine = self.try_start(kind, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
+        self.start_on(platforms::catalog::entry(kind).unwrap(), table)
+    }
+
+    /// Starts it and tells what became of each thing asked for.
+    pub fn start_on(&self, platform: &Entry, table: &Value) -> Box<dyn Machine> {
+        let (begun, kind) = (Instant::now(), platform.kind);
+        let machine = self.try_start_on(platform, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
         println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());
         assert_says_what_is_compared(machine.as_ref(), kind, table);
         machine
@@ -130,8 +183,16 @@ impl Place {
         let disk = self.disk.display().to_string();
         let checked = Command::new("/usr/sbin/e2fsck").args(["-f", "-n", &disk]).output().unwrap();
         assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
-        assert_eq!(self.file_on_disk(KEPT_FILE.0), KEPT_FILE.1.as_bytes());
+        assert_eq!(self.file_on_disk(LOADED.0), LOADED.1.as_bytes());
         assert!(self.file_on_disk(DATABASE).starts_with(b"SQLite format 3"));
+    }
+
+    /// A file of the data that leases are made from.
+    pub fn loaded_file(&self, name: &str) -> Option<Vec<u8>> {
+        if self.disk.is_dir() {
+            return std::fs::read(self.disk.join(name)).ok();
+        }
+        Some(self.file_on_disk(name)).filter(|file| !file.is_empty())
     }
 
     fn file_on_disk(&self, name: &str) -> Vec<u8> {
@@ -140,11 +201,18 @@ impl Place {
     }
 }
 
+fn loaded_folder(parent: &Path) -> PathBuf {
+    let loaded = parent.join("loaded");
+    std::fs::create_dir(&loaded).unwrap();
+    std::fs::write(loaded.join(LOADED.0), LOADED.1).unwrap();
+    loaded
+}
+
 /// Contenders are compared by these, so each platform must say them, and in the same words.
 fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
     let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
     let processor = match (kind, &table["accelerator"]) {
-        ("native", _) => "the host's own",
+        ("native" | "bare", _) => "the host's own",
         (_, Value::String(asked)) if asked == "tcg" => EMULATED,
         _ => "virtual",
     };

@@ -125,8 +125,8 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         cpus: place.order.place.cpus.clone(),
         bound_to: Vec::new(),
         cgroups: Vec::new(),
-        kernel: place.order.image.guest_kernel().unwrap().file.clone(),
-        initramfs: initramfs(&place.order.image, &place.order.agent, &[]).unwrap(),
+        kernel: place.image().guest_kernel().unwrap().file.clone(),
+        initramfs: initramfs(place.image(), &place.order.agent, &[]).unwrap(),
         console: place.order.scratch.join("hanging.console"),
         root: None,
         data: None,
@@ -158,7 +158,7 @@ fn what_the_host_does_not_have_is_a_reason_to_skip() {
     let place = Place::new(micro);
     let tap =
         json!({ "accelerator": "tcg", "network": "tap", "tap": "bakeoff-none", "guest_address": "192.168.77.2/24" });
-    let mut pages = Place::new(place.order.image.clone());
+    let mut pages = Place::new(place.image().clone());
     pages.order.memory_bytes = 1 << 50;
     for (place, table) in [(&place, tap), (&pages, json!({ "accelerator": "tcg", "huge_pages": true }))] {
         let Err(error) = place.try_start("qemu", &table) else { panic!("it started") };

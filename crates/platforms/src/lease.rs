@@ -1,0 +1,62 @@
+//! The data that a machine has: a copy of its own of what was loaded. It outlives the machine, so that one that was cut can
+//! be started again on what it left.
+
+use images::data::{DataDisk, DataError};
+use std::fs;
+use std::io::ErrorKind;
+use std::path::Path;
+
+/// What a machine's data are made from, and where.
+#[derive(Debug, Clone, Copy)]
+pub struct LeaseOrder<'a> {
+    /// The loaded data, in the form that the platform takes; never written to.
+    pub loaded: &'a Path,
+    /// A block device that is to hold them, instead of a file.
+    pub device: Option<&'a Path>,
+    /// The machine's folder on this host.
+    pub scratch: &'a Path,
+}
+
+#[derive(Debug)]
+pub struct Lease(DataDisk);
+
+impl Lease {
+    /// A disk of this host: an image file in the machine's folder, or the device. Another lease in the same folder ends.
+    pub fn of_a_disk(order: &LeaseOrder<'_>) -> Result<Self, DataError> {
+        if let Some(device) = order.device {
+            images::data::write_to_device(order.loaded, device)?;
+            return Ok(Self(DataDisk::Device(device.to_owned())));
+        }
+        let path = order.scratch.join("data.img");
+        match fs::remove_file(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                return Err(DataError::Io { what: "remove the earlier copy", path, cause });
+            }
+            _ => {}
+        }
+        images::data::clone(order.loaded, &path)?;
+        Ok(Self(DataDisk::Image(path)))
+    }
+
+    /// A folder of this host.
+    pub fn of_a_folder(order: &LeaseOrder<'_>) -> Result<Self, DataError> {
+        let path = order.scratch.join("data");
+        match fs::remove_dir_all(&path) {
+            Err(cause) if cause.kind() != ErrorKind::NotFound => {
+                return Err(DataError::Io { what: "remove the earlier copy", path, cause });
+            }
+            _ => {}
+        }
+        images::data::clone_folder(order.loaded, &path)?;
+        Ok(Self(DataDisk::Folder(path)))
+    }
+
+    /// The loaded data themselves, of a machine that does nothing with them.
+    pub fn of_nothing(order: &LeaseOrder<'_>) -> Self {
+        Self(DataDisk::Folder(order.loaded.to_owned()))
+    }
+
+    pub fn data(&self) -> &DataDisk {
+        &self.0
+    }
+}

@@ -1,0 +1,141 @@
+//! The plainest platform, for tests of whoever uses one: a machine is its agent's process and nothing else, and its data are
+//! a folder. It needs no image, no root and no tool, so a machine is there in milliseconds.
+//!
+//! Words in its setting `script` are handed to the agent, so that tests can have one that misbehaves.
+
+use machines::link::AgentLink;
+use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::printed::Printed;
+use machines::process::{Launch, Process};
+use machines::scratch;
+use platforms::catalog::{Capabilities, Entry};
+use platforms::lease::Lease;
+use platforms::order::{Launched, MachineOrder};
+use serde_json::{Map, Value};
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+use std::process::Stdio;
+use std::time::Duration;
+use telemetry::Targets;
+
+pub static BARE: Entry = Entry {
+    kind: "bare",
+    meaning: "a process of this host, for tests",
+    keys: &[],
+    can: Capabilities { needs_image: false, boots: false, owns_data: true, executes: true },
+    check: |_, _| Vec::new(),
+    foreseen: |_, _| None,
+    lease: Lease::of_a_folder,
+    start,
+};
+
+const GREETING_LIMIT: Duration = Duration::from_secs(30);
+
+struct BareMachine {
+    link: Option<AgentLink>,
+    process: Process,
+    stderr: Printed,
+    command_line: Vec<String>,
+    decided: Decided,
+    address: Option<SocketAddr>,
+    data: PathBuf,
+}
+
+fn start(
+    table: &Map<String, Value>,
+    order: &MachineOrder,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let images::data::DataDisk::Folder(data) = &order.data else { panic!("a folder was leased") };
+    let logs = order.scratch.join("logs");
+    std::fs::create_dir_all(&logs).map_err(failing("making a folder"))?;
+    let path = |path: &PathBuf| path.display().to_string();
+    let mut command_line = vec![path(&order.agent), "agent".to_owned(), "--data".to_owned(), path(data)];
+    command_line.extend(["--logs".to_owned(), path(&logs)]);
+    if let Some(script) = table.get("script").and_then(Value::as_str) {
+        command_line.extend(["--name".to_owned(), order.name.clone()]);
+        command_line.extend(script.split_whitespace().map(str::to_owned));
+    }
+    let (mut stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
+    let launch = Launch::new(&command_line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
+    let mut process = Process::start(launch).map_err(|error| failing("starting the agent")(io::Error::other(error)))?;
+    scratch::record_process(&order.scratch, process.identity()).unwrap();
+    launched();
+    let (stdin, stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+    let mut link = AgentLink::new(stdout, stdin);
+    if let Err(error) = link.greeting(GREETING_LIMIT) {
+        return Err(if error.is_end() { ended(&mut process, &mut stderr, GREETING_LIMIT)? } else { error.into() });
+    }
+    let said = |name: &str, word: &str| (name.to_owned(), Ok(word.to_owned()));
+    Ok(Box::new(BareMachine {
+        link: Some(link),
+        process,
+        stderr,
+        command_line,
+        decided: [said("processor", "the host's own"), said("data cached twice", "no")].into(),
+        address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
+        data: data.clone(),
+    }))
+}
+
+fn failing(doing: &'static str) -> impl FnOnce(io::Error) -> MachineError {
+    move |source| MachineError::Io { doing: doing.to_owned(), source }
+}
+
+/// How it ended, as an error; or that it has not.
+fn ended(process: &mut Process, stderr: &mut Printed, limit: Duration) -> Result<MachineError, MachineError> {
+    let what = "the bare machine".to_owned();
+    let status = process.wait(limit).map_err(|error| failing("waiting")(io::Error::other(error)))?;
+    let Some(status) = status else {
+        return Err(MachineError::Silent { what, limit_s: limit.as_secs(), console: stderr.text() });
+    };
+    Ok(MachineError::Ended { what, status: status.to_string(), console: stderr.to_the_end() })
+}
+
+impl Machine for BareMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        self.link.as_mut().unwrap()
+    }
+
+    fn command_line(&self) -> &[String] {
+        &self.command_line
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        self.address
+    }
+
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+
+    fn data(&self) -> &str {
+        self.data.to_str().unwrap()
+    }
+
+    fn watched(&mut self) -> Watched {
+        let targets = Targets { without_system: true, ..Targets::default() };
+        Watched { targets, asked: Vec::new() }
+    }
+
+    fn console(&self) -> String {
+        self.stderr.text()
+    }
+
+    fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        self.link = None;
+        match ended(&mut self.process, &mut self.stderr, limit)? {
+            MachineError::Ended { status, .. } if status == "exit status: 0" => Ok(()),
+            error => Err(error),
+        }
+    }
+
+    fn cut(mut self: Box<Self>) -> Result<(), MachineError> {
+        self.process.kill().map(drop).map_err(|error| failing("ending the agent")(io::Error::other(error)))
+    }
+}

@@ -1,0 +1,176 @@
+//! What every platform must do, whatever it is made of: the list, and the platforms that are held to it.
+
+use crate::bare::BARE;
+use crate::place::{ANSWER_LIMIT, DATABASE, LOADED, Place, ask, example, guest_image, image, shut_down, started};
+use agent::protocol::{Chosen, Reply, Request};
+use images::{Flavour, Image};
+use machines::link::LinkError;
+use machines::machine::{Machine, MachineError};
+use platforms::catalog::Entry;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+
+/// A platform with the settings that it is tested with.
+struct Subject {
+    platform: &'static Entry,
+    table: Value,
+    image: Option<Image>,
+}
+
+impl Subject {
+    fn place(&self) -> Place {
+        Place::on(self.platform, self.image.clone())
+    }
+
+    fn start(&self, place: &Place) -> Box<dyn Machine> {
+        place.start_on(self.platform, &self.table)
+    }
+}
+
+type Rule = fn(&Subject);
+
+const RULES: &[(&str, Rule)] = &[
+    ("a machine has a clock that goes on, and describes itself", clock_and_description),
+    ("data that were written are there when another machine is started on the same lease", data_outlive_a_machine),
+    ("what a client was told is committed is there after a cut", commits_outlive_a_cut),
+    ("two leases of the same data are apart, and the loaded data stay as they are", leases_are_apart),
+    ("nothing runs any more after a machine was stopped, cut or dropped", nothing_is_left),
+    ("an agent of another version is refused with both versions, and ended", another_version_is_refused),
+];
+
+fn hold_to_the_rules(subject: &Subject) {
+    for (rule, check) in RULES {
+        println!("{}: {rule}", subject.platform.kind);
+        check(subject);
+    }
+}
+
+#[test]
+fn bare_processes_keep_the_rules() {
+    hold_to_the_rules(&Subject { platform: &BARE, table: json!({}), image: None });
+}
+
+#[test]
+fn native_machines_keep_the_rules() {
+    let Some(micro) = image("micro", Flavour::Cloud) else { return };
+    let platform = platforms::catalog::entry("native").unwrap();
+    hold_to_the_rules(&Subject { platform, table: json!({}), image: Some(micro) });
+}
+
+#[test]
+fn guests_keep_the_rules() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let platform = platforms::catalog::entry("qemu").unwrap();
+    hold_to_the_rules(&Subject { platform, table: json!({ "accelerator": "tcg" }), image: Some(micro) });
+}
+
+fn clock_and_description(subject: &Subject) {
+    let place = subject.place();
+    let mut machine = subject.start(&place);
+    assert!(!machine.command_line().is_empty());
+    let mut clock = || match ask(machine.as_mut(), &Request::Clock) {
+        Reply::Clock { monotonic_ns } => monotonic_ns,
+        other => panic!("{other:?}"),
+    };
+    assert!(clock() < clock());
+    assert!(matches!(ask(machine.as_mut(), &Request::Describe), Reply::Description(_)));
+    shut_down(machine);
+}
+
+/// A table small enough for an emulated CPU.
+fn workload() -> Chosen {
+    let table = json!({ "tables": 1, "table_size": 50 });
+    let keys = workloads::catalog::entry("sysbench-oltp").unwrap().keys;
+    Chosen { kind: "sysbench-oltp".to_owned(), settings: settings::check(table.as_object().unwrap(), keys).unwrap() }
+}
+
+fn start_server(machine: &mut dyn Machine) {
+    crate::place::start_server(machine, "sqlite", None);
+}
+
+fn load(machine: &mut dyn Machine) {
+    let reply = ask_at_length(machine, &Request::Load { workload: workload(), writers: 1 });
+    assert!(matches!(&reply, Reply::Loaded { rows } if rows.values().sum::<u64>() == 50), "{reply:?}");
+}
+
+fn assert_is_loaded(machine: &mut dyn Machine) {
+    let reply = ask_at_length(machine, &Request::Verify { workload: workload(), threads: 1 });
+    let Reply::Verified(sums) = reply else { panic!("{reply:?}") };
+    let differing: BTreeMap<_, _> = sums.iter().filter(|(_, sum)| sum.expected != sum.stored).collect();
+    assert!(!sums.is_empty() && differing.is_empty(), "{differing:?}");
+}
+
+/// The answer after what is told on the way.
+fn ask_at_length(machine: &mut dyn Machine, request: &Request) -> Reply {
+    machine.link().ask(request).unwrap();
+    loop {
+        match machine.link().receive(ANSWER_LIMIT).unwrap() {
+            None | Some(Reply::Alive | Reply::Progress { .. }) => {}
+            Some(reply) => return reply,
+        }
+    }
+}
+
+fn data_outlive_a_machine(subject: &Subject) {
+    let place = subject.place();
+    let mut machine = subject.start(&place);
+    start_server(machine.as_mut());
+    load(machine.as_mut());
+    shut_down(machine);
+    let mut again = subject.start(&place);
+    start_server(again.as_mut());
+    assert_is_loaded(again.as_mut());
+    shut_down(again);
+}
+
+fn commits_outlive_a_cut(subject: &Subject) {
+    let place = subject.place();
+    let mut machine = subject.start(&place);
+    start_server(machine.as_mut());
+    load(machine.as_mut());
+    machine.cut().unwrap();
+    let mut again = subject.start(&place);
+    start_server(again.as_mut());
+    assert_is_loaded(again.as_mut());
+    again.cut().unwrap();
+}
+
+fn leases_are_apart(subject: &Subject) {
+    let place = subject.place();
+    let mut machine = subject.start(&place);
+    start_server(machine.as_mut());
+    load(machine.as_mut());
+    shut_down(machine);
+    let other = place.beside();
+    let mut machine = subject.start(&other);
+    start_server(machine.as_mut());
+    load(machine.as_mut());
+    shut_down(machine);
+    assert!(place.loaded_file(LOADED.0).is_some_and(|file| file == LOADED.1.as_bytes()));
+    assert_eq!(place.loaded_file(DATABASE), None);
+}
+
+fn nothing_is_left(subject: &Subject) {
+    let place = subject.place();
+    shut_down(subject.start(&place));
+    subject.start(&place).cut().unwrap();
+    drop(subject.start(&place));
+    let made = started(&place.order.scratch);
+    assert!(made.len() >= 3 && made.iter().all(|process| !process.is_alive()), "{made:?}");
+}
+
+fn another_version_is_refused(subject: &Subject) {
+    if subject.platform.can.boots {
+        // There the agent is the init, and this one would not find the stream to us.
+        return;
+    }
+    let mut place = subject.place();
+    place.order.agent = example("foreign_agent");
+    let table: Map<String, Value> = subject.table.as_object().cloned().unwrap();
+    let Err(error) = (subject.platform.start)(&table, &place.order, &|| {}) else { panic!("it started") };
+    assert!(matches!(error, MachineError::Link(LinkError::OtherVersion { .. })), "{error}");
+    let told = error.to_string();
+    assert!(told.contains("bakeoff 99.0.0") && told.contains(env!("CARGO_PKG_VERSION")), "{told}");
+    let left = started(&place.order.scratch);
+    assert!(!left.is_empty() && left.iter().all(|process| !process.is_alive()));
+}
