@@ -1,0 +1,113 @@
+//! An agent that does its work and, where its script says so, misbehaves. For this crate's tests of the conductor.
+//!
+//! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words of the form `MESSAGE:DEED` or
+//! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, and WHICH the number of the machine of a trial that
+//! is meant, or `loading`.
+
+use agent::service::{Place, serve};
+use machines::frame::{Numbered, read_frame, write_frame};
+use serde_json::{Value, json};
+use std::io::{Write, stdout};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+#[derive(Debug, Clone)]
+struct Deed {
+    message: String,
+    what: String,
+}
+
+struct Agent {
+    deeds: Vec<Deed>,
+    /// Nothing is said any more.
+    is_mute: AtomicBool,
+    out: Mutex<std::io::Stdout>,
+}
+
+impl Agent {
+    fn deed(&self, message: &str) -> Option<&str> {
+        Some(self.deeds.iter().find(|deed| deed.message == message)?.what.as_str())
+    }
+
+    fn say(&self, message: &impl serde::Serialize) {
+        let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if !self.is_mute.load(Ordering::Relaxed) && write_frame(&mut *out, message).is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    /// Whether the message goes on its way.
+    fn passes(&self, name: &str, number: u64) -> bool {
+        match self.deed(name) {
+            None | Some("runs-fast") => return true,
+            Some("dies") => std::process::exit(7),
+            Some("hangs") => self.is_mute.store(true, Ordering::Relaxed),
+            Some("refuses") => {
+                self.say(&(number, json!({ "reply": "failed", "with": { "why": "no", "log": "why not" } })))
+            }
+            Some("lies") => self.say(&(number, json!({ "reply": "server-log", "with": "something else" }))),
+            Some("miscounts") => self.say(&(number + 1, json!({ "reply": "done" }))),
+            Some("babbles") => {
+                let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let words = b"this is no frame of any kind";
+                let _ = out.write_all(words).and_then(|()| out.flush());
+                self.is_mute.store(true, Ordering::Relaxed);
+            }
+            Some(other) => {
+                eprintln!("{other} is no deed");
+                std::process::exit(2);
+            }
+        }
+        false
+    }
+
+    /// The machine's clock as the conductor is told it.
+    fn falsified(&self, mut reply: Value) -> Value {
+        if self.deed("clock") == Some("runs-fast")
+            && let Some(now) = reply["with"]["monotonic_ns"].as_u64()
+        {
+            reply["with"]["monotonic_ns"] = (2 * now).into();
+        }
+        reply
+    }
+}
+
+fn deeds(words: &[String]) -> Vec<Deed> {
+    let machine = words[6].rsplit('-').next().unwrap_or_default();
+    let deed = |word: &String| {
+        let (message, what) = word.split_once(':')?;
+        let (what, only) = what.split_once('@').map_or((what, None), |(what, only)| (what, Some(only)));
+        only.map_or(machine != "loading", |only| only == machine)
+            .then(|| Deed { message: message.to_owned(), what: what.to_owned() })
+    };
+    words[7..].iter().filter_map(deed).collect()
+}
+
+fn main() -> std::io::Result<()> {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let place = Place { data: PathBuf::from(&words[2]), logs: PathBuf::from(&words[4]) };
+    let agent = Arc::new(Agent { deeds: deeds(&words), is_mute: AtomicBool::new(false), out: Mutex::new(stdout()) });
+    let (mut to_agent, requests) = UnixStream::pair()?;
+    let (replies, mut from_agent) = UnixStream::pair()?;
+    let speaker = Arc::clone(&agent);
+    std::thread::spawn(move || {
+        if let Ok(Some(greeting)) = read_frame::<Value>(&mut from_agent) {
+            speaker.say(&greeting);
+        }
+        while let Ok(Some((number, reply))) = read_frame::<Numbered<Value>>(&mut from_agent) {
+            if speaker.passes(reply["reply"].as_str().unwrap_or_default(), number) {
+                speaker.say(&(number, speaker.falsified(reply)));
+            }
+        }
+        std::process::exit(0);
+    });
+    std::thread::spawn(move || serve(requests, replies, place));
+    while let Ok(Some((number, request))) = read_frame::<Numbered<Value>>(&mut std::io::stdin()) {
+        if agent.passes(request["request"].as_str().unwrap_or_default(), number) {
+            write_frame(&mut to_agent, &(number, request))?;
+        }
+    }
+    Ok(())
+}

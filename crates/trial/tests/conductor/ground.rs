@@ -1,0 +1,140 @@
+//! A study of bare machines, and what a run of it leaves.
+
+use crate::bare::BARE;
+use record::event::Event;
+use record::folder::RunFolder;
+use record::plan::Plan;
+use record::trial::TrialRecord;
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use tempfile::TempDir;
+use trial::conductor::{self, RunOrder, Tallied};
+use trial::interrupts::Interrupts;
+use trial::limits::Limits;
+use trial::site::Site;
+
+/// What each of a run's trials had to say, in their order.
+pub struct Ran {
+    pub tallied: Tallied,
+    pub trials: Vec<TrialRecord>,
+    pub events: Vec<Event>,
+    /// What is left in the scratch folder.
+    pub left: Vec<PathBuf>,
+    folder: TempDir,
+}
+
+impl Ran {
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// One trial for each script, on so many machines, in this order.
+pub fn run(scripts: &[&str], machines: u32) -> Ran {
+    run_within(scripts, machines, Limits::default())
+}
+
+pub fn run_within(scripts: &[&str], machines: u32, limits: Limits) -> Ran {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = folder.path().join("cache");
+    let scratch = cache.join("scratch");
+    std::fs::create_dir_all(&scratch).unwrap();
+    let site = Site {
+        cache,
+        scratch: scratch.clone(),
+        agent: agent(),
+        cpus: vec![0],
+        memory_bytes: 1 << 30,
+        made_by: "bakeoff test".to_owned(),
+        platforms: |kind| (kind == BARE.kind).then_some(&BARE),
+        limits,
+    };
+    let plan = plan(scripts, machines);
+    let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
+    let images = conductor::images(&plan, &plan.trials, &site, &mut |_| ()).unwrap();
+    assert!(images.is_empty(), "bare machines need none");
+    let order = RunOrder {
+        folder: &run,
+        plan: &plan,
+        trials: &plan.trials,
+        site: &site,
+        images: &images,
+        interrupts: &Interrupts::default(),
+        resumed: false,
+        notes: &[],
+        retries: false,
+        latest: None,
+    };
+    let mut events = Vec::new();
+    let tallied = conductor::run(&order, &mut |_| Ok(None), &mut |event| events.push(event.clone())).unwrap();
+    let trials = plan.trials.iter().map(|trial| run.trial(trial.id).record().unwrap()).collect();
+    let left = std::fs::read_dir(&scratch).unwrap().flatten().map(|entry| entry.path()).collect();
+    Ran { tallied, trials, events, left, folder }
+}
+
+/// This crate's example, which is built with its tests.
+fn agent() -> PathBuf {
+    let tests = std::env::current_exe().unwrap();
+    tests.parent().unwrap().with_file_name("examples").join("scripted_agent")
+}
+
+fn plan(scripts: &[&str], machines: u32) -> Plan {
+    let cells = (0..).zip(scripts).map(|(id, script)| {
+        json!({
+            "id": id, "contender": format!("contender {id}"), "baseline": id == 0, "sweep": {},
+            "settings": {
+                "machine": { "vcpus": 1, "memory": "64MiB", "image": "", "disk": {}, "count": machines },
+                "platform": { "kind": BARE.kind, "script": script },
+                "engine": decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({})),
+                "workload": decided(
+                    "sysbench-oltp",
+                    workloads::catalog::entry("sysbench-oltp").unwrap().keys,
+                    &json!({ "tables": 1, "table_size": 100 }),
+                ),
+                "load": { "clients": 1, "warmup": "0s", "measure": "1s", "telemetry": false },
+            },
+        })
+    });
+    let cells: Vec<Value> = cells.collect();
+    let trials = (1..).zip(&cells).map(|(id, cell)| json!({ "id": id, "block": 1, "cell": cell["id"], "seed": 7 }));
+    let trials: Vec<Value> = trials.collect();
+    serde_json::from_value(json!({
+        "format": record::FORMAT, "question": "?", "study": "conducted", "seed": 1, "blocks": 1,
+        "cells": cells, "trials": trials,
+    }))
+    .unwrap()
+}
+
+fn decided(kind: &str, keys: &[settings::Key], table: &Value) -> Map<String, Value> {
+    let mut table = settings::check(table.as_object().unwrap(), keys).unwrap();
+    table.insert("kind".to_owned(), kind.into());
+    table
+}
+
+/// Where and why each trial failed.
+pub fn failures(ran: &Ran) -> Vec<Option<(String, String)>> {
+    let failure = |trial: &TrialRecord| match &trial.outcome {
+        record::trial::Outcome::Failed { phase, why } => Some((phase.clone(), why.clone())),
+        _ => None,
+    };
+    ran.trials.iter().map(failure).collect()
+}
+
+/// Machines that hang are found out soon; while load is driven there is a message each second.
+pub fn short() -> Limits {
+    let lifeless = Duration::from_secs(3);
+    Limits { prompt: lifeless, lifeless, end: Duration::from_secs(1), ..Limits::default() }
+}
+
+/// So many trials of each phase were begun.
+pub fn phases(ran: &Ran) -> BTreeMap<String, usize> {
+    let mut phases = BTreeMap::new();
+    for event in &ran.events {
+        if let Event::PhaseStarted { phase, .. } = event {
+            *phases.entry(phase.clone()).or_default() += 1;
+        }
+    }
+    phases
+}

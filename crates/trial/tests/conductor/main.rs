@@ -1,0 +1,11 @@
+//! The conductor with machines that are plain processes, and agents that fail where a script says so.
+//!
+//! Machines, servers, workloads and loads are real. Only what goes wrong is arranged.
+
+#![allow(clippy::print_stdout, clippy::unwrap_used)]
+
+#[path = "../../../platforms/tests/machines/bare.rs"]
+mod bare;
+mod ground;
+mod misbehaving;
+mod several;

@@ -1,0 +1,113 @@
+//! One machine whose agent fails, hangs or lies at some message: its trial fails in that phase, and no other does.
+
+use crate::ground::{Ran, failures, phases, run, run_within, short};
+use record::trial::Outcome;
+use trial::limits::Limits;
+
+fn assert_nothing_is_left(ran: &Ran) {
+    assert_eq!(ran.left, Vec::<std::path::PathBuf>::new());
+    let dead = std::fs::read_dir(ran.folder().join("run/trials")).unwrap().flatten();
+    assert!(dead.count() >= ran.trials.len());
+}
+
+#[test]
+fn a_trial_on_a_bare_process_is_a_whole_trial() {
+    let ran = run(&[""], 1);
+    let trial = &ran.trials[0];
+    assert_eq!(trial.outcome, Outcome::Completed, "{:?}", trial.warnings);
+    assert_eq!(ran.tallied.completed, 1);
+    assert!(trial.driver.as_ref().unwrap().work.statements > 0);
+    assert_eq!(phases(&ran).len(), 8, "{:?}", phases(&ran));
+    let findings = std::fs::read_to_string(ran.folder().join("run/trials/0001/findings.json")).unwrap();
+    assert!(findings.contains("holds") && !findings.contains("violated"), "{findings}");
+    assert_nothing_is_left(&ran);
+}
+
+/// Each request of a trial, and the phase in which it is asked.
+const REQUESTS: &[(&str, &str)] = &[
+    ("clock", "boot"),
+    ("describe", "boot"),
+    ("start-server", "start"),
+    ("drive", "warm up"),
+    ("state", "check"),
+    ("check", "check"),
+    ("stop-server", "shut down"),
+    ("shutdown", "shut down"),
+];
+
+/// Fails at every request in turn, and then not at all.
+fn fail_at_each(deed: &str, words: &str) {
+    fail_at(REQUESTS, deed, words, Limits::default());
+}
+
+fn fail_at(requests: &[(&str, &str)], deed: &str, words: &str, limits: Limits) {
+    let scripts: Vec<String> = requests.iter().map(|(request, _)| format!("{request}:{deed}")).collect();
+    let scripts: Vec<&str> = scripts.iter().map(String::as_str).chain([""]).collect();
+    let ran = run_within(&scripts, 1, limits);
+    let failures = failures(&ran);
+    for ((request, phase), failure) in requests.iter().zip(&failures) {
+        let (at, why) = failure.as_ref().unwrap_or_else(|| panic!("{deed} at {request} is no failure"));
+        assert_eq!(at, phase, "{deed} at {request}: {why}");
+        assert!(why.contains(words), "{deed} at {request}: {why}");
+    }
+    assert_eq!(ran.trials.last().unwrap().outcome, Outcome::Completed, "the last one is as it should be");
+    assert_nothing_is_left(&ran);
+}
+
+#[test]
+fn an_agent_that_dies_fails_its_trial_alone() {
+    fail_at_each("dies", "exit status: 7");
+}
+
+#[test]
+fn an_agent_that_refuses_fails_its_trial_alone() {
+    fail_at_each("refuses", "no");
+}
+
+#[test]
+fn an_agent_that_hangs_is_given_up_within_its_limit() {
+    let requests = [("clock", "boot"), ("start-server", "start"), ("check", "check")];
+    fail_at(&requests, "hangs", "3s", short());
+}
+
+#[test]
+fn an_agent_that_answers_something_else_is_not_believed() {
+    fail_at_each("lies", "with something else");
+}
+
+#[test]
+fn an_answer_to_what_was_never_asked_is_not_believed() {
+    fail_at_each("miscounts", "a message about request");
+}
+
+#[test]
+fn an_agent_that_speaks_no_language_fails_its_trial_alone() {
+    fail_at_each("babbles", "out of step");
+}
+
+#[test]
+fn an_agent_that_dies_while_load_is_driven_fails_its_trial_alone() {
+    let ran = run(&["tick:dies", ""], 1);
+    let (phase, why) = failures(&ran)[0].clone().unwrap();
+    assert!(phase == "warm up" && why.contains("exit status: 7"), "{phase}: {why}");
+    assert_eq!(ran.tallied.completed, 1);
+    assert_nothing_is_left(&ran);
+}
+
+#[test]
+fn a_machine_whose_clock_runs_wrong_is_started_again_and_then_given_up() {
+    let ran = run(&["clock:runs-fast"], 1);
+    let (phase, why) = failures(&ran)[0].clone().unwrap();
+    assert!(phase == "start" && why.contains("clock"), "{phase}: {why}");
+    let again = ran.trials[0].warnings.iter().filter(|warning| warning.starts_with("booted again")).count();
+    assert_eq!((again, phases(&ran)["boot"]), (3, 4));
+    assert_nothing_is_left(&ran);
+}
+
+#[test]
+fn data_that_cannot_be_loaded_fail_the_trials_of_their_cell() {
+    let ran = run(&["load:dies@loading"], 1);
+    let (phase, why) = failures(&ran)[0].clone().unwrap();
+    assert!(phase == "load" && why.contains("loading"), "{phase}: {why}");
+    assert_nothing_is_left(&ran);
+}
