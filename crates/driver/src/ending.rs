@@ -21,7 +21,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     /// Who waits for a session or for room now will not be served any more, and has waited until now.
     pub fn send_home(&self, now: Nanos) {

@@ -4,7 +4,7 @@ use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::OVERDUE_AFTER;
 use crate::reactor::Reactor;
-use crate::sessions::register;
+use crate::sessions::watch;
 use crate::shard::{Shard, Task};
 use engines::session::Connect;
 use workloads::workload::Workload;
@@ -23,7 +23,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     /// Sessions that were opened aside: for those who lost theirs, else for what is overdue. Returns how many tasks came.
     pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> usize {
@@ -40,12 +40,12 @@ where
                 }
             };
             let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
-            match register(self.reactor, &session, token) {
-                Ok(()) if !self.is_closing() => {
+            match watch(self.reactor, &session, token) {
+                Ok(_) if !self.is_closing() => {
                     self.pool.set(Pool { now: self.pool.get().now + 1, ..self.pool.get() });
                     self.put_to_work(tasks, Role::Deferred, session);
                 }
-                Ok(()) => {}
+                Ok(_) => {}
                 Err(error) => self.fail(error),
             }
         }

@@ -1,4 +1,4 @@
-//! Waiting for descriptors: a thin layer over epoll, and the trait that lets tests put a virtual world in its place.
+//! Waiting for sessions: a thin layer over epoll, and the trait that lets a virtual world take its place.
 //!
 //! Descriptors are registered once, edge-triggered, for reading only: a Unix socket reports that it can be written
 //! again each time the server has read a request, and every such wake-up would be for nothing.
@@ -6,6 +6,7 @@
 //! its descriptor and thereby leaves the set; an event that was already fetched for it causes one harmless extra poll.
 
 use crate::clock::Nanos;
+use engines::session::Session;
 use rustix::buffer::spare_capacity;
 use rustix::event::{Timespec, epoll};
 use rustix::fd::{BorrowedFd, OwnedFd};
@@ -16,8 +17,10 @@ use std::io;
 /// How many events one wait takes; the rest stays in the kernel until the next.
 const EVENTS_PER_WAIT: usize = 256;
 
-pub trait Reactor {
-    fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()>;
+pub trait Reactor<S> {
+    /// From now on the session's answers are waited for. Says whether there is anything to wait for: a session in
+    /// process never keeps anybody waiting.
+    fn watch(&self, session: &S, token: u32) -> io::Result<bool>;
     /// Waits until something is ready or the time is over, and appends the tokens of what is ready.
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()>;
 }
@@ -32,16 +35,14 @@ impl Epoll {
         let set = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         Ok(Self { set, events: RefCell::new(Vec::with_capacity(EVENTS_PER_WAIT)) })
     }
-}
 
-impl Reactor for Epoll {
     fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()> {
         let interest = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
         epoll::add(&self.set, descriptor, epoll::EventData::new_u64(u64::from(token)), interest)?;
         Ok(())
     }
 
-    fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+    fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
         let mut events = self.events.borrow_mut();
         events.clear();
         match epoll::wait(&self.set, spare_capacity(&mut events), Some(&timespec(at_most))) {
@@ -51,6 +52,17 @@ impl Reactor for Epoll {
         }
         ready.extend(events.iter().filter_map(|event| u32::try_from(event.data.u64()).ok()));
         Ok(())
+    }
+}
+
+impl<S: Session> Reactor<S> for Epoll {
+    fn watch(&self, session: &S, token: u32) -> io::Result<bool> {
+        let Some(descriptor) = session.descriptor() else { return Ok(false) };
+        self.register(descriptor, token).map(|()| true)
+    }
+
+    fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+        self.wait_for_any(at_most, ready)
     }
 }
 
@@ -76,13 +88,13 @@ mod tests {
         epoll.register(reader.as_fd(), 7).unwrap();
         let mut ready = Vec::new();
         rustix::io::write(&writer, b"x").unwrap();
-        epoll.wait(LONG, &mut ready).unwrap();
+        epoll.wait_for_any(LONG, &mut ready).unwrap();
         assert_eq!(ready, [7]);
         ready.clear();
-        epoll.wait(Nanos::ZERO, &mut ready).unwrap();
+        epoll.wait_for_any(Nanos::ZERO, &mut ready).unwrap();
         assert_eq!(ready, [] as [u32; 0], "the byte was not read, but there was no new edge");
         rustix::io::write(&writer, b"y").unwrap();
-        epoll.wait(LONG, &mut ready).unwrap();
+        epoll.wait_for_any(LONG, &mut ready).unwrap();
         assert_eq!(ready, [7]);
     }
 
@@ -93,7 +105,7 @@ mod tests {
         epoll.register(reader.as_fd(), 3).unwrap();
         drop(writer);
         let mut ready = Vec::new();
-        epoll.wait(LONG, &mut ready).unwrap();
+        epoll.wait_for_any(LONG, &mut ready).unwrap();
         assert_eq!(ready, [3]);
     }
 
@@ -105,10 +117,10 @@ mod tests {
         rustix::io::write(&ours, b"question").unwrap();
         rustix::io::read(&theirs, &mut [0; 8]).unwrap();
         let mut ready = Vec::new();
-        epoll.wait(Nanos::ZERO, &mut ready).unwrap();
+        epoll.wait_for_any(Nanos::ZERO, &mut ready).unwrap();
         assert_eq!(ready, [] as [u32; 0]);
         rustix::io::write(&theirs, b"answer").unwrap();
-        epoll.wait(LONG, &mut ready).unwrap();
+        epoll.wait_for_any(LONG, &mut ready).unwrap();
         assert_eq!(ready, [5]);
     }
 
@@ -120,7 +132,7 @@ mod tests {
         drop(reader);
         drop(writer);
         let mut ready = Vec::new();
-        epoll.wait(Nanos::from_millis(1), &mut ready).unwrap();
+        epoll.wait_for_any(Nanos::from_millis(1), &mut ready).unwrap();
         assert_eq!(ready, [] as [u32; 0]);
     }
 }

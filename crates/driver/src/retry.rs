@@ -52,7 +52,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     let mut retries = 0;
     loop {

@@ -7,7 +7,7 @@ use crate::deferral::CLIENTS_FOR_ONE;
 use crate::plan::{DriveError, Pacing};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
-use engines::session::{Connect, Session};
+use engines::session::Connect;
 use std::ops::Range;
 use workloads::workload::Workload;
 
@@ -50,7 +50,7 @@ impl Roster {
 /// one would only split the engine's cache.
 pub fn open<C: Connect>(
     connect: &C,
-    reactor: &impl Reactor,
+    reactor: &impl Reactor<C::Session>,
     roster: &Roster,
     stopped: impl Fn() -> bool,
 ) -> Result<Opened<C::Session>, DriveError> {
@@ -61,10 +61,9 @@ pub fn open<C: Connect>(
             break;
         }
         let session = connect.connect().map_err(|source| DriveError::Connect { index, of, source })?;
-        if session.descriptor().is_none() {
+        if !watch(reactor, &session, token)? {
             return Ok(Opened { sessions: vec![(Role::Both, session)], in_process: true });
         }
-        register(reactor, &session, token)?;
         sessions.push((role, session));
     }
     Ok(Opened { sessions, in_process: false })
@@ -76,7 +75,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     let lost_at = shard.clock.now();
     shard.count_loss(|losses| losses.lost += 1);
@@ -94,7 +93,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     let mut pause = FIRST_PAUSE;
     loop {
@@ -122,10 +121,10 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
-    match register(shard.reactor, &session, token) {
-        Ok(()) => Some(session),
+    match watch(shard.reactor, &session, token) {
+        Ok(_) => Some(session),
         Err(error) => {
             shard.fail(error);
             None
@@ -133,9 +132,7 @@ where
     }
 }
 
-pub fn register(reactor: &impl Reactor, session: &impl Session, token: u32) -> Result<(), DriveError> {
-    let Some(descriptor) = session.descriptor() else { return Ok(()) };
-    reactor
-        .register(descriptor, token)
-        .map_err(|source| DriveError::Io { doing: "watching a session's descriptor", source })
+/// Whether there is anything to watch.
+pub fn watch<S>(reactor: &impl Reactor<S>, session: &S, token: u32) -> Result<bool, DriveError> {
+    reactor.watch(session, token).map_err(|source| DriveError::Io { doing: "watching a session", source })
 }

@@ -56,7 +56,7 @@ pub struct UnderWay {
 }
 
 /// What the tasks of one shard share. They run on one thread and borrow it only between waits.
-pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor> {
+pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> {
     pub workload: &'a W,
     pub connect: &'a C,
     pub clock: &'a K,
@@ -136,7 +136,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     wait_for_start(around, assignment.window.start)?;
     let shard = Shard::new(around, assignment, &opened)?;
@@ -151,7 +151,7 @@ where
 }
 
 /// Events before the start are of no interest: a session that has sent nothing has nothing to read.
-fn wait_for_start<C: Connect, K: Clock, R: Reactor>(
+fn wait_for_start<C: Connect, K: Clock, R: Reactor<C::Session>>(
     around: &Surroundings<'_, C, K, R>,
     start: Nanos,
 ) -> Result<(), DriveError> {
@@ -175,7 +175,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     fn new(
         around: &Surroundings<'a, C, K, R>,

@@ -21,7 +21,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     let mut tally = Tally::new(W::COUNTERS.len());
     shard.freed(role, shard.now.get());
@@ -61,7 +61,7 @@ where
     W: Workload,
     C: Connect,
     K: Clock,
-    R: Reactor,
+    R: Reactor<C::Session>,
 {
     /// The next transaction for a session of this role; waits if there is none, `None` when there will be none.
     async fn next_job(&self, token: u32, role: Role) -> Option<Job<W::Input>> {

@@ -6,11 +6,11 @@ use engines::session::{Access, Connect, Opener, Param, ResultSet, Session, Sessi
 use engines::statement::{Dialect, StatementId};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
-use std::fs::File;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::fd::BorrowedFd;
 use std::rc::Rc;
 use std::task::Poll;
 
@@ -45,8 +45,8 @@ pub struct Universe {
     /// What each look at the clock takes: a driver that is slow.
     toil: Cell<Nanos>,
     script: Script,
-    events: RefCell<BinaryHeap<Reverse<(Nanos, RawFd)>>>,
-    tokens: RefCell<BTreeMap<RawFd, u32>>,
+    /// When somebody is answered, and the token of the session.
+    answers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
     sessions: Cell<u32>,
 }
 
@@ -62,8 +62,7 @@ impl World {
             in_process,
             toil: Cell::new(Nanos::ZERO),
             script,
-            events: RefCell::default(),
-            tokens: RefCell::default(),
+            answers: RefCell::default(),
             sessions: Cell::new(0),
         }))
     }
@@ -92,24 +91,22 @@ impl Clock for VirtualClock {
 
 pub struct VirtualReactor(pub World);
 
-impl Reactor for VirtualReactor {
-    fn register(&self, descriptor: BorrowedFd<'_>, token: u32) -> io::Result<()> {
-        self.0.0.tokens.borrow_mut().insert(descriptor.as_raw_fd(), token);
-        Ok(())
+impl Reactor<VirtualSession> for VirtualReactor {
+    fn watch(&self, session: &VirtualSession, token: u32) -> io::Result<bool> {
+        session.token.set(token);
+        Ok(!self.0.0.in_process)
     }
 
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
         let universe = &self.0.0;
-        let mut events = universe.events.borrow_mut();
+        let mut answers = universe.answers.borrow_mut();
         let latest = universe.now.get() + at_most;
-        let next = events.peek().map_or(latest, |Reverse((moment, _))| (*moment).min(latest));
-        universe.now.set(next.max(universe.now.get()));
-        while let Some(Reverse((moment, descriptor))) = events.peek().copied() {
-            if moment > universe.now.get() {
-                break;
-            }
-            events.pop();
-            ready.extend(universe.tokens.borrow().get(&descriptor));
+        let next = answers.peek().map_or(latest, |Reverse((moment, _))| (*moment).min(latest));
+        let now = next.max(universe.now.get());
+        universe.now.set(now);
+        while let Some(answer) = answers.peek_mut().filter(|answer| answer.0.0 <= now) {
+            let Reverse((_, token)) = PeekMut::pop(answer);
+            ready.push(token);
         }
         Ok(())
     }
@@ -125,12 +122,10 @@ impl Connect for World {
             return Err(error);
         }
         self.0.sessions.set(number + 1);
-        let descriptor =
-            if self.0.in_process { None } else { Some(File::open("/dev/null").map_err(SessionError::Lost)?) };
         Ok(VirtualSession {
             universe: Rc::clone(&self.0),
             number,
-            descriptor,
+            token: Cell::new(0),
             results: ResultSet::default(),
             work: SessionWork::default(),
         })
@@ -164,7 +159,7 @@ impl Opener<VirtualSession> for VirtualOpener {
 pub struct VirtualSession {
     universe: Rc<Universe>,
     number: u32,
-    descriptor: Option<File>,
+    token: Cell<u32>,
     results: ResultSet,
     work: SessionWork,
 }
@@ -178,12 +173,12 @@ impl VirtualSession {
             Answer::After(span) => Some(call.now + span),
             Answer::Never => None,
         };
-        let Some(descriptor) = &self.descriptor else {
+        if self.universe.in_process {
             self.universe.now.set(at.expect("an in-process engine always returns"));
             return Ok(());
-        };
+        }
         if let Some(at) = at {
-            self.universe.events.borrow_mut().push(Reverse((at, descriptor.as_raw_fd())));
+            self.universe.answers.borrow_mut().push(Reverse((at, self.token.get())));
         }
         let mut sent = false;
         poll_fn(|_| {
@@ -197,7 +192,7 @@ impl VirtualSession {
 
 impl Session for VirtualSession {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
-        self.descriptor.as_ref().map(AsFd::as_fd)
+        None
     }
 
     fn dialect(&self) -> Dialect {
