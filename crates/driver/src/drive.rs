@@ -1,19 +1,17 @@
-//! Threads: one for each shard, one start for all, a look at their counters once a second, and one result.
+//! Threads: one for each shard, and one start for all.
 
 use crate::arrivals::Share;
 use crate::clock::{Clock, MonotonicClock, Nanos};
-use crate::deferral::LOG_LINES_MAX;
-use crate::errors::ErrorBook;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Tick};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen};
 use crate::reactor::Epoll;
 use crate::sessions::{self, Opened, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
-use crate::signals::{Note, Progress, Published, Signals};
+use crate::signals::{Note, Published, Signals};
 use crate::stall;
+use crate::watch::{ShardResult, Watch, conclude};
 use crate::window::Window;
 use engines::session::{BoxedOpener, Connect, Opener};
-use record::trial::Stalls;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::any::Any;
 use std::num::NonZeroU64;
@@ -26,9 +24,6 @@ use workloads::workload::Workload;
 const START_LEAD: Nanos = Nanos::from_millis(20);
 /// How often a driver that waits for its start looks whether it was told.
 const START_POLL: Duration = Duration::from_millis(1);
-
-/// If there are errors for so many seconds in a row, and nothing has ever succeeded, nothing will.
-const ALL_FAIL_AFTER_S: u64 = 5;
 
 /// Says that a thread is over, also when it panics; in that case the others must not go on either.
 struct Farewell<'a> {
@@ -46,8 +41,6 @@ impl Drop for Farewell<'_> {
     }
 }
 
-type ShardResult = Result<ShardReport, DriveError>;
-
 /// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, it is told to stop,
 /// or nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
@@ -61,7 +54,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     let shards = shard_count(plan)?;
     let signals = Signals::new(control);
     let (notes, inbox) = channel();
-    let published: Vec<Published> = (0..shards).map(|shard| Published::of(shard, notes.clone())).collect();
+    let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
     let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
@@ -92,7 +85,8 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     })
 }
 
-fn something_to_do(pacing: Pacing) -> Result<(), DriveError> {
+/// Whether the plan would drive anything at all.
+pub fn something_to_do(pacing: Pacing) -> Result<(), DriveError> {
     let (what, is_zero) = match pacing {
         Pacing::Clients { clients } => ("the number of clients", clients == 0),
         Pacing::Terminals { terminals: 0, .. } => ("the number of terminals", true),
@@ -182,17 +176,13 @@ fn open_and_drive<W: Workload, C: Connect>(
         reactor: &reactor,
         signals,
         published: place.published,
+        hand_on: &|second| {
+            let second = Box::new(second);
+            // Nobody listens any more once driving is on its way out.
+            let _ = farewell.notes.send(Note::Closed { shard: place.share.shard, second });
+        },
     };
-    let assignment = Assignment {
-        workload,
-        pacing: plan.pacing,
-        share: place.share,
-        seed: plan.seed,
-        retries: plan.retries,
-        away_limit: Nanos::from_millis(plan.away_limit_ms),
-        window: Window::new(plan, start),
-        log_lines: LOG_LINES_MAX / place.share.of as usize,
-    };
+    let assignment = Assignment::of(workload, plan, place.share, start);
     shard::run(&around, &assignment, opened)
 }
 
@@ -238,81 +228,6 @@ fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
     }
 }
 
-/// The calling thread's part while shards drive.
-struct Watch<'a> {
-    window: Window,
-    published: &'a [Published],
-    signals: &'a Signals<'a>,
-    second: u64,
-    last: Progress,
-    failing: FailureWatch,
-    all_failed: bool,
-    gathering: Gathering,
-}
-
-impl<'a> Watch<'a> {
-    fn new(window: Window, published: &'a [Published], signals: &'a Signals<'a>, gathering: Gathering) -> Self {
-        let (failing, last) = (FailureWatch::default(), Progress::default());
-        Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
-    }
-
-    /// Ticks once a second until all shards are over. Each of them ends by itself, within the drain limit.
-    fn until_over(&mut self, inbox: &Receiver<Note>, shards: u32, see: &mut dyn FnMut(Seen)) {
-        let mut over = 0;
-        while over < shards {
-            let next = self.window.second_start(self.second + 1);
-            match inbox.recv_timeout(next.since(MonotonicClock.now()).as_duration()) {
-                Ok(Note::Over) => over += 1,
-                Ok(Note::Ready) => {}
-                Ok(Note::Closed { shard, second }) => {
-                    if let Some(seen) = self.gathering.take(shard, *second) {
-                        see(Seen::Second(seen));
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => self.tick(see),
-                Err(RecvTimeoutError::Disconnected) => break,
-            }
-        }
-        // The last second ends when the shards do, so its tick is usually still owed.
-        while self.second < self.window.seconds() && MonotonicClock.now() >= self.window.second_start(self.second + 1) {
-            self.tick(see);
-        }
-    }
-
-    fn tick(&mut self, see: &mut dyn FnMut(Seen)) {
-        let now = Published::sum(self.published);
-        let tick = Tick {
-            elapsed_ms: (self.second + 1) * 1_000,
-            measured: self.window.is_measured(self.second),
-            counted: now.counted - self.last.counted,
-            committed: now.committed - self.last.committed,
-            errors: now.errors - self.last.errors,
-        };
-        self.second += 1;
-        self.last = now;
-        if self.failing.all_fail(&tick) {
-            self.all_failed = true;
-            self.signals.abort();
-        }
-        see(Seen::Tick(tick));
-    }
-}
-
-/// Notices when errors are all there is.
-#[derive(Debug, Default)]
-struct FailureWatch {
-    seconds_of_errors: u64,
-    something_succeeded: bool,
-}
-
-impl FailureWatch {
-    fn all_fail(&mut self, tick: &Tick) -> bool {
-        self.something_succeeded |= tick.committed > 0;
-        self.seconds_of_errors = if tick.errors > 0 { self.seconds_of_errors + 1 } else { 0 };
-        !self.something_succeeded && self.seconds_of_errors >= ALL_FAIL_AFTER_S
-    }
-}
-
 fn join(thread: ScopedJoinHandle<'_, ShardResult>) -> ShardResult {
     thread.join().unwrap_or_else(|panic| Err(DriveError::Panicked(panic_message(panic.as_ref()))))
 }
@@ -322,72 +237,9 @@ fn panic_message(panic: &(dyn Any + Send)) -> String {
     text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".to_owned())
 }
 
-/// One result out of many: the first real failure if there is one, else everything merged. A database that went away
-/// after it had worked takes nothing of that with it.
-fn conclude(
-    plan: &DrivePlan,
-    watched: Option<(Watch<'_>, Stalls)>,
-    results: Vec<ShardResult>,
-) -> Result<Driven, DriveError> {
-    let mut reports = Vec::with_capacity(results.len());
-    let mut failures = Vec::new();
-    for result in results {
-        match result {
-            Ok(mut report) => {
-                failures.extend(report.failure.take());
-                reports.push(report);
-            }
-            Err(error) => failures.push(error),
-        }
-    }
-    // A shard that was not started is a consequence of another's failure.
-    failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
-    let mut broke_off = None;
-    match failures.into_iter().next() {
-        Some(gone @ DriveError::Gone { .. }) => broke_off = Some(gone),
-        Some(failure) => return Err(failure),
-        None => {}
-    }
-    let Some((Watch { gathering, all_failed, .. }, stalls)) = watched else { return Err(DriveError::NotStarted) };
-    let most_frequent = most_frequent_error(&reports);
-    let driven = gathering.conclude(plan, reports, stalls);
-    let nothing_ended_well = driven.facts.whole_run.iter().all(|totals| totals.finished() == 0);
-    if let Some(gone) = broke_off {
-        return if nothing_ended_well { Err(gone) } else { Ok(Driven { broke_off: Some(gone.to_string()), ..driven }) };
-    }
-    match most_frequent.filter(|_| all_failed || nothing_ended_well) {
-        Some(message) => Err(DriveError::AllFail { message }),
-        None => Ok(driven),
-    }
-}
-
-fn most_frequent_error(reports: &[ShardReport]) -> Option<String> {
-    let mut errors = ErrorBook::default();
-    for report in reports {
-        errors.absorb(report.errors.clone());
-    }
-    errors.most_frequent().map(ToOwned::to_owned)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn tick(committed: u64, errors: u64) -> Tick {
-        Tick { elapsed_ms: 0, measured: true, counted: 0, committed, errors }
-    }
-
-    #[test]
-    fn only_repeated_errors_without_any_success_are_hopeless() {
-        let mut watch = FailureWatch::default();
-        assert!((0..100).all(|_| !watch.all_fail(&tick(0, 0))), "slow is not failed");
-        assert!((0..100).all(|_| !watch.all_fail(&tick(1, 900))), "neither is one success a second");
-        assert!((0..100).all(|_| !watch.all_fail(&tick(0, 3))), "what worked once may work again");
-        let mut watch = FailureWatch::default();
-        assert!((0..4).all(|_| !watch.all_fail(&tick(0, 3))) && !watch.all_fail(&tick(0, 0)), "others may be at work");
-        let until = (1..100).find(|_| watch.all_fail(&tick(0, 3)));
-        assert_eq!(until, Some(ALL_FAIL_AFTER_S));
-    }
 
     #[test]
     fn a_thread_that_asks_for_it_is_woken_without_slack() {

@@ -31,7 +31,8 @@
 //! | file | is about |
 //! | --- | --- |
 //! | `plan.rs` | what the driver is asked, and what it answers |
-//! | `drive.rs`, `endpoint.rs` | threads, start, ticks, result; choice of the concrete types |
+//! | `drive.rs`, `endpoint.rs` | threads and start; choice of the concrete types |
+//! | `watch.rs` | ticks, seconds as they become complete, and one result of all shards |
 //! | `shard.rs`, `agenda.rs` | the loop of one thread; whose turn it is |
 //! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
@@ -88,6 +89,7 @@ mod stall;
 mod task;
 mod testimony;
 mod users;
+mod watch;
 mod window;
 
 pub use drive::drive;

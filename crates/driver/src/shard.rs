@@ -4,15 +4,15 @@ use crate::agenda::{Agenda, Role};
 use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
-use crate::deferral::{Deferral, QUEUE_CAPACITY, ResultLines};
+use crate::deferral::{Deferral, LOG_LINES_MAX, QUEUE_CAPACITY, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::openings::Openings;
 use crate::pacing::{Clients, QueueCounts, Vacancy};
-use crate::plan::{DriveError, Pacing};
+use crate::plan::{DriveError, DrivePlan, Pacing};
 use crate::pool::Pool;
 use crate::reactor::Reactor;
-use crate::recorder::{Life, Meters, Recorder};
+use crate::recorder::{Life, Meters, Recorder, Second};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
 use crate::stall::StallWatch;
@@ -47,6 +47,21 @@ pub struct Assignment<'a, W: Workload> {
     pub log_lines: usize,
 }
 
+impl<'a, W: Workload> Assignment<'a, W> {
+    pub fn of(workload: &'a W, plan: &DrivePlan, share: Share, start: Nanos) -> Self {
+        Self {
+            workload,
+            pacing: plan.pacing,
+            share,
+            seed: plan.seed,
+            retries: plan.retries,
+            away_limit: Nanos::from_millis(plan.away_limit_ms),
+            window: Window::new(plan, start),
+            log_lines: LOG_LINES_MAX / share.of as usize,
+        }
+    }
+}
+
 /// A transaction that a session is in.
 #[derive(Debug, Clone, Copy)]
 pub struct UnderWay {
@@ -79,6 +94,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     pub now: Cell<Nanos>,
     kinds: &'static [Kind],
     published: &'a Published,
+    hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
     /// Sessions without work: those for clients, and those for what was deferred.
@@ -122,6 +138,8 @@ pub struct Surroundings<'a, C: Connect, K, R> {
     pub reactor: &'a R,
     pub signals: &'a Signals<'a>,
     pub published: &'a Published,
+    /// Takes each second when it is over.
+    pub hand_on: &'a dyn Fn(Second),
 }
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
@@ -214,6 +232,7 @@ where
             now: Cell::new(window.start),
             kinds,
             published: around.published,
+            hand_on: around.hand_on,
             recorder: RefCell::new(recorder),
             errors: RefCell::default(),
             vacancies: Default::default(),
@@ -314,7 +333,7 @@ where
             let closed = self.recorder.borrow_mut().close_second(second_end, self.meters());
             if let Some(mut second) = closed {
                 second.whole = self.closing_since.get().is_none_or(|since| since >= second_end);
-                self.published.closed(second);
+                (self.hand_on)(second);
             }
         }
     }
@@ -433,7 +452,7 @@ where
         let queue = QueueCounts { waiting: self.waiting_at_end.get(), ..meters.queue };
         let (mut last, unended) = self.recorder.into_inner().finish(meters);
         last.whole = false;
-        self.published.closed(last);
+        (self.hand_on)(last);
         let pool = self.pool.get();
         let deferred = Deferred {
             sessions_at_start: pool.at_start,

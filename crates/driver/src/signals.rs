@@ -4,7 +4,6 @@
 use crate::plan::Control;
 use crate::recorder::Second;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::Sender;
 
 /// Reasons to end before the window does.
 pub struct Signals<'a> {
@@ -54,9 +53,6 @@ pub struct Published {
     counted: AtomicU64,
     committed: AtomicU64,
     errors: AtomicU64,
-    shard: u32,
-    /// Who gathers the seconds.
-    notes: Option<Sender<Note>>,
 }
 
 /// Running totals of all shards at one moment.
@@ -68,17 +64,6 @@ pub struct Progress {
 }
 
 impl Published {
-    pub fn of(shard: u32, notes: Sender<Note>) -> Self {
-        Self { shard, notes: Some(notes), ..Self::default() }
-    }
-
-    pub fn closed(&self, second: Second) {
-        if let Some(notes) = &self.notes {
-            // Nobody listens any more once driving is on its way out.
-            let _ = notes.send(Note::Closed { shard: self.shard, second: Box::new(second) });
-        }
-    }
-
     pub fn ended(&self, counted: bool, committed: bool) {
         bump(&self.counted, u64::from(counted));
         bump(&self.committed, u64::from(committed));

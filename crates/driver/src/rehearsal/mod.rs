@@ -19,13 +19,13 @@ use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
 use crate::recorder::Second;
 use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
-use crate::signals::{Note, Published, Signals};
+use crate::signals::{Published, Signals};
 use crate::window::Window;
 use engines::session::SessionError;
 use record::intervals::Measured;
 use record::trial::Stalls;
+use std::cell::RefCell;
 use std::ops::Deref;
-use std::sync::mpsc::channel;
 use workload::{COUNTERS, KINDS, Rehearsed};
 use world::{Answer, Call, VirtualClock, VirtualOpener, VirtualReactor, World};
 
@@ -88,8 +88,7 @@ impl<'a> Run<'a> {
         let signals = Signals::new(self.stop);
         let roster = Roster::of(self.workload, share, self.plan.pacing);
         let opened = sessions::open(&world, &reactor, &roster, || false)?;
-        let (notes, inbox) = channel();
-        let published = Published::of(share.shard, notes);
+        let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
         let aside = VirtualOpener::of(&world);
         let around = Surroundings {
             connect: &world,
@@ -98,32 +97,15 @@ impl<'a> Run<'a> {
             reactor: &reactor,
             signals: &signals,
             published: &published,
+            hand_on: &|second| seconds.borrow_mut().push(second),
         };
-        let assignment = Assignment {
-            workload: self.workload,
-            pacing: self.plan.pacing,
-            share,
-            seed: self.plan.seed,
-            retries: self.plan.retries,
-            away_limit: Nanos::from_millis(self.plan.away_limit_ms),
-            window: self.window(),
-            log_lines: 1_000,
-        };
-        let report = shard::run(&around, &assignment, opened)?;
-        let seconds = inbox.try_iter().filter_map(|note| match note {
-            Note::Closed { second, .. } => Some(*second),
-            Note::Ready | Note::Over => None,
-        });
-        Ok(ShardRun { report, seconds: seconds.collect() })
+        let report = shard::run(&around, &Assignment::of(self.workload, &self.plan, share, START), opened)?;
+        Ok(ShardRun { report, seconds: seconds.into_inner() })
     }
 
     /// All clients in one shard.
     pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardRun {
         self.shard(Share { shard: 0, of: 1 }, script).unwrap()
-    }
-
-    pub fn window(&self) -> Window {
-        Window::new(&self.plan, START)
     }
 
     pub fn merged(&self, shards: Vec<ShardRun>) -> Merged {
