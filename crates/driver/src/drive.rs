@@ -55,7 +55,6 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     let signals = Signals::new(control);
     let (notes, inbox) = channel();
     let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
-    let names = Names { kinds: workload.kinds(), counters: W::COUNTERS };
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
         for (shard, published) in (0..shards).zip(&published) {
@@ -70,7 +69,7 @@ pub fn drive<W: Workload, C: Connect + Sync>(
         let watched = began.map(|window| {
             let (over, is_over) = channel();
             let stalls = scope.spawn(move || stall::watch(window, &is_over));
-            let gathering = Gathering::new(names, window, published.len());
+            let gathering = Gathering::new(Names::of(workload), window, published.len());
             let mut watch = Watch::new(window, &published, &signals, gathering);
             watch.until_over(&inbox, shards, see);
             drop(over);

@@ -1,7 +1,9 @@
-//! Driving any workload against any engine: picks the concrete types once, then runs code made for them alone.
+//! Driving any workload against any engine, or rehearsing it against none: picks the concrete types once, then runs code
+//! made for them alone.
 
 use crate::drive::drive;
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
+use crate::virtual_time::{self, Service};
 use engines::catalog::{AnyConnect, connect, dialect};
 use engines::server::Endpoint;
 use record::trial::Metric;
@@ -16,11 +18,33 @@ pub fn drive_endpoint(
     control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
-    let mut driven = match workload {
+    let driven = match workload {
         AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, control, see),
         AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, control, see),
         AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, control, see),
     }?;
+    Ok(with_figure(driven, workload))
+}
+
+/// Does as if it drove: on a virtual clock, and transactions take the times of `service` instead of being executed. Says
+/// the same as [`drive_endpoint`] would, but that nothing was counted of what was executed, and that it cost no CPU.
+pub fn rehearse(
+    workload: &AnyWorkload,
+    plan: &DrivePlan,
+    service: &Service,
+    control: &Control,
+    see: &mut dyn FnMut(Seen),
+) -> Result<Driven, DriveError> {
+    let driven = match workload {
+        AnyWorkload::OrderEntry(workload) => virtual_time::rehearse(workload, plan, service, control, see),
+        AnyWorkload::Slob(workload) => virtual_time::rehearse(workload, plan, service, control, see),
+        AnyWorkload::SysbenchOltp(workload) => virtual_time::rehearse(&**workload, plan, service, control, see),
+    }?;
+    Ok(with_figure(driven, workload))
+}
+
+/// What is only known here: what the workload's throughput figure is called.
+fn with_figure(mut driven: Driven, workload: &AnyWorkload) -> Driven {
     let figure = &workload.entry().metric;
     driven.facts.metric = Metric {
         name: figure.name.to_owned(),
@@ -28,7 +52,7 @@ pub fn drive_endpoint(
         per_ms: figure.per_ms,
         counted: driven.facts.metric.counted,
     };
-    Ok(driven)
+    driven
 }
 
 fn drive_over<W: Workload>(

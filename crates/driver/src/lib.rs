@@ -44,7 +44,8 @@
 //! | `stall.rs` | how long the load engine itself stood still |
 //! | `ladder.rs` | how many clients to try next on the way to the peak |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
-//! | `rehearsal/` | tests: shards on a virtual clock, sessions with known service times |
+//! | `virtual_time/` | driving on a virtual clock: the world of its sessions, and known service times |
+//! | `rehearsal/` | tests: shards on a virtual clock, whose sessions answer by a script |
 //!
 //! # Pitfalls
 //!
@@ -89,8 +90,10 @@ mod stall;
 mod task;
 mod testimony;
 mod users;
+mod virtual_time;
 mod watch;
 mod window;
 
 pub use drive::drive;
-pub use endpoint::drive_endpoint;
+pub use endpoint::{drive_endpoint, rehearse};
+pub use virtual_time::Service;

@@ -17,7 +17,7 @@ use crate::window::Window;
 use record::intervals::{Interval, KindInterval, Span};
 use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Pacing, Queue, Stalls, Unended, Work};
 use std::collections::BTreeMap;
-use workloads::workload::{Kind, Tally};
+use workloads::workload::{Kind, Tally, Workload};
 
 const SECOND_MS: u64 = 1_000;
 
@@ -26,6 +26,12 @@ const SECOND_MS: u64 = 1_000;
 pub struct Names {
     pub kinds: &'static [Kind],
     pub counters: &'static [&'static str],
+}
+
+impl Names {
+    pub fn of<W: Workload>(workload: &W) -> Self {
+        Self { kinds: workload.kinds(), counters: W::COUNTERS }
+    }
 }
 
 /// Takes in the seconds of all shards, and keeps what the result needs of them.

@@ -1,12 +1,11 @@
 //! Retries, lost sessions, servers that go away or say nothing.
 
 use super::workload::Rehearsed;
-use super::world::{Asked, Call};
+use super::world::{Answer, Asked, Call};
 use super::{Run, answers_after, lost, paced, plan, retryable, since_start};
 use crate::arrivals::Share;
 use crate::clock::Nanos;
 use crate::plan::{Control, DriveError, Pacing, Process};
-use crate::rehearsal::world::Answer;
 use engines::session::SessionError;
 use std::cell::Cell;
 

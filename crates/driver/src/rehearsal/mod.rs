@@ -3,16 +3,16 @@
 
 mod deferral;
 mod failures;
+mod known_times;
 mod merging;
 mod pacing;
 mod sockets;
 mod threads;
 mod times;
 mod workload;
-mod world;
 
 use crate::arrivals::Share;
-use crate::clock::Nanos;
+use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
@@ -20,6 +20,7 @@ use crate::recorder::Second;
 use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
+use crate::virtual_time::world::{self, Answer, Call, World};
 use crate::window::Window;
 use engines::session::SessionError;
 use record::intervals::Measured;
@@ -27,7 +28,6 @@ use record::trial::Stalls;
 use std::cell::RefCell;
 use std::ops::Deref;
 use workload::{COUNTERS, KINDS, Rehearsed};
-use world::{Answer, Call, VirtualClock, VirtualOpener, VirtualReactor, World};
 
 /// All virtual runs start at this moment, which is deliberately not a whole second of the clock.
 pub const START: Nanos = Nanos::from_millis(10_300);
@@ -83,18 +83,16 @@ impl<'a> Run<'a> {
 
     pub fn shard(&self, share: Share, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
-        world.slow_the_driver_down(self.toil);
-        let (clock, reactor) = (VirtualClock(world.clone()), VirtualReactor(world.clone()));
+        let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop);
         let roster = Roster::of(self.workload, share, self.plan.pacing);
-        let opened = sessions::open(&world, &reactor, &roster, || false)?;
+        let opened = sessions::open(&world, &world, &roster, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
-        let aside = VirtualOpener::of(&world);
         let around = Surroundings {
             connect: &world,
-            opener: Some(&aside),
+            opener: Some(&world),
             clock: &clock,
-            reactor: &reactor,
+            reactor: &world,
             signals: &signals,
             published: &published,
             hand_on: &|second| seconds.borrow_mut().push(second),
@@ -110,6 +108,24 @@ impl<'a> Run<'a> {
 
     pub fn merged(&self, shards: Vec<ShardRun>) -> Merged {
         merged(&self.plan, shards)
+    }
+}
+
+/// Each look at it takes so long.
+struct SlowClock<'a> {
+    world: &'a World,
+    toil: Nanos,
+}
+
+impl Clock for SlowClock<'_> {
+    fn now(&self) -> Nanos {
+        let now = self.world.now();
+        self.world.pass_until(now + self.toil);
+        now
+    }
+
+    fn thread_cpu(&self) -> Nanos {
+        Nanos::ZERO
     }
 }
 

@@ -1,0 +1,107 @@
+//! How long transactions take in a rehearsal, and the workload whose transactions take so long instead of being executed.
+
+use super::world::{Answer, Asked, Script};
+use crate::clock::Nanos;
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement, StatementId};
+use std::cell::RefCell;
+use std::time::Duration;
+use workloads::random::Stream;
+use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
+
+/// If transactions took no time at all, clients that do not pause would keep the virtual clock where it is.
+const SHORTEST: Nanos = Nanos::from_micros(1);
+
+/// How long the transactions of each kind take, at least a microsecond.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Service {
+    /// By the kind's index; further kinds take as long as the last.
+    times: Vec<Duration>,
+    spread: f64,
+}
+
+impl Service {
+    /// All kinds take the same time.
+    pub fn of_all(time: Duration) -> Self {
+        Self { times: vec![time], spread: 0.0 }
+    }
+
+    /// Each kind takes a time of its own, by its index; further kinds take as long as the last.
+    pub fn of_kinds(times: Vec<Duration>) -> Self {
+        Self { times, spread: 0.0 }
+    }
+
+    /// Single transactions take up to this share more or less than that. It is as often more as less, most often only
+    /// a little, and the same for the same seed.
+    #[must_use]
+    pub fn varied(self, spread: f64) -> Self {
+        Self { spread: spread.clamp(0.0, 1.0), ..self }
+    }
+
+    /// The number of a statement is that of the transaction's kind.
+    pub(super) fn script(&self, seed: u64) -> Script {
+        let times: Vec<Nanos> = self.times.iter().copied().map(Nanos::from_duration).collect();
+        let last = times.last().copied().unwrap_or_default();
+        let (spread, chance) = (self.spread, RefCell::new(Stream::new(seed, "service", [0, 0])));
+        Box::new(move |call| {
+            let Asked::Statement(kind) = call.asked else { return Answer::After(Nanos::ZERO) };
+            let time = times.get(usize::from(kind)).copied().unwrap_or(last);
+            Answer::After(varied(time, spread, &mut chance.borrow_mut()).max(SHORTEST))
+        })
+    }
+}
+
+/// The sum of two evenly drawn numbers is most often near its mean.
+fn varied(time: Nanos, spread: f64, chance: &mut Stream) -> Nanos {
+    let times = 1.0 + spread * (chance.fraction() + chance.fraction() - 1.0);
+    // Between nothing and twice the time.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    Nanos((time.0 as f64 * times).round() as u64)
+}
+
+/// The workload's clients as they are; a transaction is one statement that bears the number of its kind.
+pub struct Timed<'a, W>(pub &'a W);
+
+impl<W: Workload> Workload for Timed<'_, W> {
+    type Input = W::Input;
+    type Client = W::Client;
+    /// Nothing is really executed, so there is nothing to count.
+    const COUNTERS: &'static [&'static str] = &[];
+
+    fn kinds(&self) -> &'static [Kind] {
+        self.0.kinds()
+    }
+
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        Vec::new()
+    }
+
+    fn client(&self, seed: u64, index: u32) -> W::Client {
+        self.0.client(seed, index)
+    }
+
+    fn next(&self, client: &mut W::Client) -> W::Input {
+        self.0.next(client)
+    }
+
+    fn kind(&self, input: &W::Input) -> u16 {
+        self.0.kind(input)
+    }
+
+    fn defers(&self) -> bool {
+        self.0.defers()
+    }
+
+    fn deferred(&self, input: &W::Input) -> bool {
+        self.0.deferred(input)
+    }
+
+    fn pause(&self, client: &mut W::Client, input: &W::Input, terminal: bool) -> Pause {
+        self.0.pause(client, input, terminal)
+    }
+
+    async fn run<S: Session>(&self, session: &mut S, input: &W::Input, _: &mut Tally) -> Result<Ending, SessionError> {
+        session.execute(StatementId(self.kind(input)), &[]).await?;
+        Ok(Ending::Committed)
+    }
+}
