@@ -1,34 +1,64 @@
 //! Histograms while a second lasts, sparse counts afterwards.
 
 use crate::clock::Nanos;
-use hdrhistogram::{CreationError, Histogram};
 use record::intervals::{LATENCY_MAX_US, SIGNIFICANT_DIGITS};
 use std::collections::BTreeMap;
 
 /// Pairs of the highest value in µs of a class and how many fell into it, ascending, no zero counts.
 pub type SparseCounts = Vec<(u64, u32)>;
 
-/// A latency histogram of fixed size, so that recording never allocates.
-pub struct Latencies(Histogram<u32>);
+/// Up to here every microsecond is a class of its own: twice as many values as the digits tell apart, rounded up to a power
+/// of two. From here on, classes are twice as wide whenever values double. These are the classes of HdrHistogram.
+const EXACT_BELOW_US: u64 = (2 * 10_u64.pow(SIGNIFICANT_DIGITS as u32)).next_power_of_two();
+const EXACT_BITS: u32 = EXACT_BELOW_US.ilog2();
+const CLASSES_OF_ONE_WIDTH: usize = 1 << (EXACT_BITS - 1);
+const CLASSES: usize = class_of(LATENCY_MAX_US) + 1;
+
+/// Classes are numbered from that of zero on.
+const fn class_of(micros: u64) -> usize {
+    // Above the bits that are told apart, which are all there are of a small value.
+    let doublings = (micros | 1).ilog2().saturating_sub(EXACT_BITS - 1);
+    // At most as many as there are classes.
+    #[allow(clippy::cast_possible_truncation)]
+    let within = (micros >> doublings) as usize;
+    doublings as usize * CLASSES_OF_ONE_WIDTH + within
+}
+
+/// The highest value of a class.
+const fn highest_of(class: usize) -> u64 {
+    let doublings = (class / CLASSES_OF_ONE_WIDTH).saturating_sub(1);
+    let within = (class - doublings * CLASSES_OF_ONE_WIDTH) as u64;
+    ((within + 1) << doublings) - 1
+}
+
+/// A latency histogram of fixed size, so that recording never allocates. It remembers which classes hold something, so
+/// that emptying it takes no longer than what was recorded.
+pub struct Latencies {
+    counts: Vec<u32>,
+    /// Classes with something in them.
+    used: Vec<usize>,
+}
 
 impl Latencies {
-    pub fn new() -> Result<Self, CreationError> {
-        Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).map(Self)
+    pub fn new() -> Self {
+        Self { counts: vec![0; CLASSES], used: Vec::with_capacity(CLASSES) }
     }
 
     /// Spans outside the range count as its nearest end.
     pub fn record(&mut self, span: Nanos) {
-        self.0.saturating_record(span.as_micros().clamp(1, LATENCY_MAX_US));
+        let class = class_of(span.as_micros().clamp(1, LATENCY_MAX_US));
+        let count = &mut self.counts[class];
+        if *count == 0 {
+            self.used.push(class);
+        }
+        *count = count.saturating_add(1);
     }
 
     /// The counts so far; the histogram is empty afterwards.
     pub fn take(&mut self) -> SparseCounts {
-        if self.0.is_empty() {
-            return SparseCounts::new();
-        }
-        let counts = self.0.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value())).collect();
-        self.0.reset();
-        counts
+        self.used.sort_unstable();
+        let take = |class: usize| (highest_of(class), std::mem::take(&mut self.counts[class]));
+        self.used.drain(..).map(take).collect()
     }
 }
 
@@ -78,6 +108,7 @@ pub fn quantile(counts: &SparseCounts, share: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hdrhistogram::Histogram;
     use proptest::prelude::*;
 
     #[test]
@@ -91,7 +122,7 @@ mod tests {
 
     #[test]
     fn spans_outside_the_range_count_as_its_ends() {
-        let mut latencies = Latencies::new().unwrap();
+        let mut latencies = Latencies::new();
         latencies.record(Nanos(3));
         latencies.record(Nanos::from_seconds(100_000));
         let counts = latencies.take();
@@ -100,10 +131,20 @@ mod tests {
         assert_eq!(latencies.take(), []);
     }
 
+    #[test]
+    fn every_class_is_one_of_the_published_format() {
+        let histogram = Histogram::<u32>::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).unwrap();
+        for class in 1..CLASSES {
+            let (lowest, highest) = (highest_of(class - 1) + 1, highest_of(class));
+            assert_eq!((class_of(lowest), class_of(highest)), (class, class));
+            assert_eq!((histogram.lowest_equivalent(highest), histogram.highest_equivalent(lowest)), (lowest, highest));
+        }
+    }
+
     proptest! {
         #[test]
         fn nothing_is_lost_and_every_value_is_within_its_class(micros in prop::collection::vec(1..10_000_000_u64, 1..300)) {
-            let mut latencies = Latencies::new().unwrap();
+            let mut latencies = Latencies::new();
             for &value in &micros {
                 latencies.record(Nanos::from_micros(value));
             }

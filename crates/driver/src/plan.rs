@@ -118,8 +118,6 @@ pub enum DriveError {
     AllFail { message: String },
     #[error("{doing}: {source}")]
     Io { doing: &'static str, source: std::io::Error },
-    #[error("histograms could not be made: {0}")]
-    Histogram(String),
     #[error("driving did not start")]
     NotStarted,
     #[error("a driver thread panicked: {0}")]

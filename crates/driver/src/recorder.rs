@@ -12,7 +12,6 @@ use crate::counts::{Latencies, SparseCounts};
 use crate::pacing::QueueCounts;
 use crate::window::Window;
 use engines::session::SessionWork;
-use hdrhistogram::CreationError;
 use record::trial::Work;
 use workloads::workload::{Ending, Tally};
 
@@ -124,19 +123,19 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(window: Window, kinds: usize, counters: usize, meters: Meters) -> Result<Self, CreationError> {
-        let latencies = || (0..kinds).map(|_| Latencies::new()).collect::<Result<Vec<_>, _>>();
-        Ok(Self {
+    pub fn new(window: Window, kinds: usize, counters: usize, meters: Meters) -> Self {
+        let latencies = || (0..kinds).map(|_| Latencies::new()).collect();
+        Self {
             second_end: window.second_start(1),
             window,
             current: Second::empty(0, kinds, counters),
-            response: latencies()?,
-            service: latencies()?,
-            session_wait: Latencies::new()?,
-            lateness: Latencies::new()?,
+            response: latencies(),
+            service: latencies(),
+            session_wait: Latencies::new(),
+            lateness: Latencies::new(),
             meters,
             unended: (0..kinds).map(|_| None).collect(),
-        })
+        }
     }
 
     /// When the current second is over.
@@ -190,13 +189,7 @@ impl Recorder {
             return;
         }
         let Some(place) = self.unended.get_mut(usize::from(kind)) else { return };
-        if place.is_none() {
-            // Its bounds are those of the histograms that were made at the start.
-            *place = Latencies::new().ok();
-        }
-        if let Some(latencies) = place {
-            latencies.record(waited);
-        }
+        place.get_or_insert_with(Latencies::new).record(waited);
     }
 
     /// Books time that a client spends between two transactions; the caller has closed the seconds before it.
@@ -273,7 +266,7 @@ mod tests {
     }
 
     fn recorder() -> Recorder {
-        Recorder::new(WINDOW, 2, 1, Meters::default()).unwrap()
+        Recorder::new(WINDOW, 2, 1, Meters::default())
     }
 
     /// The seconds that closed on the way.

@@ -157,7 +157,7 @@ where
     R: Reactor<C::Session>,
 {
     wait_for_start(around, assignment.window.start)?;
-    let shard = Shard::new(around, assignment, &opened)?;
+    let shard = Shard::new(around, assignment, &opened);
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
     for (role, session) in opened.sessions {
         shard.put_to_work(&mut tasks, role, session);
@@ -195,11 +195,7 @@ where
     K: Clock,
     R: Reactor<C::Session>,
 {
-    fn new(
-        around: &Surroundings<'a, C, K, R>,
-        assignment: &Assignment<'a, W>,
-        opened: &Opened<C::Session>,
-    ) -> Result<Self, DriveError> {
+    fn new(around: &Surroundings<'a, C, K, R>, assignment: &Assignment<'a, W>, opened: &Opened<C::Session>) -> Self {
         let Assignment { workload, window, .. } = *assignment;
         let kinds = workload.kinds();
         let meters = Meters { cpu: around.clock.thread_cpu(), ..Meters::default() };
@@ -209,9 +205,8 @@ where
         let role = |wanted| opened.sessions.iter().filter(|(role, _)| *role == wanted).count();
         let in_pool = u32::try_from(role(Role::Deferred)).unwrap_or(u32::MAX);
         let most = u32::try_from(role(Role::Clients)).unwrap_or(u32::MAX);
-        let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), meters)
-            .map_err(|error| DriveError::Histogram(error.to_string()))?;
-        Ok(Self {
+        let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), meters);
+        Self {
             workload,
             connect: around.connect,
             clock: around.clock,
@@ -242,7 +237,7 @@ where
             idle: Cell::new(Nanos::ZERO),
             closing_since: Cell::new(None),
             failure: RefCell::new(None),
-        })
+        }
     }
 
     /// One more session works from now on.

@@ -46,7 +46,7 @@ fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
 /// A shard that drove until `closed_at` and did this.
 fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
     lives.sort_by_key(|life| life.done);
-    let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), Meters::default()).unwrap();
+    let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), Meters::default());
     let mut seconds = Vec::new();
     let mut close_until = |recorder: &mut Recorder, now: Nanos| {
         while now >= recorder.second_end() {
