@@ -33,7 +33,11 @@ enum Chore {
         minutes: u64,
     },
     /// Run everything that must pass before a change goes in: lint and all tests.
-    Ci,
+    Ci {
+        /// Also run the tests that are slow and rarely break
+        #[arg(long)]
+        full: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -53,7 +57,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
         Chore::Fuzz { minutes } => fuzz::run(&root, *minutes),
-        Chore::Ci => ci::ci(&root),
+        Chore::Ci { full } => ci::ci(&root, *full),
     }
 }
 

@@ -52,9 +52,16 @@ pub struct Findings<'a> {
     pub cells: &'a [CellResult],
 }
 
+fn rehearsed(run: &Run) -> Option<Warning> {
+    let text = "This run was rehearsed. No machine was started and no server was driven: every transaction took a time that \
+                was made up. No figure here means anything.";
+    run.plan.rehearsed.then(|| Warning { severity: Severity::Serious, text: text.to_owned() })
+}
+
 /// All warnings, the worst first.
 pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     let mut warnings = Vec::new();
+    warnings.extend(rehearsed(run));
     warnings.extend(outcomes(run));
     warnings.extend(violated(findings.checks));
     warnings.extend(emulated(run));

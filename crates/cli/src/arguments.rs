@@ -62,6 +62,9 @@ pub struct RunOptions {
     /// Compare each contender with itself (an A/A study): what is then found is not there
     #[arg(long)]
     pub aa: bool,
+    /// Play the plan on a virtual clock, without machines and servers: hours pass in seconds, and nothing is measured
+    #[arg(long, conflicts_with_all = ["resume", "metrics"])]
+    pub rehearse: bool,
     /// Folder that run folders are made in
     #[arg(long, value_name = "FOLDER", default_value = RUNS)]
     pub runs: PathBuf,

@@ -4,6 +4,7 @@ use crate::exit::Ended;
 use crate::origin;
 use anyhow::{Context, Result};
 use machines::owned::{self, ForeignError};
+use machines::scratch::Scratch;
 use record::plan::Plan;
 use rustix::fs::Mode;
 use rustix::process::{Signal, umask};
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use trial::limits::Limits;
 use trial::queue::Queue;
+use trial::rehearsal::REHEARSED;
 use trial::site::Site;
 
 /// How deep the cache is looked at: an image's tree and a data disk's file, but not what is in the tree, where a guest's own users may
@@ -95,6 +97,14 @@ pub fn cpus() -> Result<Vec<usize>> {
 pub fn memory_bytes() -> u64 {
     let info = rustix::system::sysinfo();
     u64::from(info.mem_unit) * info.totalram
+}
+
+/// Where a rehearsal keeps the little that it needs, as long as the folder is held.
+pub fn rehearsal_site() -> Result<(Site, Scratch)> {
+    let real = site()?;
+    let folder = Scratch::create(&real.scratch, &format!("rehearsal-{}", std::process::id()))?;
+    let cache = folder.path().to_owned();
+    Ok((Site { scratch: cache.join("scratch"), cache, platforms: |_| Some(&REHEARSED), ..real }, folder))
 }
 
 pub fn site() -> Result<Site> {

@@ -47,6 +47,17 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
+    /// Where no server is.
+    pub fn nowhere() -> Self {
+        Self::Sqlite {
+            file: PathBuf::new(),
+            synchronous: String::new(),
+            cache_bytes: 0,
+            busy_timeout_ms: 0,
+            wal_autocheckpoint_pages: 0,
+        }
+    }
+
     /// The same server as reached from outside its machine; in-process engines have no outside.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> Self {

@@ -16,13 +16,21 @@ type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
 type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
+/// What machines have of an image that is built on this host.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum ImageUse {
+    #[default]
+    None,
+    /// They run on the host's kernel.
+    Tree,
+    /// They boot the image's.
+    TreeAndKernel,
+}
+
 /// What the phases of a trial depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
-    /// Its machines run an image that is built on this host.
-    pub needs_image: bool,
-    /// They boot the image's kernel.
-    pub boots: bool,
+    pub image: ImageUse,
     /// Its data are loaded in a machine of its own, into a folder. Otherwise they are loaded natively, and become a disk.
     pub owns_data: bool,
     /// What it is asked for is really done: there are data to be checked, and a host to be watched.
@@ -50,7 +58,7 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
-        can: Capabilities { needs_image: true, boots: false, owns_data: false, executes: true },
+        can: Capabilities { image: ImageUse::Tree, owns_data: false, executes: true },
         check: native::settings::check,
         foreseen: |_, _| None,
         lease: Lease::of_a_disk,
@@ -60,7 +68,7 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
-        can: Capabilities { needs_image: true, boots: true, owns_data: false, executes: true },
+        can: Capabilities { image: ImageUse::TreeAndKernel, owns_data: false, executes: true },
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
         lease: Lease::of_a_disk,

@@ -17,6 +17,8 @@ use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
+/// A histogram has at least so much to tell apart.
+const SHORTEST_RANGE_US: u64 = 2;
 const VERSION: &str = "[Histogram log format version 1.3]";
 const KINDS: &str = "[Kinds: ";
 const SECOND: &str = "[Second: ";
@@ -219,9 +221,14 @@ fn tag_of(kinds: &[String], part: &KindInterval) -> Result<String, LogError> {
     Ok(format!("{kind}.{span}"))
 }
 
-/// The histogram whose counts these are, on the grid of every histogram of ours.
+/// The histogram whose counts these are, on the grid of every histogram of ours. It ends where they do: clearing and writing
+/// the rest of an hour's range would take most of the time.
 fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u64>, LogError> {
-    let mut histogram = Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS)
+    let longest = counts.last().map_or(SHORTEST_RANGE_US, |(value_us, _)| (*value_us).max(SHORTEST_RANGE_US));
+    if longest > LATENCY_MAX_US + LATENCY_MAX_US / 100 {
+        return Err(LogError::TooLong { value_us: longest });
+    }
+    let mut histogram = Histogram::new_with_bounds(1, longest, SIGNIFICANT_DIGITS)
         .map_err(|error| LogError::Write(error.to_string()))?;
     for &(value_us, count) in counts {
         histogram.record_n(value_us, u64::from(count)).map_err(|_| LogError::TooLong { value_us })?;

@@ -22,6 +22,9 @@ pub struct Plan {
     /// Whether each contender is compared with itself. Absent from plans that compare contenders with each other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aa: bool,
+    /// Whether it was only played: no machine and no server was there, and no figure means anything.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rehearsed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
     pub cells: Vec<Cell>,

@@ -99,6 +99,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         seed,
         blocks: study.blocks,
         aa: false,
+        rehearsed: false,
         precision: None,
         cells: (0..).zip(CONTENDERS).map(cell).collect(),
         trials,

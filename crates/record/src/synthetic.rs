@@ -111,6 +111,7 @@ fn plan(blocks: u32) -> Plan {
         seed: 20_261_121,
         blocks,
         aa: false,
+        rehearsed: false,
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

@@ -4,6 +4,8 @@
 //! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, and WHICH the number of the machine of a trial that
 //! is meant, or `loading`.
 
+#![allow(clippy::print_stderr)]
+
 use agent::service::{Place, serve};
 use machines::frame::{Numbered, read_frame, write_frame};
 use serde_json::{Value, json};
@@ -45,7 +47,7 @@ impl Agent {
             Some("dies") => std::process::exit(7),
             Some("hangs") => self.is_mute.store(true, Ordering::Relaxed),
             Some("refuses") => {
-                self.say(&(number, json!({ "reply": "failed", "with": { "why": "no", "log": "why not" } })))
+                self.say(&(number, json!({ "reply": "failed", "with": { "why": "no", "log": "why not" } })));
             }
             Some("lies") => self.say(&(number, json!({ "reply": "server-log", "with": "something else" }))),
             Some("miscounts") => self.say(&(number + 1, json!({ "reply": "done" }))),

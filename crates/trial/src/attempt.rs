@@ -2,13 +2,13 @@
 
 use crate::cell::CellOrder;
 use crate::climb::AllDriven;
-use crate::conversation::{AskError, Conversation, mismatch};
+use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
-use crate::limits::Limits;
 use crate::places::places;
 use crate::preparation::{Data, Prepared};
+use crate::rehearsal;
 use crate::site::Site;
 use crate::start_order::Turn;
 use crate::together;
@@ -16,7 +16,7 @@ use crate::validity;
 use agent::protocol::{Reply, Request};
 use driver::plan::{Driven, Pacing};
 use engines::port::HeldPort;
-use engines::server::{Counters, ServerReport, ServerShape};
+use engines::server::{ServerReport, ServerShape};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::Entry;
@@ -194,18 +194,6 @@ impl Running<'_> {
         self.have_done(machine, &Request::Shutdown, "shutdown")
     }
 
-    fn have_done(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        name: &'static str,
-    ) -> Result<(), AttemptError> {
-        match self.ask(machine, request, self.limits().stop)? {
-            Reply::Done => Ok(()),
-            other => Err(mismatch(name, &other).into()),
-        }
-    }
-
     fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
         let cell = self.attempt.cell;
         let (pacing, climb) = match cell.load.offered {
@@ -362,6 +350,7 @@ impl Running<'_> {
         after: &BTreeMap<String, i64>,
     ) -> Result<(), AttemptError> {
         if !self.executes() {
+            self.findings.push(rehearsal::not_checked());
             return Ok(());
         }
         let data = self.attempt.prepared.data_of(self.attempt.number);
@@ -374,49 +363,6 @@ impl Running<'_> {
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
         self.findings.extend(findings);
         Ok(())
-    }
-
-    fn state(&mut self, machine: &mut dyn Machine) -> Result<BTreeMap<String, i64>, AttemptError> {
-        let workload = self.data().chosen.clone();
-        match self.ask(machine, &Request::State { workload }, self.limits().check)? {
-            Reply::State(state) => Ok(state),
-            other => Err(mismatch("state", &other).into()),
-        }
-    }
-
-    pub(crate) fn counters(&mut self, machine: &mut dyn Machine) -> Result<Counters, AttemptError> {
-        match self.ask(machine, &Request::Counters, self.limits().start)? {
-            Reply::Counters(counters) => Ok(counters),
-            other => Err(mismatch("counters", &other).into()),
-        }
-    }
-
-    pub(crate) fn ask(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        silence: Duration,
-    ) -> Result<Reply, AttemptError> {
-        self.ask_aside(machine, request, silence, &mut |_| {})
-    }
-
-    /// The same where something comes before the final reply.
-    pub(crate) fn ask_aside(
-        &mut self,
-        machine: &mut dyn Machine,
-        request: &Request,
-        silence: Duration,
-        aside: &mut dyn FnMut(Reply),
-    ) -> Result<Reply, AttemptError> {
-        Ok(self.conversation(machine).ask(request, silence, aside)?)
-    }
-
-    pub(crate) fn conversation<'m>(&'m self, machine: &'m mut dyn Machine) -> Conversation<'m> {
-        Conversation { link: machine.link(), halt: self.attempt.halt, limits: self.limits() }
-    }
-
-    pub(crate) fn limits(&self) -> &Limits {
-        &self.attempt.site.limits
     }
 
     /// The server's log is worth having, but a trial does not fail for want of it.

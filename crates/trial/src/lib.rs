@@ -6,6 +6,7 @@
 //! prints nothing; whoever wants to see what happens gets events.
 
 mod again;
+mod asking;
 pub mod attempt;
 pub mod cell;
 mod climb;
@@ -18,11 +19,13 @@ mod half_made;
 mod host_watch;
 pub mod interrupts;
 pub mod limits;
+mod loaded_data;
 mod odd;
 mod places;
 pub mod preparation;
 pub mod queue;
 
+pub mod rehearsal;
 mod rendezvous;
 pub mod room;
 mod sampling;

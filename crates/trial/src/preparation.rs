@@ -8,6 +8,7 @@ use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::half_made::{BUILDING, LOCK, lock, remove_if_there};
 use crate::interrupts::{Halt, Interrupts};
+use crate::loaded_data::{checksum_finding, require_right};
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
@@ -19,7 +20,7 @@ use machines::machine::{Machine, MachineError};
 use platforms::catalog::Entry;
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{Finding, Moment};
 use record::event::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -408,7 +409,7 @@ impl Making<'_> {
         let reply = ask(Request::Check { workload, moment: Moment::AfterLoad })?;
         let Reply::Findings(mut findings) = reply else { return Err(mismatch("check", &reply).into()) };
         findings.extend(sums.iter().map(|(table, sum)| checksum_finding(&self.workload.kind, table, sum)));
-        wrong_data(&findings)?;
+        require_right(&findings)?;
         ask(Request::StopServer)?;
         ask(Request::Shutdown)?;
         Ok(Found { rows, findings, state })
@@ -418,38 +419,6 @@ impl Making<'_> {
 /// Whether an engine takes sessions over a network; one that lives in our process has a single writer.
 fn is_remote(engine: &Chosen) -> bool {
     engines::catalog::entry(&engine.kind).is_some_and(|entry| entry.remote)
-}
-
-fn checksum_finding(workload: &str, table: &str, sum: &agent::protocol::TableChecksum) -> Finding {
-    let verdict = if sum.expected == sum.stored {
-        Verdict::Holds { seen: Some(format!("{} rows, checksum {:016x}", sum.stored.rows, sum.stored.sum)) }
-    } else {
-        let (expected, stored) = (sum.expected, sum.stored);
-        let seen = format!(
-            "{} rows with checksum {:016x} instead of {} rows with {:016x}",
-            stored.rows, stored.sum, expected.rows, expected.sum
-        );
-        Verdict::Violated { seen }
-    };
-    Finding {
-        name: Finding::checksum_name(workload, table),
-        rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
-        moment: Moment::AfterLoad,
-        verdict,
-    }
-}
-
-fn wrong_data(findings: &[Finding]) -> Result<(), PreparationError> {
-    let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
-    let Some(first) = violated.first() else { return Ok(()) };
-    let Verdict::Violated { seen } = &first.verdict else { return Ok(()) };
-    Err(PreparationError::WrongData(format!(
-        "{} of {} checks fail, first {} ({}): {seen}",
-        violated.len(),
-        findings.len(),
-        first.name,
-        first.rule
-    )))
 }
 
 #[cfg(test)]

@@ -18,22 +18,32 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use telemetry::Latest;
-use trial::conductor::RunOrder;
+use trial::conductor::{ConductorError, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::queue::Turn;
 use trial::site::Site;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
-    let study = planned(&options.study, options.aa)?;
+    let mut study = planned(&options.study, options.aa)?;
+    study.plan.rehearsed = options.rehearse;
     let (begun, plan) = match &options.resume {
         Some(run) => reopen(options, &study.plan, run).map(|(folder, plan)| (Some(folder), plan))?,
         None => (None, study.plan.clone()),
     };
     let chosen = chosen(&plan, &options.only)?;
-    let site = host::site()?;
-    let without = ready(&chosen, begun.as_ref().filter(|_| !options.retry_failed), &site)?;
-    let (turn, waited) = turn()?;
-    let notes = [without, waited].concat();
+    let (site, _kept) = if options.rehearse {
+        let (site, kept) = host::rehearsal_site()?;
+        (site, Some(kept))
+    } else {
+        (host::site()?, None)
+    };
+    let (turn, notes) = if options.rehearse {
+        (None, Vec::new())
+    } else {
+        let without = ready(&chosen, begun.as_ref().filter(|_| !options.retry_failed), &site)?;
+        let (turn, waited) = turn()?;
+        (Some(turn), [without, waited].concat())
+    };
     let expected = Duration::from_millis(study::estimate(&chosen).total_ms);
     let trials = chosen.trials.len() as u64;
     let intent = Intent { study: plan.study.clone(), counts: counted_unit(&plan), trials, expected };
@@ -68,6 +78,11 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let tallied = trial::conductor::run(&order, what_follows, &mut |event| audience.hear(event));
     drop(turn);
     audience.finish();
+    report(options, &folder, tallied)
+}
+
+/// Analyses and reports what was run, and says how to go on.
+fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, ConductorError>) -> Result<Exit> {
     // Errors that end a run are the host's: a tool, the cache or the disk.
     let tallied = tallied.map_err(|error| {
         let again = resume_command(options);
@@ -131,7 +146,8 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
     host::require_own_runs(&options.runs)?;
     let time = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
     let time: String = time.chars().filter(char::is_ascii_alphanumeric).collect();
-    let base = options.runs.join(format!("{time}-{}", study.plan.study));
+    let ending = if options.rehearse { "-rehearsed" } else { "" };
+    let base = options.runs.join(format!("{time}-{}{ending}", study.plan.study));
     // Two runs begun in the same second differ by a number.
     let mut path = base.clone();
     for number in 2..100 {

@@ -17,6 +17,7 @@ mod odd_workload;
 mod offered;
 mod openmetrics;
 mod precision;
+mod rehearsed;
 mod running;
 mod runs;
 mod setting;

@@ -41,6 +41,7 @@ fn events(place: &Place) -> Vec<Event> {
 
 /// Nobody knows anything to within a thousandth after eleven blocks of a second each.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn blocks_are_added_up_to_the_greatest_number_also_by_a_run_that_was_killed_in_between() {
     if missing("qemu", has_qemu()) {
         return;

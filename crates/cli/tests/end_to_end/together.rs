@@ -85,6 +85,7 @@ fn two_guests_are_driven_together() {
 
 /// The second guest of a trial is killed while it is measured.
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn a_guest_that_dies_fails_its_trial_and_takes_the_others_along() {
     if missing("qemu", has_qemu()) {
         return;

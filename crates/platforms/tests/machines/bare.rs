@@ -8,7 +8,7 @@ use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
-use platforms::catalog::{Capabilities, Entry};
+use platforms::catalog::{Capabilities, Entry, ImageUse};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use serde_json::{Map, Value};
@@ -23,7 +23,7 @@ pub static BARE: Entry = Entry {
     kind: "bare",
     meaning: "a process of this host, for tests",
     keys: &[],
-    can: Capabilities { needs_image: false, boots: false, owns_data: true, executes: true },
+    can: Capabilities { image: ImageUse::None, owns_data: true, executes: true },
     check: |_, _| Vec::new(),
     foreseen: |_, _| None,
     lease: Lease::of_a_folder,

@@ -6,7 +6,7 @@ use agent::protocol::{Chosen, Reply, Request};
 use images::{Flavour, Image};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::Entry;
+use platforms::catalog::{Entry, ImageUse};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
@@ -160,7 +160,7 @@ fn nothing_is_left(subject: &Subject) {
 }
 
 fn another_version_is_refused(subject: &Subject) {
-    if subject.platform.can.boots {
+    if subject.platform.can.image == ImageUse::TreeAndKernel {
         // There the agent is the init, and this one would not find the stream to us.
         return;
     }

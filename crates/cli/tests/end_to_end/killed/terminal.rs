@@ -57,6 +57,7 @@ fn an_interrupt_typed_at_a_terminal_lets_native_machines_finish_their_trial() {
 }
 
 #[test]
+#[ignore = "slow: cargo xtask ci --full"]
 fn an_interrupt_typed_at_a_terminal_lets_guests_finish_their_trial() {
     if missing("qemu", has_qemu()) {
         return;

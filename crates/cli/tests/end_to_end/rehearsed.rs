@@ -1,0 +1,45 @@
+//! Rehearsals of the studies that come with the project: played to the report, and marked as what they are.
+
+use crate::setting::{Place, text};
+use record::trial::Outcome;
+use std::path::{Path, PathBuf};
+
+fn studies() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let files = std::fs::read_dir(folder).unwrap().flatten().map(|entry| entry.path());
+    let mut files: Vec<_> = files.filter(|path| path.extension().is_some_and(|ending| ending == "toml")).collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn every_study_of_ours_is_rehearsed_to_its_report() {
+    let studies = studies();
+    assert!(studies.len() >= 10, "{studies:?}");
+    for study in studies {
+        let place = Place::new(&std::fs::read_to_string(&study).unwrap());
+        let output = place.bakeoff(&["run", "study.toml", "--rehearse"]);
+        let (said, told) = (text(&output.stdout), text(&output.stderr));
+        assert_eq!(output.status.code(), Some(0), "{}: {said}{told}", study.display());
+        assert!(said.contains("WARNING: This run was rehearsed."), "{said}");
+        let (run, folder) = (place.record(), place.run_folder());
+        assert!(run.plan.rehearsed && folder.to_string_lossy().ends_with("-rehearsed"), "{}", folder.display());
+        assert_eq!(run.trials.len(), run.plan.trials.len());
+        for trial in &run.trials {
+            assert_eq!(trial.record.outcome, Outcome::Completed, "{}: trial {}", study.display(), trial.record.id);
+        }
+        let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
+        assert!(page.contains("This run was rehearsed."));
+    }
+}
+
+#[test]
+fn the_same_study_is_rehearsed_with_the_same_figures() {
+    let figures = || {
+        let place = Place::new(&std::fs::read_to_string(&studies()[0]).unwrap());
+        assert_eq!(place.bakeoff(&["run", "study.toml", "--rehearse", "--only", "block=1"]).status.code(), Some(0));
+        let totals = |trial: &record::run::StoredTrial| trial.record.driver.as_ref().unwrap().kinds.clone();
+        place.record().trials.iter().map(totals).collect::<Vec<_>>()
+    };
+    assert_eq!(figures(), figures());
+}

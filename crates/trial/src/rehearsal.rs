@@ -1,0 +1,223 @@
+//! Rehearsing a study: its plan is played from the first trial to the report, and nothing is measured.
+//!
+//! Every contender becomes a machine that is a thread of ours. It holds no data and runs no server, and load is driven on a
+//! virtual clock, where transactions take a known time. So a study of ten hours shows within seconds whether it can be
+//! carried out as planned, in which order, and what its report will look like.
+
+use agent::protocol::{Reply, Request};
+use driver::Service;
+use driver::plan::{Control, DrivePlan, Pacing, Seen};
+use engines::server::{Endpoint, ServerReport};
+use machines::frame::{Greeting, Numbered, read_frame, write_frame};
+use machines::link::AgentLink;
+use machines::machine::{Decided, Machine, MachineError, Watched};
+use platforms::catalog::{Capabilities, Entry, ImageUse};
+use platforms::lease::Lease;
+use platforms::order::{Launched, MachineOrder};
+use record::check::{Finding, Moment, Verdict};
+use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+use telemetry::Targets;
+use workloads::catalog::AnyWorkload;
+
+/// The platform of every contender in a rehearsal.
+pub static REHEARSED: Entry = Entry {
+    kind: "rehearsed",
+    meaning: "a thread of ours that answers as a machine would",
+    keys: &[],
+    can: Capabilities { image: ImageUse::None, owns_data: true, executes: false },
+    check: |_, _| Vec::new(),
+    foreseen: |_, _| None,
+    lease: |order| Ok(Lease::of_nothing(order)),
+    start,
+};
+
+/// As many transactions of a machine as are played in a trial, if clients work back to back: enough for every figure to have a
+/// value, and few enough for hours to pass in a moment.
+const TRANSACTIONS: u32 = 10_000;
+const SHORTEST: Duration = Duration::from_millis(1);
+/// What is still under way after a second counts as not ended, so transactions stay below.
+const LONGEST: Duration = Duration::from_millis(400);
+const SPREAD: f64 = 0.5;
+const GREETING_LIMIT: Duration = Duration::from_secs(30);
+
+/// What stands in place of data checks.
+pub(crate) fn not_checked() -> Finding {
+    Finding {
+        name: "rehearsal".to_owned(),
+        rule: "the data are what the transactions made of them".to_owned(),
+        moment: Moment::AfterTrial,
+        verdict: Verdict::Undecided { why: "nothing was executed".to_owned() },
+    }
+}
+
+struct RehearsedMachine {
+    link: AgentLink,
+    /// Our end of the agent's stream, kept to hang up.
+    agent: UnixStream,
+    decided: Decided,
+}
+
+fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
+    let failing = |source| MachineError::Io { doing: "rehearsing a machine".to_owned(), source };
+    let (agent, inside) = UnixStream::pair().map_err(failing)?;
+    let share = || agent.try_clone().map_err(failing);
+    let (reader, writer) = (share()?, share()?);
+    std::thread::spawn(move || serve(inside));
+    launched();
+    let mut link = AgentLink::new(reader, writer);
+    link.greeting(GREETING_LIMIT)?;
+    let said = |name: &str, words: &str| (name.to_owned(), Ok(words.to_owned()));
+    let decided = [said("processor", "rehearsed"), said("data cached twice", "no")].into();
+    Ok(Box::new(RehearsedMachine { link, agent, decided }))
+}
+
+impl Machine for RehearsedMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        &mut self.link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &[]
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+
+    fn data(&self) -> &'static str {
+        ""
+    }
+
+    fn watched(&mut self) -> Watched {
+        Watched { targets: Targets::default(), asked: Vec::new() }
+    }
+
+    fn console(&self) -> String {
+        String::new()
+    }
+
+    fn stop(self: Box<Self>, _: Duration) -> Result<(), MachineError> {
+        self.cut()
+    }
+
+    fn cut(self: Box<Self>) -> Result<(), MachineError> {
+        // Already gone is as good.
+        let _ = self.agent.shutdown(Shutdown::Both);
+        Ok(())
+    }
+}
+
+/// Answers as an agent would until the other end hangs up.
+fn serve(mut stream: UnixStream) -> io::Result<()> {
+    write_frame(&mut stream, &Greeting::ours())?;
+    let mut writer = stream.try_clone()?;
+    while let Some((number, request)) = read_frame::<Numbered<Request>>(&mut stream)? {
+        let mut say = |reply: Reply| write_frame(&mut writer, &(number, reply));
+        if let Some(reply) = answer(request, &mut say)? {
+            say(reply)?;
+        }
+    }
+    Ok(())
+}
+
+fn answer(request: Request, say: &mut dyn FnMut(Reply) -> io::Result<()>) -> io::Result<Option<Reply>> {
+    Ok(Some(match request {
+        Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
+        Request::Describe => Reply::Description(record::facts::Facts::default()),
+        Request::StartServer { .. } => Reply::Started(Box::new(ServerReport {
+            version: "rehearsed".to_owned(),
+            effective: BTreeMap::new(),
+            endpoint: Endpoint::nowhere(),
+        })),
+        Request::Load { .. } => Reply::Loaded { rows: BTreeMap::new() },
+        Request::Verify { .. } => Reply::Verified(BTreeMap::new()),
+        Request::Check { .. } => Reply::Findings(Vec::new()),
+        Request::State { .. } => Reply::State(BTreeMap::new()),
+        Request::Counters => Reply::Counters(BTreeMap::new()),
+        Request::Drive { workload, plan } => return drive(&workload, &plan, say).map(Some),
+        Request::ServerLog => Reply::ServerLog(String::new()),
+        Request::StopServer | Request::Shutdown => Reply::Done,
+        Request::Look | Request::StartSampling { .. } | Request::StopSampling => {
+            failed("there is nothing to look at in a rehearsal".to_owned())
+        }
+        // A rehearsed drive is over before it could be told anything.
+        Request::StartDriving { .. } | Request::StopDriving => return Ok(None),
+    }))
+}
+
+fn failed(why: String) -> Reply {
+    Reply::Failed(agent::protocol::Failure { why, log: String::new() })
+}
+
+fn drive(
+    workload: &agent::protocol::Chosen,
+    plan: &DrivePlan,
+    say: &mut dyn FnMut(Reply) -> io::Result<()>,
+) -> io::Result<Reply> {
+    let workload = match AnyWorkload::from_table(&workload.kind, &workload.settings) {
+        Ok(workload) => workload,
+        Err(problems) => return Ok(failed(format!("workload {}: {problems:?}", workload.kind))),
+    };
+    let mut broken = None;
+    let mut tell = |reply| {
+        if broken.is_none() {
+            broken = say(reply).err();
+        }
+    };
+    let service = Service::of_all(service_time(plan)).varied(SPREAD);
+    let driven = driver::rehearse(&workload, plan, &service, &Control::default(), &mut |seen| match seen {
+        Seen::Ready => tell(Reply::Ready),
+        Seen::Tick(tick) => tell(Reply::Tick(tick)),
+        Seen::Second(second) => tell(Reply::Interval(second.interval)),
+    });
+    match (broken, driven) {
+        (Some(error), _) => Err(error),
+        (None, Ok(driven)) => Ok(Reply::Driven(Box::new(driven))),
+        (None, Err(error)) => Ok(failed(error.to_string())),
+    }
+}
+
+/// How long a transaction takes, so that not many more than [`TRANSACTIONS`] are played.
+fn service_time(plan: &DrivePlan) -> Duration {
+    let Pacing::Clients { clients } = plan.pacing else { return SHORTEST };
+    let driven = Duration::from_millis(plan.window_ms().end);
+    (driven * clients / TRANSACTIONS).clamp(SHORTEST, LONGEST)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_are_as_long_as_keeps_them_few_and_ended() {
+        let time = |clients, measure_ms| {
+            let pacing = Pacing::Clients { clients };
+            service_time(&DrivePlan {
+                pacing,
+                shards: 1,
+                warmup_ms: 0,
+                measure_ms,
+                seed: 1,
+                retries: 0,
+                together: None,
+                away_limit_ms: 0,
+            })
+        };
+        assert_eq!(time(1, 1_000), SHORTEST);
+        assert_eq!(time(10, 60_000), Duration::from_millis(60));
+        assert_eq!(time(200, 3_600_000), LONGEST);
+    }
+}
