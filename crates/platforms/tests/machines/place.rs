@@ -109,18 +109,18 @@ impl Place {
             images::data::make_from_folder(&loaded, &disk, DATA_BYTES, DATA_LABEL).unwrap();
         }
         let data = if platform.can.owns_data { loaded } else { disk };
-        Self::leased(Rc::new(folder), platform, image, data)
+        Self::leased(Rc::new(folder), platform, image, &data)
     }
 
     /// The same with another lease on the same data.
     pub fn beside(&self) -> Self {
         let platform = self.platform.unwrap();
-        Self::leased(Rc::clone(&self.folder), platform, self.order.image.clone(), self.disk.clone())
+        Self::leased(Rc::clone(&self.folder), platform, self.order.image.clone(), &self.disk)
     }
 
-    fn leased(folder: Rc<TempDir>, platform: &'static Entry, image: Option<Image>, disk: PathBuf) -> Self {
-        Self::of(folder, image, disk.clone(), Some(platform), |scratch| {
-            let order = LeaseOrder { loaded: &disk, device: None, scratch };
+    fn leased(folder: Rc<TempDir>, platform: &'static Entry, image: Option<Image>, disk: &Path) -> Self {
+        Self::of(folder, image, disk.to_owned(), Some(platform), |scratch| {
+            let order = LeaseOrder { loaded: disk, device: None, scratch };
             (platform.lease)(&order).unwrap().data().clone()
         })
     }
