@@ -4,10 +4,10 @@
 use crate::drive::drive;
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use crate::virtual_time::{self, Service};
-use engines::catalog::{AnyConnect, connect, dialect};
+use engines::catalog::{AnyConnect, connect};
 use engines::server::Endpoint;
 use record::trial::Metric;
-use workloads::catalog::AnyWorkload;
+use workloads::catalog::{AnyWorkload, WorkloadVisitor};
 use workloads::workload::Workload;
 
 /// As [`drive`]; also says what the workload's throughput figure is called.
@@ -18,11 +18,7 @@ pub fn drive_endpoint(
     control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
-    let driven = match workload {
-        AnyWorkload::OrderEntry(workload) => drive_over(workload, endpoint, plan, control, see),
-        AnyWorkload::Slob(workload) => drive_over(workload, endpoint, plan, control, see),
-        AnyWorkload::SysbenchOltp(workload) => drive_over(&**workload, endpoint, plan, control, see),
-    }?;
+    let driven = workload.visit(OverEndpoint { endpoint, plan, control, see })?;
     Ok(with_figure(driven, workload))
 }
 
@@ -35,11 +31,7 @@ pub fn rehearse(
     control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
-    let driven = match workload {
-        AnyWorkload::OrderEntry(workload) => virtual_time::rehearse(workload, plan, service, control, see),
-        AnyWorkload::Slob(workload) => virtual_time::rehearse(workload, plan, service, control, see),
-        AnyWorkload::SysbenchOltp(workload) => virtual_time::rehearse(&**workload, plan, service, control, see),
-    }?;
+    let driven = workload.visit(Rehearsal { service, plan, control, see })?;
     Ok(with_figure(driven, workload))
 }
 
@@ -55,16 +47,39 @@ fn with_figure(mut driven: Driven, workload: &AnyWorkload) -> Driven {
     driven
 }
 
-fn drive_over<W: Workload>(
-    workload: &W,
-    endpoint: &Endpoint,
-    plan: &DrivePlan,
-    control: &Control,
-    see: &mut dyn FnMut(Seen),
-) -> Result<Driven, DriveError> {
-    match connect(endpoint, workload.statements(dialect(endpoint))) {
-        AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, control, see),
-        AnyConnect::Postgres(connect) => drive(workload, &connect, plan, control, see),
-        AnyConnect::Mysql(connect) => drive(workload, &connect, plan, control, see),
+/// Rehearses whichever workload it is.
+struct Rehearsal<'a> {
+    service: &'a Service,
+    plan: &'a DrivePlan,
+    control: &'a Control,
+    see: &'a mut dyn FnMut(Seen),
+}
+
+impl WorkloadVisitor for Rehearsal<'_> {
+    type Answer = Result<Driven, DriveError>;
+
+    fn visit<W: Workload>(self, workload: &W) -> Self::Answer {
+        virtual_time::rehearse(workload, self.plan, self.service, self.control, self.see)
+    }
+}
+
+/// Drives whichever workload it is.
+struct OverEndpoint<'a> {
+    endpoint: &'a Endpoint,
+    plan: &'a DrivePlan,
+    control: &'a Control,
+    see: &'a mut dyn FnMut(Seen),
+}
+
+impl WorkloadVisitor for OverEndpoint<'_> {
+    type Answer = Result<Driven, DriveError>;
+
+    fn visit<W: Workload>(self, workload: &W) -> Self::Answer {
+        let Self { endpoint, plan, control, see } = self;
+        match connect(endpoint, workload.statements(endpoint.dialect())) {
+            AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, control, see),
+            AnyConnect::Postgres(connect) => drive(workload, &connect, plan, control, see),
+            AnyConnect::Mysql(connect) => drive(workload, &connect, plan, control, see),
+        }
     }
 }

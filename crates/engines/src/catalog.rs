@@ -51,10 +51,6 @@ pub fn admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
     })
 }
 
-pub fn dialect(endpoint: &Endpoint) -> Dialect {
-    endpoint.dialect()
-}
-
 /// What opens sessions at an endpoint. An enum, because the load engine is generic over the session's own type.
 #[derive(Debug, Clone)]
 pub enum AnyConnect {

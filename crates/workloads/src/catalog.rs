@@ -1,10 +1,8 @@
-//! The list of workloads. Adding one is a folder and a line in each place here.
+//! The list of workloads. Adding one is a folder and a line here.
 
 use crate::dataset::Dataset;
-use crate::order_entry::{self, OrderEntry};
-use crate::slob::{self, Slob};
-use crate::sysbench_oltp::{self, SysbenchOltp};
 use crate::workload::{Kind, Workload};
+use crate::{order_entry, slob, sysbench_oltp};
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
@@ -27,64 +25,66 @@ pub struct Metric {
     pub per_ms: u64,
 }
 
-pub const WORKLOADS: &[Entry] = &[order_entry::ENTRY, slob::ENTRY, sysbench_oltp::ENTRY];
+/// From one list: the entries, the enum, and what is done with whichever workload it is.
+macro_rules! workloads {
+    ($($folder:ident::$made:ident),+ $(,)?) => {
+        pub const WORKLOADS: &[Entry] = &[$($folder::ENTRY),+];
+
+        /// One of the workloads, made.
+        #[derive(Debug)]
+        pub enum AnyWorkload {
+            $($made(Box<$folder::$made>)),+
+        }
+
+        impl AnyWorkload {
+            /// Makes the workload `kind` from its table, without the key "kind".
+            pub fn from_table(kind: &str, table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+                match kind {
+                    $($folder::KIND => $folder::$made::from_table(table).map(Box::new).map(Self::$made),)+
+                    other => Err(vec![unknown_kind(other)]),
+                }
+            }
+
+            pub fn entry(&self) -> &'static Entry {
+                match self { $(Self::$made(_) => &$folder::ENTRY),+ }
+            }
+
+            pub fn dataset(&self) -> &dyn Dataset {
+                match self { $(Self::$made(workload) => &**workload),+ }
+            }
+
+            /// Picks the concrete type once; the visitor then runs code made for that workload alone.
+            pub fn visit<V: WorkloadVisitor>(&self, visitor: V) -> V::Answer {
+                match self { $(Self::$made(workload) => visitor.visit(&**workload)),+ }
+            }
+
+            pub fn kinds(&self) -> &'static [Kind] {
+                match self { $(Self::$made(workload) => workload.kinds()),+ }
+            }
+
+            /// Whether any transaction is ever deferred to background sessions.
+            pub fn defers(&self) -> bool {
+                match self { $(Self::$made(workload) => workload.defers()),+ }
+            }
+        }
+    };
+}
+
+workloads! {
+    order_entry::OrderEntry,
+    slob::Slob,
+    sysbench_oltp::SysbenchOltp,
+}
+
+/// What is done with a workload, whichever it is.
+pub trait WorkloadVisitor {
+    type Answer;
+    fn visit<W: Workload>(self, workload: &W) -> Self::Answer;
+}
 
 /// The workload called `kind`, if there is one.
 pub fn entry(kind: &str) -> Option<&'static Entry> {
     WORKLOADS.iter().find(|entry| entry.kind == kind)
-}
-
-/// One of the workloads, made. The driver matches on it once and then runs code made for that workload alone.
-#[derive(Debug)]
-pub enum AnyWorkload {
-    OrderEntry(OrderEntry),
-    Slob(Slob),
-    SysbenchOltp(Box<SysbenchOltp>),
-}
-
-impl AnyWorkload {
-    /// Makes the workload `kind` from its table, without the key "kind".
-    pub fn from_table(kind: &str, table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
-        match kind {
-            order_entry::KIND => OrderEntry::from_table(table).map(Self::OrderEntry),
-            slob::KIND => Slob::from_table(table).map(Self::Slob),
-            sysbench_oltp::KIND => SysbenchOltp::from_table(table).map(Box::new).map(Self::SysbenchOltp),
-            other => Err(vec![unknown_kind(other)]),
-        }
-    }
-
-    pub fn entry(&self) -> &'static Entry {
-        match self {
-            Self::OrderEntry(_) => &order_entry::ENTRY,
-            Self::Slob(_) => &slob::ENTRY,
-            Self::SysbenchOltp(_) => &sysbench_oltp::ENTRY,
-        }
-    }
-
-    pub fn kinds(&self) -> &'static [Kind] {
-        match self {
-            Self::OrderEntry(workload) => workload.kinds(),
-            Self::Slob(workload) => workload.kinds(),
-            Self::SysbenchOltp(workload) => workload.kinds(),
-        }
-    }
-
-    /// Whether any transaction is ever deferred to background sessions.
-    pub fn defers(&self) -> bool {
-        match self {
-            Self::OrderEntry(workload) => workload.defers(),
-            Self::Slob(workload) => workload.defers(),
-            Self::SysbenchOltp(workload) => workload.defers(),
-        }
-    }
-
-    pub fn dataset(&self) -> &dyn Dataset {
-        match self {
-            Self::OrderEntry(workload) => workload,
-            Self::Slob(workload) => workload,
-            Self::SysbenchOltp(workload) => &**workload,
-        }
-    }
 }
 
 fn unknown_kind(kind: &str) -> Problem {
