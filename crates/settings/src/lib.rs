@@ -6,6 +6,8 @@
 
 mod check;
 mod expected;
+mod keys;
+mod names;
 mod units;
 
 pub use check::{check, check_written, nearest, read};
