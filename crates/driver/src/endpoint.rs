@@ -4,8 +4,9 @@
 use crate::drive::drive;
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use crate::virtual_time::{self, Service};
-use engines::catalog::{AnyConnect, connect};
+use engines::catalog::{ConnectVisitor, connect};
 use engines::server::Endpoint;
+use engines::session::Connect;
 use record::trial::Metric;
 use workloads::catalog::{AnyWorkload, WorkloadVisitor};
 use workloads::workload::Workload;
@@ -75,11 +76,21 @@ impl WorkloadVisitor for OverEndpoint<'_> {
     type Answer = Result<Driven, DriveError>;
 
     fn visit<W: Workload>(self, workload: &W) -> Self::Answer {
-        let Self { endpoint, plan, control, see } = self;
-        match connect(endpoint, workload.statements(endpoint.dialect())) {
-            AnyConnect::Sqlite(connect) => drive(workload, &connect, plan, control, see),
-            AnyConnect::Postgres(connect) => drive(workload, &connect, plan, control, see),
-            AnyConnect::Mysql(connect) => drive(workload, &connect, plan, control, see),
-        }
+        connect(self.endpoint, workload.statements(self.endpoint.dialect()), Over { workload, rest: self })
+    }
+}
+
+/// Drives this workload over whichever sessions they are.
+struct Over<'w, 'a, W> {
+    workload: &'w W,
+    rest: OverEndpoint<'a>,
+}
+
+impl<W: Workload> ConnectVisitor for Over<'_, '_, W> {
+    type Answer = Result<Driven, DriveError>;
+
+    fn visit<C: Connect + Sync>(self, connect: &C) -> Self::Answer {
+        let OverEndpoint { plan, control, see, .. } = self.rest;
+        drive(self.workload, connect, plan, control, see)
     }
 }

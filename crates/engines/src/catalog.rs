@@ -1,11 +1,15 @@
 //! The list of engines. Adding one is a folder and a line here.
 
 use crate::admin::Admin;
-use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerShape};
-use crate::session::SessionError;
+use crate::remote::Remote;
+use crate::server::{Server, ServerError, ServerPlace, ServerShape};
+use crate::session::{Connect, SessionError};
 use crate::statement::{Dialect, Statement};
 use crate::{mysql, postgres, sqlite};
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::fmt;
+use std::net::SocketAddr;
 
 /// What a study and `bakeoff list` need to know of an engine.
 #[derive(Debug, Clone, Copy)]
@@ -21,49 +25,89 @@ pub struct Entry {
     pub empty_bytes: u64,
 }
 
-pub const ENGINES: &[Entry] = &[sqlite::ENTRY, postgres::ENTRY, mysql::ENTRY];
+/// From one list: the entries, how a server is reached, and what is done there, whichever engine it is.
+macro_rules! engines {
+    ($($(#[$note:meta])* $engine:ident($address:ty) in $folder:ident by $connect:ident;)+) => {
+        pub const ENGINES: &[Entry] = &[$($folder::ENTRY),+];
+
+        /// How to reach a running server.
+        #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+        #[serde(tag = "engine", rename_all = "kebab-case")]
+        pub enum Endpoint {
+            $($(#[$note])* $engine($address)),+
+        }
+
+        impl Endpoint {
+            /// The same server as reached from outside its machine; in-process engines have no outside.
+            #[must_use]
+            pub fn reached_at(self, outside: SocketAddr) -> Self {
+                match self { $(Self::$engine(address) => Self::$engine(address.reached_at(outside))),+ }
+            }
+
+            /// Whose SQL is spoken there.
+            pub fn dialect(&self) -> Dialect {
+                match self { $(Self::$engine(_) => $folder::ENTRY.dialect),+ }
+            }
+        }
+
+        /// As a URL without what is secret, for messages.
+        impl fmt::Display for Endpoint {
+            fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str(&match self { $(Self::$engine(address) => address.shown(self.dialect().name())),+ })
+            }
+        }
+
+        /// Creates the database if the data disk has none, else starts what is there. `table` was checked against the
+        /// entry's keys.
+        pub fn start(
+            kind: &str,
+            table: &Map<String, Value>,
+            place: &ServerPlace,
+            shape: &ServerShape,
+        ) -> Result<Box<dyn Server>, ServerError> {
+            match kind {
+                $($folder::KIND => Ok(Box::new($folder::server::start(table, place, shape)?)),)+
+                _ => Err(ServerError::Settings { engine: kind.to_owned(), why: "there is no such engine".to_owned() }),
+            }
+        }
+
+        /// A blocking connection for scripts, checks and loading.
+        pub fn admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
+            Ok(match endpoint { $(Endpoint::$engine(address) => Box::new($folder::admin::open_admin(address)?)),+ })
+        }
+
+        /// Hands over what opens sessions at `endpoint`, each with these statements prepared; they must be in the
+        /// endpoint's dialect.
+        pub fn connect<V: ConnectVisitor>(endpoint: &Endpoint, statements: Vec<Statement>, visitor: V) -> V::Answer {
+            match endpoint {
+                $(Endpoint::$engine(address) => visitor.visit(&$folder::session::$connect::new(address, statements))),+
+            }
+        }
+    };
+}
+
+engines! {
+    Sqlite(sqlite::settings::DatabaseFile) in sqlite by SqliteConnect;
+    /// A Unix socket is named by its folder. A server that listens beyond its own machine asks for the password there; it
+    /// is made at random for each start.
+    Postgres(Remote) in postgres by PostgresConnect;
+    /// MariaDB or MySQL. A Unix socket is named by its own path. For the password the same holds.
+    Mysql(Remote) in mysql by MysqlConnect;
+}
+
+impl Endpoint {
+    /// Where no server is.
+    pub fn nowhere() -> Self {
+        Self::Sqlite(sqlite::settings::DatabaseFile::default())
+    }
+}
+
+/// What is done with sessions, whichever engine's: the load engine is generic over their own type.
+pub trait ConnectVisitor {
+    type Answer;
+    fn visit<C: Connect + Sync>(self, connect: &C) -> Self::Answer;
+}
 
 pub fn entry(kind: &str) -> Option<&'static Entry> {
     ENGINES.iter().find(|entry| entry.kind == kind)
-}
-
-/// Creates the database if the data disk has none, else starts what is there. `table` was checked against the entry's keys.
-pub fn start(
-    kind: &str,
-    table: &Map<String, Value>,
-    place: &ServerPlace,
-    shape: &ServerShape,
-) -> Result<Box<dyn Server>, ServerError> {
-    match kind {
-        sqlite::KIND => Ok(Box::new(sqlite::server::start(table, place, shape)?)),
-        postgres::KIND => Ok(Box::new(postgres::server::start(table, place, shape)?)),
-        mysql::KIND => Ok(Box::new(mysql::server::start(table, place, shape)?)),
-        _ => Err(ServerError::Settings { engine: kind.to_owned(), why: "there is no such engine".to_owned() }),
-    }
-}
-
-/// A blocking connection for scripts, checks and loading.
-pub fn admin(endpoint: &Endpoint) -> Result<Box<dyn Admin>, SessionError> {
-    Ok(match endpoint {
-        Endpoint::Sqlite { .. } => Box::new(sqlite::admin::open_admin(endpoint)?),
-        Endpoint::Postgres(remote) => Box::new(postgres::admin::open_admin(remote)?),
-        Endpoint::Mysql(remote) => Box::new(mysql::admin::open_admin(remote)?),
-    })
-}
-
-/// What opens sessions at an endpoint. An enum, because the load engine is generic over the session's own type.
-#[derive(Debug, Clone)]
-pub enum AnyConnect {
-    Sqlite(sqlite::session::SqliteConnect),
-    Postgres(postgres::session::PostgresConnect),
-    Mysql(mysql::session::MysqlConnect),
-}
-
-/// Sessions at `endpoint`, each with these statements prepared; they must be in the endpoint's dialect.
-pub fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> AnyConnect {
-    match endpoint {
-        Endpoint::Sqlite { .. } => AnyConnect::Sqlite(sqlite::session::SqliteConnect::new(endpoint, statements)),
-        Endpoint::Postgres(remote) => AnyConnect::Postgres(postgres::session::PostgresConnect::new(remote, statements)),
-        Endpoint::Mysql(remote) => AnyConnect::Mysql(mysql::session::MysqlConnect::new(remote, statements)),
-    }
 }

@@ -1,11 +1,9 @@
 //! A server, whatever the product.
 
-use crate::remote::Remote;
-use crate::statement::Dialect;
+pub use crate::catalog::Endpoint;
 use record::looks::DatabaseCounts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -26,67 +24,6 @@ pub struct ServerPlace {
     /// Where it listens for those outside the machine; `None` if only sessions inside are needed. The unspecified address
     /// stands for all that the machine has.
     pub listen: Option<SocketAddr>,
-}
-
-/// How to reach a running server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "engine", rename_all = "kebab-case")]
-pub enum Endpoint {
-    Sqlite {
-        file: PathBuf,
-        synchronous: String,
-        cache_bytes: u64,
-        busy_timeout_ms: u64,
-        wal_autocheckpoint_pages: u64,
-    },
-    /// A Unix socket is named by its folder. A server that listens beyond its own machine asks for the password there; it
-    /// is made at random for each start.
-    Postgres(Remote),
-    /// MariaDB or MySQL. A Unix socket is named by its own path. For the password the same holds.
-    Mysql(Remote),
-}
-
-impl Endpoint {
-    /// Where no server is.
-    pub fn nowhere() -> Self {
-        Self::Sqlite {
-            file: PathBuf::new(),
-            synchronous: String::new(),
-            cache_bytes: 0,
-            busy_timeout_ms: 0,
-            wal_autocheckpoint_pages: 0,
-        }
-    }
-
-    /// The same server as reached from outside its machine; in-process engines have no outside.
-    #[must_use]
-    pub fn reached_at(self, address: SocketAddr) -> Self {
-        match self {
-            Self::Sqlite { .. } => self,
-            Self::Postgres(remote) => Self::Postgres(remote.reached_at(address)),
-            Self::Mysql(remote) => Self::Mysql(remote.reached_at(address)),
-        }
-    }
-
-    /// Whose SQL is spoken there.
-    pub fn dialect(&self) -> Dialect {
-        match self {
-            Self::Sqlite { .. } => Dialect::Sqlite,
-            Self::Postgres(_) => Dialect::Postgres,
-            Self::Mysql(_) => Dialect::Mysql,
-        }
-    }
-}
-
-/// As a URL without what is secret, for messages.
-impl fmt::Display for Endpoint {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Sqlite { file, .. } => write!(formatter, "sqlite:{}", file.display()),
-            Self::Postgres(remote) => formatter.write_str(&remote.shown("postgres")),
-            Self::Mysql(remote) => formatter.write_str(&remote.shown("mysql")),
-        }
-    }
 }
 
 /// What the running server says of itself.

@@ -1,12 +1,13 @@
 //! Named statements in the words of one product.
 
-/// Whose SQL a text is in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Dialect {
-    Sqlite,
-    Postgres,
-    /// MariaDB and MySQL.
-    Mysql,
+settings::names! {
+    /// Whose SQL a text is in.
+    pub enum Dialect {
+        Sqlite => "sqlite",
+        Postgres => "postgres",
+        /// MariaDB and MySQL.
+        Mysql => "mysql",
+    }
 }
 
 /// Index into the list of statements that a session was opened with.

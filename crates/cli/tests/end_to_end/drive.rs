@@ -5,6 +5,7 @@ use engines::catalog;
 use engines::port::HeldPort;
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
+use engines::sqlite::settings::DatabaseFile;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs::Permissions;
@@ -164,13 +165,13 @@ fn a_test_is_refused_on_tables_that_another_has_grown() {
 
 /// Rows of the first table, asked through bakeoff's own engine.
 fn rows_in_file(folder: &Path) -> i64 {
-    count(&Endpoint::Sqlite {
+    count(&Endpoint::Sqlite(DatabaseFile {
         file: folder.join("shop.db"),
         synchronous: "full".to_owned(),
         cache_bytes: 1 << 20,
         busy_timeout_ms: 1000,
         wal_autocheckpoint_pages: 1000,
-    })
+    }))
 }
 
 fn count(endpoint: &Endpoint) -> i64 {

@@ -3,7 +3,7 @@
 use super::url::{check_parameters, decoded, parameters};
 use super::{Address, AddressError, Surroundings, wrong_value};
 use crate::server::{Endpoint, ServerShape};
-use crate::sqlite::settings::{KEYS, Settings};
+use crate::sqlite::settings::{DatabaseFile, KEYS};
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 
@@ -23,15 +23,9 @@ pub fn address(rest: &str, around: &Surroundings<'_>) -> Result<Address, Address
     let table = settings::check(&table, KEYS)
         .map_err(|problems| problems.into_iter().next().map_or(AddressError::NoScheme, AddressError::Value))?;
     let shape = ServerShape { vcpus: 1, memory_bytes: around.memory_bytes };
-    let settings = Settings::new(&table, &shape).map_err(|error| wrong_value(SCHEME, query, &error.to_string()))?;
-    let endpoint = Endpoint::Sqlite {
-        file: PathBuf::from(path),
-        synchronous: settings.synchronous,
-        cache_bytes: settings.cache_bytes,
-        busy_timeout_ms: settings.busy_timeout_ms,
-        wal_autocheckpoint_pages: settings.wal_autocheckpoint_pages,
-    };
-    Ok(Address { endpoint, warnings: Vec::new() })
+    let database = DatabaseFile::new(PathBuf::from(path), &table, &shape)
+        .map_err(|error| wrong_value(SCHEME, query, &error.to_string()))?;
+    Ok(Address { endpoint: Endpoint::Sqlite(database), warnings: Vec::new() })
 }
 
 /// Numbers are numbers, everything else is text.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
 use crate::secret::Secret;
+use crate::sqlite::settings::DatabaseFile;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -258,7 +259,7 @@ fn what_mysql_misses_is_named() {
 fn files_of_sqlite() {
     let world = World::default();
     let file_of = |url: &str| match world.parse(url).unwrap().endpoint {
-        Endpoint::Sqlite { file, synchronous, cache_bytes, .. } => {
+        Endpoint::Sqlite(DatabaseFile { file, synchronous, cache_bytes, .. }) => {
             format!("{} {synchronous} {}", file.display(), cache_bytes >> 20)
         }
         Endpoint::Postgres(remote) | Endpoint::Mysql(remote) => panic!("{remote:?}"),

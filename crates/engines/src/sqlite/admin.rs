@@ -1,10 +1,10 @@
 //! SQLite's administration: scripts, scans, and loading by bound inserts.
 
 use super::connection::{Bound, open, push_row, session_error};
+use super::settings::DatabaseFile;
 use crate::admin::{Admin, BATCH_ROWS};
 use crate::limit::Limit;
 use crate::rows::RowSink;
-use crate::server::Endpoint;
 use crate::session::{Param, ResultSet, SessionError};
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
@@ -16,8 +16,8 @@ pub struct SqliteAdmin {
     connection: Connection,
 }
 
-pub fn open_admin(endpoint: &Endpoint) -> Result<SqliteAdmin, SessionError> {
-    Ok(SqliteAdmin { connection: open(endpoint, Some(LONGEST_QUEUE))? })
+pub fn open_admin(database: &DatabaseFile) -> Result<SqliteAdmin, SessionError> {
+    Ok(SqliteAdmin { connection: open(database, Some(LONGEST_QUEUE))? })
 }
 
 impl Admin for SqliteAdmin {

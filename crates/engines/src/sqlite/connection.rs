@@ -1,6 +1,6 @@
-//! Opening SQLite's file as an endpoint says, and telling its errors and values in our words.
+//! Opening SQLite's file as its settings say, and telling its errors and values in our words.
 
-use crate::server::Endpoint;
+use super::settings::DatabaseFile;
 use crate::session::{Param, ResultSet, SessionError};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
@@ -8,11 +8,8 @@ use std::io;
 use std::time::Duration;
 
 /// Opens the file with the settings that belong to a connection (the journal mode belongs to the file).
-pub(super) fn open(endpoint: &Endpoint, busy_timeout: Option<Duration>) -> Result<Connection, SessionError> {
-    let Endpoint::Sqlite { file, synchronous, cache_bytes, busy_timeout_ms, wal_autocheckpoint_pages } = endpoint
-    else {
-        return Err(SessionError::Lost(io::Error::new(io::ErrorKind::InvalidInput, "the endpoint is not SQLite's")));
-    };
+pub(super) fn open(database: &DatabaseFile, busy_timeout: Option<Duration>) -> Result<Connection, SessionError> {
+    let DatabaseFile { file, synchronous, cache_bytes, busy_timeout_ms, wal_autocheckpoint_pages } = database;
     // Each connection stays on one thread, so SQLite needs no lock around it.
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let open = || {

@@ -1,7 +1,7 @@
 //! SQLite as a server: a file that is created, read back, and made whole on disk at the end.
 
 use super::connection::{open, session_error};
-use super::settings::Settings;
+use super::settings::DatabaseFile;
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use record::looks::DatabaseCounts;
 use rusqlite::Connection;
@@ -55,21 +55,14 @@ pub fn start(
     place: &ServerPlace,
     shape: &ServerShape,
 ) -> Result<SqliteServer, ServerError> {
-    let settings = Settings::new(table, shape)?;
     let folder = place.data.join(FOLDER);
+    let database = DatabaseFile::new(folder.join(FILE), table, shape)?;
     fs::create_dir_all(&folder)
         .map_err(|source| ServerError::Io { doing: format!("creating {}", folder.display()), source })?;
-    let file = folder.join(FILE);
-    let endpoint = Endpoint::Sqlite {
-        file: file.clone(),
-        synchronous: settings.synchronous,
-        cache_bytes: settings.cache_bytes,
-        busy_timeout_ms: settings.busy_timeout_ms,
-        wal_autocheckpoint_pages: settings.wal_autocheckpoint_pages,
-    };
-    let connection = open(&endpoint, None)?;
-    let report = configure(&connection, endpoint).map_err(|error| session_error(&error))?;
-    Ok(SqliteServer { connection, file, report, cache_bytes: settings.cache_bytes })
+    let connection = open(&database, None)?;
+    let (file, cache_bytes) = (database.file.clone(), database.cache_bytes);
+    let report = configure(&connection, Endpoint::Sqlite(database)).map_err(|error| session_error(&error))?;
+    Ok(SqliteServer { connection, file, report, cache_bytes })
 }
 
 fn configure(connection: &Connection, endpoint: Endpoint) -> rusqlite::Result<ServerReport> {

@@ -5,7 +5,7 @@
 //! transaction on one thread is over before the next one starts.
 
 use super::connection::{Bound, open, push_row, session_error};
-use crate::server::Endpoint;
+use super::settings::DatabaseFile;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
 use rusqlite::Connection;
@@ -15,13 +15,13 @@ use std::os::fd::BorrowedFd;
 /// Opens sessions on one file.
 #[derive(Debug, Clone)]
 pub struct SqliteConnect {
-    endpoint: Endpoint,
+    database: DatabaseFile,
     statements: Vec<Statement>,
 }
 
 impl SqliteConnect {
-    pub fn new(endpoint: &Endpoint, statements: Vec<Statement>) -> Self {
-        Self { endpoint: endpoint.clone(), statements }
+    pub fn new(database: &DatabaseFile, statements: Vec<Statement>) -> Self {
+        Self { database: database.clone(), statements }
     }
 }
 
@@ -29,7 +29,7 @@ impl Connect for SqliteConnect {
     type Session = SqliteSession;
 
     fn connect(&self) -> Result<SqliteSession, SessionError> {
-        let connection = open(&self.endpoint, None)?;
+        let connection = open(&self.database, None)?;
         let prepared = Prepared::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
         Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default() })
     }

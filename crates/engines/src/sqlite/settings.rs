@@ -1,9 +1,11 @@
 //! SQLite's settings: keys, profiles, and what a profile makes of a machine's shape.
 
 use crate::server::{ServerError, ServerShape};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use settings::{Holds, Key};
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
 pub const KEYS: &[Key] = &[
     Key {
@@ -64,17 +66,18 @@ enum Profile {
     Relaxed,
 }
 
-/// What every connection is opened with.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Settings {
+/// The file, and what every connection to it is opened with.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct DatabaseFile {
+    pub file: PathBuf,
     pub synchronous: String,
     pub cache_bytes: u64,
     pub busy_timeout_ms: u64,
     pub wal_autocheckpoint_pages: u64,
 }
 
-impl Settings {
-    pub fn new(table: &Map<String, Value>, shape: &ServerShape) -> Result<Self, ServerError> {
+impl DatabaseFile {
+    pub fn new(file: PathBuf, table: &Map<String, Value>, shape: &ServerShape) -> Result<Self, ServerError> {
         let written: Written = serde_json::from_value(Value::Object(table.clone()))
             .map_err(|error| ServerError::Settings { engine: super::KIND.to_owned(), why: error.to_string() })?;
         let of_profile = match written.profile {
@@ -83,11 +86,22 @@ impl Settings {
         };
         let cache_bytes = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
         Ok(Self {
+            file,
             synchronous: written.synchronous.unwrap_or_else(|| of_profile.to_owned()),
             cache_bytes: written.cache.unwrap_or(cache_bytes),
             busy_timeout_ms: written.busy_timeout,
             wal_autocheckpoint_pages: written.wal_autocheckpoint,
         })
+    }
+
+    /// It has no outside.
+    #[must_use]
+    pub fn reached_at(self, _: SocketAddr) -> Self {
+        self
+    }
+
+    pub fn shown(&self, scheme: &str) -> String {
+        format!("{scheme}:{}", self.file.display())
     }
 }
 
@@ -97,39 +111,39 @@ mod tests {
 
     const TWO_GIB: ServerShape = ServerShape { vcpus: 2, memory_bytes: 2 << 30 };
 
-    fn table(words: &str) -> Map<String, Value> {
-        settings::check(&serde_json::from_str(words).unwrap(), KEYS).unwrap()
+    fn made(words: &str, shape: &ServerShape) -> DatabaseFile {
+        let table = settings::check(&serde_json::from_str(words).unwrap(), KEYS).unwrap();
+        DatabaseFile::new("shop.db".into(), &table, shape).unwrap()
     }
 
     #[test]
     fn defaults_are_durable_and_sized_from_the_memory() {
-        let settings = Settings::new(&table("{}"), &TWO_GIB).unwrap();
-        let expected = Settings {
+        let expected = DatabaseFile {
+            file: "shop.db".into(),
             synchronous: "full".to_owned(),
             cache_bytes: 32 << 20,
             busy_timeout_ms: 10_000,
             wal_autocheckpoint_pages: 1000,
         };
-        assert_eq!(settings, expected);
+        assert_eq!(made("{}", &TWO_GIB), expected);
     }
 
     #[test]
     fn a_key_goes_before_the_profile() {
-        let table =
-            table(r#"{ "profile": "relaxed", "synchronous": "off", "cache": "8MiB", "wal_autocheckpoint": 0 }"#);
-        let settings = Settings::new(&table, &TWO_GIB).unwrap();
+        let words = r#"{ "profile": "relaxed", "synchronous": "off", "cache": "8MiB", "wal_autocheckpoint": 0 }"#;
+        let settings = made(words, &TWO_GIB);
         assert_eq!((settings.synchronous.as_str(), settings.cache_bytes), ("off", 8 << 20));
         assert_eq!(settings.wal_autocheckpoint_pages, 0);
     }
 
     #[test]
     fn the_relaxed_profile_flushes_at_checkpoints_only() {
-        assert_eq!(Settings::new(&table(r#"{ "profile": "relaxed" }"#), &TWO_GIB).unwrap().synchronous, "normal");
+        assert_eq!(made(r#"{ "profile": "relaxed" }"#, &TWO_GIB).synchronous, "normal");
     }
 
     #[test]
     fn a_tiny_machine_keeps_the_library_default() {
         let tiny = ServerShape { vcpus: 1, memory_bytes: 64 << 20 };
-        assert_eq!(Settings::new(&table("{}"), &tiny).unwrap().cache_bytes, 2 << 20);
+        assert_eq!(made("{}", &tiny).cache_bytes, 2 << 20);
     }
 }

@@ -1,7 +1,7 @@
 //! A running server in a folder of its own, and how tests talk to it.
 
 use engines::admin::Admin;
-use engines::catalog::{self, AnyConnect};
+use engines::catalog;
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
 use engines::session::{Connect, Session, SessionError};
 use engines::statement::Statement;
@@ -45,8 +45,8 @@ impl Engine for Sqlite {
     type Connect = engines::sqlite::session::SqliteConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
-        let AnyConnect::Sqlite(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
-        connect
+        let Endpoint::Sqlite(address) = endpoint else { panic!("{endpoint:?}") };
+        Self::Connect::new(address, statements)
     }
 
     fn missing() -> Option<String> {
@@ -62,8 +62,8 @@ impl Engine for Postgres {
     type Connect = engines::postgres::session::PostgresConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
-        let AnyConnect::Postgres(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
-        connect
+        let Endpoint::Postgres(address) = endpoint else { panic!("{endpoint:?}") };
+        Self::Connect::new(address, statements)
     }
 
     fn missing() -> Option<String> {
@@ -86,8 +86,8 @@ impl Engine for Mariadb {
     type Connect = engines::mysql::session::MysqlConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
-        let AnyConnect::Mysql(connect) = catalog::connect(endpoint, statements) else { panic!("{endpoint:?}") };
-        connect
+        let Endpoint::Mysql(address) = endpoint else { panic!("{endpoint:?}") };
+        Self::Connect::new(address, statements)
     }
 
     fn missing() -> Option<String> {

@@ -4,7 +4,7 @@
 use crate::fake::{Fake, Line, PASSWORD, contains, mysql, postgres, rest, soon};
 use crate::ground::done;
 use engines::admin::Admin;
-use engines::catalog::{self, AnyConnect};
+use engines::catalog::{self, ConnectVisitor};
 use engines::remote::{Remote, Tls, TlsMode};
 use engines::server::Endpoint;
 use engines::session::{Connect, Session, SessionError};
@@ -192,12 +192,18 @@ async fn once<S: Session>(session: &mut S) -> Result<usize, SessionError> {
 /// How a statement ends that was prepared without parameters.
 fn executed(endpoint: &Endpoint) -> SessionError {
     let statements = vec![Statement { name: "select", sql: "SELECT 1".to_owned() }];
-    let connect = catalog::connect(endpoint, statements);
-    soon(move || match connect {
-        AnyConnect::Postgres(connect) => done(&mut connect.connect().unwrap(), once).unwrap_err(),
-        AnyConnect::Mysql(connect) => done(&mut connect.connect().unwrap(), once).unwrap_err(),
-        AnyConnect::Sqlite(_) => panic!("no server"),
-    })
+    let endpoint = endpoint.clone();
+    soon(move || catalog::connect(&endpoint, statements, Once))
+}
+
+struct Once;
+
+impl ConnectVisitor for Once {
+    type Answer = SessionError;
+
+    fn visit<C: Connect + Sync>(self, connect: &C) -> SessionError {
+        done(&mut connect.connect().unwrap(), once).unwrap_err()
+    }
 }
 
 /// It waits for nothing but the answers to all statements together, too.

@@ -1,7 +1,7 @@
 //! Runs any workload's clients on a real database, each on a thread and a session of its own.
 
 use crate::database::Database;
-use engines::catalog::{AnyConnect, connect};
+use engines::catalog::{ConnectVisitor, connect};
 use engines::session::{Connect, Session, SessionError};
 use engines::wait::block_on;
 use record::trial::KindTotals;
@@ -18,19 +18,8 @@ pub type Told = (Vec<KindTotals>, BTreeMap<String, u64>);
 
 /// So many clients at the same time, so many transactions each.
 pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transactions: u32) -> Told {
-    let connect = connect(&database.endpoint, workload.statements(database.dialect()));
-    let clients: Vec<Client> = std::thread::scope(|scope| {
-        let clients: Vec<_> = (0..clients)
-            .map(|index| match &connect {
-                AnyConnect::Sqlite(connect) => scope.spawn(move || Client::run(connect, workload, index, transactions)),
-                AnyConnect::Postgres(connect) => {
-                    scope.spawn(move || Client::run(connect, workload, index, transactions))
-                }
-                AnyConnect::Mysql(connect) => scope.spawn(move || Client::run(connect, workload, index, transactions)),
-            })
-            .collect();
-        clients.into_iter().map(|client| client.join().unwrap()).collect()
-    });
+    let running = Running { workload, clients, transactions };
+    let clients = connect(&database.endpoint, workload.statements(database.dialect()), running);
     let mut totals: Vec<KindTotals> = workload
         .kinds()
         .iter()
@@ -46,6 +35,25 @@ pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transac
     }
     let named = W::COUNTERS.iter().map(|name| (*name).to_owned()).zip(tally.0).collect();
     (totals, named)
+}
+
+struct Running<'a, W> {
+    workload: &'a W,
+    clients: u32,
+    transactions: u32,
+}
+
+impl<W: Workload> ConnectVisitor for Running<'_, W> {
+    type Answer = Vec<Client>;
+
+    fn visit<C: Connect + Sync>(self, connect: &C) -> Vec<Client> {
+        let Self { workload, clients, transactions } = self;
+        std::thread::scope(|scope| {
+            let run = |index| scope.spawn(move || Client::run(connect, workload, index, transactions));
+            let clients: Vec<_> = (0..clients).map(run).collect();
+            clients.into_iter().map(|client| client.join().unwrap()).collect()
+        })
+    }
 }
 
 struct Client {

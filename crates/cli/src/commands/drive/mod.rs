@@ -90,7 +90,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
 /// Opening a file that is not there would make one.
 fn file_is_there(endpoint: &Endpoint, steps: &[Step]) -> Result<(), Ended> {
     match endpoint {
-        Endpoint::Sqlite { file, .. } if !file.exists() && !steps.contains(&Step::Load) => {
+        Endpoint::Sqlite(database) if !database.file.exists() && !steps.contains(&Step::Load) => {
             let why = format!("{endpoint}: there is no such file; `--steps load` makes and fills it");
             Err(Ended::bad_input(why))
         }

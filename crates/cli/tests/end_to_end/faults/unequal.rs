@@ -5,6 +5,7 @@ use crate::running::{Running, send};
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
 use engines::server::Endpoint;
+use engines::sqlite::settings::DatabaseFile;
 use record::trial::Outcome;
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
@@ -122,13 +123,13 @@ fn change_a_price(cache: &Path) {
     };
     let file = folder.path().join("bakeoff.db");
     debugfs(&format!("dump /sqlite/bakeoff.db {}\n", file.display()));
-    let endpoint = Endpoint::Sqlite {
+    let endpoint = Endpoint::Sqlite(DatabaseFile {
         file: file.clone(),
         synchronous: "full".to_owned(),
         cache_bytes: 1 << 20,
         busy_timeout_ms: 1000,
         wal_autocheckpoint_pages: 1000,
-    };
+    });
     let mut admin = engines::catalog::admin(&endpoint).unwrap();
     admin.script("UPDATE item SET i_price = i_price + 1 WHERE i_id = 7").unwrap();
     drop(admin);
