@@ -12,6 +12,19 @@ pub struct Kind {
     pub counted: bool,
 }
 
+impl Kind {
+    /// Kinds of these names, the first so many of them counted.
+    pub const fn all<const COUNT: usize>(names: &[&'static str], counted: usize) -> [Self; COUNT] {
+        let mut kinds = [Self { name: "", counted: false }; COUNT];
+        let mut place = 0;
+        while place < COUNT {
+            kinds[place] = Self { name: names[place], counted: place < counted };
+            place += 1;
+        }
+        kinds
+    }
+}
+
 /// How a transaction ended, if the database did not refuse it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {

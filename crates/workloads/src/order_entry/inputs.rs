@@ -11,15 +11,16 @@ use super::definition::{
 use super::rows::Home;
 use crate::random::{Skew, Stream};
 
-/// Index into the kinds of transaction, as the driver counts them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Card {
-    NewOrder,
-    Payment,
-    OrderStatus,
-    Delivery,
-    StockLevel,
+settings::names! {
+    /// Index into the kinds of transaction, as the driver counts them. The first is what the throughput figure counts.
+    #[repr(u8)]
+    pub enum Card {
+        NewOrder => "new-order",
+        Payment => "payment",
+        OrderStatus => "order-status",
+        Delivery => "delivery",
+        StockLevel => "stock-level",
+    }
 }
 
 /// Cards of each kind in a deck: 43.5 % new orders and payments, 4.35 % of each of the others.

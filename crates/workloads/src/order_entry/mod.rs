@@ -27,6 +27,7 @@ use definition::Constants;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
+use inputs::Card;
 use record::check::{Finding, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
@@ -47,15 +48,9 @@ pub const ENTRY: Entry = Entry {
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };
 
-/// In the order of [`inputs::Card`]. The orders that are rolled back on purpose count, too, as the definition has it; a tool
-/// that reads its figure from the order numbers in the database reports 1 % less.
-const KINDS: &[Kind] = &[
-    Kind { name: "new-order", counted: true },
-    Kind { name: "payment", counted: false },
-    Kind { name: "order-status", counted: false },
-    Kind { name: "delivery", counted: false },
-    Kind { name: "stock-level", counted: false },
-];
+/// Orders that are rolled back on purpose count, too, as the definition has it; a tool that reads its figure from the order
+/// numbers in the database reports 1 % less.
+const KINDS: [Kind; Card::NAMES.len()] = Kind::all(Card::NAMES, 1);
 
 /// The workload at one scale.
 #[derive(Debug)]
@@ -90,10 +85,10 @@ impl Workload for OrderEntry {
     type Input = Input;
     type Client = Client;
 
-    const COUNTERS: &'static [&'static str] = tally::COUNTERS;
+    const COUNTERS: &'static [&'static str] = tally::Counter::NAMES;
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &KINDS
     }
 
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {

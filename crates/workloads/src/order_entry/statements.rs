@@ -8,67 +8,38 @@ const POSTGRES: &str = include_str!("sql/transactions.postgres.sql");
 const MYSQL: &str = include_str!("sql/transactions.mysql.sql");
 const SQLITE: &str = "";
 
-/// Position in the list of prepared statements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Sql {
-    WarehouseTax,
-    TakeOrderNumber,
-    CustomerDiscount,
-    InsertOrder,
-    InsertQueued,
-    Item,
-    TakeStock,
-    InsertLine,
-    PayWarehouse,
-    PayDistrict,
-    CustomersOfName,
-    PayCustomer,
-    InsertHistory,
-    CustomerBalance,
-    LastOrder,
-    LinesOfOrder,
-    TakeOldestQueued,
-    Carry,
-    DeliverLines,
-    CreditDelivery,
-    NextOrderNumber,
-    LowStock,
+settings::names! {
+    /// Position in the list of prepared statements.
+    #[repr(u16)]
+    pub enum Sql {
+        WarehouseTax => "warehouse-tax",
+        TakeOrderNumber => "take-order-number",
+        CustomerDiscount => "customer-discount",
+        InsertOrder => "insert-order",
+        InsertQueued => "insert-queued",
+        Item => "item",
+        TakeStock => "take-stock",
+        InsertLine => "insert-line",
+        PayWarehouse => "pay-warehouse",
+        PayDistrict => "pay-district",
+        CustomersOfName => "customers-of-name",
+        PayCustomer => "pay-customer",
+        InsertHistory => "insert-history",
+        CustomerBalance => "customer-balance",
+        LastOrder => "last-order",
+        LinesOfOrder => "lines-of-order",
+        TakeOldestQueued => "take-oldest-queued",
+        Carry => "carry",
+        DeliverLines => "deliver-lines",
+        CreditDelivery => "credit-delivery",
+        NextOrderNumber => "next-order-number",
+        LowStock => "low-stock",
+    }
 }
-
-/// Names in the order of [`Sql`].
-const NAMES: &[&str] = &[
-    "warehouse-tax",
-    "take-order-number",
-    "customer-discount",
-    "insert-order",
-    "insert-queued",
-    "item",
-    "take-stock",
-    "insert-line",
-    "pay-warehouse",
-    "pay-district",
-    "customers-of-name",
-    "pay-customer",
-    "insert-history",
-    "customer-balance",
-    "last-order",
-    "lines-of-order",
-    "take-oldest-queued",
-    "carry",
-    "deliver-lines",
-    "credit-delivery",
-    "next-order-number",
-    "low-stock",
-];
 
 impl Sql {
     pub fn id(self) -> StatementId {
         StatementId(self as u16)
-    }
-
-    pub fn name(self) -> &'static str {
-        NAMES[self as usize]
     }
 }
 
@@ -83,9 +54,9 @@ pub struct Statements {
 impl Statements {
     pub fn read() -> Result<Self, SqlError> {
         Ok(Self {
-            sqlite: sql::statements(NAMES, SHARED, SQLITE)?,
-            postgres: sql::statements(NAMES, SHARED, POSTGRES)?,
-            mysql: sql::statements(NAMES, SHARED, MYSQL)?,
+            sqlite: sql::statements(Sql::NAMES, SHARED, SQLITE)?,
+            postgres: sql::statements(Sql::NAMES, SHARED, POSTGRES)?,
+            mysql: sql::statements(Sql::NAMES, SHARED, MYSQL)?,
         })
     }
 

@@ -1,9 +1,9 @@
 //! Whether what was executed in the measured window is what the settings ask for.
 
+use super::finding;
 use super::inputs::Operation;
 use super::settings::Settings;
 use super::tally::Counter;
-use super::{KINDS, finding};
 use crate::share::Share;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
@@ -19,8 +19,7 @@ struct Executed<'a> {
 
 impl Executed<'_> {
     fn operations(&self, operation: Operation) -> u64 {
-        let name = KINDS[operation as usize].name;
-        self.kinds.iter().filter(|totals| totals.kind == name).map(|totals| totals.committed).sum()
+        self.kinds.iter().filter(|totals| totals.kind == operation.name()).map(|totals| totals.committed).sum()
     }
 
     fn counted(&self, counter: Counter) -> u64 {
@@ -162,11 +161,9 @@ mod tests {
     ];
 
     fn audited(counts: [u64; 3], tally: &[(Counter, u64)]) -> Vec<Finding> {
-        let kinds: Vec<KindTotals> = KINDS
-            .iter()
-            .zip(counts)
-            .map(|(kind, committed)| KindTotals { kind: kind.name.to_owned(), committed, ..KindTotals::default() })
-            .collect();
+        let of =
+            |(kind, committed): (&&str, _)| KindTotals { kind: (*kind).to_owned(), committed, ..KindTotals::default() };
+        let kinds: Vec<KindTotals> = Operation::NAMES.iter().zip(counts).map(of).collect();
         let tally = tally.iter().map(|(counter, value)| (counter.name().to_owned(), *value)).collect();
         audit(&settings(), &kinds, &tally)
     }

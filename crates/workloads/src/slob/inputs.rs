@@ -11,13 +11,14 @@ use std::time::Duration;
 
 const MICROS_PER_MILLI: u64 = 1_000;
 
-/// Index into the kinds of transaction, as the driver counts them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Operation {
-    Read,
-    Update,
-    Scan,
+settings::names! {
+    /// Index into the kinds of transaction, as the driver counts them, and into the statements of one schema.
+    #[repr(u16)]
+    pub enum Operation {
+        Read => "read",
+        Update => "update",
+        Scan => "scan",
+    }
 }
 
 /// The inputs of one operation.

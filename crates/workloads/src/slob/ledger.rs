@@ -1,6 +1,5 @@
 //! What the database has against what clients were told: every update adds one to each of its rows.
 
-use super::KINDS;
 use super::finding;
 use super::inputs::Operation;
 use super::settings::Settings;
@@ -39,7 +38,7 @@ pub fn reconcile(
 ) -> Vec<Finding> {
     let sum = |state: &BTreeMap<String, i64>| state.get(CHANGES).copied().unwrap_or(0);
     let moved = sum(after) - sum(before);
-    let updates = whole_run.iter().find(|totals| totals.kind == KINDS[Operation::Update as usize].name);
+    let updates = whole_run.iter().find(|totals| totals.kind == Operation::Update.name());
     let each = i64::from(settings.rows_per_range());
     let certain = updates.map_or(0, |totals| totals.committed).cast_signed() * each;
     // An update that failed for the client may have been committed: the answer may have been what was lost.

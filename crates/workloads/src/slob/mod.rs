@@ -48,12 +48,8 @@ pub const ENTRY: Entry = Entry {
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };
 
-/// In the order of [`Operation`].
-const KINDS: &[Kind] = &[
-    Kind { name: "read", counted: true },
-    Kind { name: "update", counted: true },
-    Kind { name: "scan", counted: true },
-];
+/// All are counted.
+const KINDS: [Kind; Operation::NAMES.len()] = Kind::all(Operation::NAMES, Operation::NAMES.len());
 
 /// The workload at one scale.
 #[derive(Debug)]
@@ -89,10 +85,10 @@ impl Workload for Slob {
     type Input = Input;
     type Client = Client;
 
-    const COUNTERS: &'static [&'static str] = tally::COUNTERS;
+    const COUNTERS: &'static [&'static str] = tally::Counter::NAMES;
 
     fn kinds(&self) -> &'static [Kind] {
-        KINDS
+        &KINDS
     }
 
     fn statements(&self, _: Dialect) -> Vec<Statement> {

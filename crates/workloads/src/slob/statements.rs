@@ -1,5 +1,6 @@
 //! The statements of the operations and of the checks, filled with the names of the tables.
 
+use super::inputs::Operation;
 use super::settings::{RedoStress, Settings};
 use super::tables::{Purpose, name};
 use crate::sql::{self, SqlError};
@@ -8,43 +9,27 @@ use engines::statement::{Dialect, Statement, StatementId};
 const OPERATIONS: &str = include_str!("sql/operations.sql");
 const CHECKS: &str = include_str!("sql/checks.sql");
 
-/// Position in the list of statements of one schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Sql {
-    Read,
-    Update,
-    Scan,
-}
-
-const PER_SCHEMA: u16 = 3;
 const NAMES: &[&str] = &["read", "update-lite", "update-heavy", "scan"];
 
-impl Sql {
-    /// In a schema that is counted from 0.
+impl Operation {
+    /// Its statement in a schema that is counted from 0.
     pub fn id(self, schema: u32) -> StatementId {
+        const PER_SCHEMA: u16 = Operation::Scan as u16 + 1;
         // There are at most some hundred schemas.
         StatementId(u16::try_from(schema).unwrap_or(u16::MAX) * PER_SCHEMA + self as u16)
     }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Read => "read",
-            Self::Update => "update",
-            Self::Scan => "scan",
-        }
-    }
 }
 
-/// What is prepared for the operations: schema after schema, in the order of [`Sql`].
+/// What is prepared for the operations: schema after schema, in the order of [`Operation`].
 pub fn operations(settings: &Settings) -> Result<Vec<Statement>, SqlError> {
     let found = sql::statements(NAMES, OPERATIONS, "")?;
     let update = match settings.redo_stress {
         RedoStress::Lite => 1,
         RedoStress::Heavy => 2,
     };
+    let chosen = [(Operation::Read, 0_usize), (Operation::Update, update), (Operation::Scan, 3)];
     let of_schema = |schema| {
-        [(Sql::Read, 0), (Sql::Update, update), (Sql::Scan, 3)].map(|(operation, index): (Sql, usize)| {
+        chosen.map(|(operation, index)| {
             let (ranges, scans) = (name(schema, Purpose::Ranges), name(schema, Purpose::Scans));
             let text = sql::filled(&found[index].sql, &[("{table}", &ranges), ("{scan_table}", &scans)]);
             Statement { name: operation.name(), sql: text }
@@ -124,16 +109,19 @@ mod tests {
         let statements = operations(&settings("lite")).unwrap();
         let texts: Vec<&str> = statements.iter().map(|statement| statement.sql.as_str()).collect();
         assert_eq!(texts.len(), 6);
-        assert_eq!(texts[Sql::Read.id(1).0 as usize], "SELECT COUNT(c2) FROM slob2 WHERE custid BETWEEN $1 AND $2");
-        assert_eq!(texts[Sql::Scan.id(0).0 as usize], "SELECT COUNT(c2) FROM slob1_scan");
-        assert!(texts[Sql::Update.id(0).0 as usize].starts_with("UPDATE slob1 SET changes"));
+        assert_eq!(
+            texts[Operation::Read.id(1).0 as usize],
+            "SELECT COUNT(c2) FROM slob2 WHERE custid BETWEEN $1 AND $2"
+        );
+        assert_eq!(texts[Operation::Scan.id(0).0 as usize], "SELECT COUNT(c2) FROM slob1_scan");
+        assert!(texts[Operation::Update.id(0).0 as usize].starts_with("UPDATE slob1 SET changes"));
         assert!(texts.iter().all(|text| !text.contains('{')), "{texts:?}");
     }
 
     #[test]
     fn redo_stress_chooses_the_columns() {
         let columns = |stress: &str| {
-            let update = operations(&settings(stress)).unwrap().swap_remove(usize::from(Sql::Update.id(0).0));
+            let update = operations(&settings(stress)).unwrap().swap_remove(usize::from(Operation::Update.id(0).0));
             (2..=20).filter(|column| update.sql.contains(&format!(" c{column} = $"))).count()
         };
         assert_eq!((columns("lite"), columns("heavy")), (2, 19));

@@ -6,7 +6,6 @@
 use super::definition::{COLUMNS, FILLER, LETTERS};
 use super::inputs::{Input, Operation};
 use super::settings::{RedoStress, Settings};
-use super::statements::Sql;
 use super::tally::{Counter, count};
 use crate::random::Stream;
 use crate::workload::{Ending, Tally};
@@ -29,7 +28,7 @@ pub async fn run<S: Session>(
     match input.operation {
         Operation::Read => {
             let range = [Param::Integer(first), Param::Integer(last)];
-            select(session, Sql::Read, input.schema, &range, rows).await?;
+            select(session, Operation::Read, input.schema, &range, rows).await?;
             count(tally, Counter::BlocksRead, rows.unsigned_abs());
         }
         Operation::Update => {
@@ -38,7 +37,7 @@ pub async fn run<S: Session>(
         }
         Operation::Scan => {
             let rows = i64::from(settings.scan_table_sz);
-            select(session, Sql::Scan, input.schema, &[], rows).await?;
+            select(session, Operation::Scan, input.schema, &[], rows).await?;
             count(tally, Counter::BlocksScanned, rows.unsigned_abs());
         }
     }
@@ -48,14 +47,14 @@ pub async fn run<S: Session>(
 
 async fn select<S: Session>(
     session: &mut S,
-    sql: Sql,
+    operation: Operation,
     schema: u32,
     params: &[Param<'_>],
     rows: i64,
 ) -> Result<(), SessionError> {
-    let set = session.execute(sql.id(schema), params).await?;
-    let found = if set.rows() == 1 { set.integer(0, 0)? } else { return Err(unexpected(sql, schema, 0, rows)) };
-    if found == rows { Ok(()) } else { Err(unexpected(sql, schema, found, rows)) }
+    let set = session.execute(operation.id(schema), params).await?;
+    let found = if set.rows() == 1 { set.integer(0, 0)? } else { return Err(unexpected(operation, schema, 0, rows)) };
+    if found == rows { Ok(()) } else { Err(unexpected(operation, schema, found, rows)) }
 }
 
 async fn update<S: Session>(
@@ -72,9 +71,9 @@ async fn update<S: Session>(
     }
     params[columns] = Param::Integer(first);
     params[columns + 1] = Param::Integer(last);
-    let changed = session.execute(Sql::Update.id(input.schema), &params[..columns + 2]).await?.changed();
+    let changed = session.execute(Operation::Update.id(input.schema), &params[..columns + 2]).await?.changed();
     let (changed, rows) = (i64::try_from(changed).unwrap_or(i64::MAX), last - first + 1);
-    if changed == rows { Ok(()) } else { Err(unexpected(Sql::Update, input.schema, changed, rows)) }
+    if changed == rows { Ok(()) } else { Err(unexpected(Operation::Update, input.schema, changed, rows)) }
 }
 
 /// What an update writes into its columns: a stamp and filler, the same in all, or random text of each one's own.
@@ -139,9 +138,9 @@ fn testify(settings: &Settings, input: &Input, tally: &mut Tally) {
 }
 
 #[cold]
-fn unexpected(sql: Sql, schema: u32, found: i64, rows: i64) -> SessionError {
+fn unexpected(operation: Operation, schema: u32, found: i64, rows: i64) -> SessionError {
     let what = format!("{found} rows instead of {rows} in schema {}", schema + 1);
-    SessionError::Unexpected { statement: sql.name(), what }
+    SessionError::Unexpected { statement: operation.name(), what }
 }
 
 #[cfg(test)]

@@ -67,7 +67,7 @@ mod tests {
 
     fn names(table: &Value, tally: [u64; 6], chosen: fn(&Verdict) -> bool) -> Vec<String> {
         let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
-        let tally = super::super::tally::COUNTERS.iter().map(|name| (*name).to_owned()).zip(tally).collect();
+        let tally = Counter::NAMES.iter().map(|name| (*name).to_owned()).zip(tally).collect();
         let kinds = [KindTotals { kind: "read_write".to_owned(), committed: 10, ..KindTotals::default() }];
         let findings = audit(&settings, &Steps::of(&settings), &kinds, &tally);
         findings.into_iter().filter(|finding| chosen(&finding.verdict)).map(|finding| finding.name).collect()

@@ -12,40 +12,24 @@ const OF_DIALECT: &str = "";
 /// Rows of one statement of `bulk_insert`.
 pub const BULK_ROWS: usize = 250;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u16)]
-pub enum Sql {
-    PointSelect,
-    SimpleRange,
-    SumRange,
-    OrderRange,
-    DistinctRange,
-    UpdateIndex,
-    UpdateNonIndex,
-    Delete,
-    Insert,
-    InsertNumbered,
-    RandomPoints,
-    RandomRanges,
-    BulkInsert,
+settings::names! {
+    #[repr(u16)]
+    pub enum Sql {
+        PointSelect => "point-select",
+        SimpleRange => "simple-range",
+        SumRange => "sum-range",
+        OrderRange => "order-range",
+        DistinctRange => "distinct-range",
+        UpdateIndex => "update-index",
+        UpdateNonIndex => "update-non-index",
+        Delete => "delete",
+        Insert => "insert",
+        InsertNumbered => "insert-numbered",
+        RandomPoints => "random-points",
+        RandomRanges => "random-ranges",
+        BulkInsert => "bulk-insert",
+    }
 }
-
-/// Names in the order of [`Sql`].
-const NAMES: &[&str] = &[
-    "point-select",
-    "simple-range",
-    "sum-range",
-    "order-range",
-    "distinct-range",
-    "update-index",
-    "update-non-index",
-    "delete",
-    "insert",
-    "insert-numbered",
-    "random-points",
-    "random-ranges",
-    "bulk-insert",
-];
 
 /// The statements that the test executes; no others are prepared.
 fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
@@ -73,17 +57,17 @@ fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
 pub struct Statements {
     of_any_table: Vec<Statement>,
     tables: Vec<String>,
-    places: [u16; NAMES.len()],
+    places: [u16; Sql::NAMES.len()],
 }
 
 impl Statements {
     pub fn new(settings: &Settings, steps: &Steps, tables: Vec<String>) -> Result<Self, SqlError> {
         let used = used(steps, settings.auto_inc);
-        let mut places = [0; NAMES.len()];
+        let mut places = [0; Sql::NAMES.len()];
         for (place, sql) in (0..).zip(&used) {
             places[*sql as usize] = place;
         }
-        let all = sql::statements(NAMES, SHARED, OF_DIALECT)?;
+        let all = sql::statements(Sql::NAMES, SHARED, OF_DIALECT)?;
         let chosen = used.iter().map(|sql| &all[*sql as usize]);
         let of_any_table = chosen.map(|statement| with_markers(statement, settings)).collect();
         Ok(Self { of_any_table, tables, places })
