@@ -3,43 +3,28 @@
 use crate::server::{ServerError, ServerShape};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use settings::{Holds, Key};
+use settings::{Holds, keys, names};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "profile",
-        holds: Holds::Choice(&["durable", "relaxed"]),
-        default: Some("durable"),
-        meaning: "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may be \
-                  lost in a power cut, the file stays whole (synchronous = normal)",
-    },
-    Key {
-        name: "synchronous",
-        holds: Holds::Choice(&["off", "normal", "full", "extra"]),
-        default: Some(""),
-        meaning: "when SQLite flushes to the disk; set by the profile",
-    },
-    Key {
-        name: "cache",
-        holds: Holds::Size { min: 64 << 10, max: 1 << 40 },
-        default: Some(""),
-        meaning: "page cache of each session; a sixty-fourth of the machine's memory if absent",
-    },
-    Key {
-        name: "busy_timeout",
-        holds: Holds::Span { min_ms: 0, max_ms: 3_600_000 },
-        default: Some("10s"),
-        meaning: "how long a session waits for another's write lock before it gives the transaction up",
-    },
-    Key {
-        name: "wal_autocheckpoint",
-        holds: Holds::Integer { min: 0, max: 1 << 24 },
-        default: Some("1000"),
-        meaning: "pages in the write-ahead log at which a commit copies them into the database; 0 never does",
-    },
-];
+keys! {
+    /// The table of a study, read.
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Written {
+        profile: Profile = "durable", Holds::Choice(Profile::NAMES),
+            "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may \
+             be lost in a power cut, the file stays whole (synchronous = normal)";
+        synchronous: Option<String> = "", Holds::Choice(&["off", "normal", "full", "extra"]),
+            "when SQLite flushes to the disk; set by the profile";
+        cache: Option<u64> = "", Holds::Size { min: 64 << 10, max: 1 << 40 },
+            "page cache of each session; a sixty-fourth of the machine's memory if absent";
+        busy_timeout: u64 = "10s", Holds::Span { min_ms: 0, max_ms: 3_600_000 },
+            "how long a session waits for another's write lock before it gives the transaction up";
+        wal_autocheckpoint: u64 = "1000", Holds::Integer { min: 0, max: 1 << 24 },
+            "pages in the write-ahead log at which a commit copies them into the database; 0 never does";
+    }
+}
 
 /// Of the machine's memory, what one session may cache. Each session has a cache of its own, so sixteen of them take a
 /// quarter of the memory; the rest is left to the operating system, which caches the file once for all.
@@ -48,22 +33,11 @@ const CACHE_SHARE: u64 = 64;
 /// SQLite's own default, and the least that is of use.
 const SMALLEST_CACHE_BYTES: u64 = 2 << 20;
 
-/// The table of a study, checked.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    profile: Profile,
-    synchronous: Option<String>,
-    cache: Option<u64>,
-    busy_timeout: u64,
-    wal_autocheckpoint: u64,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Profile {
-    Durable,
-    Relaxed,
+names! {
+    enum Profile {
+        Durable => "durable",
+        Relaxed => "relaxed",
+    }
 }
 
 /// The file, and what every connection to it is opened with.

@@ -4,117 +4,49 @@ use crate::order::Asked;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use settings::{Bytes, Holds, Key, Problem};
+use settings::{Bytes, Holds, Key, Problem, keys, names};
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "accelerator",
-        holds: Holds::Choice(&["auto", "kvm", "tcg"]),
-        default: Some("auto"),
-        meaning: "kvm runs guest code on the CPU, tcg translates it; auto is kvm where a guest boots with it, else tcg",
-    },
-    Key {
-        name: "cpu",
-        holds: Holds::Text,
-        default: Some("auto"),
-        meaning: "CPU model that the guest sees, as QEMU names it; auto is host under kvm and max under tcg",
-    },
-    Key {
-        name: "pin",
-        holds: Holds::Boolean,
-        default: Some("true"),
-        meaning: "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's CPUs",
-    },
-    Key {
-        name: "huge_pages",
-        holds: Holds::Boolean,
-        default: Some("false"),
-        meaning: "guest memory in 2 MiB pages that the host has set aside",
-    },
-    Key { name: "disk", holds: Holds::Table(DISK_KEYS), default: Some("{}"), meaning: "the data disk" },
-    Key {
-        name: "network",
-        holds: Holds::Choice(&["user", "tap", "none"]),
-        default: Some("user"),
-        meaning: "user is QEMU's own network stack, tap a device of the host named by `tap`",
-    },
-    Key {
-        name: "tap",
-        holds: Holds::Text,
-        default: Some(""),
-        meaning: "with network = \"tap\": the host's tap device, which must exist and be up",
-    },
-    Key {
-        name: "guest_address",
-        holds: Holds::Text,
-        default: Some(""),
-        meaning: "with network = \"tap\": the guest's address and prefix length, like 192.168.77.2/24",
-    },
-    Key {
-        name: "vhost",
-        holds: Holds::Boolean,
-        default: Some("false"),
-        meaning: "with network = \"tap\": packets are moved by the host's kernel instead of QEMU",
-    },
-];
+keys! {
+    #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+    pub struct QemuSettings {
+        accelerator: WantedAccelerator = "auto", Holds::Choice(WantedAccelerator::NAMES),
+            "kvm runs guest code on the CPU, tcg translates it; auto is kvm where a guest boots with it, else tcg";
+        cpu: String = "auto", Holds::Text,
+            "CPU model that the guest sees, as QEMU names it; auto is host under kvm and max under tcg";
+        pin: bool = "true", Holds::Boolean,
+            "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's \
+             CPUs";
+        huge_pages: bool = "false", Holds::Boolean, "guest memory in 2 MiB pages that the host has set aside";
+        disk: DiskSettings = "{}", Holds::Table(DISK_KEYS), "the data disk";
+        network: Network = "user", Holds::Choice(Network::NAMES),
+            "user is QEMU's own network stack, tap a device of the host named by `tap`";
+        tap: Option<String> = "", Holds::Text,
+            "with network = \"tap\": the host's tap device, which must exist and be up";
+        guest_address: Option<String> = "", Holds::Text,
+            "with network = \"tap\": the guest's address and prefix length, like 192.168.77.2/24";
+        vhost: bool = "false", Holds::Boolean,
+            "with network = \"tap\": packets are moved by the host's kernel instead of QEMU";
+    }
+}
 
-const DISK_KEYS: &[Key] = &[
-    Key {
-        name: "adapter",
-        holds: Holds::Choice(&["virtio-blk", "virtio-scsi", "nvme", "pvscsi", "ahci"]),
-        default: Some("virtio-blk"),
-        meaning: "the controller that the guest sees",
-    },
-    Key {
-        name: "cache",
-        holds: Holds::Choice(&["none", "writeback", "writethrough", "directsync", "unsafe"]),
-        default: Some("none"),
-        meaning: "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable",
-    },
-    Key {
-        name: "aio",
-        holds: Holds::Choice(&["threads", "native", "io_uring"]),
-        default: Some("threads"),
-        meaning: "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache",
-    },
-    Key {
-        name: "iothread",
-        holds: Holds::Boolean,
-        default: Some("false"),
-        meaning: "disk I/O on a thread of its own (virtio-blk and virtio-scsi only)",
-    },
-    Key {
-        name: "operations_limit",
-        holds: Holds::Integer { min: 1, max: 1_000_000_000 },
-        default: Some(""),
-        meaning: "how many reads and writes QEMU lets the guest do in a second, as clouds limit their disks; no limit unless \
-                  given",
-    },
-    Key {
-        name: "bandwidth_limit",
-        holds: Holds::Size { min: 4 << 10, max: 1 << 40 },
-        default: Some(""),
-        meaning: "how much QEMU lets the guest read and write in a second; no limit unless given",
-    },
-];
+const DISK_KEYS: &[Key] = keys! {
+    adapter = "virtio-blk", Holds::Choice(Adapter::NAMES), "the controller that the guest sees";
+    cache = "none", Holds::Choice(Cache::NAMES),
+        "none and directsync bypass the host's page cache; unsafe ignores flushes, so it is not durable";
+    aio = "threads", Holds::Choice(Aio::NAMES),
+        "how QEMU does disk I/O on the host; native needs a cache mode that bypasses the page cache";
+    iothread = "false", Holds::Boolean, "disk I/O on a thread of its own (virtio-blk and virtio-scsi only)";
+    operations_limit = "", Holds::Integer { min: 1, max: 1_000_000_000 },
+        "how many reads and writes QEMU lets the guest do in a second, as clouds limit their disks; no limit unless \
+         given";
+    bandwidth_limit = "", Holds::Size { min: 4 << 10, max: 1 << 40 },
+        "how much QEMU lets the guest read and write in a second; no limit unless given";
+};
 
 /// A guest needs this much to unpack its initramfs, which holds our whole binary.
 const LEAST_MEMORY_BYTES: u64 = 128 << 20;
 /// The most vCPUs that the chosen board takes without an interrupt remapping unit.
 const MOST_VCPUS: u32 = 255;
-
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct QemuSettings {
-    pub accelerator: WantedAccelerator,
-    pub cpu: String,
-    pub pin: bool,
-    pub huge_pages: bool,
-    pub disk: DiskSettings,
-    pub network: Network,
-    pub tap: Option<String>,
-    pub guest_address: Option<String>,
-    pub vhost: bool,
-}
 
 impl Default for QemuSettings {
     /// What [`KEYS`] say when a study says nothing.
@@ -133,12 +65,12 @@ impl Default for QemuSettings {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WantedAccelerator {
-    Auto,
-    Kvm,
-    Tcg,
+names! {
+    pub enum WantedAccelerator {
+        Auto => "auto",
+        Kvm => "kvm",
+        Tcg => "tcg",
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -169,53 +101,43 @@ impl DiskSettings {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Adapter {
-    VirtioBlk,
-    VirtioScsi,
-    Nvme,
-    Pvscsi,
-    Ahci,
+names! {
+    pub enum Adapter {
+        VirtioBlk => "virtio-blk",
+        VirtioScsi => "virtio-scsi",
+        Nvme => "nvme",
+        Pvscsi => "pvscsi",
+        Ahci => "ahci",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Cache {
-    None,
-    Writeback,
-    Writethrough,
-    Directsync,
-    Unsafe,
+names! {
+    pub enum Cache {
+        None => "none",
+        Writeback => "writeback",
+        Writethrough => "writethrough",
+        Directsync => "directsync",
+        Unsafe => "unsafe",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Aio {
-    Threads,
-    Native,
-    IoUring,
+names! {
+    pub enum Aio {
+        Threads => "threads",
+        Native => "native",
+        IoUring => "io_uring",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Network {
-    User,
-    Tap,
-    None,
+names! {
+    pub enum Network {
+        User => "user",
+        Tap => "tap",
+        None => "none",
+    }
 }
 
 impl Adapter {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::VirtioBlk => "virtio-blk",
-            Self::VirtioScsi => "virtio-scsi",
-            Self::Nvme => "nvme",
-            Self::Pvscsi => "pvscsi",
-            Self::Ahci => "ahci",
-        }
-    }
-
     /// The guest's kernel modules for a disk on this adapter.
     pub fn drivers(self) -> &'static [&'static str] {
         match self {
@@ -239,16 +161,6 @@ impl Adapter {
 }
 
 impl Cache {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::None => "none",
-            Self::Writeback => "writeback",
-            Self::Writethrough => "writethrough",
-            Self::Directsync => "directsync",
-            Self::Unsafe => "unsafe",
-        }
-    }
-
     /// The host's page cache is bypassed.
     pub fn is_direct(self) -> bool {
         matches!(self, Self::None | Self::Directsync)
@@ -262,16 +174,6 @@ impl Cache {
 
     pub fn ignores_flushes(self) -> bool {
         self == Self::Unsafe
-    }
-}
-
-impl Aio {
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Threads => "threads",
-            Self::Native => "native",
-            Self::IoUring => "io_uring",
-        }
     }
 }
 

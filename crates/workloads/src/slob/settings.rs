@@ -2,7 +2,7 @@
 
 use super::definition::PAGE_BYTES;
 use serde::Deserialize;
-use settings::{Holds, Key, Problem};
+use settings::{Holds, Problem, keys, names};
 
 /// Every schema has statements of its own in every session.
 const SCHEMAS_MAX: i64 = 256;
@@ -14,151 +14,57 @@ const ROWS_PER_MEBIBYTE: u32 = 128;
 const _: () = assert!(ROWS_PER_MEBIBYTE as u64 * PAGE_BYTES == 1 << 20);
 const LONGEST_THOUGHT_MS: u64 = 3_600_000;
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "schemas",
-        holds: Holds::Integer { min: 1, max: SCHEMAS_MAX },
-        default: Some("1"),
-        meaning: "pairs of tables, one for random reads and updates and one for scans; one alone is shared by all clients",
-    },
-    Key {
-        name: "threads_per_schema",
-        holds: Holds::Integer { min: 1, max: 4_096 },
-        default: Some("1"),
-        meaning: "clients that share a schema: client i works on schema (i / threads_per_schema) mod schemas, so \
-                  clients = schemas × threads_per_schema gives each schema as many",
-    },
-    Key {
-        name: "scale",
-        holds: Holds::Count { min: ROWS_MIN, max: ROWS_MAX, each_bytes: PAGE_BYTES },
-        default: Some("80MiB"),
-        meaning: "rows of each schema, one to a page; a size counts 8 KiB for each, whatever the engine's pages are",
-    },
-    Key {
-        name: "scan_table_sz",
-        holds: Holds::Count { min: 4, max: ROWS_MAX, each_bytes: PAGE_BYTES },
-        default: Some("1MiB"),
-        meaning: "rows of the table for scans, counted like scale",
-    },
-    Key {
-        name: "work_unit",
-        holds: Holds::Integer { min: 3, max: 1_024 },
-        default: Some("64"),
-        meaning: "width of the range of keys of one operation, which has work_unit - 1 rows in as many pages",
-    },
-    Key {
-        name: "update_pct",
-        holds: Holds::Integer { min: 0, max: 100 },
-        default: Some("10"),
-        meaning: "updates in every hundred operations of a client, exactly",
-    },
-    Key {
-        name: "scan_pct",
-        holds: Holds::Integer { min: 0, max: 100 },
-        default: Some("0"),
-        meaning: "scans of the whole scan table in every hundred selects of a client, exactly",
-    },
-    Key {
-        name: "redo_stress",
-        holds: Holds::Choice(&["lite", "heavy"]),
-        default: Some("lite"),
-        meaning: "whether an update rewrites two columns of each row or all nineteen",
-    },
-    Key {
-        name: "do_hotspot",
-        holds: Holds::Boolean,
-        default: Some("false"),
-        meaning: "whether some operations go to a hot spot of each schema",
-    },
-    Key {
-        name: "hotspot_mb",
-        holds: Holds::Integer { min: 1, max: 1 << 24 },
-        default: Some("8"),
-        meaning: "size of the hot spot in MiB of 8 KiB rows",
-    },
-    Key {
-        name: "hotspot_offset_mb",
-        holds: Holds::Integer { min: 0, max: 1 << 24 },
-        default: Some("16"),
-        meaning: "where the hot spot begins, in MiB of 8 KiB rows",
-    },
-    Key {
-        name: "hotspot_frequency",
-        holds: Holds::Integer { min: 1, max: 1_000_000 },
-        default: Some("3"),
-        meaning: "every so manieth operation of a client goes to the hot spot",
-    },
-    Key {
-        name: "hot_schema_frequency",
-        holds: Holds::Integer { min: 0, max: 1_000_000 },
-        default: Some("0"),
-        meaning: "every so manieth operation of a client goes to the first schema; 0 for none",
-    },
-    Key {
-        name: "think_tm_frequency",
-        holds: Holds::Integer { min: 0, max: 1_000_000 },
-        default: Some("0"),
-        meaning: "one in so many operations, by chance, is followed by a pause; 0 for none",
-    },
-    Key {
-        name: "think_tm_min",
-        holds: Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS },
-        default: Some("100ms"),
-        meaning: "the shortest pause",
-    },
-    Key {
-        name: "think_tm_max",
-        holds: Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS },
-        default: Some("500ms"),
-        meaning: "the longest pause; those between are equally likely",
-    },
-    Key {
-        name: "obfuscate_columns",
-        holds: Holds::Boolean,
-        default: Some("false"),
-        meaning: "whether columns hold random text instead of one letter, which any compression makes nothing of",
-    },
-    Key {
-        name: "data_seed",
-        holds: Holds::Integer { min: 0, max: i64::MAX },
-        default: Some("42"),
-        meaning: "seed of the rows and their order; a trial's inputs have the study's seed",
-    },
-];
-
-/// The table, read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Settings {
-    pub schemas: u32,
-    pub threads_per_schema: u32,
-    /// Rows of each schema.
-    pub scale: u32,
-    /// Rows of each table for scans.
-    pub scan_table_sz: u32,
-    pub work_unit: u32,
-    pub update_pct: u32,
-    pub scan_pct: u32,
-    pub redo_stress: RedoStress,
-    pub do_hotspot: bool,
-    pub hotspot_mb: u32,
-    pub hotspot_offset_mb: u32,
-    pub hotspot_frequency: u64,
-    pub hot_schema_frequency: u64,
-    pub think_tm_frequency: u64,
-    /// In milliseconds, as the next.
-    pub think_tm_min: u64,
-    pub think_tm_max: u64,
-    pub obfuscate_columns: bool,
-    pub data_seed: u64,
+keys! {
+    /// The table, read.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Settings {
+        schemas: u32 = "1", Holds::Integer { min: 1, max: SCHEMAS_MAX },
+            "pairs of tables, one for random reads and updates and one for scans; one alone is shared by all clients";
+        threads_per_schema: u32 = "1", Holds::Integer { min: 1, max: 4_096 },
+            "clients that share a schema: client i works on schema (i / threads_per_schema) mod schemas, so clients \
+             = schemas × threads_per_schema gives each schema as many";
+        /// Rows of each schema.
+        scale: u32 = "80MiB", Holds::Count { min: ROWS_MIN, max: ROWS_MAX, each_bytes: PAGE_BYTES },
+            "rows of each schema, one to a page; a size counts 8 KiB for each, whatever the engine's pages are";
+        /// Rows of each table for scans.
+        scan_table_sz: u32 = "1MiB", Holds::Count { min: 4, max: ROWS_MAX, each_bytes: PAGE_BYTES },
+            "rows of the table for scans, counted like scale";
+        work_unit: u32 = "64", Holds::Integer { min: 3, max: 1_024 },
+            "width of the range of keys of one operation, which has work_unit - 1 rows in as many pages";
+        update_pct: u32 = "10", Holds::Integer { min: 0, max: 100 },
+            "updates in every hundred operations of a client, exactly";
+        scan_pct: u32 = "0", Holds::Integer { min: 0, max: 100 },
+            "scans of the whole scan table in every hundred selects of a client, exactly";
+        redo_stress: RedoStress = "lite", Holds::Choice(RedoStress::NAMES),
+            "whether an update rewrites two columns of each row or all nineteen";
+        do_hotspot: bool = "false", Holds::Boolean, "whether some operations go to a hot spot of each schema";
+        hotspot_mb: u32 = "8", Holds::Integer { min: 1, max: 1 << 24 }, "size of the hot spot in MiB of 8 KiB rows";
+        hotspot_offset_mb: u32 = "16", Holds::Integer { min: 0, max: 1 << 24 },
+            "where the hot spot begins, in MiB of 8 KiB rows";
+        hotspot_frequency: u64 = "3", Holds::Integer { min: 1, max: 1_000_000 },
+            "every so manieth operation of a client goes to the hot spot";
+        hot_schema_frequency: u64 = "0", Holds::Integer { min: 0, max: 1_000_000 },
+            "every so manieth operation of a client goes to the first schema; 0 for none";
+        think_tm_frequency: u64 = "0", Holds::Integer { min: 0, max: 1_000_000 },
+            "one in so many operations, by chance, is followed by a pause; 0 for none";
+        /// In milliseconds, as the next.
+        think_tm_min: u64 = "100ms", Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS }, "the shortest pause";
+        think_tm_max: u64 = "500ms", Holds::Span { min_ms: 0, max_ms: LONGEST_THOUGHT_MS },
+            "the longest pause; those between are equally likely";
+        obfuscate_columns: bool = "false", Holds::Boolean,
+            "whether columns hold random text instead of one letter, which any compression makes nothing of";
+        data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
+            "seed of the rows and their order; a trial's inputs have the study's seed";
+    }
 }
 
-/// How much of a row an update changes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum RedoStress {
-    Lite,
-    Heavy,
+names! {
+    /// How much of a row an update changes.
+    pub enum RedoStress {
+        Lite => "lite",
+        Heavy => "heavy",
+    }
 }
 
 /// Rows that are hot: so many after the first so many.

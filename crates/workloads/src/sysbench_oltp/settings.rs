@@ -2,7 +2,7 @@
 
 use crate::random::{Shape, Special};
 use serde::Deserialize;
-use settings::{Holds, Key, Problem};
+use settings::{Holds, Problem, keys, names};
 
 /// Every id fits four bytes with a sign, on every engine.
 const ROWS_MAX: i64 = 2_000_000_000;
@@ -14,94 +14,67 @@ const POINTS_MAX: i64 = 100;
 /// Each range has two values.
 const RANGES_MAX: i64 = 50;
 
-const fn count(name: &'static str, default: &'static str, meaning: &'static str) -> Key {
-    Key { name, holds: Holds::Integer { min: 0, max: 1_000 }, default: Some(default), meaning }
-}
+const COUNT: Holds = Holds::Integer { min: 0, max: 1_000 };
 
-const fn switch(name: &'static str, default: &'static str, meaning: &'static str) -> Key {
-    Key { name, holds: Holds::Boolean, default: Some(default), meaning }
+keys! {
+    /// The table, read.
+    #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    pub struct Settings {
+        test: Test = "\"read_write\"", Holds::Choice(Test::NAMES),
+            "what a transaction does; sysbench's oltp_read_write, oltp_read_only and so on, without their first word";
+        mode: Mode = "\"1.0\"", Holds::Choice(Mode::NAMES),
+            "whose rows and transactions: of sysbench 1.0 (14 reads, 4 writes) or 0.4.8 (14 reads, 5 writes, k = 0)";
+        tables: u32 = "1", Holds::Integer { min: 1, max: TABLES_MAX }, "tables of the same form; 0.4.8 has only one";
+        table_size: u32 = "10000", Holds::Integer { min: 1, max: ROWS_MAX },
+            "rows of each table; a million are about 200 MB";
+        point_selects: u32 = "10", COUNT, "selects of one row by id in a transaction";
+        range_selects: bool = "true", Holds::Boolean,
+            "whether transactions have the four kinds of range selects at all";
+        simple_ranges: u32 = "1", COUNT, "selects of a range of ids in a transaction";
+        sum_ranges: u32 = "1", COUNT, "sums over a range of ids in a transaction";
+        order_ranges: u32 = "1", COUNT, "sorted selects of a range of ids in a transaction";
+        distinct_ranges: u32 = "1", COUNT, "sorted selects without duplicates of a range of ids in a transaction";
+        range_size: u32 = "100", Holds::Integer { min: 1, max: 1_000_000 }, "rows of a range";
+        index_updates: u32 = "1", COUNT, "updates of an indexed column in a transaction";
+        non_index_updates: u32 = "1", COUNT, "updates of a column without index in a transaction";
+        delete_inserts: u32 = "1", COUNT, "rows that a transaction deletes and inserts again";
+        skip_trx: bool = "false", Holds::Boolean,
+            "whether each statement is a transaction of its own, without BEGIN and COMMIT";
+        auto_inc: bool = "true", Holds::Boolean,
+            "whether the server numbers new rows; if not, test = \"insert\" begins with empty tables";
+        secondary: bool = "false", Holds::Boolean, "whether the id has a plain index instead of a primary key";
+        create_secondary: bool = "true", Holds::Boolean, "whether column k has an index";
+        random_points: u32 = "10", Holds::Integer { min: 1, max: POINTS_MAX },
+            "values of k in one select of select_random_points";
+        number_of_ranges: u32 = "10", Holds::Integer { min: 1, max: RANGES_MAX },
+            "ranges of k in one select of select_random_ranges";
+        delta: u32 = "5", Holds::Integer { min: 0, max: 1_000_000 }, "width of each of these ranges";
+        segments: u32 = "1", Holds::Integer { min: 1, max: 1_000_000 },
+            "equal segments of k, one for each client in turn, in the two tests before; sysbench has one for each \
+             thread";
+        rand_type: RandType = "\"special\"", Holds::Choice(RandType::NAMES),
+            "how row numbers are drawn; special is that of the mode; state it beside every number";
+        rand_spec_iter: u32 = "12", Holds::Integer { min: 1, max: 1_000 },
+            "uniform draws whose mean is one gaussian value, also within special";
+        rand_spec_pct: u32 = "1", Holds::Integer { min: 1, max: 100 },
+            "width of special's hot band in percent of the rows";
+        rand_spec_res: u32 = "75", Holds::Integer { min: 0, max: 99 },
+            "percent of special's values that are meant for the hot band";
+        rand_pareto_h: f64 = "0.2", Holds::Number { min: 0.001, max: 0.999 },
+            "h of Pareto: this share of the rows gets all but this share of the draws";
+        rand_zipfian_exp: f64 = "0.8", Holds::Number { min: 0.001, max: 100.0 }, "exponent of zipfian";
+        /// Mean, in milliseconds.
+        think: u64 = "\"0s\"", Holds::Span { min_ms: 0, max_ms: THINKING_MAX_MS },
+            "mean time a terminal thinks after a transaction, exponentially spread; sysbench knows no terminals";
+        data_seed: u64 = "42", Holds::Integer { min: 0, max: i64::MAX },
+            "seed of the rows; a trial's inputs have the study's seed";
+    }
 }
-
-const fn whole(name: &'static str, min: i64, max: i64, default: &'static str, meaning: &'static str) -> Key {
-    Key { name, holds: Holds::Integer { min, max }, default: Some(default), meaning }
-}
-
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "test",
-        holds: Holds::Choice(Test::NAMES),
-        default: Some("\"read_write\""),
-        meaning: "what a transaction does; sysbench's oltp_read_write, oltp_read_only and so on, without their first word",
-    },
-    Key {
-        name: "mode",
-        holds: Holds::Choice(&["1.0", "0.4.8"]),
-        default: Some("\"1.0\""),
-        meaning: "whose rows and transactions: of sysbench 1.0 (14 reads, 4 writes) or 0.4.8 (14 reads, 5 writes, k = 0)",
-    },
-    whole("tables", 1, TABLES_MAX, "1", "tables of the same form; 0.4.8 has only one"),
-    whole("table_size", 1, ROWS_MAX, "10000", "rows of each table; a million are about 200 MB"),
-    count("point_selects", "10", "selects of one row by id in a transaction"),
-    switch("range_selects", "true", "whether transactions have the four kinds of range selects at all"),
-    count("simple_ranges", "1", "selects of a range of ids in a transaction"),
-    count("sum_ranges", "1", "sums over a range of ids in a transaction"),
-    count("order_ranges", "1", "sorted selects of a range of ids in a transaction"),
-    count("distinct_ranges", "1", "sorted selects without duplicates of a range of ids in a transaction"),
-    whole("range_size", 1, 1_000_000, "100", "rows of a range"),
-    count("index_updates", "1", "updates of an indexed column in a transaction"),
-    count("non_index_updates", "1", "updates of a column without index in a transaction"),
-    count("delete_inserts", "1", "rows that a transaction deletes and inserts again"),
-    switch("skip_trx", "false", "whether each statement is a transaction of its own, without BEGIN and COMMIT"),
-    switch(
-        "auto_inc",
-        "true",
-        "whether the server numbers new rows; if not, test = \"insert\" begins with empty tables",
-    ),
-    switch("secondary", "false", "whether the id has a plain index instead of a primary key"),
-    switch("create_secondary", "true", "whether column k has an index"),
-    whole("random_points", 1, POINTS_MAX, "10", "values of k in one select of select_random_points"),
-    whole("number_of_ranges", 1, RANGES_MAX, "10", "ranges of k in one select of select_random_ranges"),
-    whole("delta", 0, 1_000_000, "5", "width of each of these ranges"),
-    whole(
-        "segments",
-        1,
-        1_000_000,
-        "1",
-        "equal segments of k, one for each client in turn, in the two tests before; sysbench has one for each thread",
-    ),
-    Key {
-        name: "rand_type",
-        holds: Holds::Choice(&["uniform", "gaussian", "special", "special-1.0", "special-0.4", "pareto", "zipfian"]),
-        default: Some("\"special\""),
-        meaning: "how row numbers are drawn; special is that of the mode; state it beside every number",
-    },
-    whole("rand_spec_iter", 1, 1_000, "12", "uniform draws whose mean is one gaussian value, also within special"),
-    whole("rand_spec_pct", 1, 100, "1", "width of special's hot band in percent of the rows"),
-    whole("rand_spec_res", 0, 99, "75", "percent of special's values that are meant for the hot band"),
-    Key {
-        name: "rand_pareto_h",
-        holds: Holds::Number { min: 0.001, max: 0.999 },
-        default: Some("0.2"),
-        meaning: "h of Pareto: this share of the rows gets all but this share of the draws",
-    },
-    Key {
-        name: "rand_zipfian_exp",
-        holds: Holds::Number { min: 0.001, max: 100.0 },
-        default: Some("0.8"),
-        meaning: "exponent of zipfian",
-    },
-    Key {
-        name: "think",
-        holds: Holds::Span { min_ms: 0, max_ms: THINKING_MAX_MS },
-        default: Some("\"0s\""),
-        meaning: "mean time a terminal thinks after a transaction, exponentially spread; sysbench knows no terminals",
-    },
-    whole("data_seed", 0, i64::MAX, "42", "seed of the rows; a trial's inputs have the study's seed"),
-];
 
 const THINKING_MAX_MS: u64 = 3_600_000;
 
-settings::names! {
+names! {
     /// What a transaction does: its kind.
     pub enum Test {
         ReadWrite => "read_write",
@@ -118,64 +91,25 @@ settings::names! {
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-pub enum Mode {
-    #[serde(rename = "1.0")]
-    Of10,
-    #[serde(rename = "0.4.8")]
-    Of048,
+names! {
+    /// Whose rows and transactions.
+    pub enum Mode {
+        Of10 => "1.0",
+        Of048 => "0.4.8",
+    }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum RandType {
-    Uniform,
-    Gaussian,
-    Special,
-    #[serde(rename = "special-1.0")]
-    SpecialOf10,
-    #[serde(rename = "special-0.4")]
-    SpecialOf04,
-    Pareto,
-    Zipfian,
-}
-
-/// The table, read.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own, as its users know it")]
-pub struct Settings {
-    pub test: Test,
-    pub mode: Mode,
-    pub tables: u32,
-    pub table_size: u32,
-    pub point_selects: u32,
-    pub range_selects: bool,
-    pub simple_ranges: u32,
-    pub sum_ranges: u32,
-    pub order_ranges: u32,
-    pub distinct_ranges: u32,
-    pub range_size: u32,
-    pub index_updates: u32,
-    pub non_index_updates: u32,
-    pub delete_inserts: u32,
-    pub skip_trx: bool,
-    pub auto_inc: bool,
-    pub secondary: bool,
-    pub create_secondary: bool,
-    pub random_points: u32,
-    pub number_of_ranges: u32,
-    pub delta: u32,
-    pub segments: u32,
-    pub rand_type: RandType,
-    pub rand_spec_iter: u32,
-    pub rand_spec_pct: u32,
-    pub rand_spec_res: u32,
-    pub rand_pareto_h: f64,
-    pub rand_zipfian_exp: f64,
-    /// Mean, in milliseconds.
-    pub think: u64,
-    pub data_seed: u64,
+names! {
+    /// How row numbers are drawn.
+    pub enum RandType {
+        Uniform => "uniform",
+        Gaussian => "gaussian",
+        Special => "special",
+        SpecialOf10 => "special-1.0",
+        SpecialOf04 => "special-0.4",
+        Pareto => "pareto",
+        Zipfian => "zipfian",
+    }
 }
 
 impl Settings {
