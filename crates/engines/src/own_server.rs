@@ -1,5 +1,5 @@
-//! What servers that we start ourselves have in common, whatever the product: surroundings, private folders, a random
-//! password, waiting for the first session, and flushing what the server left to the operating system.
+//! What servers that we start ourselves have in common, whatever the product: settings, surroundings, private folders, a
+//! random password, waiting for the first session, and flushing what the server left to the operating system.
 
 use crate::account::Account;
 use crate::admin::Admin;
@@ -8,6 +8,8 @@ use crate::process::Process;
 use crate::secret::Secret;
 use crate::server::ServerError;
 use crate::session::SessionError;
+use serde_json::{Map, Value};
+use settings::{Key, Problem};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Read};
@@ -29,10 +31,40 @@ pub const INIT_LIMIT: Duration = Duration::from_mins(10);
 /// Between two attempts to connect to a server that is starting.
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
 
+/// The key that names the profile.
+const PROFILE: &str = "profile";
+
 const RANDOM_BYTES: &str = "/dev/urandom";
 
 /// The longest path that the kernel takes for a socket.
 pub const LONGEST_SOCKET_PATH: usize = 107;
+
+/// Settings by the server's own names, as its command line takes them.
+pub type ServerSettings = BTreeMap<&'static str, String>;
+
+/// The settings of the profile that a study's table names, with the table's own over them: `own` makes a server's setting
+/// of a key and its value, in which sizes are bytes and spans milliseconds.
+pub fn over_profile(
+    kind: &str,
+    table: &Map<String, Value>,
+    keys: &[Key],
+    own: fn(&Key, &Value) -> (&'static str, String),
+    profile: impl FnOnce(&str, &Map<String, Value>) -> ServerSettings,
+) -> Result<ServerSettings, ServerError> {
+    let table = settings::check(table, keys).map_err(|problems| {
+        let why = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
+        ServerError::Settings { engine: kind.to_owned(), why }
+    })?;
+    let mut settings = profile(table.get(PROFILE).and_then(Value::as_str).unwrap_or_default(), &table);
+    let given = keys.iter().filter(|key| key.name != PROFILE);
+    settings.extend(given.filter_map(|key| Some(own(key, table.get(key.name)?))));
+    Ok(settings)
+}
+
+/// A span as servers take it, in whole seconds that are not fewer.
+pub fn seconds(span_ms: &Value) -> u64 {
+    span_ms.as_u64().unwrap_or_default().div_ceil(1000)
+}
 
 /// The same surroundings everywhere: our environment must not reach the server, and it must stand where it may read.
 pub fn surroundings<'c>(command: &'c mut Command, account: Account, stand: &Path) -> &'c mut Command {

@@ -12,8 +12,8 @@ use crate::admin::Admin;
 use crate::kept::Kept;
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password, socket_folder,
-    surroundings,
+    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password,
+    socket_folder, surroundings,
 };
 use crate::process::Process;
 use crate::remote::{Remote, Tls};
@@ -86,7 +86,7 @@ fn arguments(
     scratch: &Path,
     socket: &Path,
     listen: Option<SocketAddr>,
-    settings: &settings::ServerSettings,
+    settings: &ServerSettings,
 ) -> Vec<String> {
     let mut arguments = vec![
         "--no-defaults".to_owned(),

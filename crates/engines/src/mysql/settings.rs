@@ -3,144 +3,59 @@
 //! All are given on the server's command line, and no file is read. So the data folder carries no settings, and the
 //! same loaded data serves trials with different ones.
 
+use crate::own_server::{ServerSettings, over_profile, seconds};
 use crate::server::{ServerError, ServerShape};
-use serde::Deserialize;
 use serde_json::{Map, Value};
-use settings::{Holds, Key};
-use std::collections::BTreeMap;
+use settings::{Holds, Key, keys};
 
-const OF_PROFILE: Option<&str> = Some("");
 const ONE_TIB: u64 = 1 << 40;
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "profile",
-        holds: Holds::Choice(&["sized", "stock"]),
-        default: Some("sized"),
-        meaning: "sized: memory, log and connections from the machine's shape, durable; stock: as MariaDB comes",
-    },
-    Key {
-        name: "isolation",
-        holds: Holds::Choice(&["read committed", "repeatable read", "serializable"]),
-        default: Some("read committed"),
-        meaning: "isolation of every transaction (transaction_isolation)",
-    },
-    Key {
-        name: "innodb_snapshot_isolation",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "whether repeatable read refuses to change a row that another has changed since; off as MariaDB 10 comes",
-    },
-    Key {
-        name: "innodb_buffer_pool_size",
-        holds: Holds::Size { min: 5 << 20, max: ONE_TIB },
-        default: OF_PROFILE,
-        meaning: "the server's own cache; sized: the memory less a quarter, at least 512 MiB, for everything else",
-    },
-    Key {
-        name: "innodb_log_file_size",
-        holds: Holds::Size { min: 4 << 20, max: 512 << 30 },
-        default: OF_PROFILE,
-        meaning: "the redo log; sized: half of the cache, 96 MiB to 16 GiB",
-    },
-    Key {
-        name: "max_connections",
-        holds: Holds::Integer { min: 10, max: 100_000 },
-        default: OF_PROFILE,
-        meaning: "sessions that may be open at once; sized: one for each 8 MiB of memory, 100 to 2000",
-    },
-    Key {
-        name: "innodb_flush_log_at_trx_commit",
-        holds: Holds::Integer { min: 0, max: 2 },
-        default: OF_PROFILE,
-        meaning: "what a commit waits for: 1 the disk, 2 the system, 0 nothing; sized: 1",
-    },
-    Key {
-        name: "innodb_flush_method",
-        holds: Holds::Choice(&["fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC"]),
-        default: OF_PROFILE,
-        meaning: "how data files are written; sized: O_DIRECT, past the system's cache",
-    },
-    Key {
-        name: "innodb_doublewrite",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "every page is written twice, against torn pages; sized: true",
-    },
-    Key {
-        name: "innodb_io_capacity",
-        holds: Holds::Integer { min: 100, max: 1_000_000 },
-        default: OF_PROFILE,
-        meaning: "writes a second that cleaning the cache may take; sized: 2000",
-    },
-    Key {
-        name: "innodb_lock_wait_timeout",
-        holds: Holds::Span { min_ms: 1_000, max_ms: 3_600_000 },
-        default: OF_PROFILE,
-        meaning: "how long a transaction waits for a row before it is given up; 50 seconds as MariaDB comes",
-    },
-    Key {
-        name: "innodb_adaptive_hash_index",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "hash tables over much used pages; off as MariaDB comes",
-    },
-];
-
-/// The table of a study, checked. Sizes are bytes, spans milliseconds.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    profile: Profile,
-    isolation: String,
-    innodb_snapshot_isolation: Option<bool>,
-    innodb_buffer_pool_size: Option<u64>,
-    innodb_log_file_size: Option<u64>,
-    max_connections: Option<u64>,
-    innodb_flush_log_at_trx_commit: Option<u64>,
-    innodb_flush_method: Option<String>,
-    innodb_doublewrite: Option<bool>,
-    innodb_io_capacity: Option<u64>,
-    innodb_lock_wait_timeout: Option<u64>,
-    innodb_adaptive_hash_index: Option<bool>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Profile {
-    Sized,
-    Stock,
-}
-
-/// Settings by MariaDB's own names, as its command line takes them.
-pub type ServerSettings = BTreeMap<&'static str, String>;
+pub const KEYS: &[Key] = keys! {
+    profile = "sized", Holds::Choice(&["sized", "stock"]),
+        "sized: memory, log and connections from the machine's shape, durable; stock: as MariaDB comes";
+    isolation = "read committed", Holds::Choice(&["read committed", "repeatable read", "serializable"]),
+        "isolation of every transaction (transaction_isolation)";
+    innodb_snapshot_isolation = "", Holds::Boolean,
+        "whether repeatable read refuses to change a row that another has changed since; off as MariaDB 10 comes";
+    innodb_buffer_pool_size = "", Holds::Size { min: 5 << 20, max: ONE_TIB },
+        "the server's own cache; sized: the memory less a quarter, at least 512 MiB, for everything else";
+    innodb_log_file_size = "", Holds::Size { min: 4 << 20, max: 512 << 30 },
+        "the redo log; sized: half of the cache, 96 MiB to 16 GiB";
+    max_connections = "", Holds::Integer { min: 10, max: 100_000 },
+        "sessions that may be open at once; sized: one for each 8 MiB of memory, 100 to 2000";
+    innodb_flush_log_at_trx_commit = "", Holds::Integer { min: 0, max: 2 },
+        "what a commit waits for: 1 the disk, 2 the system, 0 nothing; sized: 1";
+    innodb_flush_method = "", Holds::Choice(&["fsync", "O_DSYNC", "O_DIRECT", "O_DIRECT_NO_FSYNC"]),
+        "how data files are written; sized: O_DIRECT, past the system's cache";
+    innodb_doublewrite = "", Holds::Boolean, "every page is written twice, against torn pages; sized: true";
+    innodb_io_capacity = "", Holds::Integer { min: 100, max: 1_000_000 },
+        "writes a second that cleaning the cache may take; sized: 2000";
+    innodb_lock_wait_timeout = "", Holds::Span { min_ms: 1_000, max_ms: 3_600_000 },
+        "how long a transaction waits for a row before it is given up; 50 seconds as MariaDB comes";
+    innodb_adaptive_hash_index = "", Holds::Boolean, "hash tables over much used pages; off as MariaDB comes";
+};
 
 /// The profile, with the study's own settings over it.
 pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
-    let refused = |why| ServerError::Settings { engine: super::KIND.to_owned(), why };
-    let written: Written =
-        serde_json::from_value(Value::Object(table.clone())).map_err(|error| refused(error.to_string()))?;
-    let mut settings = match written.profile {
-        Profile::Sized => sized(shape, written.innodb_buffer_pool_size),
-        Profile::Stock => ServerSettings::new(),
+    over_profile(super::KIND, table, KEYS, own, |profile, table| match profile {
+        "stock" => ServerSettings::new(),
+        _ => sized(shape, table.get("innodb_buffer_pool_size").and_then(Value::as_u64)),
+    })
+}
+
+/// A key and its value as MariaDB's command line takes them.
+fn own(key: &Key, value: &Value) -> (&'static str, String) {
+    let text = match (key.holds, value) {
+        (_, Value::Bool(true)) => "ON".to_owned(),
+        (_, Value::Bool(false)) => "OFF".to_owned(),
+        (_, Value::String(word)) => word.clone(),
+        (Holds::Span { .. }, span) => seconds(span).to_string(),
+        (_, number) => number.to_string(),
     };
-    let switch = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
-    let number = |number: u64| number.to_string();
-    let own = [
-        ("transaction_isolation", Some(written.isolation.to_uppercase().replace(' ', "-"))),
-        ("innodb_snapshot_isolation", written.innodb_snapshot_isolation.map(switch)),
-        ("innodb_buffer_pool_size", written.innodb_buffer_pool_size.map(number)),
-        ("innodb_log_file_size", written.innodb_log_file_size.map(number)),
-        ("max_connections", written.max_connections.map(number)),
-        ("innodb_flush_log_at_trx_commit", written.innodb_flush_log_at_trx_commit.map(number)),
-        ("innodb_flush_method", written.innodb_flush_method),
-        ("innodb_doublewrite", written.innodb_doublewrite.map(switch)),
-        ("innodb_io_capacity", written.innodb_io_capacity.map(number)),
-        ("innodb_lock_wait_timeout", written.innodb_lock_wait_timeout.map(|span_ms| number(span_ms.div_ceil(1000)))),
-        ("innodb_adaptive_hash_index", written.innodb_adaptive_hash_index.map(switch)),
-    ];
-    settings.extend(own.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    Ok(settings)
+    match key.name {
+        "isolation" => ("transaction_isolation", text.to_uppercase().replace(' ', "-")),
+        name => (name, text),
+    }
 }
 
 /// What the profile `sized` makes of a shape: rules of thumb for a machine that does nothing else and whose disk has no

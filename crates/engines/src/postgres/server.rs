@@ -14,7 +14,8 @@ use crate::admin::Admin;
 use crate::kept::Kept;
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder, surroundings,
+    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder,
+    surroundings,
 };
 use crate::process::Process;
 use crate::remote::{Remote, Tls};
@@ -80,12 +81,7 @@ fn port(listen: Option<SocketAddr>) -> u16 {
 }
 
 /// The server's command line.
-fn arguments(
-    data: &Path,
-    sockets: &Path,
-    listen: Option<SocketAddr>,
-    settings: &settings::ServerSettings,
-) -> Vec<String> {
+fn arguments(data: &Path, sockets: &Path, listen: Option<SocketAddr>, settings: &ServerSettings) -> Vec<String> {
     let place = [
         ("listen_addresses", listen.map(|address| listened(address.ip())).unwrap_or_default()),
         ("port", port(listen).to_string()),

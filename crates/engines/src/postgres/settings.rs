@@ -3,144 +3,59 @@
 //! All are given on the server's command line, which goes before every file. So the data folder carries no settings,
 //! and the same loaded data serves trials with different ones.
 
+use crate::own_server::{ServerSettings, over_profile, seconds};
 use crate::server::{ServerError, ServerShape};
-use serde::Deserialize;
 use serde_json::{Map, Value};
-use settings::{Holds, Key};
-use std::collections::BTreeMap;
+use settings::{Holds, Key, keys};
 
-const OF_PROFILE: Option<&str> = Some("");
 const LONGEST_CHECKPOINT_MS: u64 = 24 * 3_600_000;
 const ONE_TIB: u64 = 1 << 40;
 
-pub const KEYS: &[Key] = &[
-    Key {
-        name: "profile",
-        holds: Holds::Choice(&["sized", "stock"]),
-        default: Some("sized"),
-        meaning: "sized: memory, parallelism and checkpoints from the machine's shape, durable; stock: as PostgreSQL comes",
-    },
-    Key {
-        name: "isolation",
-        holds: Holds::Choice(&["read committed", "repeatable read", "serializable"]),
-        default: Some("read committed"),
-        meaning: "isolation of every transaction (default_transaction_isolation)",
-    },
-    Key {
-        name: "shared_buffers",
-        holds: Holds::Size { min: 128 << 10, max: ONE_TIB },
-        default: OF_PROFILE,
-        meaning: "the server's own cache; sized: a quarter of the memory",
-    },
-    Key {
-        name: "work_mem",
-        holds: Holds::Size { min: 64 << 10, max: ONE_TIB },
-        default: OF_PROFILE,
-        meaning: "memory of one sort or hash; sized: a share of the memory for each connection",
-    },
-    Key {
-        name: "max_connections",
-        holds: Holds::Integer { min: 1, max: 10_000 },
-        default: OF_PROFILE,
-        meaning: "sessions that may be open at once; sized: one for each 8 MiB of memory, 100 to 2000",
-    },
-    Key {
-        name: "max_wal_size",
-        holds: Holds::Size { min: 32 << 20, max: ONE_TIB },
-        default: OF_PROFILE,
-        meaning: "write-ahead log between two checkpoints; sized: as large as the memory, 1 to 16 GiB",
-    },
-    Key {
-        name: "checkpoint_timeout",
-        holds: Holds::Span { min_ms: 30_000, max_ms: LONGEST_CHECKPOINT_MS },
-        default: OF_PROFILE,
-        meaning: "time between two checkpoints; sized: 15 minutes",
-    },
-    Key {
-        name: "synchronous_commit",
-        holds: Holds::Choice(&["on", "off", "local"]),
-        default: OF_PROFILE,
-        meaning: "whether a commit waits for the disk; sized: on",
-    },
-    Key {
-        name: "fsync",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "whether the disk is asked to keep anything at all; sized: true",
-    },
-    Key {
-        name: "full_page_writes",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "whole pages in the log after a checkpoint, against torn pages; sized: true",
-    },
-    Key {
-        name: "autovacuum",
-        holds: Holds::Boolean,
-        default: OF_PROFILE,
-        meaning: "cleaning up while running; on as PostgreSQL comes",
-    },
-    Key {
-        name: "huge_pages",
-        holds: Holds::Choice(&["off", "on", "try"]),
-        default: OF_PROFILE,
-        meaning: "large memory pages for the server's cache; try as PostgreSQL comes",
-    },
-];
-
-/// The table of a study, checked. Sizes are bytes, spans milliseconds.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Written {
-    profile: Profile,
-    isolation: String,
-    shared_buffers: Option<u64>,
-    work_mem: Option<u64>,
-    max_connections: Option<u64>,
-    max_wal_size: Option<u64>,
-    checkpoint_timeout: Option<u64>,
-    synchronous_commit: Option<String>,
-    fsync: Option<bool>,
-    full_page_writes: Option<bool>,
-    autovacuum: Option<bool>,
-    huge_pages: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum Profile {
-    Sized,
-    Stock,
-}
-
-/// Settings by PostgreSQL's own names, as its command line takes them.
-pub type ServerSettings = BTreeMap<&'static str, String>;
+pub const KEYS: &[Key] = keys! {
+    profile = "sized", Holds::Choice(&["sized", "stock"]),
+        "sized: memory, parallelism and checkpoints from the machine's shape, durable; stock: as PostgreSQL comes";
+    isolation = "read committed", Holds::Choice(&["read committed", "repeatable read", "serializable"]),
+        "isolation of every transaction (default_transaction_isolation)";
+    shared_buffers = "", Holds::Size { min: 128 << 10, max: ONE_TIB },
+        "the server's own cache; sized: a quarter of the memory";
+    work_mem = "", Holds::Size { min: 64 << 10, max: ONE_TIB },
+        "memory of one sort or hash; sized: a share of the memory for each connection";
+    max_connections = "", Holds::Integer { min: 1, max: 10_000 },
+        "sessions that may be open at once; sized: one for each 8 MiB of memory, 100 to 2000";
+    max_wal_size = "", Holds::Size { min: 32 << 20, max: ONE_TIB },
+        "write-ahead log between two checkpoints; sized: as large as the memory, 1 to 16 GiB";
+    checkpoint_timeout = "", Holds::Span { min_ms: 30_000, max_ms: LONGEST_CHECKPOINT_MS },
+        "time between two checkpoints; sized: 15 minutes";
+    synchronous_commit = "", Holds::Choice(&["on", "off", "local"]), "whether a commit waits for the disk; sized: on";
+    fsync = "", Holds::Boolean, "whether the disk is asked to keep anything at all; sized: true";
+    full_page_writes = "", Holds::Boolean, "whole pages in the log after a checkpoint, against torn pages; sized: true";
+    autovacuum = "", Holds::Boolean, "cleaning up while running; on as PostgreSQL comes";
+    huge_pages = "", Holds::Choice(&["off", "on", "try"]),
+        "large memory pages for the server's cache; try as PostgreSQL comes";
+};
 
 /// The profile, with the study's own settings over it.
 pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
-    let refused = |why| ServerError::Settings { engine: super::KIND.to_owned(), why };
-    let written: Written =
-        serde_json::from_value(Value::Object(table.clone())).map_err(|error| refused(error.to_string()))?;
-    let mut settings = match written.profile {
-        Profile::Sized => sized(shape),
-        Profile::Stock => ServerSettings::new(),
+    over_profile(super::KIND, table, KEYS, own, |profile, _| match profile {
+        "stock" => ServerSettings::new(),
+        _ => sized(shape),
+    })
+}
+
+/// A key and its value as PostgreSQL's command line takes them.
+fn own(key: &Key, value: &Value) -> (&'static str, String) {
+    let text = match (key.holds, value) {
+        (_, Value::Bool(true)) => "on".to_owned(),
+        (_, Value::Bool(false)) => "off".to_owned(),
+        (_, Value::String(word)) => word.clone(),
+        (Holds::Span { .. }, span) => format!("{}s", seconds(span)),
+        (Holds::Size { .. }, Value::Number(bytes)) => {
+            let unit = if key.name == "max_wal_size" { mib } else { kib };
+            unit(bytes.as_u64().unwrap_or_default())
+        }
+        (_, number) => number.to_string(),
     };
-    let switch = |on: bool| if on { "on" } else { "off" }.to_owned();
-    let own = [
-        ("default_transaction_isolation", Some(written.isolation)),
-        ("shared_buffers", written.shared_buffers.map(kib)),
-        ("work_mem", written.work_mem.map(kib)),
-        ("max_connections", written.max_connections.map(|count| count.to_string())),
-        ("max_wal_size", written.max_wal_size.map(mib)),
-        ("checkpoint_timeout", written.checkpoint_timeout.map(|span_ms| format!("{}s", span_ms.div_ceil(1000)))),
-        ("synchronous_commit", written.synchronous_commit),
-        ("fsync", written.fsync.map(switch)),
-        ("full_page_writes", written.full_page_writes.map(switch)),
-        ("autovacuum", written.autovacuum.map(switch)),
-        ("huge_pages", written.huge_pages),
-    ];
-    settings.extend(own.into_iter().filter_map(|(name, value)| Some((name, value?))));
-    Ok(settings)
+    (if key.name == "isolation" { "default_transaction_isolation" } else { key.name }, text)
 }
 
 /// What the profile `sized` makes of a shape: the rules of thumb of PostgreSQL's own documentation, for a machine that
