@@ -1,4 +1,4 @@
-//! The list of engines. Adding one is a folder and a line here.
+//! The list of engines. Adding one is a folder, its module, and a line here.
 
 use crate::admin::Admin;
 use crate::remote::Remote;

@@ -10,6 +10,29 @@ settings::names! {
     }
 }
 
+/// One thing for each dialect: what lacks one does not compile.
+#[derive(Debug, Clone, Copy)]
+pub struct ByDialect<T> {
+    pub sqlite: T,
+    pub postgres: T,
+    pub mysql: T,
+}
+
+impl<T> ByDialect<T> {
+    pub const fn of(&self, dialect: Dialect) -> &T {
+        match dialect {
+            Dialect::Sqlite => &self.sqlite,
+            Dialect::Postgres => &self.postgres,
+            Dialect::Mysql => &self.mysql,
+        }
+    }
+
+    pub fn try_map<U, E>(self, make: impl Fn(T) -> Result<U, E>) -> Result<ByDialect<U>, E> {
+        let Self { sqlite, postgres, mysql } = self;
+        Ok(ByDialect { sqlite: make(sqlite)?, postgres: make(postgres)?, mysql: make(mysql)? })
+    }
+}
+
 /// Index into the list of statements that a session was opened with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementId(pub u16);

@@ -1,4 +1,4 @@
-//! The list of workloads. Adding one is a folder and a line here.
+//! The list of workloads. Adding one is a folder, its module, and a line here.
 
 use crate::dataset::Dataset;
 use crate::workload::{Kind, Workload};

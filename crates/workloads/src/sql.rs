@@ -9,6 +9,18 @@ use engines::statement::Statement;
 use settings::Problem;
 use std::collections::BTreeSet;
 
+/// Files of one purpose, one for each dialect beside the file that names them.
+macro_rules! files {
+    ($path:literal) => {
+        engines::statement::ByDialect {
+            sqlite: include_str!(concat!($path, ".sqlite.sql")),
+            postgres: include_str!(concat!($path, ".postgres.sql")),
+            mysql: include_str!(concat!($path, ".mysql.sql")),
+        }
+    };
+}
+pub(crate) use files;
+
 const HEADING: &str = "-- statement:";
 const THEN: &str = "-- then:";
 

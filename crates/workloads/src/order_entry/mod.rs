@@ -20,18 +20,17 @@ mod transactions;
 
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::sql::SqlError;
+use crate::sql::{self, SqlError};
 use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use definition::Constants;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
-use engines::statement::{Dialect, Statement};
+use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Card;
 use record::check::{Finding, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
-use statements::Statements;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -52,12 +51,19 @@ pub const ENTRY: Entry = Entry {
 /// numbers in the database reports 1 % less.
 const KINDS: [Kind; Card::NAMES.len()] = Kind::all(Card::NAMES, 1);
 
+const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
+const FINISH: ByDialect<&str> = ByDialect {
+    sqlite: include_str!("sql/finish.sql"),
+    postgres: include_str!("sql/finish.postgres.sql"),
+    mysql: include_str!("sql/finish.sql"),
+};
+
 /// The workload at one scale.
 #[derive(Debug)]
 pub struct OrderEntry {
     settings: Settings,
     constants: Constants,
-    statements: Statements,
+    statements: ByDialect<Vec<Statement>>,
     checks: checks::Checks,
     /// Number of order lines at the start; takes a moment to count, so it is done once and only if somebody asks.
     order_lines: OnceLock<u64>,
@@ -68,7 +74,7 @@ impl OrderEntry {
         Ok(Self {
             settings,
             constants: Constants::draw(settings.data_seed),
-            statements: Statements::read()?,
+            statements: statements::read()?,
             checks: checks::Checks::read()?,
             order_lines: OnceLock::new(),
         })
@@ -92,7 +98,7 @@ impl Workload for OrderEntry {
     }
 
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
-        self.statements.of(dialect).to_vec()
+        self.statements.of(dialect).clone()
     }
 
     fn client(&self, seed: u64, index: u32) -> Client {
@@ -142,20 +148,11 @@ impl Dataset for OrderEntry {
     }
 
     fn schema(&self, dialect: Dialect) -> String {
-        match dialect {
-            Dialect::Sqlite => include_str!("sql/schema.sqlite.sql"),
-            Dialect::Postgres => include_str!("sql/schema.postgres.sql"),
-            Dialect::Mysql => include_str!("sql/schema.mysql.sql"),
-        }
-        .to_owned()
+        (*SCHEMA.of(dialect)).to_owned()
     }
 
     fn finish(&self, dialect: Dialect) -> String {
-        match dialect {
-            Dialect::Sqlite | Dialect::Mysql => include_str!("sql/finish.sql"),
-            Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
-        }
-        .to_owned()
+        (*FINISH.of(dialect)).to_owned()
     }
 
     fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {

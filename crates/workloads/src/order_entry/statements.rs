@@ -1,12 +1,15 @@
 //! The statements of the transactions, by name.
 
 use crate::sql::{self, SqlError};
-use engines::statement::{Dialect, Statement, StatementId};
+use engines::statement::{ByDialect, Statement, StatementId};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
-const POSTGRES: &str = include_str!("sql/transactions.postgres.sql");
-const MYSQL: &str = include_str!("sql/transactions.mysql.sql");
-const SQLITE: &str = "";
+/// What a dialect needs in other words.
+const OWN: ByDialect<&str> = ByDialect {
+    sqlite: "",
+    postgres: include_str!("sql/transactions.postgres.sql"),
+    mysql: include_str!("sql/transactions.mysql.sql"),
+};
 
 settings::names! {
     /// Position in the list of prepared statements.
@@ -43,39 +46,19 @@ impl Sql {
     }
 }
 
-/// Every dialect's statements, read once.
-#[derive(Debug)]
-pub struct Statements {
-    sqlite: Vec<Statement>,
-    postgres: Vec<Statement>,
-    mysql: Vec<Statement>,
-}
-
-impl Statements {
-    pub fn read() -> Result<Self, SqlError> {
-        Ok(Self {
-            sqlite: sql::statements(Sql::NAMES, SHARED, SQLITE)?,
-            postgres: sql::statements(Sql::NAMES, SHARED, POSTGRES)?,
-            mysql: sql::statements(Sql::NAMES, SHARED, MYSQL)?,
-        })
-    }
-
-    pub fn of(&self, dialect: Dialect) -> &[Statement] {
-        match dialect {
-            Dialect::Sqlite => &self.sqlite,
-            Dialect::Postgres => &self.postgres,
-            Dialect::Mysql => &self.mysql,
-        }
-    }
+/// Every dialect's statements.
+pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
+    OWN.try_map(|own| sql::statements(Sql::NAMES, SHARED, own))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use engines::statement::Dialect;
 
     #[test]
     fn the_files_and_the_names_belong_together() {
-        let statements = Statements::read().unwrap();
+        let statements = read().unwrap();
         assert_eq!(statements.of(Dialect::Sqlite).len(), Sql::LowStock as usize + 1);
         let named = |sql: Sql| statements.of(Dialect::Postgres)[sql as usize].sql.as_str();
         assert!(named(Sql::LowStock).contains("COUNT(DISTINCT"));

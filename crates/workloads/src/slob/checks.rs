@@ -33,7 +33,7 @@ pub fn check(
         asking.of_each("text", "Every column of text has its 128 letters in every row.", &checks.text, text)?,
     ];
     if moment == Moment::AfterLoad {
-        let places = checks.places(dialect);
+        let places = checks.places.of(dialect);
         let (name, rule, judge): (_, _, Judge) = match dialect {
             Dialect::Sqlite | Dialect::Postgres => {
                 ("one-row-per-page", "Every row has a page of its own.", one_row_per_page)

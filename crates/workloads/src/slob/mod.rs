@@ -21,12 +21,12 @@ mod transactions;
 
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
-use crate::sql::SqlError;
+use crate::sql::{self, SqlError};
 use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
-use engines::statement::{Dialect, Statement};
+use engines::statement::{ByDialect, Dialect, Statement};
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
@@ -50,6 +50,16 @@ pub const ENTRY: Entry = Entry {
 
 /// All are counted.
 const KINDS: [Kind; Operation::NAMES.len()] = Kind::all(Operation::NAMES, Operation::NAMES.len());
+
+const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
+/// Only `InnoDB` must make tables anew to spread their rows, and changes the server for that.
+const MADE_ANEW: ByDialect<&str> = ByDialect { sqlite: "", postgres: "", mysql: include_str!("sql/finish.mysql.sql") };
+const PUT_BACK: ByDialect<&str> = ByDialect { sqlite: "", postgres: "", mysql: include_str!("sql/put_back.mysql.sql") };
+const INDEXES: ByDialect<&str> = ByDialect {
+    sqlite: include_str!("sql/finish.sql"),
+    postgres: include_str!("sql/finish.postgres.sql"),
+    mysql: include_str!("sql/finish.sql"),
+};
 
 /// The workload at one scale.
 #[derive(Debug)]
@@ -134,33 +144,17 @@ impl Dataset for Slob {
     }
 
     fn schema(&self, dialect: Dialect) -> String {
-        let script = match dialect {
-            Dialect::Sqlite => include_str!("sql/schema.sqlite.sql"),
-            Dialect::Postgres => include_str!("sql/schema.postgres.sql"),
-            Dialect::Mysql => include_str!("sql/schema.mysql.sql"),
-        };
-        for_each(script, self.tables.iter().map(|table| &*table.name))
+        for_each(SCHEMA.of(dialect), self.tables.iter().map(|table| &*table.name))
     }
 
     fn finish(&self, dialect: Dialect) -> String {
         let all = || self.tables.iter().map(|table| &*table.name);
         let is_indexed = |name: &&str| matches!(tables::parse(name), Some((_, Purpose::Ranges)));
-        let made_anew = match dialect {
-            Dialect::Sqlite | Dialect::Postgres => String::new(),
-            Dialect::Mysql => for_each(include_str!("sql/finish.mysql.sql"), all()),
-        };
-        let indexes = match dialect {
-            Dialect::Sqlite | Dialect::Mysql => include_str!("sql/finish.sql"),
-            Dialect::Postgres => include_str!("sql/finish.postgres.sql"),
-        };
-        made_anew + &for_each(indexes, all().filter(is_indexed))
+        for_each(MADE_ANEW.of(dialect), all()) + &for_each(INDEXES.of(dialect), all().filter(is_indexed))
     }
 
     fn put_back(&self, dialect: Dialect) -> &'static str {
-        match dialect {
-            Dialect::Sqlite | Dialect::Postgres => "",
-            Dialect::Mysql => include_str!("sql/put_back.mysql.sql"),
-        }
+        PUT_BACK.of(dialect)
     }
 
     fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {

@@ -4,7 +4,7 @@ use super::inputs::Operation;
 use super::settings::{RedoStress, Settings};
 use super::tables::{Purpose, name};
 use crate::sql::{self, SqlError};
-use engines::statement::{Dialect, Statement, StatementId};
+use engines::statement::{ByDialect, Statement, StatementId};
 
 const OPERATIONS: &str = include_str!("sql/operations.sql");
 const CHECKS: &str = include_str!("sql/checks.sql");
@@ -44,7 +44,7 @@ pub struct Checks {
     pub keys: Statement,
     pub text: Statement,
     pub changes: Statement,
-    places: [Places; 3],
+    pub places: ByDialect<Places>,
 }
 
 /// Queries about where the rows of a table lie.
@@ -57,24 +57,11 @@ pub struct Places {
 impl Checks {
     pub fn read() -> Result<Self, SqlError> {
         let [keys, text, changes] = all(["keys", "text", "changes"], CHECKS)?;
-        let places = [
-            include_str!("sql/places.sqlite.sql"),
-            include_str!("sql/places.postgres.sql"),
-            include_str!("sql/places.mysql.sql"),
-        ];
-        let [sqlite, postgres, mysql] = places.map(|file| {
+        let places = sql::files!("sql/places").try_map(|file| {
             let [pages, neighbours] = all(["pages", "neighbours"], file)?;
-            Ok(Places { pages, neighbours })
-        });
-        Ok(Self { keys, text, changes, places: [sqlite?, postgres?, mysql?] })
-    }
-
-    pub fn places(&self, dialect: Dialect) -> &Places {
-        match dialect {
-            Dialect::Sqlite => &self.places[0],
-            Dialect::Postgres => &self.places[1],
-            Dialect::Mysql => &self.places[2],
-        }
+            Ok::<_, SqlError>(Places { pages, neighbours })
+        })?;
+        Ok(Self { keys, text, changes, places })
     }
 }
 
@@ -130,7 +117,7 @@ mod tests {
     #[test]
     fn checks_are_written_for_every_dialect() {
         let checks = Checks::read().unwrap();
-        assert!(about(&checks.places(Dialect::Sqlite).pages, "slob1").contains("name = 'slob1'"));
-        assert!(about(&checks.places(Dialect::Postgres).neighbours, "slob3").contains("FROM slob3)"));
+        assert!(about(&checks.places.sqlite.pages, "slob1").contains("name = 'slob1'"));
+        assert!(about(&checks.places.postgres.neighbours, "slob3").contains("FROM slob3)"));
     }
 }

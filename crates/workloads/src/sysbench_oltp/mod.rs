@@ -25,7 +25,7 @@ use crate::workload::{Ending, Kind, Pause, Tally, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
-use engines::statement::{Dialect, Statement};
+use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Ids;
 use record::check::{Finding, Moment};
 use record::trial::KindTotals;
@@ -61,9 +61,7 @@ pub struct SysbenchOltp {
     ids: Ids,
     tables: Vec<Table>,
     statements: Statements,
-    sqlite: Scripts,
-    postgres: Scripts,
-    mysql: Scripts,
+    scripts: ByDialect<Scripts>,
     checks: checks::Checks,
 }
 
@@ -76,9 +74,7 @@ impl SysbenchOltp {
             ids: Ids::new(&settings),
             tables: tables::tables(&settings),
             statements: Statements::new(&settings, &steps, tables::names(&settings))?,
-            sqlite: Scripts::new(&settings, Dialect::Sqlite)?,
-            postgres: Scripts::new(&settings, Dialect::Postgres)?,
-            mysql: Scripts::new(&settings, Dialect::Mysql)?,
+            scripts: tables::scripts(&settings)?,
             checks: checks::Checks::read()?,
         })
     }
@@ -107,14 +103,6 @@ impl SysbenchOltp {
     /// Rows of each table at the start.
     fn initial_rows(&self) -> u64 {
         if self.settings.begins_with_rows() { u64::from(self.settings.table_size) } else { 0 }
-    }
-
-    fn scripts(&self, dialect: Dialect) -> &Scripts {
-        match dialect {
-            Dialect::Sqlite => &self.sqlite,
-            Dialect::Postgres => &self.postgres,
-            Dialect::Mysql => &self.mysql,
-        }
     }
 }
 
@@ -184,11 +172,11 @@ impl Dataset for SysbenchOltp {
     }
 
     fn schema(&self, dialect: Dialect) -> String {
-        self.scripts(dialect).before.clone()
+        self.scripts.of(dialect).before.clone()
     }
 
     fn finish(&self, dialect: Dialect) -> String {
-        self.scripts(dialect).after.clone()
+        self.scripts.of(dialect).after.clone()
     }
 
     fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {

@@ -2,12 +2,8 @@
 
 use super::settings::{Mode, Settings, Test};
 use crate::dataset::Table;
-use crate::sql::{Section, SqlError, filled, sections};
-use engines::statement::Dialect;
-
-const SQLITE: &str = include_str!("sql/tables.sqlite.sql");
-const POSTGRES: &str = include_str!("sql/tables.postgres.sql");
-const MYSQL: &str = include_str!("sql/tables.mysql.sql");
+use crate::sql::{self, Section, SqlError, filled, sections};
+use engines::statement::ByDialect;
 
 const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
 const COLUMNS_OF_BULK: &[&str] = &["id", "k"];
@@ -33,16 +29,17 @@ pub struct Scripts {
     pub after: String,
 }
 
-impl Scripts {
-    pub fn new(settings: &Settings, dialect: Dialect) -> Result<Self, SqlError> {
-        let (file, before, after) = match dialect {
-            Dialect::Sqlite => (SQLITE, vec![sqlite_table(settings)], sqlite_finish(settings)),
-            Dialect::Postgres => (POSTGRES, vec![postgres_table(settings)], postgres_finish(settings)),
-            Dialect::Mysql => (MYSQL, vec![mysql_table(settings)], mysql_finish(settings)),
-        };
+pub fn scripts(settings: &Settings) -> Result<ByDialect<Scripts>, SqlError> {
+    let files = sql::files!("sql/tables");
+    let chosen = ByDialect {
+        sqlite: (files.sqlite, sqlite_table(settings), sqlite_finish(settings)),
+        postgres: (files.postgres, postgres_table(settings), postgres_finish(settings)),
+        mysql: (files.mysql, mysql_table(settings), mysql_finish(settings)),
+    };
+    chosen.try_map(|(file, before, after)| {
         let sections = sections(file)?;
-        Ok(Self { before: script(settings, &sections, &before)?, after: script(settings, &sections, &after)? })
-    }
+        Ok(Scripts { before: script(settings, &sections, &[before])?, after: script(settings, &sections, &after)? })
+    })
 }
 
 /// The named statements for each of the tables.
@@ -117,21 +114,21 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn scripts(table: &Value, dialect: Dialect) -> Scripts {
+    fn made(table: &Value) -> ByDialect<Scripts> {
         let keys = crate::sysbench_oltp::KEYS;
-        Scripts::new(&settings::read(table.as_object().unwrap(), keys).unwrap(), dialect).unwrap()
+        scripts(&settings::read(table.as_object().unwrap(), keys).unwrap()).unwrap()
     }
 
     #[test]
     fn every_combination_of_keys_has_its_statements() {
-        for dialect in [Dialect::Sqlite, Dialect::Postgres, Dialect::Mysql] {
-            for test in ["read_write", "insert", "bulk_insert"] {
-                for bits in 0..8 {
-                    let key = |bit: u32| bits >> bit & 1 == 1;
-                    let table = json!({
-                        "test": test, "auto_inc": key(0), "secondary": key(1), "create_secondary": key(2),
-                    });
-                    let Scripts { before, after } = scripts(&table, dialect);
+        for test in ["read_write", "insert", "bulk_insert"] {
+            for bits in 0..8 {
+                let key = |bit: u32| bits >> bit & 1 == 1;
+                let table = json!({
+                    "test": test, "auto_inc": key(0), "secondary": key(1), "create_secondary": key(2),
+                });
+                let ByDialect { sqlite, postgres, mysql } = made(&table);
+                for Scripts { before, after } in [sqlite, postgres, mysql] {
                     assert!(before.starts_with("CREATE TABLE sbtest1") && !before.contains('{'), "{before}");
                     assert!(!after.contains('{'), "{after}");
                     assert_eq!(after.contains("sbtest1_k "), key(2) && test != "bulk_insert", "{table}: {after}");
@@ -144,12 +141,12 @@ mod tests {
 
     #[test]
     fn new_rows_are_numbered_after_the_loaded_ones() {
-        let after = scripts(&json!({ "tables": 2, "table_size": 500 }), Dialect::Postgres).after;
+        let after = made(&json!({ "tables": 2, "table_size": 500 })).postgres.after;
         assert!(after.ends_with("ALTER SEQUENCE sbtest2_id_seq RESTART WITH 501;\n"), "{after}");
     }
 
     #[test]
     fn the_old_mode_has_one_table_without_a_number() {
-        assert!(scripts(&json!({ "mode": "0.4.8" }), Dialect::Sqlite).before.starts_with("CREATE TABLE sbtest ("));
+        assert!(made(&json!({ "mode": "0.4.8" })).sqlite.before.starts_with("CREATE TABLE sbtest ("));
     }
 }
