@@ -88,7 +88,9 @@ fn order_entry_on(engine: &str) {
     let driven = drive(&database, &plan(8, 2, 1_000, 2_000));
     totals_agree(&driven);
     database_agrees(&database, &before, &driven);
-    assert_eq!((driven.facts.shards, driven.facts.sessions), (2, 10), "eight clients, two background sessions");
+    assert_eq!(driven.facts.shards, 2);
+    // More are opened in the background where work is overdue, up to one for each client.
+    assert!((10..=16).contains(&driven.facts.sessions), "eight clients, two background sessions or more");
     assert!(driven.facts.testimony.cpu_ns > 0);
 
     stopping_keeps_what_was_measured(&database);
