@@ -134,7 +134,7 @@ fn shard_thread<W: Workload, C: Connect>(
 }
 
 /// The kernel lets a waiting thread sleep a little longer, 50 µs unless told otherwise, to serve several at once. That
-/// would be lateness of everything that is paced. A kernel that refuses this makes it so, and the lateness shows it.
+/// would be lateness of everything that is paced. If the kernel refuses, the recorded lateness shows it.
 fn be_punctual() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }

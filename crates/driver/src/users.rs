@@ -73,7 +73,7 @@ const SAMPLED_TERMINALS: usize = 256;
 const SAMPLED_CYCLES: usize = 16;
 
 /// Where terminals are in their pauses when driving starts: as if they had been typing and thinking for long. If all of
-/// them began to type at once, those with the same thing to type would come down on the database in one moment.
+/// them began to type at once, all with the same keying time would send at the same moment.
 struct Past<'a, W: Workload> {
     workload: &'a W,
     seed: u64,

@@ -96,7 +96,7 @@ impl AgentLink {
 }
 
 impl LinkError {
-    /// Whether there is nobody at the other end any more: then how they ended tells more.
+    /// Whether the agent is gone. How its machine ended then tells more than this error.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken(_))
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 /// How often who waits looks whether the user wants to stop.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// One for each trial. Whoever comes to it has limits of its own on everything that it does on the way, so waiting ends.
+/// One for each trial. Waiting ends, because every step of a machine on its way here has a limit.
 #[derive(Debug)]
 pub struct Rendezvous {
     of: u32,

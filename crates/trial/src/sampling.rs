@@ -78,7 +78,7 @@ impl Running<'_> {
         match reply {
             Ok(Reply::Sampled(series)) => Ok(Some(Series { samples, ..*series })),
             Ok(other) => Err(mismatch("stop of sampling", &other).into()),
-            // Told when it did not begin.
+            // The warning was given when sampling could not be started.
             Err(AttemptError::Ask(AskError::Refused(_))) => Ok(None),
             Err(error) => Err(error),
         }

@@ -58,7 +58,7 @@ impl Tally {
     }
 }
 
-/// What a client does with its hands and its head around a transaction.
+/// How long a client types before a transaction and thinks after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pause {
     /// Before the transaction: it becomes due when everything is typed.

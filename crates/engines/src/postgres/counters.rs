@@ -14,7 +14,7 @@ const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL wa
 /// Pages written by whom; from version 17 the last is counted in a view of its own, with everything else.
 const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_backend"];
 
-/// Checkpoints that were due and such as were asked for, also by a log grown too long.
+/// Checkpoints begun by the timer, and those that were requested: by a command, or because the log had grown too long.
 const CHECKPOINTS: [&str; 2] = ["checkpoints_timed", "checkpoints_req"];
 const CHECKPOINTS_FROM_17: [&str; 2] = ["num_timed", "num_requested"];
 

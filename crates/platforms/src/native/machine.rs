@@ -96,7 +96,7 @@ fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
         families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],
-        // Of the processes in it none is the machine.
+        // Mapped pages are counted of a hypervisor's process; a native machine has none.
         pages: Vec::new(),
         groups: vec![ProcessTarget { label: label(), process }],
     }

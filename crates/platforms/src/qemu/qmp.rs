@@ -73,7 +73,7 @@ impl Qmp {
         self.execute_within(ANSWER_LIMIT, command, arguments)
     }
 
-    /// The same for who cannot wait for long. Afterwards others can be asked, whether or not there was an answer.
+    /// The same with a limit of the caller's. The next command can be sent whether or not this one was answered.
     pub fn execute_within(&mut self, limit: Duration, command: &str, arguments: Value) -> Result<Value, QmpError> {
         self.sent += 1;
         let number = Value::from(self.sent);

@@ -153,7 +153,7 @@ impl Quota {
     }
 }
 
-/// Says yes every so manieth time.
+/// Says yes once in every so many times.
 #[derive(Debug, Clone, Copy)]
 struct Rhythm {
     every: u64,

@@ -43,9 +43,9 @@ keys! {
         hotspot_offset_mb: u32 = "16", Holds::Integer { min: 0, max: 1 << 24 },
             "where the hot spot begins, in MiB of 8 KiB rows";
         hotspot_frequency: u64 = "3", Holds::Integer { min: 1, max: 1_000_000 },
-            "every so manieth operation of a client goes to the hot spot";
+            "one in so many operations of a client goes to the hot spot";
         hot_schema_frequency: u64 = "0", Holds::Integer { min: 0, max: 1_000_000 },
-            "every so manieth operation of a client goes to the first schema; 0 for none";
+            "one in so many operations of a client goes to the first schema; 0 for none";
         think_tm_frequency: u64 = "0", Holds::Integer { min: 0, max: 1_000_000 },
             "one in so many operations, by chance, is followed by a pause; 0 for none";
         /// In milliseconds, as the next.
