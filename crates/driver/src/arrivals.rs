@@ -14,8 +14,6 @@ use workloads::random::Stream;
 pub const USERS: u32 = 10_000;
 
 const NANOS_PER_SECOND: f64 = 1e9;
-/// 2^-53: makes a fraction of the 53 bits that a floating-point number holds exactly.
-const FRACTION: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// Which of how many shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +53,7 @@ impl Arrivals {
         self.drawn += 1;
         self.at_ns = match self.process {
             Process::Uniform => self.drawn as f64 * self.gap_ns,
-            Process::Poisson => self.at_ns - self.gap_ns * (1.0 - fraction(&mut self.stream)).ln(),
+            Process::Poisson => self.at_ns - self.gap_ns * (1.0 - self.stream.fraction()).ln(),
         };
         // Below the number of users, which is 32 bits wide.
         let user = u32::try_from(self.stream.below(u64::from(USERS))).unwrap_or(0);
@@ -77,11 +75,6 @@ impl Iterator for Arrivals {
             }
         }
     }
-}
-
-/// Uniform from 0 to below 1.
-pub fn fraction(stream: &mut Stream) -> f64 {
-    (stream.bits() >> 11) as f64 * FRACTION
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! From the plan's pacing to the clients of one shard: who they are, and when each is due for the first time.
 
-use crate::arrivals::{Arrivals, USERS, fraction};
+use crate::arrivals::{Arrivals, USERS};
 use crate::clock::Nanos;
 use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
 use crate::plan::Pacing;
@@ -92,7 +92,7 @@ impl<'a, W: Workload> Past<'a, W> {
     /// From the start until the terminal comes for the first time.
     fn first_pause(&self, number: u32, terminal: &W::Client) -> Nanos {
         let mut chance = Stream::new(self.seed, "terminal", [number, 0]);
-        let lived = self.mean_cycle.mul_f64(CYCLES_LIVED * (1.0 + fraction(&mut chance)));
+        let lived = self.mean_cycle.mul_f64(CYCLES_LIVED * (1.0 + chance.fraction()));
         let mut passed = Duration::ZERO;
         let left = cycles(self.workload, terminal).take(CYCLES_MAX).find_map(|cycle| {
             passed += cycle;

@@ -9,8 +9,6 @@ use crate::workload::Pause;
 use std::time::Duration;
 
 const THINKING_MAX_MEANS: f64 = 10.0;
-/// 2^-53: makes a fraction of the 53 bits that a floating-point number holds exactly.
-const FRACTION: f64 = 1.0 / (1_u64 << 53) as f64;
 
 /// Seconds of typing before a transaction, and of thinking after it on average.
 const fn seconds(card: Card) -> (u64, f64) {
@@ -25,7 +23,7 @@ const fn seconds(card: Card) -> (u64, f64) {
 pub fn pause(client: &mut Client, card: Card) -> Pause {
     let (keying, mean) = seconds(card);
     // From above 0 to 1, so that the logarithm is finite.
-    let chance = 1.0 - (client.pauses.bits() >> 11) as f64 * FRACTION;
+    let chance = 1.0 - client.pauses.fraction();
     let thinking = (-chance.ln()).min(THINKING_MAX_MEANS) * mean;
     Pause { keying: Duration::from_secs(keying), thinking: Duration::from_secs_f64(thinking) }
 }
