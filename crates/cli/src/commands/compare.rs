@@ -25,9 +25,16 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
     Ok(exit(&two))
 }
 
+/// Why a run's figures are of no use.
+pub const MADE_UP: &str = "the run was rehearsed, so its figures are made up; name a run that was measured";
+
 fn open(path: &Path) -> Result<Run> {
     RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
-    Run::open(path).with_context(|| format!("reading {}", path.display()))
+    let run = Run::open(path).with_context(|| format!("reading {}", path.display()))?;
+    if run.plan.rehearsed {
+        return Err(Ended::bad_input(format!("{}: {MADE_UP}", path.display())).into());
+    }
+    Ok(run)
 }
 
 fn exit(two: &TwoRuns) -> Exit {

@@ -1,6 +1,7 @@
 //! `bakeoff plan --pilot`: what a planned study will be able to tell, judged by an earlier run of the same contenders.
 
 use crate::arguments::PlanOptions;
+use crate::commands::compare::MADE_UP;
 use crate::display::span;
 use crate::exit::Ended;
 use analysis::pilot::{BlocksNeeded, Forecast, Outlook, Range, outlook};
@@ -25,6 +26,9 @@ pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>>
     let bad = |error: &dyn std::fmt::Display| Ended::bad_input(format!("--pilot {}: {error}", path.display()));
     RunFolder::open(path).map_err(|error| bad(&format!("{error}; name a run folder")))?;
     let pilot = Run::open(path).context("reading the pilot")?;
+    if pilot.plan.rehearsed {
+        return Err(bad(&MADE_UP).into());
+    }
     Ok(Some(outlook(plan, &pilot, wished).map_err(|error| bad(&error))?))
 }
 

@@ -19,9 +19,9 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
     for study in studies {
         let place = Place::new(&std::fs::read_to_string(&study).unwrap());
         let output = place.bakeoff(&["run", "study.toml", "--rehearse"]);
-        let (said, told) = (text(&output.stdout), text(&output.stderr));
-        assert_eq!(output.status.code(), Some(0), "{}: {said}{told}", study.display());
-        assert!(said.contains("WARNING: This run was rehearsed."), "{said}");
+        let told = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(0), "{}: {told}", study.display());
+        assert!(told.contains("WARNING: This run was rehearsed."), "{told}");
         let (run, folder) = (place.record(), place.run_folder());
         assert!(run.plan.rehearsed && folder.to_string_lossy().ends_with("-rehearsed"), "{}", folder.display());
         assert_eq!(run.trials.len(), run.plan.trials.len());
@@ -30,6 +30,18 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
         }
         let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
         assert!(page.contains("This run was rehearsed."));
+    }
+}
+
+#[test]
+fn figures_that_are_made_up_are_compared_with_none_and_plan_nothing() {
+    let place = Place::new(&std::fs::read_to_string(&studies()[0]).unwrap());
+    assert_eq!(place.bakeoff(&["run", "study.toml", "--rehearse", "--only", "block=1"]).status.code(), Some(0));
+    let run = place.run_folder().display().to_string();
+    for arguments in [vec!["compare", &run, &run], vec!["plan", "study.toml", "--pilot", &run]] {
+        let output = place.bakeoff(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(text(&output.stderr).contains("was rehearsed, so its figures are made up"), "{}", text(&output.stderr));
     }
 }
 
