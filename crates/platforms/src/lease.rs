@@ -3,7 +3,7 @@
 
 use images::data::{DataDisk, DataError};
 use std::fs;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 /// What a machine's data are made from, and where.
@@ -28,12 +28,7 @@ impl Lease {
             return Ok(Self(DataDisk::Device(device.to_owned())));
         }
         let path = order.scratch.join("data.img");
-        match fs::remove_file(&path) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                return Err(DataError::Io { what: "remove the earlier copy", path, cause });
-            }
-            _ => {}
-        }
+        is_gone(fs::remove_file(&path), &path)?;
         images::data::clone(order.loaded, &path)?;
         Ok(Self(DataDisk::Image(path)))
     }
@@ -41,12 +36,7 @@ impl Lease {
     /// A folder of this host.
     pub fn of_a_folder(order: &LeaseOrder<'_>) -> Result<Self, DataError> {
         let path = order.scratch.join("data");
-        match fs::remove_dir_all(&path) {
-            Err(cause) if cause.kind() != ErrorKind::NotFound => {
-                return Err(DataError::Io { what: "remove the earlier copy", path, cause });
-            }
-            _ => {}
-        }
+        is_gone(fs::remove_dir_all(&path), &path)?;
         images::data::clone_folder(order.loaded, &path)?;
         Ok(Self(DataDisk::Folder(path)))
     }
@@ -58,5 +48,15 @@ impl Lease {
 
     pub fn data(&self) -> &DataDisk {
         &self.0
+    }
+}
+
+/// An earlier copy of a machine that is started again with fresh data was removed, or there was none.
+fn is_gone(removed: io::Result<()>, path: &Path) -> Result<(), DataError> {
+    match removed {
+        Err(cause) if cause.kind() != ErrorKind::NotFound => {
+            Err(DataError::Io { what: "remove the earlier copy", path: path.to_owned(), cause })
+        }
+        _ => Ok(()),
     }
 }
