@@ -25,7 +25,9 @@ pub struct Watch {
 impl Watch {
     pub fn over(plan: &DrivePlan) -> Self {
         let window = plan.window_ms();
-        let (start_ms, end_ms) = (window.start.max(MARGIN_MS), window.end - MARGIN_MS);
+        // Of several phases there is no window that the looks could be of.
+        let end_ms = if plan.phases.len() == 1 { window.end.saturating_sub(MARGIN_MS) } else { 0 };
+        let start_ms = window.start.max(MARGIN_MS);
         Self { start_ms, end_ms, start: None, end: None }
     }
 
@@ -71,17 +73,7 @@ mod tests {
 
     /// The seconds after whose end a look was taken.
     fn looked_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
-        let pacing = Pacing::Clients { clients: 1 };
-        let plan = DrivePlan {
-            pacing,
-            shards: 1,
-            warmup_ms,
-            measure_ms,
-            seed: 1,
-            retries: 0,
-            together: None,
-            away_limit_ms: 3_000,
-        };
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
         let mut watch = Watch::over(&plan);
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };

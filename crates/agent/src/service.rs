@@ -162,7 +162,7 @@ impl Service {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
         let (server, data) = (&mut self.server, &self.place.data);
         let mut watch = Watch::over(plan);
-        self.control.forget_start();
+        let _ = self.control.take_start();
         let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
             Seen::Ready => tell(Reply::Ready),
             Seen::Tick(tick) => {
@@ -171,6 +171,7 @@ impl Service {
             }
             // Nothing of it is kept here: memory that grows would be taken from the database.
             Seen::Second(second) => tell(Reply::Interval(second.interval)),
+            Seen::Receipts(_) => {}
         })?;
         if let Some(looks) = watch.looks() {
             tell(Reply::Looks(Box::new(looks)));

@@ -18,8 +18,9 @@ use rustix::time::{
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
+use workloads::effects::Effects;
 use workloads::random::Stream;
-use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
+use workloads::workload::{Ending, Kind, Pause, User, Workload};
 
 const SERVICE_NS: i64 = 1_000_000;
 const WARMUP_MS: u64 = 1_000;
@@ -110,18 +111,20 @@ impl Workload for OneStatement {
     const COUNTERS: &'static [&'static str] = &[];
 
     fn kinds(&self) -> &'static [Kind] {
-        &[Kind { name: "statement", counted: true }]
+        const { &[Kind::transaction("statement", true)] }
     }
 
     fn statements(&self, _: Dialect) -> Vec<Statement> {
         Vec::new()
     }
 
-    fn client(&self, seed: u64, index: u32) -> Stream {
-        Stream::new(seed, "client", [index, 0])
+    fn client(&self, user: User) -> Stream {
+        Stream::new(user.seed, "client", [user.index, 0])
     }
 
-    fn next(&self, _: &mut Stream) {}
+    fn next(&self, _: &mut Stream) -> Option<()> {
+        Some(())
+    }
 
     fn pause(&self, client: &mut Stream, (): &(), terminal: bool) -> Pause {
         let chance = 1.0 - (client.bits() >> 11) as f64 / (1_u64 << 53) as f64;
@@ -133,27 +136,14 @@ impl Workload for OneStatement {
         0
     }
 
-    fn deferred(&self, (): &()) -> bool {
-        false
-    }
-
-    async fn run<S: Session>(&self, session: &mut S, (): &(), _: &mut Tally) -> Result<Ending, SessionError> {
+    async fn run<S: Session>(&self, session: &mut S, (): &(), _: &mut Effects<'_, ()>) -> Result<Ending, SessionError> {
         session.execute(StatementId(0), &[]).await?;
         Ok(Ending::Committed)
     }
 }
 
 fn measure(what: &str, pacing: Pacing) -> Result<(), DriveError> {
-    let plan = DrivePlan {
-        pacing,
-        shards: 1,
-        warmup_ms: WARMUP_MS,
-        measure_ms: MEASURE_MS,
-        seed: 1,
-        retries: 0,
-        together: None,
-        away_limit_ms: 3_000,
-    };
+    let plan = DrivePlan { shards: 1, ..DrivePlan::timed(pacing, WARMUP_MS, MEASURE_MS, 1) };
     let facts = drive(&OneStatement, &Timers, &plan, &Control::default(), &mut |_| ())?.facts;
     let done = facts.kinds[0].committed as f64 * 1_000.0 / facts.measured_ms as f64;
     let testimony = &facts.testimony;

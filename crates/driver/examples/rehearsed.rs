@@ -29,16 +29,7 @@ const CASES: [(&str, Pacing, u64, u64); 5] = [
 ];
 
 fn rehearsed(workload: &AnyWorkload, pacing: Pacing, service: &Service, measure_s: u64) -> Result<u64, DriveError> {
-    let plan = DrivePlan {
-        pacing,
-        shards: 1,
-        warmup_ms: 0,
-        measure_ms: measure_s * 1_000,
-        seed: 1,
-        retries: 0,
-        together: None,
-        away_limit_ms: 3_000,
-    };
+    let plan = DrivePlan { shards: 1, ..DrivePlan::timed(pacing, 0, measure_s * 1_000, 1) };
     let driven = rehearse(workload, &plan, service, &Control::default(), &mut |_| ())?;
     Ok(driven.facts.work.transactions)
 }

@@ -12,21 +12,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Poll, Wake, Waker};
 
-/// What a task works on.
+/// Whose transactions a task executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Transactions of clients.
-    Clients,
-    /// Transactions that clients queued.
-    Deferred,
-    /// Either, whatever was due first: one in-process session does everything on its thread.
-    Both,
-}
-
-impl Role {
-    pub fn serves(self, other: Self) -> bool {
-        self == other || self == Self::Both
-    }
+    /// Those of one actor, by its index.
+    Of(u16),
+    /// Everybody's, whatever was due first: one in-process session does everything on its thread.
+    All,
 }
 
 /// How soon a task is polled again that asked for it. Only requests larger than a socket's buffer do that, and filling
@@ -50,8 +42,8 @@ impl Wake for WakeUpCall {
 pub struct Agenda {
     ready: RefCell<VecDeque<u32>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
-    /// Tasks without work: those for clients, and those for what was deferred.
-    parked: [RefCell<Vec<u32>>; 2],
+    /// Tasks without work, by the actor whose they are. One that does everything is the only one there is.
+    parked: Vec<RefCell<Vec<u32>>>,
     /// Whether a task stands in one of these lists, by its token: lists are long where thousands of sessions are shared.
     is_parked: RefCell<Vec<bool>>,
     serves_all: Cell<bool>,
@@ -60,11 +52,11 @@ pub struct Agenda {
 
 impl Agenda {
     /// Room for `tasks` tasks, so that the lists do not grow while measuring.
-    pub fn new(tasks: usize) -> Self {
+    pub fn new(tasks: usize, actors: usize) -> Self {
         Self {
             ready: RefCell::new(VecDeque::with_capacity(2 * tasks)),
             timers: RefCell::new(BinaryHeap::with_capacity(tasks)),
-            parked: [Vec::with_capacity(tasks), Vec::new()].map(RefCell::new),
+            parked: (0..actors).map(|_| RefCell::new(Vec::with_capacity(tasks))).collect(),
             is_parked: RefCell::new(Vec::with_capacity(tasks)),
             serves_all: Cell::new(false),
             call: Arc::default(),
@@ -112,18 +104,21 @@ impl Agenda {
         }
     }
 
-    /// Makes one task ready that has nothing to do and takes this work, if there is one.
-    pub fn wake_one(&self, work: Role) -> bool {
-        let role = if self.serves_all.get() { Role::Both } else { work };
+    /// Makes one task ready that has nothing to do and executes this actor's transactions, if there is one.
+    pub fn wake_one(&self, actor: u16) -> bool {
+        let role = if self.serves_all.get() { Role::All } else { Role::Of(actor) };
         let Some(token) = self.parked_of(role).borrow_mut().pop() else { return false };
         self.set_parked(token, false);
         self.wake(token);
         true
     }
 
-    /// Where a role's tasks stand while they have nothing to do. One that does everything is the only one there is.
+    /// Where a role's tasks stand while they have nothing to do.
     fn parked_of(&self, role: Role) -> &RefCell<Vec<u32>> {
-        &self.parked[usize::from(role == Role::Deferred)]
+        match role {
+            Role::Of(actor) => &self.parked[usize::from(actor)],
+            Role::All => &self.parked[0],
+        }
     }
 
     pub fn wake_all_parked(&self) {
@@ -161,7 +156,7 @@ impl Agenda {
                 return Poll::Ready(());
             }
             self.set_parked(token, true);
-            self.serves_all.set(role == Role::Both);
+            self.serves_all.set(role == Role::All);
             self.parked_of(role).borrow_mut().push(token);
             Poll::Pending
         })
@@ -203,7 +198,7 @@ mod tests {
 
     #[test]
     fn timers_fire_in_order_and_not_before() {
-        let agenda = Agenda::new(4);
+        let agenda = Agenda::new(4, 2);
         for (millis, token) in [(30, 3), (10, 1), (20, 2)] {
             agenda.timers.borrow_mut().push(Reverse((Nanos::from_millis(millis), token)));
         }
@@ -215,7 +210,7 @@ mod tests {
 
     #[test]
     fn who_asks_to_be_polled_again_is_soon_ready_once() {
-        let agenda = Agenda::new(4);
+        let agenda = Agenda::new(4, 2);
         agenda.waker().wake_by_ref();
         agenda.heed_wake_up_call(6, Nanos(0));
         agenda.heed_wake_up_call(7, Nanos(0));
@@ -227,13 +222,13 @@ mod tests {
 
     #[test]
     fn work_wakes_only_a_task_that_takes_it() {
-        let agenda = Agenda::new(4);
-        let _parked = [parked(&agenda, 1, Role::Clients), parked(&agenda, 2, Role::Deferred)];
-        assert!(agenda.wake_one(Role::Deferred) && !agenda.wake_one(Role::Deferred));
+        let agenda = Agenda::new(4, 2);
+        let _parked = [parked(&agenda, 1, Role::Of(0)), parked(&agenda, 2, Role::Of(1))];
+        assert!(agenda.wake_one(1) && !agenda.wake_one(1));
         assert_eq!((agenda.next_ready(), agenda.next_ready()), (Some(2), None));
-        let agenda = Agenda::new(1);
-        let _parked = parked(&agenda, 9, Role::Both);
-        assert!(agenda.wake_one(Role::Deferred) && !agenda.wake_one(Role::Clients));
+        let agenda = Agenda::new(1, 2);
+        let _parked = parked(&agenda, 9, Role::All);
+        assert!(agenda.wake_one(1) && !agenda.wake_one(0));
         assert_eq!(agenda.next_ready(), Some(9));
     }
 
@@ -246,9 +241,9 @@ mod tests {
 
     #[test]
     fn a_task_that_was_polled_for_no_reason_is_not_woken_for_work_that_it_does_not_wait_for() {
-        let agenda = Agenda::new(4);
-        let mut park = parked(&agenda, 1, Role::Clients);
+        let agenda = Agenda::new(4, 2);
+        let mut park = parked(&agenda, 1, Role::Of(0));
         assert!(park.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
-        assert!(!agenda.wake_one(Role::Clients));
+        assert!(!agenda.wake_one(0));
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
+use crate::plan::Part;
 use record::trial::Process;
 use workloads::random::Stream;
 
@@ -23,6 +24,11 @@ pub struct Share {
 }
 
 impl Share {
+    /// The same share of what one of several load generators does, as a share of what all of them do.
+    pub fn of_part(self, part: Part) -> Self {
+        Self { shard: part.number + part.of * self.shard, of: part.of * self.of }
+    }
+
     /// Every `of`-th of `count` things, so that a thing's number alone says where it belongs.
     pub fn of_all(self, count: u32) -> Vec<u32> {
         (self.shard..count).step_by(self.of as usize).collect()
@@ -43,8 +49,7 @@ pub struct Arrivals {
 }
 
 impl Arrivals {
-    pub fn new(seed: u64, per_second: f64, process: Process, start: Nanos, share: Share) -> Self {
-        let stream = Stream::new(seed, "arrivals", [0, 0]);
+    pub fn new(stream: Stream, per_second: f64, process: Process, start: Nanos, share: Share) -> Self {
         Self { stream, process, start, gap_ns: NANOS_PER_SECOND / per_second, at_ns: 0.0, drawn: 0, share }
     }
 
@@ -85,7 +90,7 @@ mod tests {
     const START: Nanos = Nanos::from_seconds(5);
 
     fn plan(seed: u64, process: Process, share: Share) -> Arrivals {
-        Arrivals::new(seed, 1_000.0, process, START, share)
+        Arrivals::new(Stream::new(seed, "arrivals", [0, 0]), 1_000.0, process, START, share)
     }
 
     #[test]
@@ -128,6 +133,17 @@ mod tests {
         let first = |seed| plan(seed, Process::Poisson, ALONE).next();
         assert_eq!(first(1), first(1));
         assert_ne!(first(1), first(2));
+    }
+
+    #[test]
+    fn load_generators_share_as_shards_do() {
+        let mut all = Vec::new();
+        for (number, shards) in [(0, 2), (1, 3)] {
+            let part = Part { number, of: 2 };
+            all.extend((0..shards).flat_map(|shard| Share { shard, of: shards }.of_part(part).of_all(1_000)));
+        }
+        all.sort_unstable();
+        assert_eq!(all, (0..1_000).collect::<Vec<_>>());
     }
 
     #[test]

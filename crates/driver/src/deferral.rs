@@ -1,19 +1,24 @@
-//! The bounded queue between clients and the background sessions that execute what they deferred.
+//! The bounded queue of work that users of one actor hand over to another, or that their transactions cause for it.
 //!
-//! A client's part of a deferred transaction ends when it is queued, and the transaction is due from when the client
-//! wanted that: a client that has to wait because the queue is full waits in the transaction's response time, and it is
-//! counted. Background sessions are a pool: it begins in proportion to the clients, and grows while work is overdue.
+//! A user's part of what it hands over ends when that is queued, and it is due from when the user wanted it: one that has to
+//! wait because the queue is full waits in the transaction's response time, and it is counted. What a transaction causes is
+//! due some time after that has ended, and nobody waits for it. The sessions that execute all this are a pool: it begins in
+//! proportion to the clients, and grows while work is overdue.
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
 use crate::recorder::Backlog;
 use record::trial::Deferred;
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write;
 
 /// Transactions that may be queued, all shards together. Far more than background sessions that keep up ever have before
 /// them, and few enough to take little memory.
 pub const QUEUE_CAPACITY: usize = 2_048;
+
+/// Transactions that may be due later, all shards together: a market that answers within minutes has some ten thousand.
+pub const LATER_CAPACITY: usize = 100_000;
 
 /// There is a background session for so many that serve clients, and at least one for each shard.
 pub const CLIENTS_FOR_ONE: usize = 8;
@@ -29,25 +34,67 @@ pub const LOG_LINES_MAX: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job<I> {
     pub input: I,
+    /// Who executes it.
+    pub actor: u16,
     pub kind: u16,
     pub due: Nanos,
     /// The client that waits for it; `None` for deferred ones.
     pub client: Option<ClientIndex>,
+    /// The user of its actor who learns from the answers, if any.
+    pub user: Option<ClientIndex>,
     /// How long that client pauses when it is done.
     pub thinking: Nanos,
 }
 
-/// What is to be executed now, and the client whose transaction took its place in the queue, with its think time.
-type Taken<I> = (Job<I>, Option<(ClientIndex, Nanos)>);
+/// What is to be executed now, and the client (by actor and index) whose transaction took its place in the queue, with its
+/// think time.
+type Taken<I> = (Job<I>, Option<(u16, ClientIndex, Nanos)>);
 
 /// A client that cannot go on before what it defers is queued.
 struct Waiting<I> {
+    actor: u16,
     client: ClientIndex,
     job: Job<I>,
 }
 
+/// What is due at a later moment; of two at the same moment, what was caused first.
+struct Later<I> {
+    due: Nanos,
+    number: u64,
+    job: Job<I>,
+}
+
+impl<I> Later<I> {
+    fn order(&self) -> (Nanos, u64) {
+        (self.due, self.number)
+    }
+}
+
+impl<I> PartialEq for Later<I> {
+    fn eq(&self, other: &Self) -> bool {
+        self.order() == other.order()
+    }
+}
+
+impl<I> Eq for Later<I> {}
+
+impl<I> PartialOrd for Later<I> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<I> Ord for Later<I> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.order().cmp(&other.order())
+    }
+}
+
 pub struct Deferral<I> {
     queue: VecDeque<Job<I>>,
+    later: BinaryHeap<Reverse<Later<I>>>,
+    later_capacity: usize,
+    caused: u64,
     waiting: VecDeque<Waiting<I>>,
     capacity: usize,
     totals: Deferred,
@@ -55,9 +102,12 @@ pub struct Deferral<I> {
 
 impl<I> Deferral<I> {
     /// At most `clients` clients can wait at a time, because a waiting client does nothing else.
-    pub fn new(capacity: usize, clients: usize) -> Self {
+    pub fn new(capacity: usize, later_capacity: usize, clients: usize) -> Self {
         Self {
             queue: VecDeque::with_capacity(capacity),
+            later: BinaryHeap::new(),
+            later_capacity,
+            caused: 0,
             waiting: VecDeque::with_capacity(clients),
             capacity,
             totals: Deferred::default(),
@@ -65,10 +115,10 @@ impl<I> Deferral<I> {
     }
 
     /// Queues the transaction and returns true, or lets its client wait for room and returns false.
-    pub fn offer(&mut self, client: ClientIndex, job: Job<I>) -> bool {
+    pub fn offer(&mut self, actor: u16, client: ClientIndex, job: Job<I>) -> bool {
         if self.queue.len() >= self.capacity {
             self.totals.held_up += 1;
-            self.waiting.push_back(Waiting { client, job });
+            self.waiting.push_back(Waiting { actor, client, job });
             return false;
         }
         self.enqueue(job);
@@ -84,6 +134,33 @@ impl<I> Deferral<I> {
         }
     }
 
+    /// Takes in what a transaction has caused. Too much of it is turned away.
+    pub fn cause(&mut self, job: Job<I>, now: Nanos) {
+        if job.due <= now {
+            self.offer_or_leave(job);
+        } else if self.later.len() >= self.later_capacity {
+            self.totals.turned_away += 1;
+        } else {
+            self.caused += 1;
+            self.later.push(Reverse(Later { due: job.due, number: self.caused, job }));
+        }
+    }
+
+    /// Queues what has become due; returns how many. It has a place in any case, because it is bounded already.
+    pub fn admit(&mut self, now: Nanos) -> usize {
+        let before = self.queue.len();
+        while self.next_later().is_some_and(|due| due <= now) {
+            let Some(Reverse(Later { job, .. })) = self.later.pop() else { break };
+            self.enqueue(job);
+        }
+        self.queue.len() - before
+    }
+
+    /// When something will be due that is not yet.
+    pub fn next_later(&self) -> Option<Nanos> {
+        self.later.peek().map(|Reverse(later)| later.due)
+    }
+
     pub fn next_due(&self) -> Option<Nanos> {
         self.queue.front().map(|job| job.due)
     }
@@ -91,20 +168,16 @@ impl<I> Deferral<I> {
     /// Takes the oldest transaction, and lets the client go on for whose transaction this made room.
     pub fn take(&mut self) -> Option<Taken<I>> {
         let job = self.queue.pop_front()?;
-        let admitted = self.waiting.pop_front().map(|Waiting { client, job }| {
+        let admitted = self.waiting.pop_front().map(|Waiting { actor, client, job }| {
             let thinking = job.thinking;
             self.enqueue(job);
-            (client, thinking)
+            (actor, client, thinking)
         });
         Some((job, admitted))
     }
 
     pub fn backlog(&self) -> Backlog {
         Backlog { waiting: (self.queue.len() + self.waiting.len()) as u64, queued: self.totals.queued }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.queue.is_empty()
     }
 
     /// Driving begins to end: who still waits for room goes home. What they had to hand over has waited until now.
@@ -123,11 +196,16 @@ impl<I> Deferral<I> {
 
     /// Totals at the end; what is still queued counts as abandoned.
     pub fn totals(&self) -> Deferred {
-        Deferred { abandoned: self.queue.len() as u64, ..self.totals }
+        Deferred { abandoned: self.queue.len() as u64, not_due: self.later.len() as u64, ..self.totals }
     }
 
     fn enqueue(&mut self, job: Job<I>) {
-        self.queue.push_back(Job { client: None, thinking: Nanos::ZERO, ..job });
+        self.queue.push_back(Job {
+            client: None,
+            user: job.user.filter(|_| job.client.is_none()),
+            thinking: Nanos::ZERO,
+            ..job
+        });
         self.totals.queued += 1;
         self.totals.longest_queue = self.totals.longest_queue.max(self.queue.len() as u64);
     }
@@ -187,12 +265,27 @@ mod tests {
     use super::*;
 
     fn job<I>(input: I, due: u64, thinking: u64) -> Job<I> {
-        Job { input, kind: 3, due: Nanos(due), client: Some(9), thinking: Nanos(thinking) }
+        Job { input, actor: 1, kind: 3, due: Nanos(due), client: Some(9), user: None, thinking: Nanos(thinking) }
+    }
+
+    #[test]
+    fn what_is_caused_comes_when_it_is_due_and_in_that_order() {
+        let mut deferral = Deferral::new(1, 3, 0);
+        for (input, due) in [("c", 30), ("a", 10), ("b", 10), ("too many", 40)] {
+            deferral.cause(job(input, due, 0), Nanos(5));
+        }
+        assert_eq!((deferral.next_due(), deferral.next_later()), (None, Some(Nanos(10))));
+        assert_eq!((deferral.admit(Nanos(9)), deferral.admit(Nanos(20))), (0, 2), "more than clients could queue");
+        deferral.cause(job("full", 20, 0), Nanos(20));
+        let taken: Vec<_> = std::iter::from_fn(|| deferral.take()).map(|(job, _)| (job.input, job.due.0)).collect();
+        assert_eq!(taken, [("a", 10), ("b", 10)]);
+        let totals = deferral.totals();
+        assert_eq!((totals.queued, totals.turned_away, totals.not_due, totals.abandoned), (2, 2, 1, 0));
     }
 
     #[test]
     fn who_does_not_wait_is_turned_away_from_a_full_queue() {
-        let mut deferral = Deferral::new(1, 4);
+        let mut deferral = Deferral::new(1, 0, 4);
         deferral.offer_or_leave(job("a", 1, 0));
         deferral.offer_or_leave(job("b", 2, 0));
         assert_eq!((deferral.totals().queued, deferral.totals().turned_away), (1, 1));
@@ -200,13 +293,13 @@ mod tests {
 
     #[test]
     fn who_waits_for_room_does_so_in_the_response_of_what_it_defers() {
-        let mut deferral = Deferral::new(2, 4);
-        assert!(deferral.offer(0, job("a", 1, 0)));
-        assert!(deferral.offer(1, job("b", 2, 0)));
-        assert!(!deferral.offer(2, job("c", 3, 70)));
+        let mut deferral = Deferral::new(2, 0, 4);
+        assert!(deferral.offer(0, 0, job("a", 1, 0)));
+        assert!(deferral.offer(0, 1, job("b", 2, 0)));
+        assert!(!deferral.offer(0, 2, job("c", 3, 70)));
         assert_eq!(deferral.backlog(), Backlog { waiting: 3, queued: 2 });
         let (job, admitted) = deferral.take().unwrap();
-        assert_eq!((job.input, job.due, admitted), ("a", Nanos(1), Some((2, Nanos(70)))));
+        assert_eq!((job.input, job.due, admitted), ("a", Nanos(1), Some((0, 2, Nanos(70)))));
         assert_eq!(deferral.take().unwrap().0.input, "b");
         let (late, admitted) = deferral.take().unwrap();
         assert_eq!(
@@ -220,9 +313,9 @@ mod tests {
 
     #[test]
     fn what_is_left_is_abandoned() {
-        let mut deferral = Deferral::new(1, 4);
-        deferral.offer(0, job('x', 0, 0));
-        deferral.offer(1, job('y', 5, 0));
+        let mut deferral = Deferral::new(1, 0, 4);
+        deferral.offer(0, 0, job('x', 0, 0));
+        deferral.offer(0, 1, job('y', 5, 0));
         assert_eq!(deferral.admit_no_more().map(|job| job.due).collect::<Vec<_>>(), [Nanos(5)]);
         assert_eq!(deferral.totals().abandoned, 1, "a client that waits for room has queued nothing");
         assert_eq!(deferral.left().count(), 1);

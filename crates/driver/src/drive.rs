@@ -2,16 +2,20 @@
 
 use crate::arrivals::Share;
 use crate::clock::{Clock, MonotonicClock, Nanos};
+use crate::combine::in_turn;
+use crate::mail::Mail;
 use crate::merge::{Gathering, Names};
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen};
+use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Stream};
 use crate::reactor::Epoll;
+use crate::script;
 use crate::sessions::{self, Opened, Roster};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Note, Published, Signals};
 use crate::stall;
-use crate::watch::{ShardResult, Watch, conclude};
+use crate::watch::{Watch, conclude};
 use crate::window::Window;
 use engines::session::{BoxedOpener, Connect, Opener};
+use record::script::PhaseEnd;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::any::Any;
 use std::num::NonZeroU64;
@@ -27,6 +31,7 @@ const START_POLL: Duration = Duration::from_millis(1);
 
 /// Says that a thread is over, also when it panics; in that case the others must not go on either.
 struct Farewell<'a> {
+    shard: u32,
     notes: Sender<Note>,
     signals: &'a Signals<'a>,
 }
@@ -37,12 +42,12 @@ impl Drop for Farewell<'_> {
             self.signals.abort();
         }
         // The receiver is gone only if the calling thread itself is on its way out.
-        let _ = self.notes.send(Note::Over);
+        let _ = self.notes.send(Note::Over { shard: self.shard });
     }
 }
 
-/// Drives the workload's clients through sessions opened by `connect` until the plan's window ends, it is told to stop,
-/// or nothing works any more. `see` is called about twice a second, on the calling thread.
+/// Drives the workload's users through sessions opened by `connect`, phase after phase, until the plan's last phase ends, it is
+/// told to stop, or nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
     workload: &W,
     connect: &C,
@@ -50,54 +55,52 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
-    something_to_do(plan.pacing)?;
+    script::check(plan, workload.actors())?;
     let shards = shard_count(plan)?;
     let signals = Signals::new(control);
     let (notes, inbox) = channel();
     let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
+    let mails = mails(workload, shards)?;
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
-        for (shard, published) in (0..shards).zip(&published) {
-            let (start_sender, start) = channel();
-            let farewell = Farewell { notes: notes.clone(), signals: &signals };
+        for ((here, published), mail) in (0..shards).map(|shard| Share { shard, of: shards }).zip(&published).zip(mails)
+        {
+            let (start_sender, windows) = channel();
+            let farewell = Farewell { shard: here.shard, notes: notes.clone(), signals: &signals };
             let opener = connect.opener(scope);
-            let place = Place { share: Share { shard, of: shards }, published, start, opener };
+            let place = Place { here, published, windows, opener, mail };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
-            threads.push((handle, start_sender));
+            threads.push(Thread { handle, start: start_sender });
         }
-        let began = start_together(&inbox, &threads, plan, &signals, see);
-        let watched = began.map(|window| {
-            let (over, is_over) = channel();
-            let stalls = scope.spawn(move || stall::watch(window, &is_over));
-            let gathering = Gathering::new(Names::of(workload), window, published.len());
-            let mut watch = Watch::new(window, &published, &signals, gathering);
-            watch.until_over(&inbox, shards, see);
-            drop(over);
-            // That thread computes nothing that could fail.
-            (watch, stalls.join().unwrap_or_default())
-        });
+        let conductor = Conductor { plan, names: Names::of(workload), published: &published, signals: &signals };
+        let driven = conductor.phases(scope, &inbox, &threads, see);
         // Threads that still wait for a start see their channel close and return.
-        let (handles, starts): (Vec<_>, Vec<_>) = threads.into_iter().unzip();
+        let (handles, starts): (Vec<_>, Vec<_>) =
+            threads.into_iter().map(|thread| (thread.handle, thread.start)).unzip();
         drop(starts);
-        let results = handles.into_iter().map(join).collect();
-        conclude(plan, watched, results)
+        // A shard that was not started is a consequence of another's failure.
+        let mut failures: Vec<_> = handles.into_iter().filter_map(|handle| join(handle).err()).collect();
+        failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
+        match failures.into_iter().next() {
+            Some(failure) if !matches!(failure, DriveError::NotStarted) => Err(failure),
+            // What ends before its last phase starts its shards no more.
+            _ => in_turn(driven?).ok_or(DriveError::NotStarted),
+        }
     })
 }
 
-/// Whether the plan would drive anything at all.
-pub fn something_to_do(pacing: Pacing) -> Result<(), DriveError> {
-    let (what, is_zero) = match pacing {
-        Pacing::Clients { clients } => ("the number of clients", clients == 0),
-        Pacing::Terminals { terminals: 0, .. } => ("the number of terminals", true),
-        Pacing::Arrivals { per_second, .. } if !(per_second.is_finite() && per_second > 0.0) => ("the rate", true),
-        Pacing::Terminals { sessions, .. } | Pacing::Arrivals { sessions, .. } => {
-            ("the number of sessions", sessions == 0)
-        }
-    };
-    if is_zero { Err(DriveError::Nothing(what)) } else { Ok(()) }
+/// The way from shard to shard, where any actor has users who are at home on one.
+fn mails<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mail<W::Input>>>, DriveError> {
+    if shards == 1 || workload.actors().iter().all(|actor| actor.users == 0) {
+        return Ok((0..shards).map(|_| None).collect());
+    }
+    let mails =
+        Mail::among(shards).map_err(|source| DriveError::Io { doing: "making a way between threads", source })?;
+    Ok(mails.into_iter().map(Some).collect())
 }
 
-/// One thread for each CPU the driver may use, unless told otherwise; never more than sessions.
+/// One thread for each CPU the driver may use, unless told otherwise; never more than some actor has sessions, so that each
+/// thread has at least one.
 fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     let wanted = if plan.shards == 0 {
         sched_getaffinity(None)
@@ -106,27 +109,109 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     } else {
         plan.shards
     };
-    Ok(wanted.clamp(1, plan.pacing.sessions()))
+    let streams = plan.phases.iter().flat_map(|phase| &phase.streams);
+    let sessions = streams.map(|stream| plan.part.of_pacing(stream.pacing).sessions()).max().unwrap_or(1);
+    Ok(wanted.clamp(1, sessions.max(1)))
 }
 
-struct Place<'a, S> {
-    share: Share,
+struct Thread<'scope> {
+    handle: ScopedJoinHandle<'scope, Result<(), DriveError>>,
+    /// Takes the window of each phase that is to be driven.
+    start: Sender<Window>,
+}
+
+/// The calling thread's part: starts each phase on all shards at one moment, and puts together what they say.
+struct Conductor<'a> {
+    plan: &'a DrivePlan,
+    names: Names,
+    published: &'a [Published],
+    signals: &'a Signals<'a>,
+}
+
+impl Conductor<'_> {
+    /// What was driven in each phase, up to the one in which driving ended.
+    fn phases<'scope>(
+        &self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        inbox: &Receiver<Note>,
+        threads: &[Thread<'_>],
+        see: &mut dyn FnMut(Seen),
+    ) -> Result<Vec<Driven>, DriveError> {
+        let mut driven = Vec::with_capacity(self.plan.phases.len());
+        if !are_ready(inbox, threads.len()) {
+            return Ok(driven);
+        }
+        let mut origin = None;
+        for phase in &self.plan.phases {
+            see(Seen::Ready);
+            let Some(start) = self.start_of_phase(inbox, origin) else { break };
+            let window = Window::of(phase, self.plan, start, *origin.get_or_insert(start));
+            self.signals.begin_phase(u32::try_from(threads.len()).unwrap_or(u32::MAX));
+            for thread in threads {
+                // A thread that is over by now has said why; nobody else needs to know.
+                let _ = thread.start.send(window);
+            }
+            let (over, is_over) = channel();
+            let stalls = scope.spawn(move || stall::watch(window, &is_over));
+            let gathering = Gathering::new(self.names, window, threads.len());
+            let mut watch = Watch::new(window, self.published, self.signals, gathering);
+            let reports = watch.until_over(inbox, threads.len(), see);
+            drop(over);
+            // That thread computes nothing that could fail.
+            let stalls = stalls.join().unwrap_or_default();
+            if reports.len() < threads.len() {
+                // A thread that is over altogether says why.
+                break;
+            }
+            driven.push(conclude(self.plan, phase, watch, reports, stalls)?);
+            if !driven.last().is_some_and(goes_on) {
+                break;
+            }
+        }
+        Ok(driven)
+    }
+
+    /// When all shards start: when this was told, if they start together with others. Later phases start whole seconds after
+    /// the first, so that all seconds are on one grid.
+    fn start_of_phase(&self, inbox: &Receiver<Note>, origin: Option<Nanos>) -> Option<Nanos> {
+        let told = if self.plan.together.is_some() { Some(await_start(inbox, self.signals)?) } else { None };
+        let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
+        Some(origin.map_or(start, |origin| on_grid(origin, start, told.is_some())))
+    }
+}
+
+/// A moment that was told is meant to be on the grid, but for the error of two clocks; any other is the next one there.
+pub fn on_grid(origin: Nanos, moment: Nanos, is_meant: bool) -> Nanos {
+    let late = if is_meant { Nanos::from_millis(500) } else { Nanos(999_999_999) };
+    origin + Nanos::from_seconds((moment.since(origin) + late).whole_seconds())
+}
+
+/// Whether a further phase can follow.
+pub fn goes_on(driven: &Driven) -> bool {
+    let ended = driven.facts.phases.last().map(|phase| phase.ended);
+    !driven.stopped && driven.broke_off.is_none() && ended != Some(PhaseEnd::Limit)
+}
+
+struct Place<'a, I, S> {
+    here: Share,
     published: &'a Published,
-    start: Receiver<Nanos>,
+    windows: Receiver<Window>,
     opener: Option<BoxedOpener<'a, S>>,
+    mail: Option<Mail<I>>,
 }
 
 fn shard_thread<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_, C::Session>,
+    place: &Place<'_, W::Input, C::Session>,
     farewell: &Farewell<'_>,
-) -> ShardResult {
+) -> Result<(), DriveError> {
     be_punctual();
-    let on_one_cpu = matches!(plan.pacing, Pacing::Clients { .. }) && stay_on_one_cpu(place.share);
-    let result = open_and_drive(workload, connect, plan, place, farewell);
-    let result = result.map(|report| ShardReport { on_one_cpu, ..report });
+    let back_to_back = |stream: &Stream| matches!(stream.pacing, Pacing::Clients { .. });
+    let all_back_to_back = plan.phases.iter().flat_map(|phase| &phase.streams).all(back_to_back);
+    let on_one_cpu = all_back_to_back && stay_on_one_cpu(place.here);
+    let result = open_and_drive(workload, connect, plan, place, farewell, on_one_cpu);
     if result.is_err() {
         farewell.signals.abort();
     }
@@ -158,16 +243,21 @@ fn open_and_drive<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_, C::Session>,
+    place: &Place<'_, W::Input, C::Session>,
     farewell: &Farewell<'_>,
-) -> ShardResult {
+    on_one_cpu: bool,
+) -> Result<(), DriveError> {
     let signals = farewell.signals;
-    let reactor = Epoll::new().map_err(|source| DriveError::Io { doing: "making an epoll set", source })?;
-    let roster = Roster::of(workload, place.share, plan.pacing);
+    let waiting = |source| DriveError::Io { doing: "making an epoll set", source };
+    let reactor = Epoll::new().map_err(waiting)?;
+    if let Some(bell) = place.mail.as_ref().and_then(Mail::bell) {
+        reactor.watch_bell(bell).map_err(waiting)?;
+    }
+    let shard = place.here.shard;
+    let roster = Roster::of(workload, place.here.of_part(plan.part), plan);
     let stopped = || signals.is_stopped() || signals.is_aborted();
-    let opened: Opened<C::Session> = sessions::open(connect, &reactor, &roster, stopped)?;
+    let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &roster, stopped)?;
     let _ = farewell.notes.send(Note::Ready);
-    let Ok(start) = place.start.recv() else { return Err(DriveError::NotStarted) };
     let around = Surroundings {
         connect,
         opener: place.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
@@ -176,44 +266,31 @@ fn open_and_drive<W: Workload, C: Connect>(
         signals,
         published: place.published,
         hand_on: &|second| {
-            let second = Box::new(second);
             // Nobody listens any more once driving is on its way out.
-            let _ = farewell.notes.send(Note::Closed { shard: place.share.shard, second });
+            let _ = farewell.notes.send(Note::Closed { shard, second: Box::new(second) });
         },
+        mail: place.mail.as_ref(),
     };
-    let assignment = Assignment::of(workload, plan, place.share, start);
-    shard::run(&around, &assignment, opened)
+    for number in (0_u16..).take(plan.phases.len()) {
+        let Ok(window) = place.windows.recv() else { return Err(DriveError::NotStarted) };
+        let Some(assignment) = Assignment::of(workload, plan, number, place.here, window) else { break };
+        let report = shard::run(&around, &assignment, &mut opened)?;
+        let report = Box::new(ShardReport { on_one_cpu, ..report });
+        let _ = farewell.notes.send(Note::Phase { shard, report });
+    }
+    Ok(())
 }
 
-/// Waits until all shards are ready and tells them when to start; `None` if one of them is over before that.
-fn start_together<T>(
-    inbox: &Receiver<Note>,
-    threads: &[(ScopedJoinHandle<'_, T>, Sender<Nanos>)],
-    plan: &DrivePlan,
-    signals: &Signals<'_>,
-    see: &mut dyn FnMut(Seen),
-) -> Option<Window> {
-    for _ in threads {
-        // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
-        match inbox.recv() {
-            Ok(Note::Ready | Note::Closed { .. }) => {}
-            Ok(Note::Over) | Err(_) => return None,
-        }
-    }
-    see(Seen::Ready);
-    let told = if plan.together.is_some() { Some(await_start(inbox, signals)?) } else { None };
-    let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
-    for (_, thread) in threads {
-        // A thread that is over by now has said why; nobody else needs to know.
-        let _ = thread.send(start);
-    }
-    Some(Window::new(plan, start))
+/// Waits until all shards have opened their sessions; whether they have.
+fn are_ready(inbox: &Receiver<Note>, shards: usize) -> bool {
+    // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
+    (0..shards).all(|_| matches!(inbox.recv(), Ok(Note::Ready)))
 }
 
 /// Waits to be told when to start. Whoever tells it has a limit on that; it may also say stop instead.
 fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
     loop {
-        if let Some(at_ns) = signals.start_ns() {
+        if let Some(at_ns) = signals.take_start() {
             return Some(Nanos(at_ns));
         }
         if signals.is_stopped() {
@@ -221,13 +298,13 @@ fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
             return Some(Nanos::ZERO);
         }
         match inbox.recv_timeout(START_POLL) {
-            Err(RecvTimeoutError::Timeout) | Ok(Note::Ready | Note::Closed { .. }) => {}
-            Ok(Note::Over) | Err(RecvTimeoutError::Disconnected) => return None,
+            Err(RecvTimeoutError::Timeout) | Ok(Note::Ready | Note::Closed { .. } | Note::Phase { .. }) => {}
+            Ok(Note::Over { .. }) | Err(RecvTimeoutError::Disconnected) => return None,
         }
     }
 }
 
-fn join(thread: ScopedJoinHandle<'_, ShardResult>) -> ShardResult {
+fn join(thread: ScopedJoinHandle<'_, Result<(), DriveError>>) -> Result<(), DriveError> {
     thread.join().unwrap_or_else(|panic| Err(DriveError::Panicked(panic_message(panic.as_ref()))))
 }
 

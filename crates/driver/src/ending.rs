@@ -1,9 +1,10 @@
-//! What becomes of those who wait when driving ends: they are booked with the time that they have waited.
+//! When a phase ends, and what becomes of those who wait then: they are booked with the time that they have waited.
 
 use crate::clock::{Clock, Nanos};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
 use engines::session::Connect;
+use record::script::PhaseEnd;
 use workloads::workload::Workload;
 
 /// Transactions that were under way when a shard returned.
@@ -23,16 +24,57 @@ where
     K: Clock,
     R: Reactor<C::Session>,
 {
+    /// Notices the end of the window or a signal, once.
+    pub fn look_for_the_end(&self, now: Nanos) {
+        if self.is_closing() {
+            return;
+        }
+        let end = self.window.end();
+        let streams_ended = self.have_streams_ended();
+        if now >= end || streams_ended || self.signals.is_stopped() || self.signals.is_aborted() {
+            let by_time = if self.window.is_open { PhaseEnd::Limit } else { PhaseEnd::Time };
+            let ended = if now >= end { by_time } else { PhaseEnd::Stopped };
+            self.ended.set(if streams_ended { PhaseEnd::Streams } else { ended });
+            // A fresh reading: `now` may be from before the signal.
+            let closing_since = self.clock.now().min(end);
+            self.closing_since.set(Some(closing_since));
+            self.send_home(closing_since);
+            self.openings.close(&self.agenda);
+            self.agenda.wake_all_parked();
+        }
+    }
+
+    /// Whether the streams of all shards are at their end, if that is how the phase ends.
+    fn have_streams_ended(&self) -> bool {
+        if !self.window.is_open {
+            return false;
+        }
+        let mut ending = self.crews.iter().filter(|crew| crew.ends);
+        if !self.is_at_end.get() && ending.all(|crew| crew.clients.borrow().have_ended()) {
+            self.is_at_end.set(true);
+            self.signals.streams_ended();
+        }
+        self.signals.have_streams_ended()
+    }
+
+    pub fn has_ended_well(&self) -> bool {
+        self.is_closing() && self.ended.get() == PhaseEnd::Streams
+    }
+
     /// Who waits for a session or for room now will not be served any more, and has waited until now.
     pub fn send_home(&self, now: Nanos) {
-        let (mut clients, mut recorder) = (self.clients.borrow_mut(), self.recorder.borrow_mut());
-        self.waiting_at_end.set(clients.counts().waiting);
-        while let Some((due, _, state)) = clients.take() {
-            let kind = self.workload.kind(&self.workload.next(state));
-            recorder.book_unended(kind, due, now);
-        }
-        for job in self.deferral.borrow_mut().admit_no_more() {
-            recorder.book_unended(job.kind, job.due, now);
+        let mut recorder = self.recorder.borrow_mut();
+        for crew in &self.crews {
+            let mut clients = crew.clients.borrow_mut();
+            self.waiting_at_end.set(self.waiting_at_end.get() + clients.counts().waiting);
+            while let Some((due, _, state)) = clients.take() {
+                if let Some(input) = self.workload.next(state) {
+                    recorder.book_unended(self.workload.kind(&input), due, now);
+                }
+            }
+            for job in crew.deferral.borrow_mut().admit_no_more() {
+                recorder.book_unended(job.kind, job.due, now);
+            }
         }
     }
 
@@ -47,8 +89,10 @@ where
             given_up.oldest = given_up.oldest.max(now.since(under_way.due));
             given_up.in_window = given_up.in_window + now.min(self.window.measured_end()).since(from);
         }
-        for job in self.deferral.borrow().left() {
-            recorder.book_unended(job.kind, job.due, now);
+        for crew in &self.crews {
+            for job in crew.deferral.borrow().left() {
+                recorder.book_unended(job.kind, job.due, now);
+            }
         }
         given_up
     }

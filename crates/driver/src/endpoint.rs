@@ -8,12 +8,12 @@ use engines::catalog::{ConnectVisitor, connect};
 use engines::server::Endpoint;
 use engines::session::Connect;
 use record::trial::Metric;
-use workloads::catalog::{AnyWorkload, WorkloadVisitor};
+use workloads::catalog::{AnyOf, WorkloadVisitor};
 use workloads::workload::Workload;
 
 /// As [`drive`]; also says what the workload's throughput figure is called.
 pub fn drive_endpoint(
-    workload: &AnyWorkload,
+    workload: &impl AnyOf,
     endpoint: &Endpoint,
     plan: &DrivePlan,
     control: &Control,
@@ -26,7 +26,7 @@ pub fn drive_endpoint(
 /// Does as if it drove: on a virtual clock, and transactions take the times of `service` instead of being executed. Says
 /// the same as [`drive_endpoint`] would, but that nothing was counted of what was executed, and that it cost no CPU.
 pub fn rehearse(
-    workload: &AnyWorkload,
+    workload: &impl AnyOf,
     plan: &DrivePlan,
     service: &Service,
     control: &Control,
@@ -37,8 +37,8 @@ pub fn rehearse(
 }
 
 /// What is only known here: what the workload's throughput figure is called.
-fn with_figure(mut driven: Driven, workload: &AnyWorkload) -> Driven {
-    let figure = &workload.entry().metric;
+fn with_figure(mut driven: Driven, workload: &impl AnyOf) -> Driven {
+    let figure = workload.metric();
     driven.facts.metric = Metric {
         name: figure.name.to_owned(),
         unit: figure.unit.to_owned(),

@@ -10,37 +10,41 @@
 //! ```text
 //!   calling thread                       one thread for each shard
 //!   ──────────────                       ─────────────────────────────────────────────────────────────
-//!   drive ── plan, clients i ≡ s ──────▶ sessions::open        one session for each client; some for deferred work
-//!     │  ◀──────────── ready ────────────┘                     (in process: one session for everything)
-//!     │ ── one start for all ──────────▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
+//!   drive ── plan, users i ≡ s ────────▶ sessions::open        one session for each client; some for each actor that
+//!     │  ◀──────────── ready ────────────┘                     reacts (in process: one session for everything)
+//!     │ ── for each phase, one start ──▶ shard::run ─ loop ─ poll what is ready ─ clock ─ epoll wait ─┐
 //!     │                                     ▲                      │                                  │
 //!     │                                     └──────────────────────┼──────────────────────────────────┘
 //!     │                                                            ▼
 //!     │                                  task::serve, one future for each session:
-//!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ deferral? ─▶ queue
-//!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ client due again
+//!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ another actor's? ─▶ its queue
+//!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ Workload::learn
+//!     │                                    ─▶ what it causes: a queue here, or mail to another shard ─▶ due again
 //!     │ ◀── published: relaxed atomics ──┤
 //!     │ ◀── each second when it is over ─┤   (more sessions come from a thread that opens them aside)
 //!     ├─▶ see: ticks, and each second    │
-//!     │ ◀── ShardReport ─────────────────┘ at the end
-//!   merge ─▶ Driven
+//!     │ ◀── ShardReport ─────────────────┘ at the end of each phase; sessions stay open for the next
+//!   merge ─▶ a phase ─▶ combine ─▶ Driven
 //! ```
 //!
 //! # Files
 //!
 //! | file | is about |
 //! | --- | --- |
-//! | `plan.rs` | what the driver is asked, and what it answers |
-//! | `drive.rs`, `endpoint.rs` | threads and start; choice of the concrete types |
+//! | `plan.rs`, `script.rs` | what the driver is asked, and what it answers; whether a script can be driven at all |
+//! | `drive.rs`, `endpoint.rs` | threads, phases and their start; choice of the concrete types |
 //! | `watch.rs` | ticks, seconds as they become complete, and one result of all shards |
-//! | `shard.rs`, `agenda.rs` | the loop of one thread; whose turn it is |
+//! | `shard.rs`, `waiting.rs`, `agenda.rs` | the loop of one thread; what it waits for; whose turn it is |
+//! | `crew.rs` | one actor in a shard: its users, the work that others cause for it, its sessions |
 //! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
-//! | `users.rs` | from the plan's pacing to the clients of a shard |
-//! | `deferral.rs`, `pool.rs` | the bounded queue of deferred transactions, and the sessions that execute them |
-//! | `openings.rs`, `ending.rs` | sessions that are opened aside; what becomes of those who wait at the end |
+//! | `users.rs` | from a stream's pacing to the users of a shard |
+//! | `deferral.rs`, `pool.rs` | the bounded queue of what others hand over or cause, and the sessions that execute it |
+//! | `mail.rs` | what a transaction causes on another shard |
+//! | `openings.rs`, `ending.rs` | sessions that are opened aside; when a phase ends, and what becomes of those who wait then |
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from the seconds of shards to one series and one result; the driver about itself |
+//! | `combine.rs` | several phases, or several load generators, as one result |
 //! | `stall.rs` | how long the load engine itself stood still |
 //! | `ladder.rs` | how many clients to try next on the way to the peak |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
@@ -66,13 +70,16 @@
 mod agenda;
 mod arrivals;
 mod clock;
+pub mod combine;
 mod counts;
+mod crew;
 mod deferral;
 mod drive;
 mod ending;
 mod endpoint;
 mod errors;
 pub mod ladder;
+mod mail;
 mod merge;
 mod openings;
 mod pacing;
@@ -83,6 +90,7 @@ mod recorder;
 #[cfg(test)]
 mod rehearsal;
 mod retry;
+pub mod script;
 mod sessions;
 mod shard;
 mod signals;
@@ -91,6 +99,7 @@ mod task;
 mod testimony;
 mod users;
 mod virtual_time;
+mod waiting;
 mod watch;
 mod window;
 

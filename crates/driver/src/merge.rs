@@ -9,15 +9,17 @@ use crate::deferral::{self, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{DrivePlan, Driven, SecondDone, SecondSeen};
+use crate::plan::{Driven, Pacing, Part, Phase, SecondDone, SecondSeen};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::testimony::{ShardTime, Times, testify};
 use crate::window::Window;
 use record::intervals::{Interval, KindInterval, Span};
-use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Pacing, Queue, Stalls, Unended, Work};
+use record::script::{PhaseDone, PhaseEnd};
+use record::trial::{Deferred, DriverFacts, KindTotals, Losses, Metric, Queue, Stalls, Unended, Work};
 use std::collections::BTreeMap;
-use workloads::workload::{Kind, Tally, Workload};
+use workloads::effects::Tally;
+use workloads::workload::{Kind, Workload};
 
 const SECOND_MS: u64 = 1_000;
 
@@ -47,9 +49,12 @@ pub struct Gathering {
     closed: BTreeMap<u64, Vec<(u32, Second)>>,
     whole_run: Vec<KindTotals>,
     measured: Sums,
+    measured_ms: u64,
     /// One for each shard, over the measured window.
     time: Vec<ShardTime>,
     done: Vec<SecondDone>,
+    /// When the last transaction ended that was booked anywhere.
+    last_done: Nanos,
     queued_each_second: Vec<u64>,
     backlog: BacklogInWindow,
 }
@@ -97,8 +102,10 @@ impl Gathering {
                 lateness: Sum::default(),
                 latencies: vec![Default::default(); kinds],
             },
+            measured_ms: 0,
             time: vec![ShardTime::default(); shards],
             done: Vec::new(),
+            last_done: window.start,
             queued_each_second: Vec::new(),
             backlog: BacklogInWindow::default(),
         }
@@ -107,26 +114,47 @@ impl Gathering {
     /// Takes a second of one shard in; returns what is now complete. What ended after the window is not part of it.
     pub fn take(&mut self, shard: u32, second: Second) -> Option<SecondSeen> {
         add_totals(&mut self.whole_run, &second);
+        self.last_done = self.last_done.max(second.last_done);
         if second.index >= self.window.seconds() {
             return None;
         }
         self.closed.entry(second.index).or_default().push((shard, second));
-        let is_complete = self.closed.get(&self.next).is_some_and(|parts| parts.len() == self.shards);
+        // Where streams decide the end, it is not known yet how long the last second is.
+        let is_complete = self.closed.get(&self.next).is_some_and(|parts| {
+            parts.len() == self.shards && !(self.window.is_open && parts.iter().any(|(_, second)| second.is_last))
+        });
         let parts = is_complete.then(|| self.closed.remove(&self.next)).flatten()?;
         self.is_over |= parts.iter().any(|(_, second)| !second.whole);
         let index = self.next;
         self.next += 1;
-        if self.is_over { None } else { Some(self.absorb(index, &parts)) }
+        if self.is_over { None } else { Some(self.absorb(index, &parts, SECOND_MS)) }
     }
 
-    fn absorb(&mut self, index: u64, parts: &[(u32, Second)]) -> SecondSeen {
+    /// The streams are at their end, and no shard hands anything on any more: what is left, up to the last transaction. Shards
+    /// without work end a little earlier than others.
+    pub fn end_with_streams(&mut self) -> Vec<SecondSeen> {
+        let last = self.window.second_of(self.last_done);
+        let mut seen = Vec::new();
+        while self.next <= last && !self.is_over {
+            let index = self.next;
+            let parts = self.closed.remove(&index).unwrap_or_default();
+            let begins = self.window.second_start(index);
+            // A transaction that ended with the second's first millisecond takes that one.
+            let length_ms = if index == last { self.last_done.since(begins).as_millis().max(1) } else { SECOND_MS };
+            self.next += 1;
+            seen.push(self.absorb(index, &parts, length_ms));
+        }
+        seen
+    }
+
+    fn absorb(&mut self, index: u64, parts: &[(u32, Second)], length_ms: u64) -> SecondSeen {
         let mut totals = named(self.names.kinds);
         for (_, second) in parts {
             add_totals(&mut totals, second);
         }
         let interval = Interval {
-            start_ms: index * SECOND_MS,
-            length_ms: SECOND_MS,
+            start_ms: self.window.offset_ms() + index * SECOND_MS,
+            length_ms,
             measured: self.window.is_measured(index),
             kinds: kind_intervals(parts),
         };
@@ -135,6 +163,7 @@ impl Gathering {
         let (waiting, queued) =
             deferred.fold((0, 0), |(waiting, queued), backlog| (waiting + backlog.waiting, queued + backlog.queued));
         if interval.measured {
+            self.measured_ms += length_ms;
             self.measured.add(parts, &interval);
             for (shard, second) in parts {
                 if let Some(time) = self.time.get_mut(*shard as usize) {
@@ -150,10 +179,12 @@ impl Gathering {
         SecondSeen { interval, totals }
     }
 
-    /// Everything as one result. What a thread that only watched saw of stalls is said of the whole driver.
-    pub fn conclude(self, plan: &DrivePlan, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
+    /// A phase as one result. What a thread that only watched saw of stalls is said of the whole driver.
+    pub fn conclude(self, part: Part, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
         let window = &self.window;
-        let measured_s = self.done.len() as u64;
+        let measured = Nanos::from_millis(self.measured_ms);
+        let is_whole = self.done.len() as u64 >= window.measure_s;
+        let ended = ended(&shards, is_whole);
         let in_process = shards.iter().any(|shard| shard.in_process);
         let unended = unended_latencies(&shards);
         let latencies = self.measured.latencies(&unended);
@@ -164,28 +195,37 @@ impl Gathering {
             lateness: self.measured.lateness.counts(),
         };
         let stalls = shards.iter().map(|shard| shard.stalls).fold(stalls, longer);
-        let length = Nanos::from_seconds(measured_s);
-        let testimony = testify(&times, &self.time, self.measured.work.statements, length, in_process);
+        let testimony = testify(&times, &self.time, self.measured.work.statements, measured, in_process);
+        let pacings = || phase.streams.iter().map(|stream| part.of_pacing(stream.pacing));
         let facts = DriverFacts {
             placement: String::new(),
             warmup_ms: window.warmup_s * SECOND_MS,
             window_start_ns: Some(window.measured_start().0),
-            measured_ms: measured_s * SECOND_MS,
-            clients: plan.pacing.clients(),
-            pacing: Some(plan.pacing),
+            measured_ms: self.measured_ms,
+            clients: pacings().map(Pacing::clients).sum(),
+            pacing: pacings().next(),
             sessions: shards.iter().map(|shard| shard.sessions).sum(),
             shards: u32::try_from(shards.len()).unwrap_or(u32::MAX),
             metric: counted_kinds(self.names.kinds),
             tally: self.names.counters.iter().map(|name| (*name).to_owned()).zip(self.measured.tally.0).collect(),
             work: self.measured.work,
-            paused_ms: Some(paused_ms(plan.pacing, self.measured.paused)),
+            paused_ms: Some(self.measured.paused.as_millis()),
             testimony: record::trial::Testimony { stalls, ..testimony },
-            queue: queue(plan.pacing, &shards, self.measured.came, self.measured.turned_away, self.queued_each_second),
+            queue: queue(pacings(), &shards, self.measured.came, self.measured.turned_away, self.queued_each_second),
+            phases: vec![PhaseDone {
+                name: phase.name.clone(),
+                start_ms: window.offset_ms(),
+                warmup_ms: window.warmup_s * SECOND_MS,
+                measured_ms: self.measured_ms,
+                ended,
+                streams: phase.streams.clone(),
+                kinds: self.measured.kinds.clone(),
+            }],
             kinds: self.measured.kinds,
             whole_run: self.whole_run,
             deferred: deferred(&shards, &self.backlog),
             losses: losses(&shards),
-            unended: given_up(&shards, measured_s),
+            unended: given_up(&shards, measured),
             in_process,
             on_one_cpu_each: shards.iter().all(|shard| shard.on_one_cpu),
             ..DriverFacts::default()
@@ -197,7 +237,7 @@ impl Gathering {
             latencies,
             seconds: self.done,
             log: deferral::render(&kind_names, &lines),
-            stopped: measured_s < window.measure_s,
+            stopped: ended == PhaseEnd::Stopped,
             broke_off: None,
         }
     }
@@ -239,7 +279,10 @@ impl Sums {
 }
 
 fn named(kinds: &[Kind]) -> Vec<KindTotals> {
-    kinds.iter().map(|kind| KindTotals { kind: kind.name.to_owned(), ..KindTotals::default() }).collect()
+    kinds
+        .iter()
+        .map(|kind| KindTotals { kind: kind.name.to_owned(), step: kind.step, ..KindTotals::default() })
+        .collect()
 }
 
 fn add_totals(totals: &mut [KindTotals], second: &Second) {
@@ -253,7 +296,7 @@ fn add_totals(totals: &mut [KindTotals], second: &Second) {
 
 fn done(kinds: &[Kind], totals: &[KindTotals]) -> SecondDone {
     let counted = totals.iter().zip(kinds).filter(|(_, kind)| kind.counted).map(|(total, _)| total.finished()).sum();
-    let ended = totals.iter().map(|total| total.finished() + total.failed).sum();
+    let ended = totals.iter().filter(|total| !total.step).map(|total| total.finished() + total.failed).sum();
     SecondDone { counted, ended }
 }
 
@@ -267,9 +310,18 @@ fn counted_kinds(kinds: &[Kind]) -> Metric {
     Metric { counted, ..Metric::default() }
 }
 
-/// Whole milliseconds that clients spent between transactions. Arrivals are nobody's decision, so nobody pauses.
-fn paused_ms(pacing: Pacing, paused: Nanos) -> u64 {
-    if let Pacing::Arrivals { .. } = pacing { 0 } else { paused.as_millis() }
+/// Why the phase ended: because of whatever ended it anywhere before its time.
+fn ended(shards: &[ShardReport], is_whole: bool) -> PhaseEnd {
+    let all = |end| shards.iter().all(|shard| shard.ended == end);
+    if all(PhaseEnd::Streams) {
+        PhaseEnd::Streams
+    } else if shards.iter().any(|shard| shard.ended == PhaseEnd::Limit) {
+        PhaseEnd::Limit
+    } else if is_whole {
+        PhaseEnd::Time
+    } else {
+        PhaseEnd::Stopped
+    }
 }
 
 /// The same second of all shards, as one.
@@ -296,13 +348,20 @@ fn unended_latencies(shards: &[ShardReport]) -> Vec<SparseCounts> {
 }
 
 /// Who waited for a session; with a session for each client nobody does.
-fn queue(pacing: Pacing, shards: &[ShardReport], came: u64, turned_away: u64, each_second: Vec<u64>) -> Option<Queue> {
-    let limit = match pacing {
-        Pacing::Clients { .. } => return None,
+fn queue(
+    pacings: impl Iterator<Item = Pacing>,
+    shards: &[ShardReport],
+    came: u64,
+    turned_away: u64,
+    each_second: Vec<u64>,
+) -> Option<Queue> {
+    let limit = pacings.map(|pacing| match pacing {
+        Pacing::Clients { .. } => 0,
         Pacing::Terminals { terminals, .. } => u64::from(terminals),
         Pacing::Arrivals { .. } => ARRIVALS_WAITING_MAX as u64,
-    };
-    Some(Queue {
+    });
+    let limit: u64 = limit.sum();
+    (limit > 0).then(|| Queue {
         came,
         turned_away,
         waiting_at_end: shards.iter().map(|shard| shard.queue.waiting).sum(),
@@ -335,14 +394,14 @@ fn losses(shards: &[ShardReport]) -> Losses {
     })
 }
 
-fn given_up(shards: &[ShardReport], measured_s: u64) -> Unended {
+fn given_up(shards: &[ShardReport], measured: Nanos) -> Unended {
     let all = shards.iter().map(|shard| shard.given_up).fold(GivenUp::default(), |all, own| GivenUp {
         transactions: all.transactions + own.transactions,
         oldest: all.oldest.max(own.oldest),
         in_window: all.in_window + own.in_window,
     });
     let sessions: u32 = shards.iter().map(|shard| shard.sessions).sum();
-    let there_was = Nanos::from_seconds(measured_s * u64::from(sessions));
+    let there_was = Nanos(measured.0.saturating_mul(u64::from(sessions)));
     let window_share = if there_was == Nanos::ZERO { 0.0 } else { all.in_window.0 as f64 / there_was.0 as f64 };
     Unended { transactions: all.transactions, oldest_ms: all.oldest.as_millis(), window_share }
 }

@@ -36,8 +36,22 @@ pub struct QueueCounts {
     pub longest: u64,
 }
 
+impl QueueCounts {
+    /// With those of another actor, who has a queue of its own.
+    pub fn add(&mut self, other: Self) {
+        self.came += other.came;
+        self.turned_away += other.turned_away;
+        self.waiting += other.waiting;
+        self.longest += other.longest;
+    }
+}
+
 pub struct Clients<C> {
     states: Vec<C>,
+    /// How many transactions each still has to do, where that is limited.
+    left: Option<Vec<u32>>,
+    /// Who has done everything.
+    ended: usize,
     coming: Coming,
     waiting: VecDeque<(Nanos, ClientIndex)>,
     capacity: usize,
@@ -61,9 +75,37 @@ impl<C> Clients<C> {
         Self::new(states, Coming::Arriving { plan, next }, capacity)
     }
 
+    /// Users who never come by themselves: others cause their work.
+    pub fn called(states: Vec<C>) -> Self {
+        Self::new(states, Coming::Pausing(BinaryHeap::new()), 0)
+    }
+
     fn new(states: Vec<C>, coming: Coming, capacity: usize) -> Self {
         let waiting = VecDeque::with_capacity(capacity);
-        Self { states, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
+        Self { states, left: None, ended: 0, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
+    }
+
+    /// Each has done everything after so many transactions.
+    #[must_use]
+    pub fn limited_to(self, transactions: Option<u32>) -> Self {
+        Self { left: transactions.map(|count| vec![count; self.states.len()]), ..self }
+    }
+
+    /// One transaction of the client has ended; whether that was its last.
+    fn was_last(&mut self, index: ClientIndex) -> bool {
+        let Some(left) = self.left.as_mut().and_then(|left| left.get_mut(index as usize)) else { return false };
+        *left = left.saturating_sub(1);
+        *left == 0
+    }
+
+    /// The client has nothing more to do.
+    pub fn end_one(&mut self) {
+        self.ended += 1;
+    }
+
+    /// Whether all have done everything.
+    pub fn have_ended(&self) -> bool {
+        self.ended >= self.states.len()
     }
 
     /// Lets everyone into the queue whose moment has come; returns how many. `turn_away` gets those for whom there is no
@@ -103,17 +145,24 @@ impl<C> Clients<C> {
         Some((due, index, state))
     }
 
-    /// How many there are, waiting or not.
-    pub fn len(&self) -> usize {
-        self.states.len()
-    }
-
     pub fn state(&self, index: ClientIndex) -> Option<&C> {
         self.states.get(index as usize)
     }
 
-    /// The client is done and has its next transaction at `due`. Arrivals are not their users' decision.
+    pub fn state_mut(&mut self, index: ClientIndex) -> Option<&mut C> {
+        self.states.get_mut(index as usize)
+    }
+
+    /// The client is done and has its next transaction at `due`, unless this was its last. Arrivals are not their users'
+    /// decision.
     pub fn due_again(&mut self, index: ClientIndex, due: Nanos, now: Nanos) {
+        if let Coming::Arriving { .. } = self.coming {
+            return;
+        }
+        if self.was_last(index) {
+            self.end_one();
+            return;
+        }
         let Coming::Pausing(heap) = &mut self.coming else { return };
         if due > now {
             heap.push(Reverse((due, index)));
@@ -180,6 +229,7 @@ mod tests {
     use super::*;
     use crate::arrivals::Share;
     use record::trial::Process;
+    use workloads::random::Stream;
 
     fn nobody<C>(_: &mut C) {}
 
@@ -210,7 +260,7 @@ mod tests {
     #[test]
     fn who_finds_the_queue_full_is_turned_away_and_counted() {
         let share = Share { shard: 0, of: 1 };
-        let plan = Arrivals::new(1, 1_000.0, Process::Uniform, Nanos(0), share);
+        let plan = Arrivals::new(Stream::new(1, "arrivals", [0, 0]), 1_000.0, Process::Uniform, Nanos(0), share);
         let mut clients = Clients::arriving(vec![0_u32; 10_000], plan, 4);
         let mut away = 0;
         assert_eq!(clients.admit(Nanos::from_millis(10), |_| away += 1), 4);
@@ -221,6 +271,21 @@ mod tests {
         clients.due_again(index, Nanos(0), Nanos(0));
         assert_eq!(clients.counts().waiting, 3, "who arrives does not come back by himself");
         assert_eq!(clients.next_coming(), Some(Nanos::from_millis(11)));
+    }
+
+    #[test]
+    fn who_has_done_everything_does_not_come_again() {
+        let mut clients = Clients::pausing(vec!["a", "b"], std::iter::repeat(Nanos(0))).limited_to(Some(2));
+        for round in 1..=2 {
+            clients.admit(Nanos(0), nobody);
+            for _ in 0..2 {
+                let index = clients.take().unwrap().1;
+                clients.due_again(index, Nanos(0), Nanos(0));
+            }
+            assert_eq!(clients.have_ended(), round == 2);
+        }
+        assert_eq!(clients.next_coming(), None);
+        assert!(clients.take().is_none());
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! What the driver is asked to do, and what it says afterwards.
 
+use crate::arrivals::Share;
+use crate::script::ScriptError;
 use record::intervals::{Interval, KindInterval, Span};
+pub use record::script::{Phase, Stream, Until};
 use record::trial::{DriverFacts, KindTotals};
 pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
@@ -10,11 +13,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 /// Who works, how long, and what is random about it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrivePlan {
-    pub pacing: Pacing,
+    /// One after another; at least one.
+    pub phases: Vec<Phase>,
     /// Threads; 0 means one for each CPU the driver may use, at most one for each session of clients.
     pub shards: u32,
-    pub warmup_ms: u64,
-    pub measure_ms: u64,
     pub seed: u64,
     /// How often a transaction that the database gave up is tried again with the same inputs.
     pub retries: u32,
@@ -23,6 +25,58 @@ pub struct DrivePlan {
     pub together: Option<Together>,
     /// How long a lost session is tried again before the database counts as gone.
     pub away_limit_ms: u64,
+    /// How long what is under way at the end of a phase may take to end.
+    pub drain_limit_ms: u64,
+    /// If several load generators drive one database, which part of the users is this one's.
+    #[serde(default)]
+    pub part: Part,
+    /// Whether what users were told is handed on, for who holds it against the data.
+    #[serde(default)]
+    pub receipts: bool,
+}
+
+/// What a user was told once a transaction had been acknowledged: numbers in the workload's order for the kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Receipt {
+    pub kind: u16,
+    /// When the acknowledgement had come, by the driver's clock.
+    pub done_ns: u64,
+    pub numbers: Vec<i64>,
+}
+
+/// One of several load generators. Users are numbered over all of them, and each drives every `of`-th, so that together they
+/// do what one would do alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Part {
+    /// From 0.
+    pub number: u32,
+    pub of: u32,
+}
+
+impl Part {
+    /// What the part has of a pacing.
+    pub fn of_pacing(self, pacing: Pacing) -> Pacing {
+        let own = |count: u32| u32::try_from(self.share().of_all(count).len()).unwrap_or(u32::MAX);
+        match pacing {
+            Pacing::Clients { clients } => Pacing::Clients { clients: own(clients) },
+            Pacing::Terminals { terminals, sessions } => {
+                Pacing::Terminals { terminals: own(terminals), sessions: own(sessions) }
+            }
+            Pacing::Arrivals { per_second, process, sessions } => {
+                Pacing::Arrivals { per_second: per_second / f64::from(self.of), process, sessions: own(sessions) }
+            }
+        }
+    }
+
+    fn share(self) -> Share {
+        Share { shard: self.number, of: self.of }
+    }
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Self { number: 0, of: 1 }
+    }
 }
 
 /// Driving that starts at the moment that [`Control`] is told once all sessions are open.
@@ -32,15 +86,61 @@ pub struct Together {
     pub tail_s: u64,
 }
 
-const MILLIS_PER_SECOND: u64 = 1_000;
+/// How long a lost session is tried again unless the plan says otherwise.
+const AWAY_LIMIT_MS: u64 = 3_000;
+/// Enough for any transaction of a user who waits for its answer.
+const DRAIN_LIMIT_MS: u64 = 10_000;
 
 impl DrivePlan {
-    /// The measured window from the start of driving on, in whole seconds: spans that are not are rounded up, and at
-    /// least one second is measured.
+    /// Phases with the usual limits, a thread for each CPU, and no second tries.
+    pub fn of(phases: Vec<Phase>, seed: u64) -> Self {
+        Self {
+            phases,
+            shards: 0,
+            seed,
+            retries: 0,
+            together: None,
+            away_limit_ms: AWAY_LIMIT_MS,
+            drain_limit_ms: DRAIN_LIMIT_MS,
+            part: Part::default(),
+            receipts: false,
+        }
+    }
+
+    /// One phase of a workload's first actor.
+    pub fn timed(pacing: Pacing, warmup_ms: u64, measure_ms: u64, seed: u64) -> Self {
+        Self::of(vec![Phase::timed(pacing, warmup_ms, measure_ms)], seed)
+    }
+
+    /// The measured window of the first phase from the start of driving on, in whole seconds; up to its limit, if its streams
+    /// end it.
     pub fn window_ms(&self) -> Range<u64> {
-        let whole = |span_ms: u64| span_ms.div_ceil(MILLIS_PER_SECOND) * MILLIS_PER_SECOND;
-        let start = whole(self.warmup_ms);
-        start..start + whole(self.measure_ms).max(MILLIS_PER_SECOND)
+        self.phases.first().map_or(0..0, |phase| {
+            let Shape { warmup_s, measure_s, .. } = Shape::of(phase);
+            warmup_s * MILLIS_PER_SECOND..(warmup_s + measure_s) * MILLIS_PER_SECOND
+        })
+    }
+}
+
+const MILLIS_PER_SECOND: u64 = 1_000;
+
+/// Lengths of a phase in whole seconds: spans that are not are rounded up, and at least one second is measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub warmup_s: u64,
+    pub measure_s: u64,
+    /// Its streams may end it before that.
+    pub is_open: bool,
+}
+
+impl Shape {
+    pub fn of(phase: &Phase) -> Self {
+        let whole = |span_ms: u64| span_ms.div_ceil(MILLIS_PER_SECOND);
+        let (longest_ms, is_open) = match phase.until {
+            Until::Time { measure_ms } => (measure_ms, false),
+            Until::StreamsEnd { limit_ms } => (limit_ms, true),
+        };
+        Self { warmup_s: whole(phase.warmup_ms), measure_s: whole(longest_ms).max(1), is_open }
     }
 }
 
@@ -58,12 +158,14 @@ pub struct Tick {
 /// What is told while driving goes on, on the thread that called the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// All sessions are open: what is driven together with others waits for its start now.
+    /// All sessions are open, or the phase before is over: what is driven together with others waits for its start now.
     Ready,
     /// At the end of each second.
     Tick(Tick),
     /// All about one second, once every shard has closed it: a little later than its tick. It is not kept here.
     Second(SecondSeen),
+    /// What users were told in a second of one shard, if the plan asks for that.
+    Receipts(Vec<Receipt>),
 }
 
 /// One second over all shards.
@@ -77,7 +179,7 @@ pub struct SecondSeen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Driven {
     pub facts: DriverFacts,
-    /// Latencies of the whole measured window, by the workload's kinds. What had not ended in the window stands by itself.
+    /// Latencies of everything that was measured, by the workload's kinds. What had not ended in the window stands by itself.
     pub latencies: Vec<KindInterval>,
     /// What was done in each measured second.
     pub seconds: Vec<SecondDone>,
@@ -107,8 +209,8 @@ pub struct SecondDone {
 
 #[derive(Debug, thiserror::Error)]
 pub enum DriveError {
-    #[error("nothing would be driven: {0} in the plan must be above zero")]
-    Nothing(&'static str),
+    #[error(transparent)]
+    Script(#[from] ScriptError),
     #[error("session {index} of {of} could not be opened: {source}")]
     Connect { index: u32, of: u32, source: engines::session::SessionError },
     /// Sessions were lost and could not be opened again: the server is gone.
@@ -147,12 +249,8 @@ impl Control {
         self.start_ns.store(at_ns.max(1), Ordering::Relaxed);
     }
 
-    /// What was told for one driving is not for the next.
-    pub fn forget_start(&self) {
-        self.start_ns.store(0, Ordering::Relaxed);
-    }
-
-    pub fn start_ns(&self) -> Option<u64> {
-        Some(self.start_ns.load(Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
+    /// The start that was told, once: it is not for what is driven next.
+    pub fn take_start(&self) -> Option<u64> {
+        Some(self.start_ns.swap(0, Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
     }
 }

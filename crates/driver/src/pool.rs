@@ -1,22 +1,14 @@
-//! The background sessions of a shard: a pool that grows while what was deferred is overdue.
+//! The background sessions of a shard: each actor whose work others cause has a pool that grows while work is overdue.
 
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
+use crate::crew::Pool;
 use crate::deferral::OVERDUE_AFTER;
 use crate::reactor::Reactor;
 use crate::sessions::watch;
 use crate::shard::{Shard, Task};
 use engines::session::Connect;
 use workloads::workload::Workload;
-
-/// The shard's background sessions.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Pool {
-    pub at_start: u32,
-    pub now: u32,
-    /// No more than there are sessions for clients.
-    pub most: u32,
-}
 
 impl<W, C, K, R> Shard<'_, W, C, K, R>
 where
@@ -35,15 +27,21 @@ where
                 Err(refusal) => {
                     // The database takes no more sessions, so the pool stays as it is.
                     self.note_error(&refusal);
-                    self.pool.set(Pool { most: self.pool.get().now, ..self.pool.get() });
+                    for crew in &self.crews {
+                        crew.pool.set(Pool { most: crew.pool.get().now, ..crew.pool.get() });
+                    }
                     continue;
                 }
+            };
+            let Some((actor, pool)) = self.most_overdue.get().and_then(|actor| Some((actor, &self.crew(actor)?.pool)))
+            else {
+                continue;
             };
             let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
             match watch(self.reactor, &session, token) {
                 Ok(_) if !self.is_closing() => {
-                    self.pool.set(Pool { now: self.pool.get().now + 1, ..self.pool.get() });
-                    self.put_to_work(tasks, Role::Deferred, session);
+                    pool.set(Pool { now: pool.get().now + 1, ..pool.get() });
+                    self.put_to_work(tasks, token, Role::Of(actor), session);
                 }
                 Ok(_) => {}
                 Err(error) => self.fail(error),
@@ -52,14 +50,19 @@ where
         tasks.len() - before
     }
 
-    /// Has one more background session opened while the oldest deferred transaction waits for too long.
+    /// Has one more background session opened while the oldest of what others caused waits for too long.
     pub fn grow_if_overdue(&self, now: Nanos) {
-        let Pool { now: sessions, most, .. } = self.pool.get();
-        if sessions >= most || self.openings.is_under_way() || self.is_closing() {
+        if self.openings.is_under_way() || self.is_closing() {
             return;
         }
-        let oldest = self.deferral.borrow().next_due();
-        if oldest.is_some_and(|due| now.since(due) > OVERDUE_AFTER) {
+        let overdue = (0_u16..).zip(&self.crews).filter_map(|(actor, crew)| {
+            let Pool { now: sessions, most, .. } = crew.pool.get();
+            // A pool without a session is none: its work is done by the one session that does everything.
+            let due = if (1..most).contains(&sessions) { crew.deferral.borrow().next_due() } else { None };
+            due.filter(|due| now.since(*due) > OVERDUE_AFTER).map(|due| (due, actor))
+        });
+        if let Some((_, actor)) = overdue.min() {
+            self.most_overdue.set(Some(actor));
             self.openings.ask_for_more();
         }
     }

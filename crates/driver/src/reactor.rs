@@ -17,6 +17,9 @@ use std::io;
 /// How many events one wait takes; the rest stays in the kernel until the next.
 const EVENTS_PER_WAIT: usize = 256;
 
+/// No session has this token.
+const NO_SESSION: u32 = u32::MAX;
+
 pub trait Reactor<S> {
     /// From now on the session's answers are waited for. Says whether there is anything to wait for: a session in
     /// process never keeps anybody waiting.
@@ -42,7 +45,12 @@ impl Epoll {
         Ok(())
     }
 
-    fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
+    /// A descriptor that wakes the shard and belongs to no session.
+    pub fn watch_bell(&self, bell: BorrowedFd<'_>) -> io::Result<()> {
+        self.register(bell, NO_SESSION)
+    }
+
+    pub(crate) fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {
         let mut events = self.events.borrow_mut();
         events.clear();
         match epoll::wait(&self.set, spare_capacity(&mut events), Some(&timespec(at_most))) {

@@ -10,10 +10,12 @@
 use crate::clock::Nanos;
 use crate::counts::{Latencies, SparseCounts};
 use crate::pacing::QueueCounts;
+use crate::plan::Receipt;
 use crate::window::Window;
 use engines::session::SessionWork;
 use record::trial::Work;
-use workloads::workload::{Ending, Tally};
+use workloads::effects::{Effects, Step, Tally};
+use workloads::workload::Ending;
 
 /// What was done in one second for one kind of transaction. The histograms hold what ended well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -30,11 +32,17 @@ pub struct KindSecond {
 pub struct Second {
     /// Counted from the start; warm-up comes first.
     pub index: u64,
-    /// Whether the shard drove through all of it.
+    /// Whether the shard drove through all of it, or until its streams were at their end.
     pub whole: bool,
+    /// The shard's last: nothing of it comes after this.
+    pub is_last: bool,
     pub kinds: Vec<KindSecond>,
     pub tally: Tally,
     pub work: Work,
+    /// When the last transaction that was booked in it ended; zero if there was none.
+    pub last_done: Nanos,
+    /// What users were told, if anybody keeps that.
+    pub receipts: Vec<Receipt>,
     /// How long what was due waited until a session was free.
     pub session_wait: SparseCounts,
     /// How long what was due and had a session waited for the driver.
@@ -64,9 +72,12 @@ impl Second {
         Self {
             index,
             whole: true,
+            is_last: false,
             kinds: vec![KindSecond::default(); kinds],
             tally: Tally::new(counters),
             work: Work::default(),
+            last_done: Nanos::ZERO,
+            receipts: Vec::new(),
             session_wait: SparseCounts::new(),
             lateness: SparseCounts::new(),
             cpu: Nanos::ZERO,
@@ -118,12 +129,13 @@ pub struct Recorder {
     session_wait: Latencies,
     lateness: Latencies,
     meters: Meters,
+    keeps_receipts: bool,
     /// Of each kind; made when there is something to book, which is after the window.
     unended: Vec<Option<Latencies>>,
 }
 
 impl Recorder {
-    pub fn new(window: Window, kinds: usize, counters: usize, meters: Meters) -> Self {
+    pub fn new(window: Window, kinds: usize, counters: usize, keeps_receipts: bool, meters: Meters) -> Self {
         let latencies = || (0..kinds).map(|_| Latencies::new()).collect();
         Self {
             second_end: window.second_start(1),
@@ -134,6 +146,7 @@ impl Recorder {
             session_wait: Latencies::new(),
             lateness: Latencies::new(),
             meters,
+            keeps_receipts,
             unended: (0..kinds).map(|_| None).collect(),
         }
     }
@@ -153,7 +166,8 @@ impl Recorder {
     }
 
     /// Books a finished transaction; the caller has closed the seconds before it.
-    pub fn book(&mut self, life: &Life, tally: &Tally) {
+    pub fn book<I>(&mut self, life: &Life, effects: &Effects<'_, I>) {
+        self.current.last_done = self.current.last_done.max(life.done);
         let Some(kind) = self.current.kinds.get_mut(usize::from(life.kind)) else { return };
         kind.retries += u64::from(life.retries);
         self.current.work.statements += life.work.statements;
@@ -172,12 +186,29 @@ impl Recorder {
             }
         }
         self.current.work.transactions += 1;
-        self.current.tally.absorb(tally);
+        self.current.tally.absorb(&effects.tally);
+        for step in effects.steps() {
+            self.book_step(step);
+        }
+        if self.keeps_receipts && !effects.receipt().is_empty() {
+            let (kind, done_ns) = (life.kind, life.done.0);
+            self.current.receipts.push(Receipt { kind, done_ns, numbers: effects.receipt().to_vec() });
+        }
         self.response[usize::from(life.kind)].record(life.done.since(life.due));
         self.service[usize::from(life.kind)].record(life.done.since(life.sent));
         if life.done >= self.window.measured_end() {
             self.book_unended(life.kind, life.due, life.done);
         }
+    }
+
+    /// A step has no life of its own: it is done when its transaction is, and nobody waited for it before it began.
+    fn book_step(&mut self, step: &Step) {
+        let index = usize::from(step.kind);
+        let Some(kind) = self.current.kinds.get_mut(index) else { return };
+        kind.committed += 1;
+        let took = Nanos(step.ended_ns).since(Nanos(step.began_ns));
+        self.response[index].record(took);
+        self.service[index].record(took);
     }
 
     /// Books what was due in the measured window and had not ended with it, with its time until now: when it ended after
@@ -200,7 +231,7 @@ impl Recorder {
     /// The last second as far as it went, and what had not ended with the window, of each kind.
     pub fn finish(mut self, meters: Meters) -> (Second, Vec<SparseCounts>) {
         let after = self.current.index + 1;
-        let last = self.close_current(meters, after);
+        let last = Second { is_last: true, ..self.close_current(meters, after) };
         let unended = self.unended.into_iter().map(|kind| kind.map(|mut kind| kind.take()).unwrap_or_default());
         (last, unended.collect())
     }
@@ -244,7 +275,7 @@ mod tests {
     use super::*;
     use crate::counts::total;
 
-    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2, tail_s: 0 };
+    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2, ..Window::AT_ZERO };
 
     fn life(kind: u16, done_ms: u64, ending: Option<Ending>) -> Life {
         Life {
@@ -266,7 +297,7 @@ mod tests {
     }
 
     fn recorder() -> Recorder {
-        Recorder::new(WINDOW, 2, 1, Meters::default())
+        Recorder::new(WINDOW, 2, 1, false, Meters::default())
     }
 
     /// The seconds that closed on the way.
@@ -274,7 +305,9 @@ mod tests {
         let mut closed = Vec::new();
         for life in lives {
             closed.extend(recorder.close_second(life.done, Meters::default()));
-            recorder.book(life, &Tally(vec![10]));
+            let mut effects = Effects::<()>::new(1, &|| 0);
+            effects.tally.add(0, 10);
+            recorder.book(life, &effects);
         }
         closed
     }

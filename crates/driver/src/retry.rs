@@ -4,7 +4,8 @@ use crate::clock::{Clock, Nanos};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
 use engines::session::{Connect, Session, SessionError};
-use workloads::workload::{Ending, Tally, Workload};
+use workloads::effects::Effects;
+use workloads::workload::{Ending, Workload};
 
 /// Mean pause before the first retry; it doubles with each further one. Long enough for the winner of a conflict to
 /// commit, short beside any response time that a user would notice.
@@ -40,13 +41,13 @@ fn scattered(token: u32, now: Nanos) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Runs the transaction; afterwards `tally` holds what the last attempt did.
+/// Runs the transaction; afterwards `effects` are those of the last attempt.
 pub async fn attempt<W, C, K, R>(
     shard: &Shard<'_, W, C, K, R>,
     token: u32,
     session: &mut C::Session,
     input: &W::Input,
-    tally: &mut Tally,
+    effects: &mut Effects<'_, W::Input>,
 ) -> Attempts
 where
     W: Workload,
@@ -56,9 +57,12 @@ where
 {
     let mut retries = 0;
     loop {
-        tally.clear();
-        let error = match shard.workload.run(session, input, tally).await {
-            Ok(ending) => return Attempts { outcome: Outcome::Ended(ending), retries },
+        effects.clear();
+        let error = match shard.workload.run(session, input, effects).await {
+            Ok(ending) => {
+                effects.end_step();
+                return Attempts { outcome: Outcome::Ended(ending), retries };
+            }
             Err(error) => error,
         };
         shard.note_error(&error);

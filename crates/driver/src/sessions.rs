@@ -4,7 +4,7 @@ use crate::agenda::Role;
 use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::CLIENTS_FOR_ONE;
-use crate::plan::{DriveError, Pacing};
+use crate::plan::{DriveError, DrivePlan};
 use crate::reactor::Reactor;
 use crate::shard::Shard;
 use engines::session::Connect;
@@ -15,6 +15,7 @@ const FIRST_PAUSE: Nanos = Nanos::from_millis(20);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(500);
 
 /// The sessions of one shard; a session's place in the list is its token.
+#[derive(Debug)]
 pub struct Opened<S> {
     pub sessions: Vec<(Role, S)>,
     pub in_process: bool,
@@ -27,22 +28,35 @@ pub struct Roster {
 }
 
 impl Roster {
-    /// Those for the shard's clients, and some in the background if there is ever work for them: in proportion to the
-    /// clients, so that more shards do not mean more of them.
-    pub fn of(workload: &impl Workload, share: Share, pacing: Pacing) -> Self {
-        let for_clients = pacing.sessions();
+    /// Those for the shard's part of all streams, in each phase at most so many at a time, and some in the background for
+    /// each actor that reacts: in proportion to the others, so that more shards do not mean more of them.
+    pub fn of(workload: &impl Workload, share: Share, plan: &DrivePlan) -> Self {
+        let actors = || (0_u16..).zip(workload.actors());
+        let wanted = |actor: u16| {
+            let streams = plan.phases.iter().flat_map(|phase| &phase.streams);
+            streams.filter(|stream| stream.actor == actor).map(|stream| stream.pacing.sessions()).max().unwrap_or(0)
+        };
+        let paced: Vec<(u16, u32)> =
+            actors().filter(|(_, actor)| !actor.reacts).map(|(index, _)| (index, wanted(index))).collect();
+        let reacting: Vec<u16> = actors().filter(|(_, actor)| actor.reacts).map(|(index, _)| index).collect();
         let background_of = |shard| {
-            let clients = Share { shard, ..share }.of_all(for_clients).len();
-            if workload.defers() { clients.div_ceil(CLIENTS_FOR_ONE) } else { 0 }
+            let share = Share { shard, ..share };
+            let clients: usize = paced.iter().map(|(_, sessions)| share.of_all(*sessions).len()).sum();
+            clients.div_ceil(CLIENTS_FOR_ONE)
         };
-        let background = |shards: Range<u32>| {
-            let sessions: usize = shards.map(background_of).sum();
-            u32::try_from(sessions).unwrap_or(u32::MAX)
-        };
-        let (first, end) = (for_clients + background(0..share.shard), for_clients + background(0..share.shard + 1));
-        let for_clients_here = share.of_all(for_clients).into_iter().map(|index| (Role::Clients, index));
-        let sessions = for_clients_here.chain((first..end).map(|index| (Role::Deferred, index))).collect();
-        Self { sessions, of: for_clients + background(0..share.of) }
+        let background =
+            |shards: Range<u32>| u32::try_from(shards.map(background_of).sum::<usize>()).unwrap_or(u32::MAX);
+        let (mut sessions, mut of) = (Vec::new(), 0);
+        for (actor, count) in &paced {
+            sessions.extend(share.of_all(*count).into_iter().map(|index| (Role::Of(*actor), of + index)));
+            of += count;
+        }
+        for actor in reacting {
+            let (first, end) = (background(0..share.shard), background(0..share.shard + 1));
+            sessions.extend((first..end).map(|index| (Role::Of(actor), of + index)));
+            of += background(0..share.of);
+        }
+        Self { sessions, of }
     }
 }
 
@@ -62,7 +76,7 @@ pub fn open<C: Connect>(
         }
         let session = connect.connect().map_err(|source| DriveError::Connect { index, of, source })?;
         if !watch(reactor, &session, token)? {
-            return Ok(Opened { sessions: vec![(Role::Both, session)], in_process: true });
+            return Ok(Opened { sessions: vec![(Role::All, session)], in_process: true });
         }
         sessions.push((role, session));
     }

@@ -4,61 +4,72 @@ use crate::agenda::{Agenda, Role};
 use crate::arrivals::Share;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
-use crate::deferral::{Deferral, LOG_LINES_MAX, QUEUE_CAPACITY, ResultLines};
+use crate::crew::Crew;
+use crate::deferral::{LOG_LINES_MAX, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
+use crate::mail::Mail;
 use crate::openings::Openings;
-use crate::pacing::{Clients, QueueCounts, Vacancy};
-use crate::plan::{DriveError, DrivePlan, Pacing};
-use crate::pool::Pool;
+use crate::pacing::QueueCounts;
+use crate::plan::{DriveError, DrivePlan, Phase};
 use crate::reactor::Reactor;
 use crate::recorder::{Life, Meters, Recorder, Second};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
 use crate::stall::StallWatch;
 use crate::task;
-use crate::users::{Style, clients_of_shard};
+use crate::waiting::LONGEST_WAIT;
 use crate::window::Window;
 use engines::session::{Connect, Opener, SessionError};
+use record::script::PhaseEnd;
 use record::trial::{Deferred, Losses, Stalls};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
-use workloads::workload::{Ending, Kind, Tally, Workload};
+use workloads::effects::Effects;
+use workloads::workload::{Ending, Kind, User, Workload};
 
-/// How long sessions may finish what they are in, and background sessions what was deferred, after the end.
-const DRAIN_LIMIT: Nanos = Nanos::from_seconds(10);
-
-/// How often a shard that waits looks at the flags.
-const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
-
-/// How often a shard looks for a session that is being opened aside.
-const OPENING_WAIT: Nanos = Nanos::from_millis(5);
-
-/// What one shard is told before it starts.
+/// What one shard is told before a phase starts.
 pub struct Assignment<'a, W: Workload> {
     pub workload: &'a W,
-    pub pacing: Pacing,
+    pub phase: &'a Phase,
+    /// Which phase, from 0.
+    pub number: u16,
+    /// Of all users, over all load generators.
     pub share: Share,
+    /// Among the shards of this load generator.
+    pub here: Share,
     pub seed: u64,
     pub retries: u32,
     pub away_limit: Nanos,
+    pub drain_limit: Nanos,
     pub window: Window,
     pub log_lines: usize,
+    pub receipts: bool,
 }
 
 impl<'a, W: Workload> Assignment<'a, W> {
-    pub fn of(workload: &'a W, plan: &DrivePlan, share: Share, start: Nanos) -> Self {
-        Self {
+    pub fn of(workload: &'a W, plan: &'a DrivePlan, number: u16, here: Share, window: Window) -> Option<Self> {
+        Some(Self {
             workload,
-            pacing: plan.pacing,
-            share,
+            phase: plan.phases.get(usize::from(number))?,
+            number,
+            share: here.of_part(plan.part),
+            here,
             seed: plan.seed,
             retries: plan.retries,
             away_limit: Nanos::from_millis(plan.away_limit_ms),
-            window: Window::new(plan, start),
-            log_lines: LOG_LINES_MAX / share.of as usize,
-        }
+            drain_limit: Nanos::from_millis(plan.drain_limit_ms),
+            window,
+            log_lines: LOG_LINES_MAX / here.of as usize,
+            receipts: plan.receipts,
+        })
+    }
+
+    /// Those of an actor's users that have these numbers.
+    pub fn users(&self, actor: u16, numbers: impl Iterator<Item = u32>) -> Vec<W::Client> {
+        let (seed, phase) = (self.seed, self.number);
+        numbers.map(|index| self.workload.client(User { seed, phase, actor, index })).collect()
     }
 }
 
@@ -79,12 +90,15 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     pub signals: &'a Signals<'a>,
     pub retries: u32,
     pub away_limit: Nanos,
+    drain_limit: Nanos,
     pub window: Window,
+    /// Among the shards of this load generator.
+    pub here: Share,
     pub in_process: bool,
-    pub style: Style,
     pub agenda: Agenda,
-    pub clients: RefCell<Clients<W::Client>>,
-    pub deferral: RefCell<Deferral<W::Input>>,
+    /// One for each actor, by its index.
+    pub crews: Vec<Crew<W>>,
+    pub mail: Option<&'a Mail<W::Input>>,
     pub lines: RefCell<ResultLines>,
     pub losses: Cell<Losses>,
     pub openings: Openings<'a, C::Session>,
@@ -97,14 +111,18 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
-    /// Sessions without work: those for clients, and those for what was deferred.
-    vacancies: [Cell<Vacancy>; 2],
-    pub pool: Cell<Pool>,
+    /// Whose work is the most overdue, so that a further session is for it.
+    pub most_overdue: Cell<Option<u16>>,
+    /// Sessions whose work is over, with their tokens.
+    kept: RefCell<Vec<(u32, Role, C::Session)>>,
+    /// Whether it was said that the streams are at their end here.
+    pub is_at_end: Cell<bool>,
     stalls: Cell<StallWatch>,
     /// Who waited for a session when driving began to end.
     pub waiting_at_end: Cell<u64>,
-    idle: Cell<Nanos>,
-    closing_since: Cell<Option<Nanos>>,
+    pub idle: Cell<Nanos>,
+    pub closing_since: Cell<Option<Nanos>>,
+    pub ended: Cell<PhaseEnd>,
     failure: RefCell<Option<DriveError>>,
 }
 
@@ -125,13 +143,14 @@ pub struct ShardReport {
     /// Whether its thread was kept on one CPU.
     pub on_one_cpu: bool,
     pub in_process: bool,
-    /// Of the whole run, as it ended.
+    /// Of the whole phase, as it ended.
     pub queue: QueueCounts,
+    pub ended: PhaseEnd,
     pub failure: Option<DriveError>,
 }
 
 /// The places of a shard's surroundings that tests replace.
-pub struct Surroundings<'a, C: Connect, K, R> {
+pub struct Surroundings<'a, I, C: Connect, K, R> {
     pub connect: &'a C,
     pub opener: Option<&'a dyn Opener<C::Session>>,
     pub clock: &'a K,
@@ -140,15 +159,17 @@ pub struct Surroundings<'a, C: Connect, K, R> {
     pub published: &'a Published,
     /// Takes each second when it is over.
     pub hand_on: &'a dyn Fn(Second),
+    /// The way to other shards, if there are any.
+    pub mail: Option<&'a Mail<I>>,
 }
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
-/// Drives the shard's clients over the opened sessions until the window ends.
+/// Drives the shard's users over the opened sessions until the phase ends; leaves behind the sessions that are still good.
 pub fn run<W, C, K, R>(
-    around: &Surroundings<'_, C, K, R>,
+    around: &Surroundings<'_, W::Input, C, K, R>,
     assignment: &Assignment<'_, W>,
-    opened: Opened<C::Session>,
+    opened: &mut Opened<C::Session>,
 ) -> Result<ShardReport, DriveError>
 where
     W: Workload,
@@ -157,20 +178,21 @@ where
     R: Reactor<C::Session>,
 {
     wait_for_start(around, assignment.window.start)?;
-    let shard = Shard::new(around, assignment, &opened);
+    let shard = Shard::new(around, assignment, opened);
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
-    for (role, session) in opened.sessions {
-        shard.put_to_work(&mut tasks, role, session);
+    for ((role, session), token) in opened.sessions.drain(..).zip(0..) {
+        shard.put_to_work(&mut tasks, token, role, session);
     }
     shard.drive(&mut tasks)?;
     let sessions = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
     drop(tasks);
+    opened.sessions = shard.sessions_left();
     Ok(shard.into_report(sessions))
 }
 
 /// Events before the start are of no interest: a session that has sent nothing has nothing to read.
-fn wait_for_start<C: Connect, K: Clock, R: Reactor<C::Session>>(
-    around: &Surroundings<'_, C, K, R>,
+fn wait_for_start<I, C: Connect, K: Clock, R: Reactor<C::Session>>(
+    around: &Surroundings<'_, I, C, K, R>,
     start: Nanos,
 ) -> Result<(), DriveError> {
     let mut ignored = Vec::new();
@@ -195,17 +217,19 @@ where
     K: Clock,
     R: Reactor<C::Session>,
 {
-    fn new(around: &Surroundings<'a, C, K, R>, assignment: &Assignment<'a, W>, opened: &Opened<C::Session>) -> Self {
+    fn new(
+        around: &Surroundings<'a, W::Input, C, K, R>,
+        assignment: &Assignment<'a, W>,
+        opened: &Opened<C::Session>,
+    ) -> Self {
         let Assignment { workload, window, .. } = *assignment;
         let kinds = workload.kinds();
         let meters = Meters { cpu: around.clock.thread_cpu(), ..Meters::default() };
-        let clients = clients_of_shard(assignment);
-        let deferring = if assignment.pacing.clients() == 0 { 0 } else { clients.len() };
-        let capacity = QUEUE_CAPACITY.div_ceil(assignment.share.of as usize);
-        let role = |wanted| opened.sessions.iter().filter(|(role, _)| *role == wanted).count();
-        let in_pool = u32::try_from(role(Role::Deferred)).unwrap_or(u32::MAX);
-        let most = u32::try_from(role(Role::Clients)).unwrap_or(u32::MAX);
-        let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), meters);
+        let users = |pacing: record::trial::Pacing| assignment.share.of_all(pacing.clients()).len();
+        let handing_over = assignment.phase.streams.iter().map(|stream| users(stream.pacing)).sum();
+        let sessions = |actor| opened.sessions.iter().filter(|(role, _)| *role == Role::Of(actor)).count();
+        let crews = Crew::all(assignment, handing_over, |actor| u32::try_from(sessions(actor)).unwrap_or(u32::MAX));
+        let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), assignment.receipts, meters);
         Self {
             workload,
             connect: around.connect,
@@ -214,12 +238,13 @@ where
             signals: around.signals,
             retries: assignment.retries,
             away_limit: assignment.away_limit,
+            drain_limit: assignment.drain_limit,
             window,
+            here: assignment.here,
             in_process: opened.in_process,
-            agenda: Agenda::new(opened.sessions.len()),
-            style: Style::of(assignment.pacing),
-            clients: RefCell::new(clients),
-            deferral: RefCell::new(Deferral::new(capacity, deferring)),
+            agenda: Agenda::new(opened.sessions.len(), crews.len()),
+            crews,
+            mail: around.mail,
             lines: RefCell::new(ResultLines::new(assignment.log_lines)),
             losses: Cell::default(),
             openings: Openings::by(around.opener),
@@ -230,22 +255,39 @@ where
             hand_on: around.hand_on,
             recorder: RefCell::new(recorder),
             errors: RefCell::default(),
-            vacancies: Default::default(),
-            pool: Cell::new(Pool { at_start: in_pool, now: in_pool, most: most.max(in_pool) }),
+            most_overdue: Cell::new(None),
+            kept: RefCell::default(),
+            is_at_end: Cell::new(false),
             stalls: Cell::new(StallWatch::over(window)),
             waiting_at_end: Cell::new(0),
             idle: Cell::new(Nanos::ZERO),
             closing_since: Cell::new(None),
+            ended: Cell::new(PhaseEnd::Stopped),
             failure: RefCell::new(None),
         }
     }
 
     /// One more session works from now on.
-    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, role: Role, session: C::Session) {
-        let token = u32::try_from(tasks.len()).unwrap_or(u32::MAX);
+    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: C::Session) {
         self.under_way.borrow_mut().push(None);
         tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
         self.agenda.wake(token);
+    }
+
+    pub fn crew(&self, actor: u16) -> Option<&Crew<W>> {
+        self.crews.get(usize::from(actor))
+    }
+
+    /// A session has no work any more in this phase.
+    pub fn keep(&self, token: u32, role: Role, session: C::Session) {
+        self.kept.borrow_mut().push((token, role, session));
+    }
+
+    /// Those that can be used again, in the order of their tokens.
+    fn sessions_left(&self) -> Vec<(Role, C::Session)> {
+        let mut kept = self.kept.take();
+        kept.sort_by_key(|(token, ..)| *token);
+        kept.into_iter().map(|(_, role, session)| (role, session)).collect()
     }
 
     fn drive<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> Result<(), DriveError> {
@@ -267,13 +309,18 @@ where
             self.agenda.wake_due(now);
             left += self.take_what_was_opened(tasks);
             self.grow_if_overdue(now);
+            let nothing_came = self.collect_mail(now);
             let someone_is_ready = self.agenda.ready_count() > 0;
             if someone_is_ready && self.in_process {
                 looked = now;
                 continue;
             }
-            let at_most = if someone_is_ready { Nanos::ZERO } else { self.until_something_is_due(now) };
+            let at_most =
+                if someone_is_ready || !nothing_came { Nanos::ZERO } else { self.until_something_is_due(now) };
             self.reactor.wait(at_most, &mut ready).map_err(waiting_failed)?;
+            if let Some(mail) = self.mail {
+                mail.wake_up();
+            }
             looked = self.look_at_the_clock();
             self.note_stall(now + at_most, looked);
             self.idle.set(self.idle.get() + looked.since(now));
@@ -327,70 +374,10 @@ where
             self.admit(Nanos(second_end.0 - 1));
             let closed = self.recorder.borrow_mut().close_second(second_end, self.meters());
             if let Some(mut second) = closed {
-                second.whole = self.closing_since.get().is_none_or(|since| since >= second_end);
+                second.whole =
+                    self.has_ended_well() || self.closing_since.get().is_none_or(|since| since >= second_end);
                 (self.hand_on)(second);
             }
-        }
-    }
-
-    /// Lets clients that are due into the queue and wakes sessions for them. Who comes after the end is not part of it.
-    fn admit(&self, now: Nanos) {
-        if self.is_closing() {
-            return;
-        }
-        let last = Nanos(self.window.end().0 - 1);
-        // Who is turned away still uses up the inputs, so that everyone else's are the same however long the queue is.
-        let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
-        let came = self.clients.borrow_mut().admit(now.min(last), turn_away);
-        for _ in 0..came {
-            if !self.agenda.wake_one(Role::Clients) {
-                return;
-            }
-        }
-    }
-
-    fn meters(&self) -> Meters {
-        let (queue, deferred) = (self.clients.borrow().counts(), self.deferral.borrow().backlog());
-        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
-    }
-
-    /// A session has nothing to do any more.
-    pub fn freed(&self, role: Role, now: Nanos) {
-        let vacancy = &self.vacancies[usize::from(role == Role::Deferred)];
-        let mut changed = vacancy.get();
-        changed.freed(now);
-        vacancy.set(changed);
-    }
-
-    /// A session begins to work; says since when one was free.
-    pub fn taken(&self, role: Role) -> Nanos {
-        let vacancy = &self.vacancies[usize::from(role == Role::Deferred)];
-        let mut changed = vacancy.get();
-        let since = changed.taken();
-        vacancy.set(changed);
-        since
-    }
-
-    fn until_something_is_due(&self, now: Nanos) -> Nanos {
-        let second_end = self.recorder.borrow().second_end();
-        let coming = self.clients.borrow().next_coming().filter(|_| !self.is_closing());
-        let moment = [self.agenda.next_timer(), coming].into_iter().flatten().fold(second_end, Nanos::min);
-        moment.since(now).min(if self.openings.is_under_way() { OPENING_WAIT } else { LONGEST_WAIT })
-    }
-
-    /// Notices the end of the window or a signal, once.
-    pub fn look_for_the_end(&self, now: Nanos) {
-        if self.is_closing() {
-            return;
-        }
-        let end = self.window.end();
-        if now >= end || self.signals.is_stopped() || self.signals.is_aborted() {
-            // A fresh reading: `now` may be from before the signal.
-            let closing_since = self.clock.now().min(end);
-            self.closing_since.set(Some(closing_since));
-            self.send_home(closing_since);
-            self.openings.close(&self.agenda);
-            self.agenda.wake_all_parked();
         }
     }
 
@@ -399,7 +386,7 @@ where
     }
 
     fn is_drained_enough(&self, now: Nanos) -> bool {
-        self.closing_since.get().is_some_and(|since| now >= since + DRAIN_LIMIT)
+        self.closing_since.get().is_some_and(|since| now >= since + self.drain_limit)
     }
 
     /// Ends the driving of all shards for a reason.
@@ -424,13 +411,13 @@ where
     }
 
     /// Books a finished transaction in the second in which it was done.
-    pub fn book(&self, life: &Life, tally: &Tally) {
+    pub fn book(&self, life: &Life, effects: &Effects<'_, W::Input>) {
         if self.in_process {
             // Inside the transaction this thread was the database.
             self.idle.set(self.idle.get() + life.done.since(life.sent));
         }
         self.moved_on(life.done);
-        self.recorder.borrow_mut().book(life, tally);
+        self.recorder.borrow_mut().book(life, effects);
         match life.ending {
             Some(ending) => {
                 let counted = self.kinds.get(usize::from(life.kind)).is_some_and(|kind| kind.counted);
@@ -445,15 +432,19 @@ where
         let given_up = self.give_up(now);
         let meters = self.meters();
         let queue = QueueCounts { waiting: self.waiting_at_end.get(), ..meters.queue };
+        let has_ended_well = self.has_ended_well();
         let (mut last, unended) = self.recorder.into_inner().finish(meters);
-        last.whole = false;
+        last.whole = has_ended_well;
         (self.hand_on)(last);
-        let pool = self.pool.get();
-        let deferred = Deferred {
-            sessions_at_start: pool.at_start,
-            sessions_at_end: pool.now,
-            ..self.deferral.into_inner().totals()
-        };
+        let mut deferred = Deferred::default();
+        for crew in self.crews {
+            let pool = crew.pool.get();
+            let totals = crew.deferral.into_inner().totals();
+            let sessions = Deferred { sessions_at_start: pool.at_start, sessions_at_end: pool.now, ..totals };
+            deferred.add(&sessions);
+        }
+        // What was sent here and not looked at any more.
+        deferred.abandoned += self.mail.map_or(0, |mail| std::iter::from_fn(|| mail.receive()).count() as u64);
         ShardReport {
             errors: self.errors.into_inner(),
             lines: self.lines.into_inner(),
@@ -466,6 +457,7 @@ where
             on_one_cpu: false,
             in_process: self.in_process,
             queue,
+            ended: self.ended.get(),
             failure: self.failure.into_inner(),
         }
     }

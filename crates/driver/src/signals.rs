@@ -3,17 +3,20 @@
 
 use crate::plan::Control;
 use crate::recorder::Second;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::shard::ShardReport;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
 /// Reasons to end before the window does.
 pub struct Signals<'a> {
     control: &'a Control,
     abort: AtomicBool,
+    /// Shards whose streams are not at their end.
+    streams_left: AtomicU32,
 }
 
 impl<'a> Signals<'a> {
     pub fn new(control: &'a Control) -> Self {
-        Self { control, abort: AtomicBool::new(false) }
+        Self { control, abort: AtomicBool::new(false), streams_left: AtomicU32::new(0) }
     }
 
     /// Something is wrong: shards drop what they are in and return.
@@ -25,9 +28,23 @@ impl<'a> Signals<'a> {
         self.abort.load(Ordering::Relaxed)
     }
 
-    /// When driving is to start, if that was told.
-    pub fn start_ns(&self) -> Option<u64> {
-        self.control.start_ns()
+    /// A phase of so many shards is about to start.
+    pub fn begin_phase(&self, shards: u32) {
+        self.streams_left.store(shards, Ordering::Relaxed);
+    }
+
+    /// Those of one shard are at their end.
+    pub fn streams_ended(&self) {
+        self.streams_left.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    pub fn have_streams_ended(&self) -> bool {
+        self.streams_left.load(Ordering::Relaxed) == 0
+    }
+
+    /// When the next phase is to start, if that was told.
+    pub fn take_start(&self) -> Option<u64> {
+        self.control.take_start()
     }
 
     /// Somebody wants driving to end at the next transaction boundary.
@@ -42,8 +59,10 @@ pub enum Note {
     Ready,
     /// It has closed a second.
     Closed { shard: u32, second: Box<Second> },
+    /// Its part of a phase is over.
+    Phase { shard: u32, report: Box<ShardReport> },
     /// It has returned, or is about to.
-    Over,
+    Over { shard: u32 },
 }
 
 /// One shard's running totals for the live display. Only the shard writes; a cache line of its own each.

@@ -60,7 +60,7 @@ impl StallWatch {
 mod tests {
     use super::*;
 
-    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 2, measure_s: 4, tail_s: 0 };
+    const WINDOW: Window = Window { start: Nanos(0), warmup_s: 2, measure_s: 4, ..Window::AT_ZERO };
 
     fn noted(stretches: &[(u64, u64)]) -> Stalls {
         let mut watch = StallWatch::over(WINDOW);

@@ -4,7 +4,9 @@
 
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
+use crate::crew::Crew;
 use crate::deferral::{Job, ResultLine};
+use crate::mail::{due, home_of};
 use crate::pacing::ClientIndex;
 use crate::reactor::Reactor;
 use crate::recorder::{Life, work_between};
@@ -14,7 +16,8 @@ use crate::shard::{Shard, UnderWay};
 use crate::users::{Style, next_pause};
 use engines::session::{Connect, Session};
 use std::time::Duration;
-use workloads::workload::{Tally, Workload};
+use workloads::effects::{Effects, FollowUp};
+use workloads::workload::Workload;
 
 pub async fn serve<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, role: Role, mut session: C::Session)
 where
@@ -23,24 +26,29 @@ where
     K: Clock,
     R: Reactor<C::Session>,
 {
-    let mut tally = Tally::new(W::COUNTERS.len());
+    let clock = || shard.clock.now().0;
+    let mut effects = Effects::new(W::COUNTERS.len(), &clock);
     shard.freed(role, shard.now.get());
     while let Some(job) = shard.next_job(token, role).await {
         let free = shard.taken(role);
         let before = session.work();
         let sent = shard.clock.now();
-        let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut tally).await;
+        let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut effects).await;
         let done = shard.clock.now();
         let ending = if let Outcome::Ended(ending) = outcome { Some(ending) } else { None };
         let work = work_between(before, session.work());
         let deferred = job.client.is_none();
         let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work, deferred };
-        shard.book(&life, &tally);
+        shard.book(&life, &effects);
+        if ending.is_some() {
+            shard.learn(&job, &mut effects);
+            effects.take_follow_ups().for_each(|follow_up| shard.follow_up(follow_up, done));
+        }
         shard.release(token, &job, &life);
         if matches!(outcome, Outcome::Lost) {
             drop(session);
             // The client may be due again, and this session cannot take it.
-            shard.agenda.wake_one(Role::Clients);
+            shard.agenda.wake_one(job.actor);
             match reopen(shard, token).await {
                 Some(new) => session = new,
                 None => return,
@@ -54,6 +62,7 @@ where
             shard.agenda.yield_turn(token).await;
         }
     }
+    shard.keep(token, role, session);
 }
 
 impl<W, C, K, R> Shard<'_, W, C, K, R>
@@ -75,76 +84,102 @@ where
                 self.note_under_way(token, Some(under_way));
                 return Some(job);
             }
-            let more_may_come = role.serves(Role::Deferred) && !self.deferral.borrow().is_empty();
-            if self.is_closing() && !more_may_come {
+            if self.is_closing() && !self.more_may_come(role) {
                 return None;
             }
             self.agenda.park(token, role).await;
         }
     }
 
+    /// Whether anybody who is still at work may cause something for this role.
+    fn more_may_come(&self, role: Role) -> bool {
+        let reacts = self.crews_of(role).any(|(_, crew)| crew.pool.get().now > 0);
+        reacts && self.under_way.borrow().iter().any(Option::is_some)
+    }
+
+    /// Those whose transactions the role executes.
+    fn crews_of(&self, role: Role) -> impl Iterator<Item = (u16, &Crew<W>)> {
+        let (first, count) = match role {
+            Role::Of(actor) => (actor, 1),
+            Role::All => (0, self.crews.len()),
+        };
+        (first..).zip(self.crews.iter().skip(usize::from(first)).take(count))
+    }
+
     /// What was due first among that which the role takes.
     fn pick(&self, role: Role) -> Option<Job<W::Input>> {
-        let deferred_first =
-            |client_due: Option<Nanos>, deferred_due: Nanos| client_due.is_none_or(|due| deferred_due <= due);
         loop {
-            let takes_clients = role.serves(Role::Clients) && !self.is_closing();
-            let client_due = if takes_clients { self.clients.borrow().next_due() } else { None };
-            let deferred_due = if role.serves(Role::Deferred) { self.deferral.borrow().next_due() } else { None };
-            if deferred_due.is_some_and(|due| deferred_first(client_due, due)) {
-                return self.take_deferred();
+            let mut first: Option<(Nanos, bool, u16)> = None;
+            for (actor, crew) in self.crews_of(role) {
+                let client_due = if self.is_closing() { None } else { crew.clients.borrow().next_due() };
+                let caused_due = crew.deferral.borrow().next_due();
+                // Of what is due at the same moment, that comes first for which nobody waits any more.
+                for (due, by_client) in [(caused_due, false), (client_due, true)] {
+                    let Some(due) = due else { continue };
+                    if first.is_none_or(|(earliest, ..)| due < earliest) {
+                        first = Some((due, by_client, actor));
+                    }
+                }
             }
-            client_due?;
-            if let Some(job) = self.take_client() {
-                return Some(job);
+            let (_, by_client, actor) = first?;
+            let job = if by_client { self.take_client(actor) } else { self.take_deferred(actor) };
+            if job.is_some() {
+                return job;
             }
         }
     }
 
-    fn take_deferred(&self) -> Option<Job<W::Input>> {
-        let (job, admitted) = self.deferral.borrow_mut().take()?;
-        if let Some((client, thinking)) = admitted {
-            self.due_again(client, self.now.get(), thinking);
-            self.agenda.wake_one(Role::Clients);
+    fn take_deferred(&self, actor: u16) -> Option<Job<W::Input>> {
+        let (job, admitted) = self.crew(actor)?.deferral.borrow_mut().take()?;
+        if let Some((by, client, thinking)) = admitted {
+            self.due_again(by, client, self.now.get(), thinking);
+            self.agenda.wake_one(by);
         }
         Some(job)
     }
 
-    /// Draws the next transaction of the client that is due first; `None` if it was one to be deferred.
-    fn take_client(&self) -> Option<Job<W::Input>> {
-        let (client, job) = self.draw()?;
-        if !self.workload.deferred(&job.input) {
+    /// Draws the next transaction of the client that is due first; `None` if it has no more, or hands it over to another
+    /// actor.
+    fn take_client(&self, actor: u16) -> Option<Job<W::Input>> {
+        let (client, job) = self.draw(actor)?;
+        if job.actor == actor {
             return Some(job);
         }
-        let (now, thinking) = (self.now.get(), job.thinking);
+        let performer = self.crew(job.actor)?;
+        let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
         // While it waited to be queued it was the client's, and from now on it is in the background.
         self.paused(now.since(job.due));
-        if self.style == Style::Arriving {
-            self.deferral.borrow_mut().offer_or_leave(job);
-        } else if self.deferral.borrow_mut().offer(client, job) {
-            self.due_again(client, now, thinking);
+        if self.crew(actor)?.style == Style::Arriving {
+            performer.deferral.borrow_mut().offer_or_leave(job);
+        } else if performer.deferral.borrow_mut().offer(actor, client, job) {
+            self.due_again(actor, client, now, thinking);
         }
-        self.agenda.wake_one(Role::Deferred);
+        self.agenda.wake_one(by);
         None
     }
 
-    fn draw(&self) -> Option<(ClientIndex, Job<W::Input>)> {
-        let mut clients = self.clients.borrow_mut();
+    fn draw(&self, actor: u16) -> Option<(ClientIndex, Job<W::Input>)> {
+        let crew = self.crew(actor)?;
+        let mut clients = crew.clients.borrow_mut();
         let (due, client, state) = clients.take()?;
-        let input = self.workload.next(state);
-        let thinking = match self.style {
-            Style::Arriving => Nanos::ZERO,
+        let Some(input) = self.workload.next(state) else {
+            clients.end_one();
+            return None;
+        };
+        let thinking = match crew.style {
+            Style::Arriving | Style::Called => Nanos::ZERO,
             style => Nanos::from_duration(self.workload.pause(state, &input, style == Style::Terminals).thinking),
         };
-        let kind = self.workload.kind(&input);
-        Some((client, Job { input, kind, due, client: Some(client), thinking }))
+        let (kind, actor) = (self.workload.kind(&input), self.workload.performer(&input));
+        Some((client, Job { input, actor, kind, due, client: Some(client), user: Some(client), thinking }))
     }
 
     /// The client thinks, and a terminal's next inputs have to be typed in. How long that takes depends on what they
     /// are, so they are drawn from a copy: to keep them until they are due would cost more memory than the terminal.
-    fn due_again(&self, client: ClientIndex, done: Nanos, thinking: Nanos) {
-        let mut clients = self.clients.borrow_mut();
-        let keying = match (self.style, clients.state(client)) {
+    fn due_again(&self, actor: u16, client: ClientIndex, done: Nanos, thinking: Nanos) {
+        let Some(crew) = self.crew(actor) else { return };
+        let mut clients = crew.clients.borrow_mut();
+        let keying = match (crew.style, clients.state(client)) {
             (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
             _ => Duration::ZERO,
         };
@@ -153,9 +188,50 @@ where
         self.paused(pause);
     }
 
+    /// The user whose transaction it was learns from the answers.
+    fn learn(&self, job: &Job<W::Input>, effects: &mut Effects<'_, W::Input>) {
+        let (Some(user), Some(crew)) = (job.user, self.crew(job.actor)) else { return };
+        if let Some(state) = crew.clients.borrow_mut().state_mut(user) {
+            self.workload.learn(state, &job.input, effects);
+        }
+    }
+
+    /// Gives another actor what a transaction has caused: here, or where the user is at home.
+    fn follow_up(&self, follow_up: FollowUp<W::Input>, done: Nanos) {
+        let FollowUp { input, after, user } = follow_up;
+        let (kind, actor) = (self.workload.kind(&input), self.workload.performer(&input));
+        let (shard, user) = match user {
+            Some(user) => {
+                let (shard, index) = home_of(user, self.here.of);
+                (shard, Some(index))
+            }
+            None => (self.here.shard, None),
+        };
+        let job = Job { input, actor, kind, due: due(done, after), client: None, user, thinking: Nanos::ZERO };
+        match self.mail {
+            Some(mail) if shard != self.here.shard => mail.send(shard, job),
+            _ => self.take_caused(job, done),
+        }
+    }
+
+    /// What others have caused for an actor here.
+    pub fn take_caused(&self, job: Job<W::Input>, now: Nanos) {
+        let actor = job.actor;
+        let Some(crew) = self.crew(actor) else { return };
+        crew.deferral.borrow_mut().cause(job, now);
+        self.agenda.wake_one(actor);
+    }
+
     fn note_under_way(&self, token: u32, under_way: Option<UnderWay>) {
-        if let Some(place) = self.under_way.borrow_mut().get_mut(token as usize) {
+        let mut all = self.under_way.borrow_mut();
+        if let Some(place) = all.get_mut(token as usize) {
             *place = under_way;
+        }
+        let is_last = self.is_closing() && all.iter().all(Option::is_none);
+        drop(all);
+        if is_last {
+            // Who waited for what this might cause need not wait any longer.
+            self.agenda.wake_all_parked();
         }
     }
 
@@ -163,16 +239,18 @@ where
     fn release(&self, token: u32, job: &Job<W::Input>, life: &Life) {
         self.note_under_way(token, None);
         if let Some(client) = job.client {
-            self.due_again(client, life.done, job.thinking);
+            self.due_again(job.actor, client, life.done, job.thinking);
             return;
         }
         let well = life.ending.is_some();
-        self.deferral.borrow_mut().ended(well);
-        let start = self.window.start;
+        if let Some(crew) = self.crew(job.actor) {
+            crew.deferral.borrow_mut().ended(well);
+        }
+        let origin = self.window.origin;
         self.lines.borrow_mut().push(ResultLine {
             kind: job.kind,
-            queued: job.due.since(start),
-            done: life.done.since(start),
+            queued: job.due.since(origin),
+            done: life.done.since(origin),
             well,
         });
     }

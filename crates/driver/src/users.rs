@@ -2,12 +2,13 @@
 
 use crate::arrivals::{Arrivals, USERS};
 use crate::clock::Nanos;
+use crate::mail::home_of;
 use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
-use crate::plan::Pacing;
+use crate::plan::{Pacing, Stream};
 use crate::shard::Assignment;
 use std::iter::repeat;
 use std::time::Duration;
-use workloads::random::Stream;
+use workloads::random::Stream as Chance;
 use workloads::workload::{Pause, Workload};
 
 /// What decides when a client is due again.
@@ -19,6 +20,8 @@ pub enum Style {
     Terminals,
     /// The plan of arrivals.
     Arriving,
+    /// Nobody comes by himself; others cause the work.
+    Called,
 }
 
 impl Style {
@@ -31,35 +34,44 @@ impl Style {
     }
 }
 
-/// The clients that belong to a shard, due as the plan says.
-pub fn clients_of_shard<W: Workload>(assignment: &Assignment<'_, W>) -> Clients<W::Client> {
-    let Assignment { workload, pacing, share, seed, window, .. } = *assignment;
-    let start = window.start;
+/// The users of a stream that belong to a shard, due as the plan says.
+pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) -> Clients<W::Client> {
+    let Assignment { workload, share, seed, window, .. } = *assignment;
+    let (start, Stream { actor, pacing, transactions }) = (window.start, *stream);
     let numbers = match pacing {
         Pacing::Arrivals { .. } => share.of_all(USERS),
         _ => share.of_all(pacing.clients()),
     };
-    let states: Vec<W::Client> = numbers.iter().map(|number| workload.client(seed, *number)).collect();
-    match pacing {
+    let states = assignment.users(actor, numbers.iter().copied());
+    let clients = match pacing {
         Pacing::Clients { .. } => Clients::pausing(states, repeat(start)),
         Pacing::Terminals { .. } => {
-            let past = Past::of(workload, seed, &states);
+            let past = Past::of(workload, seed, actor, &states);
             let first = numbers.iter().zip(&states).map(|(number, state)| start + past.first_pause(*number, state));
             let first: Vec<Nanos> = first.collect();
             Clients::pausing(states, first.into_iter())
         }
         Pacing::Arrivals { per_second, process, .. } => {
-            let plan = Arrivals::new(seed, per_second, process, start, share);
+            let chance = Chance::new(seed, "arrivals", [actor.into(), assignment.number.into()]);
+            let plan = Arrivals::new(chance, per_second, process, start, share);
             Clients::arriving(states, plan, (ARRIVALS_WAITING_MAX / share.of as usize).max(1))
         }
-    }
+    };
+    clients.limited_to(transactions)
+}
+
+/// The users of an actor that others call, as far as they are at home in this shard.
+pub fn reacting_users<W: Workload>(assignment: &Assignment<'_, W>, actor: u16) -> Clients<W::Client> {
+    let users = assignment.workload.actors().get(usize::from(actor)).map_or(0, |actor| actor.users);
+    let here = assignment.here;
+    let numbers = (0..users).filter(|user| home_of(*user, here.of).0 == here.shard);
+    Clients::called(assignment.users(actor, numbers))
 }
 
 /// The pauses around the client's next transaction, which is not drawn by this.
 pub fn next_pause<W: Workload>(workload: &W, client: &W::Client) -> Pause {
     let mut ahead = client.clone();
-    let input = workload.next(&mut ahead);
-    workload.pause(&mut ahead, &input, true)
+    workload.next(&mut ahead).map_or_else(Pause::default, |input| workload.pause(&mut ahead, &input, true))
 }
 
 /// Terminals have lived for this many mean cycles when driving starts, and for a chance part of as many again: so long that
@@ -77,21 +89,22 @@ const SAMPLED_CYCLES: usize = 16;
 struct Past<'a, W: Workload> {
     workload: &'a W,
     seed: u64,
+    actor: u16,
     mean_cycle: Duration,
 }
 
 impl<'a, W: Workload> Past<'a, W> {
-    fn of(workload: &'a W, seed: u64, terminals: &[W::Client]) -> Self {
+    fn of(workload: &'a W, seed: u64, actor: u16, terminals: &[W::Client]) -> Self {
         let sampled = terminals.iter().step_by(terminals.len().div_ceil(SAMPLED_TERMINALS).max(1));
         let lengths: Vec<Duration> =
             sampled.flat_map(|terminal| cycles(workload, terminal).take(SAMPLED_CYCLES)).collect();
         let count = u32::try_from(lengths.len().max(1)).unwrap_or(u32::MAX);
-        Self { workload, seed, mean_cycle: lengths.iter().sum::<Duration>() / count }
+        Self { workload, seed, actor, mean_cycle: lengths.iter().sum::<Duration>() / count }
     }
 
     /// From the start until the terminal comes for the first time.
     fn first_pause(&self, number: u32, terminal: &W::Client) -> Nanos {
-        let mut chance = Stream::new(self.seed, "terminal", [number, 0]);
+        let mut chance = Chance::new(self.seed, "terminal", [number, self.actor.into()]);
         let lived = self.mean_cycle.mul_f64(CYCLES_LIVED * (1.0 + chance.fraction()));
         let mut passed = Duration::ZERO;
         let left = cycles(self.workload, terminal).take(CYCLES_MAX).find_map(|cycle| {
@@ -105,9 +118,9 @@ impl<'a, W: Workload> Past<'a, W> {
 /// How long the terminal's transactions would be apart if each were answered at once.
 fn cycles<W: Workload>(workload: &W, terminal: &W::Client) -> impl Iterator<Item = Duration> {
     let mut ahead = terminal.clone();
-    std::iter::repeat_with(move || {
-        let input = workload.next(&mut ahead);
+    std::iter::from_fn(move || {
+        let input = workload.next(&mut ahead)?;
         let Pause { keying, thinking } = workload.pause(&mut ahead, &input, true);
-        keying + thinking
+        Some(keying + thinking)
     })
 }

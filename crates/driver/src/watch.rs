@@ -4,18 +4,18 @@
 use crate::clock::{Clock, MonotonicClock};
 use crate::errors::ErrorBook;
 use crate::merge::Gathering;
-use crate::plan::{DriveError, DrivePlan, Driven, Seen, Tick};
+use crate::plan::{DriveError, DrivePlan, Driven, Phase, Seen, Tick};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::signals::{Note, Progress, Published, Signals};
 use crate::window::Window;
+use record::script::PhaseEnd;
 use record::trial::Stalls;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
 /// If there are errors for so many seconds in a row, and nothing has ever succeeded, nothing will.
 const ALL_FAIL_AFTER_S: u64 = 5;
-
-pub type ShardResult = Result<ShardReport, DriveError>;
 
 /// The calling thread's part while shards drive.
 pub struct Watch<'a> {
@@ -35,13 +35,20 @@ impl<'a> Watch<'a> {
         Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 
-    /// Ticks once a second until all shards are over. Each of them ends by itself, within the drain limit.
-    pub fn until_over(&mut self, inbox: &Receiver<Note>, shards: u32, see: &mut dyn FnMut(Seen)) {
-        let mut over = 0;
-        while over < shards {
+    /// Ticks once a second until all shards are over with the phase. Each of them ends by itself, within the drain limit. What
+    /// they say of it; a thread that is over altogether says nothing.
+    pub fn until_over(&mut self, inbox: &Receiver<Note>, shards: usize, see: &mut dyn FnMut(Seen)) -> Vec<ShardReport> {
+        let (mut over, mut reports) = (BTreeSet::new(), BTreeMap::new());
+        while over.len() < shards {
             let next = self.window.second_start(self.second + 1);
             match inbox.recv_timeout(next.since(MonotonicClock.now()).as_duration()) {
-                Ok(Note::Over) => over += 1,
+                Ok(Note::Phase { shard, report }) => {
+                    over.insert(shard);
+                    reports.insert(shard, *report);
+                }
+                Ok(Note::Over { shard }) => {
+                    over.insert(shard);
+                }
                 Ok(Note::Ready) => {}
                 Ok(Note::Closed { shard, second }) => self.take(shard, *second, see),
                 Err(RecvTimeoutError::Timeout) => self.tick(see),
@@ -52,10 +59,24 @@ impl<'a> Watch<'a> {
         while self.second < self.window.seconds() && MonotonicClock.now() >= self.window.second_start(self.second + 1) {
             self.tick(see);
         }
+        let reports: Vec<ShardReport> = reports.into_values().collect();
+        self.end(&reports, see);
+        reports
+    }
+
+    /// All shards are over.
+    pub fn end(&mut self, reports: &[ShardReport], see: &mut dyn FnMut(Seen)) {
+        if !reports.is_empty() && reports.iter().all(|report| report.ended == PhaseEnd::Streams) {
+            self.gathering.end_with_streams().into_iter().for_each(|second| see(Seen::Second(second)));
+        }
     }
 
     /// Takes a second of one shard in, and tells what is complete with it.
-    pub fn take(&mut self, shard: u32, second: Second, see: &mut dyn FnMut(Seen)) {
+    pub fn take(&mut self, shard: u32, mut second: Second, see: &mut dyn FnMut(Seen)) {
+        let receipts = std::mem::take(&mut second.receipts);
+        if !receipts.is_empty() {
+            see(Seen::Receipts(receipts));
+        }
         if let Some(seen) = self.gathering.take(shard, second) {
             see(Seen::Second(seen));
         }
@@ -65,7 +86,7 @@ impl<'a> Watch<'a> {
     pub fn tick(&mut self, see: &mut dyn FnMut(Seen)) {
         let now = Published::sum(self.published);
         let tick = Tick {
-            elapsed_ms: (self.second + 1) * 1_000,
+            elapsed_ms: self.window.offset_ms() + (self.second + 1) * 1_000,
             measured: self.window.is_measured(self.second),
             counted: now.counted - self.last.counted,
             committed: now.committed - self.last.committed,
@@ -96,38 +117,27 @@ impl FailureWatch {
     }
 }
 
-/// One result out of many: the first real failure if there is one, else everything merged. A database that went away
-/// after it had worked takes nothing of that with it.
+/// What all shards said of a phase, as one. `None` if nothing that they drove ended well, or ever will.
 pub fn conclude(
     plan: &DrivePlan,
-    watched: Option<(Watch<'_>, Stalls)>,
-    results: Vec<ShardResult>,
+    phase: &Phase,
+    watch: Watch<'_>,
+    mut reports: Vec<ShardReport>,
+    stalls: Stalls,
 ) -> Result<Driven, DriveError> {
-    let mut reports = Vec::with_capacity(results.len());
-    let mut failures = Vec::new();
-    for result in results {
-        match result {
-            Ok(mut report) => {
-                failures.extend(report.failure.take());
-                reports.push(report);
-            }
-            Err(error) => failures.push(error),
-        }
-    }
-    // A shard that was not started is a consequence of another's failure.
-    failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
-    let mut broke_off = None;
-    match failures.into_iter().next() {
-        Some(gone @ DriveError::Gone { .. }) => broke_off = Some(gone),
-        Some(failure) => return Err(failure),
-        None => {}
-    }
-    let Some((Watch { gathering, all_failed, .. }, stalls)) = watched else { return Err(DriveError::NotStarted) };
+    let mut failures: Vec<DriveError> = reports.iter_mut().filter_map(|report| report.failure.take()).collect();
+    let Watch { gathering, all_failed, .. } = watch;
     let most_frequent = most_frequent_error(&reports);
-    let driven = gathering.conclude(plan, reports, stalls);
+    let driven = gathering.conclude(plan.part, phase, reports, stalls);
     let nothing_ended_well = driven.facts.whole_run.iter().all(|totals| totals.finished() == 0);
-    if let Some(gone) = broke_off {
-        return if nothing_ended_well { Err(gone) } else { Ok(Driven { broke_off: Some(gone.to_string()), ..driven }) };
+    if !failures.is_empty() {
+        // A database that went away after it had worked takes nothing of that with it.
+        return match failures.swap_remove(0) {
+            gone @ DriveError::Gone { .. } if !nothing_ended_well => {
+                Ok(Driven { broke_off: Some(gone.to_string()), ..driven })
+            }
+            failure => Err(failure),
+        };
     }
     match most_frequent.filter(|_| all_failed || nothing_ended_well) {
         Some(message) => Err(DriveError::AllFail { message }),

@@ -3,25 +3,37 @@
 //! Warm-up and measured time are whole seconds, counted from one start. What finishes in a second belongs to it.
 
 use crate::clock::Nanos;
-use crate::plan::DrivePlan;
-
-const MILLIS_PER_SECOND: u64 = 1_000;
+use crate::plan::{DrivePlan, Phase, Shape};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Window {
     pub start: Nanos,
     pub warmup_s: u64,
+    /// At most, if it is open.
     pub measure_s: u64,
     /// Driven and not measured, after the rest.
     pub tail_s: u64,
+    /// It ends with the last transaction of its streams.
+    pub is_open: bool,
+    /// When driving began: the start of the first phase. Later ones begin whole seconds after it.
+    pub origin: Nanos,
 }
 
 impl Window {
-    pub fn new(plan: &DrivePlan, start: Nanos) -> Self {
-        let window_ms = plan.window_ms();
-        let warmup_s = window_ms.start / MILLIS_PER_SECOND;
-        let measure_s = (window_ms.end - window_ms.start) / MILLIS_PER_SECOND;
-        Self { start, warmup_s, measure_s, tail_s: plan.together.map_or(0, |together| together.tail_s) }
+    /// Of no length.
+    #[cfg(test)]
+    pub const AT_ZERO: Self =
+        Self { start: Nanos::ZERO, warmup_s: 0, measure_s: 0, tail_s: 0, is_open: false, origin: Nanos::ZERO };
+
+    pub fn of(phase: &Phase, plan: &DrivePlan, start: Nanos, origin: Nanos) -> Self {
+        let Shape { warmup_s, measure_s, is_open } = Shape::of(phase);
+        let tail_s = if is_open { 0 } else { plan.together.map_or(0, |together| together.tail_s) };
+        Self { start, warmup_s, measure_s, tail_s, is_open, origin }
+    }
+
+    /// From the beginning of driving to that of this phase.
+    pub fn offset_ms(&self) -> u64 {
+        self.start.since(self.origin).as_millis()
     }
 
     /// Of warm-up and measured time.
@@ -61,17 +73,8 @@ mod tests {
     use crate::plan::Pacing;
 
     fn window(warmup_ms: u64, measure_ms: u64) -> Window {
-        let plan = DrivePlan {
-            pacing: Pacing::Clients { clients: 1 },
-            shards: 1,
-            warmup_ms,
-            measure_ms,
-            seed: 1,
-            retries: 0,
-            together: None,
-            away_limit_ms: 3_000,
-        };
-        Window::new(&plan, Nanos::from_millis(700))
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
+        Window::of(&plan.phases[0], &plan, Nanos::from_millis(700), Nanos::from_millis(700))
     }
 
     #[test]

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Latencies are recorded in microseconds from 1 µs to 1 hour with three significant digits.
-pub const LATENCY_MAX_US: u64 = 3_600_000_000;
+/// Latencies are recorded in microseconds from 1 µs to 48 hours with three significant digits.
+pub const LATENCY_MAX_US: u64 = 172_800_000_000;
 pub const SIGNIFICANT_DIGITS: u8 = 3;
 
 /// Which span of a transaction's life a histogram holds.

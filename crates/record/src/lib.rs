@@ -23,6 +23,7 @@ pub mod plan;
 pub mod precision;
 pub mod rotation;
 pub mod run;
+pub mod script;
 #[cfg(feature = "synthetic")]
 pub mod simulated;
 #[cfg(feature = "synthetic")]

@@ -301,7 +301,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     let totals = KINDS.iter().enumerate().map(|(index, (kind, ..))| {
         let rolled_back = if index == 0 { finished(index) / 100 } else { 0 };
         let committed = finished(index) - rolled_back;
-        KindTotals { kind: (*kind).to_owned(), committed, rolled_back, retries: 0, failed: 0 }
+        KindTotals { kind: (*kind).to_owned(), committed, rolled_back, ..KindTotals::default() }
     });
     let kinds: Vec<KindTotals> = totals.collect();
     let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();

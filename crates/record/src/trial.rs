@@ -4,6 +4,7 @@ use crate::facts::{Facts, HOSTS_OWN, PROCESSOR};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
 use crate::plan::PlannedTrial;
+use crate::script::PhaseDone;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
@@ -177,6 +178,10 @@ pub struct DriverFacts {
     /// Only where sessions are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
+    /// The phases of what was driven, in order; everything here is the sum over them. Records of old versions, which had one,
+    /// do not have it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseDone>,
     /// How the number of clients was found, if the study left that open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Ladder>,
@@ -211,6 +216,9 @@ pub struct Deferred {
     pub failed: u64,
     /// Still in the queue when driving ended for good.
     pub abandoned: u64,
+    /// Caused, and due only after driving had ended.
+    #[serde(default)]
+    pub not_due: u64,
     /// How often a client had to wait because the queue was full.
     pub held_up: u64,
     /// Arrivals that found the queue full: whoever sends them does not wait.
@@ -234,6 +242,7 @@ impl Deferred {
         self.done += other.done;
         self.failed += other.failed;
         self.abandoned += other.abandoned;
+        self.not_due += other.not_due;
         self.held_up += other.held_up;
         self.turned_away += other.turned_away;
         self.longest_queue = self.longest_queue.max(other.longest_queue);
@@ -351,6 +360,9 @@ pub struct KindTotals {
     pub retries: u64,
     /// Given up after the last allowed retry.
     pub failed: u64,
+    /// A part of transactions that is timed by itself, and is no transaction.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub step: bool,
 }
 
 impl KindTotals {

@@ -31,6 +31,7 @@ use record::looks::Looks;
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -85,6 +86,7 @@ pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<Trial
         phase: Phase::Clone,
         is_booted_again: false,
         since: None,
+        began_ns: Cell::new(None),
         clock_read: None,
         findings,
         port: None,
@@ -104,6 +106,8 @@ pub(crate) struct Running<'a> {
     pub(crate) is_booted_again: bool,
     /// When the phase began; before the first one nothing is done.
     since: Option<Instant>,
+    /// When what is driven now began, by the host's clock, on all machines of the trial.
+    pub(crate) began_ns: Cell<Option<u64>>,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
     findings: Vec<Finding>,

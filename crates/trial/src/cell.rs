@@ -1,11 +1,12 @@
 //! A planned cell in the types of the things it sets.
 
 use agent::protocol::Chosen;
-use driver::plan::{DrivePlan, Pacing};
+use driver::plan::{DrivePlan, Pacing, Phase};
 use record::plan::Cell;
 use serde_json::{Map, Value};
 use settings::Problem;
-use study::{Load, Machine, ODD_WORKLOAD};
+use study::{Load, Machine, ODD_WORKLOAD, Offered};
+use workloads::catalog::AnyWorkload;
 
 #[derive(Debug, thiserror::Error)]
 #[error("cell {cell} of the plan: {what}")]
@@ -45,17 +46,33 @@ impl CellOrder {
         })
     }
 
-    pub fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
-        DrivePlan {
-            pacing,
-            shards: self.load.shards,
-            warmup_ms: self.load.warmup_ms.0,
-            measure_ms: self.load.measure_ms.0,
-            seed,
-            retries: self.load.retries,
-            together: None,
-            away_limit_ms: AWAY_LIMIT_MS,
+    /// What a workload makes of the cell's load, with this pacing.
+    pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
+        let load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
+        let plan = DrivePlan::of(workload.script(load), seed);
+        DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: AWAY_LIMIT_MS, ..plan }
+    }
+
+    /// Whether what the workload makes of the load can be driven at all.
+    pub fn require_script(&self, cell: u32) -> Result<(), CellError> {
+        let refused = |what: String| CellError { cell, what };
+        let Chosen { kind, settings } = &self.workload;
+        let workload = AnyWorkload::from_table(kind, settings).map_err(|problems| {
+            let texts = problems.iter().map(|problem| format!("{}: {}", problem.path, problem.found));
+            refused(format!("workload {kind}: {}", texts.collect::<Vec<_>>().join("; ")))
+        })?;
+        let (pacing, climbs) = match self.load.offered {
+            Offered::Paced(pacing) => (pacing, false),
+            Offered::Peak(_) => (Pacing::Clients { clients: 1 }, true),
+        };
+        let plan = self.drive_plan(&workload, pacing, 0);
+        driver::script::check(&plan, workload.actors())
+            .map_err(|error| refused(format!("workload {kind}: {error}")))?;
+        if plan.phases.len() > 1 && (climbs || self.machine.odd.is_some()) {
+            let what = if climbs { "its peak is sought; give load.clients a number" } else { "one machine differs" };
+            return Err(refused(format!("workload {kind} has phases of its own, and cannot be driven where {what}")));
         }
+        Ok(())
     }
 }
 

@@ -63,7 +63,6 @@ impl Running<'_> {
         server: &ServerReport,
         limits: &PeakLimits,
     ) -> Result<Climb, AttemptError> {
-        let cell = self.attempt.cell;
         let limits = Limits {
             max_clients: limits.max_clients.min(self.room_for(server)),
             failed_share: limits.error_limit,
@@ -93,7 +92,7 @@ impl Running<'_> {
             let what = format!("climb: {clients} clients");
             (self.attempt.tell)(Event::Progress { what, done, of: ladder::steps_max(&limits).into() });
             seed = seed.wrapping_add(SEED_STEP);
-            let step = self.drive(machine, server, cell.drive_plan(Pacing::Clients { clients }, seed))?;
+            let step = self.drive(machine, server, self.drive_plan(Pacing::Clients { clients }, seed))?;
             if step.stopped {
                 return Err(AskError::Interrupted.into());
             }
@@ -106,7 +105,7 @@ impl Running<'_> {
     /// How many clients the running server takes, if it says so. Each may need a session in the background, too.
     fn room_for(&self, server: &ServerReport) -> u32 {
         let taken = server.effective.get(SESSIONS_SETTING).and_then(|count| count.parse::<u32>().ok());
-        let each = if self.data().workload.defers() { 2 } else { 1 };
+        let each = if self.data().workload.actors().iter().any(|actor| actor.reacts) { 2 } else { 1 };
         taken.map_or(u32::MAX, |count| (count.saturating_sub(SESSIONS_KEPT) / each).max(1))
     }
 }

@@ -143,6 +143,9 @@ pub fn run(
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
     let mut trials = again::still_to_run(order)?;
+    for cell in order.plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
+        CellOrder::read(cell)?.require_script(cell.id)?;
+    }
     voice.tell(&Event::RunStarted {
         study: order.plan.study.clone(),
         trials: u32::try_from(trials.len()).unwrap_or(u32::MAX),

@@ -23,6 +23,8 @@ use study::Placement;
 
 /// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
 const START_LEAD_NS: u64 = 300_000_000;
+const NANOS_PER_SECOND: u64 = 1_000_000_000;
+
 impl Running<'_> {
     pub(crate) fn drive(
         &mut self,
@@ -31,6 +33,7 @@ impl Running<'_> {
         plan: DrivePlan,
     ) -> Result<Driven, AttemptError> {
         self.looks = None;
+        self.began_ns.set(None);
         // The host is the same for all machines of a trial.
         self.host = if self.leads() && self.executes() { HostWatch::over(&plan) } else { HostWatch::default() };
         let placement = self.attempt.cell.load.placement;
@@ -67,13 +70,14 @@ impl Running<'_> {
         Ok(*driven)
     }
 
-    /// A database that went away in between was not measured; what was seen until then is kept beside the reason. A
-    /// server that died explains it better than the driver can.
+    /// A database that went away in between was not measured, nor one that never came to the end of a phase; what was seen
+    /// until then is kept beside the reason. A server that died explains it better than the driver can.
     pub(crate) fn require_whole(&mut self, machine: &mut dyn Machine, driven: &Driven) -> Result<(), AttemptError> {
-        let Some(why) = &driven.broke_off else { return Ok(()) };
+        let too_long = || validity::why_a_phase_is_too_long(&driven.facts);
+        let Some(why) = driven.broke_off.clone().or_else(too_long) else { return Ok(()) };
         self.record.driver = Some(driven.facts.clone());
         self.counters(machine)?;
-        Err(AttemptError::Away(why.clone()))
+        Err(AttemptError::Away(why))
     }
 
     /// From now on what is driven is written down, second by second.
@@ -101,9 +105,18 @@ impl Running<'_> {
         Ok(link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
     }
 
-    /// Waits until all machines could start; the moment, by the host's clock, at which they do.
+    /// Waits until all machines could start; the moment, by the host's clock, at which they do. Further phases begin whole
+    /// seconds after the first, so that the seconds of all machines are the same.
     pub(crate) fn meet_for_start(&self) -> Result<u64, AskError> {
-        self.meet_with(|| monotonic_ns() + START_LEAD_NS)
+        let began_ns = self.began_ns.get();
+        let start_ns = self.meet_with(|| {
+            let soonest_ns = monotonic_ns() + START_LEAD_NS;
+            began_ns.map_or(soonest_ns, |began_ns| {
+                began_ns + soonest_ns.saturating_sub(began_ns).next_multiple_of(NANOS_PER_SECOND)
+            })
+        })?;
+        self.began_ns.set(Some(began_ns.unwrap_or(start_ns)));
+        Ok(start_ns)
     }
 
     fn drive_outside(
@@ -115,7 +128,7 @@ impl Running<'_> {
         let workload = Arc::clone(&self.data().workload);
         let (control, halt) = (Control::default(), self.attempt.halt);
         let mut watch = Watch::over(plan);
-        let driven = driver::drive_endpoint(&workload, endpoint, plan, &control, &mut |seen| {
+        let driven = driver::drive_endpoint(&*workload, endpoint, plan, &control, &mut |seen| {
             if halt.now() {
                 control.stop();
             }
@@ -129,7 +142,7 @@ impl Running<'_> {
                     self.tick(tick);
                 }
                 Seen::Second(second) => self.keep(&second.interval),
-                Seen::Ready => {}
+                Seen::Ready | Seen::Receipts(_) => {}
             }
         });
         if halt.is_for_others() {

@@ -55,17 +55,7 @@ mod tests {
 
     /// The seconds at whose end the host was read.
     fn read_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
-        let pacing = Pacing::Clients { clients: 1 };
-        let plan = DrivePlan {
-            pacing,
-            shards: 1,
-            warmup_ms,
-            measure_ms,
-            seed: 1,
-            retries: 0,
-            together: None,
-            away_limit_ms: 3_000,
-        };
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
         let mut watch = HostWatch::over(&plan);
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };

@@ -3,7 +3,7 @@
 use crate::attempt::Running;
 use crate::cell::CellOrder;
 use crate::error::AttemptError;
-use driver::plan::{DrivePlan, Pacing, Together};
+use driver::plan::{DrivePlan, Pacing, Together, Until};
 use machines::clock::monotonic_ns;
 use std::ops::Range;
 use std::time::Duration;
@@ -38,22 +38,27 @@ impl Running<'_> {
 
     /// How this machine is driven while the trial is measured.
     pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
-        let base = self.attempt.cell.drive_plan(pacing, self.seed());
+        let base = self.drive_plan(pacing, self.seed());
         let together = self.attempt.halt.others.map(|_| Together { tail_s: TAIL_S });
         let plan = DrivePlan { together, ..base };
         self.odd().map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
     }
 
+    /// What this machine's workload makes of the load, with this pacing.
+    pub(crate) fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
+        self.attempt.cell.drive_plan(&self.data().workload, pacing, seed)
+    }
+
     /// How long after the others this machine's load starts.
     pub(crate) fn start_delay(&self) -> Duration {
-        let plan = self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0);
+        let plan = self.drive_plan(Pacing::Clients { clients: 1 }, 0);
         Duration::from_millis(self.odd().map_or(0, |odd| works(odd.load, &plan).start))
     }
 
     /// Stands by while the others are driven.
     pub(crate) fn stand_by(&mut self) -> Result<(), AttemptError> {
         let start_ns = self.meet_for_start()?;
-        let window_ms = self.attempt.cell.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
+        let window_ms = self.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
         let end_ns = start_ns + window_ms.end * NANOS_PER_MILLI;
         while monotonic_ns() < end_ns {
             if self.attempt.halt.now() {
@@ -84,24 +89,24 @@ fn works(load: OddLoad, plan: &DrivePlan) -> Range<u64> {
 /// A machine that starts late has no warm-up: its sessions wait, opened, and its first seconds are those of a cold database. All of
 /// it is measured, since it is a part of what the others live beside.
 fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
-    let pacing = match (plan.pacing, odd.clients) {
-        (Pacing::Clients { .. }, Some(clients)) => Pacing::Clients { clients },
-        (pacing, _) => pacing,
-    };
+    let mut own = plan.clone();
+    let Some(phase) = own.phases.first_mut() else { return own };
+    for stream in phase.streams.iter_mut().filter(|stream| stream.actor == 0) {
+        if let (Pacing::Clients { clients }, Some(other)) = (&mut stream.pacing, odd.clients) {
+            *clients = other;
+        }
+    }
     if odd.load == OddLoad::Idle {
-        return DrivePlan { pacing, ..plan.clone() };
+        return own;
     }
     let (works_ms, window_ms) = (works(odd.load, plan), plan.window_ms());
-    let ends_with_others = works_ms.end == window_ms.end;
-    let warmup_ms = window_ms.start.saturating_sub(works_ms.start);
-    DrivePlan {
-        pacing,
-        warmup_ms,
-        measure_ms: works_ms.end - works_ms.start - warmup_ms,
+    phase.warmup_ms = window_ms.start.saturating_sub(works_ms.start);
+    phase.until = Until::Time { measure_ms: works_ms.end - works_ms.start - phase.warmup_ms };
+    if works_ms.end < window_ms.end {
         // One that ends before the others does nothing from then on.
-        together: if ends_with_others { plan.together } else { Some(Together { tail_s: 0 }) },
-        ..plan.clone()
+        own.together = Some(Together { tail_s: 0 });
     }
+    own
 }
 
 #[cfg(test)]
@@ -109,16 +114,15 @@ mod tests {
     use super::*;
 
     fn plan(warmup_ms: u64, measure_ms: u64) -> DrivePlan {
-        DrivePlan {
-            pacing: Pacing::Clients { clients: 4 },
-            shards: 0,
-            warmup_ms,
-            measure_ms,
-            seed: 1,
-            retries: 0,
-            together: Some(Together { tail_s: TAIL_S }),
-            away_limit_ms: 3_000,
-        }
+        let plan = DrivePlan::timed(Pacing::Clients { clients: 4 }, warmup_ms, measure_ms, 1);
+        DrivePlan { together: Some(Together { tail_s: TAIL_S }), ..plan }
+    }
+
+    /// Lengths of warm-up and window, and the pacing.
+    fn shape(plan: &DrivePlan) -> (u64, u64, Pacing) {
+        let phase = &plan.phases[0];
+        let Until::Time { measure_ms } = phase.until else { panic!("{phase:?}") };
+        (phase.warmup_ms, measure_ms, phase.streams[0].pacing)
     }
 
     #[test]
@@ -126,13 +130,13 @@ mod tests {
         let plan = plan(5_000, 21_000);
         let of = |load, clients| of_odd(&Odd { number: 2, cpu_quota: None, load, clients, workload: None }, &plan);
         let stops = of(OddLoad::Stops, None);
-        assert_eq!((stops.warmup_ms, stops.measure_ms, stops.pacing), (5_000, 10_000, plan.pacing));
+        assert_eq!(shape(&stops), (5_000, 10_000, shape(&plan).2));
         assert_eq!(stops.together, Some(Together { tail_s: 0 }), "nothing from the middle on");
         let starts = of(OddLoad::Starts, Some(9));
-        assert_eq!((starts.warmup_ms, starts.measure_ms, starts.pacing), (0, 10_000, Pacing::Clients { clients: 9 }));
+        assert_eq!(shape(&starts), (0, 10_000, Pacing::Clients { clients: 9 }));
         assert_eq!(starts.together, plan.together, "it goes on as the others do");
         let burst = of(OddLoad::Burst, None);
-        assert_eq!((burst.warmup_ms, burst.measure_ms), (0, 7_000));
+        assert_eq!((shape(&burst).0, shape(&burst).1), (0, 7_000));
         assert_eq!(burst.together, Some(Together { tail_s: 0 }), "nothing after its third");
         assert_eq!(of(OddLoad::Same, None), plan);
     }

@@ -6,7 +6,7 @@
 
 use agent::protocol::{Reply, Request};
 use driver::Service;
-use driver::plan::{Control, DrivePlan, Pacing, Seen};
+use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, ServerReport};
 use machines::frame::{Greeting, Numbered, read_frame, write_frame};
 use machines::link::AgentLink;
@@ -182,6 +182,7 @@ fn drive(
         Seen::Ready => tell(Reply::Ready),
         Seen::Tick(tick) => tell(Reply::Tick(tick)),
         Seen::Second(second) => tell(Reply::Interval(second.interval)),
+        Seen::Receipts(_) => {}
     });
     match (broken, driven) {
         (Some(error), _) => Err(error),
@@ -192,7 +193,8 @@ fn drive(
 
 /// How long a transaction takes, so that not many more than [`TRANSACTIONS`] are played.
 fn service_time(plan: &DrivePlan) -> Duration {
-    let Pacing::Clients { clients } = plan.pacing else { return SHORTEST };
+    let pacing = plan.phases.first().and_then(Phase::pacing);
+    let Some(Pacing::Clients { clients }) = pacing else { return SHORTEST };
     let driven = Duration::from_millis(plan.window_ms().end);
     (driven * clients / TRANSACTIONS).clamp(SHORTEST, LONGEST)
 }
@@ -205,16 +207,7 @@ mod tests {
     fn transactions_are_as_long_as_keeps_them_few_and_ended() {
         let time = |clients, measure_ms| {
             let pacing = Pacing::Clients { clients };
-            service_time(&DrivePlan {
-                pacing,
-                shards: 1,
-                warmup_ms: 0,
-                measure_ms,
-                seed: 1,
-                retries: 0,
-                together: None,
-                away_limit_ms: 0,
-            })
+            service_time(&DrivePlan::timed(pacing, 0, measure_ms, 1))
         };
         assert_eq!(time(1, 1_000), SHORTEST);
         assert_eq!(time(10, 60_000), Duration::from_millis(60));

@@ -3,6 +3,7 @@
 
 use driver::plan::SecondDone;
 use record::check::{Finding, Verdict};
+use record::script::PhaseEnd;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Queue};
 use std::ops::Range;
 use std::time::Duration;
@@ -58,6 +59,12 @@ pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     why_work_is_undone(facts).or_else(driver_bound).map(for_other_reasons)
 }
 
+/// A phase that its streams should have ended was cut off.
+pub fn why_a_phase_is_too_long(facts: &DriverFacts) -> Option<String> {
+    let phase = facts.phases.iter().find(|phase| phase.ended == PhaseEnd::Limit)?;
+    Some(format!("phase {} was not at its end within its limit of {}", phase.name, seconds(phase.measured_ms)))
+}
+
 /// The load engine or the database stood still for a part of the window, or broke down in it.
 fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
@@ -69,6 +76,9 @@ fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
             seconds(measured_ms),
             percent(STALLED_SHARE_MAX),
         ));
+    }
+    if let Some(why) = why_a_phase_is_too_long(facts) {
+        return Some(why);
     }
     let unended = facts.unended;
     if unended.window_share > UNENDED_SHARE_MAX {

@@ -1,9 +1,7 @@
 //! The list of workloads. Adding one is a folder, its module, and a line here.
 
-use crate::dataset::Dataset;
-use crate::workload::{Kind, Workload};
+use crate::workload::Workload;
 use crate::{order_entry, slob, sysbench_oltp};
-use serde_json::{Map, Value};
 use settings::{Key, Problem};
 
 /// A workload that a study may name.
@@ -25,10 +23,12 @@ pub struct Metric {
     pub per_ms: u64,
 }
 
-/// From one list: the entries, the enum, and what is done with whichever workload it is.
+/// From one list: the entries, the enum, and what is done with whichever workload it is. Each is a folder with a `KIND`, an
+/// `ENTRY`, and the workload itself.
+#[macro_export]
 macro_rules! workloads {
     ($($folder:ident::$made:ident),+ $(,)?) => {
-        pub const WORKLOADS: &[Entry] = &[$($folder::ENTRY),+];
+        pub const WORKLOADS: &[$crate::catalog::Entry] = &[$($folder::ENTRY),+];
 
         /// One of the workloads, made.
         #[derive(Debug)]
@@ -38,33 +38,45 @@ macro_rules! workloads {
 
         impl AnyWorkload {
             /// Makes the workload `kind` from its table, without the key "kind".
-            pub fn from_table(kind: &str, table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+            pub fn from_table(
+                kind: &str,
+                table: &serde_json::Map<String, serde_json::Value>,
+            ) -> Result<Self, Vec<settings::Problem>> {
                 match kind {
                     $($folder::KIND => $folder::$made::from_table(table).map(Box::new).map(Self::$made),)+
-                    other => Err(vec![unknown_kind(other)]),
+                    other => Err(vec![$crate::catalog::unknown_kind(other, WORKLOADS)]),
                 }
             }
 
-            pub fn entry(&self) -> &'static Entry {
-                match self { $(Self::$made(_) => &$folder::ENTRY),+ }
-            }
-
-            pub fn dataset(&self) -> &dyn Dataset {
+            pub fn dataset(&self) -> &dyn $crate::dataset::Dataset {
                 match self { $(Self::$made(workload) => &**workload),+ }
             }
 
-            /// Picks the concrete type once; the visitor then runs code made for that workload alone.
-            pub fn visit<V: WorkloadVisitor>(&self, visitor: V) -> V::Answer {
+            pub fn entry(&self) -> &'static $crate::catalog::Entry {
+                match self { $(Self::$made(_) => &$folder::ENTRY),+ }
+            }
+
+            pub fn kinds(&self) -> &'static [$crate::workload::Kind] {
+                match self { $(Self::$made(workload) => $crate::workload::Workload::kinds(&**workload)),+ }
+            }
+
+            pub fn actors(&self) -> &'static [$crate::workload::Actor] {
+                match self { $(Self::$made(workload) => $crate::workload::Workload::actors(&**workload)),+ }
+            }
+
+            /// What is driven where a study asks for this load.
+            pub fn script(&self, load: record::script::Phase) -> Vec<record::script::Phase> {
+                match self { $(Self::$made(workload) => $crate::workload::Workload::script(&**workload, load)),+ }
+            }
+        }
+
+        impl $crate::catalog::AnyOf for AnyWorkload {
+            fn metric(&self) -> &'static $crate::catalog::Metric {
+                &self.entry().metric
+            }
+
+            fn visit<V: $crate::catalog::WorkloadVisitor>(&self, visitor: V) -> V::Answer {
                 match self { $(Self::$made(workload) => visitor.visit(&**workload)),+ }
-            }
-
-            pub fn kinds(&self) -> &'static [Kind] {
-                match self { $(Self::$made(workload) => workload.kinds()),+ }
-            }
-
-            /// Whether any transaction is ever deferred to background sessions.
-            pub fn defers(&self) -> bool {
-                match self { $(Self::$made(workload) => workload.defers()),+ }
             }
         }
     };
@@ -74,6 +86,13 @@ workloads! {
     order_entry::OrderEntry,
     slob::Slob,
     sysbench_oltp::SysbenchOltp,
+}
+
+/// A workload of a list.
+pub trait AnyOf {
+    fn metric(&self) -> &'static Metric;
+    /// Picks the concrete type once; the visitor then runs code made for that workload alone.
+    fn visit<V: WorkloadVisitor>(&self, visitor: V) -> V::Answer;
 }
 
 /// What is done with a workload, whichever it is.
@@ -87,8 +106,9 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
     WORKLOADS.iter().find(|entry| entry.kind == kind)
 }
 
-fn unknown_kind(kind: &str) -> Problem {
-    let known = || WORKLOADS.iter().map(|entry| entry.kind);
+/// There is no workload of this kind in the list.
+pub fn unknown_kind(kind: &str, list: &[Entry]) -> Problem {
+    let known = || list.iter().map(|entry| entry.kind);
     Problem {
         path: "kind".to_owned(),
         found: format!("found \"{}\"", kind.escape_debug()),
@@ -100,7 +120,7 @@ fn unknown_kind(kind: &str) -> Problem {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
+    use serde_json::{Map, Value, json};
 
     fn table(value: &Value) -> Map<String, Value> {
         value.as_object().unwrap().clone()

@@ -9,6 +9,7 @@ pub mod catalog;
 pub mod checksum;
 pub mod condition;
 pub mod dataset;
+pub mod effects;
 pub mod order_entry;
 pub mod random;
 pub mod share;

@@ -1,24 +1,36 @@
 //! What the load engine needs of a workload.
 
+use crate::effects::Effects;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
+use record::script::Phase;
 use std::time::Duration;
 
-/// A kind of transaction.
+/// A kind of transaction, or a step of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub name: &'static str,
     /// Whether this kind is the one counted in the workload's throughput figure.
     pub counted: bool,
+    /// A part of transactions that is timed by itself, and is no transaction.
+    pub step: bool,
 }
 
 impl Kind {
+    pub const fn transaction(name: &'static str, counted: bool) -> Self {
+        Self { name, counted, step: false }
+    }
+
+    pub const fn step(name: &'static str) -> Self {
+        Self { name, counted: false, step: true }
+    }
+
     /// Kinds of these names, the first so many of them counted.
     pub const fn all<const COUNT: usize>(names: &[&'static str], counted: usize) -> [Self; COUNT] {
-        let mut kinds = [Self { name: "", counted: false }; COUNT];
+        let mut kinds = [Self::transaction("", false); COUNT];
         let mut place = 0;
         while place < COUNT {
-            kinds[place] = Self { name: names[place], counted: place < counted };
+            kinds[place] = Self::transaction(names[place], place < counted);
             place += 1;
         }
         kinds
@@ -33,28 +45,51 @@ pub enum Ending {
     RolledBack,
 }
 
-/// Counters that a workload keeps about what was really executed, indexed as in [`Workload::COUNTERS`].
-/// A transaction adds to a fresh tally; the driver adds that to the totals only if the transaction ended well.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Tally(pub Vec<u64>);
+/// A population of users that do the same work: customers, terminals, a market that answers them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Actor {
+    pub name: &'static str,
+    /// Other actors' transactions cause its work: it has sessions of its own for that, and needs no pacing.
+    pub reacts: bool,
+    /// Its users, if it reacts and its transactions are those of certain users; otherwise the pacing says how many there are.
+    pub users: u32,
+    /// Whether its users come to an end of their work by themselves.
+    pub ends: bool,
+}
 
-impl Tally {
-    pub fn new(counters: usize) -> Self {
-        Self(vec![0; counters])
+impl Actor {
+    /// Users whose pacing a phase decides, and who go on for as long as the phase does.
+    pub const fn paced(name: &'static str) -> Self {
+        Self { name, reacts: false, users: 0, ends: false }
     }
 
-    pub fn add(&mut self, counter: usize, amount: u64) {
-        self.0[counter] += amount;
+    /// Users whose pacing a phase decides, until each has done all that it has to do.
+    pub const fn ending(name: &'static str) -> Self {
+        Self { ends: true, ..Self::paced(name) }
     }
 
-    pub fn clear(&mut self) {
-        self.0.fill(0);
+    /// One whose work is caused by others.
+    pub const fn reacting(name: &'static str, users: u32) -> Self {
+        Self { reacts: true, users, ..Self::paced(name) }
     }
+}
 
-    pub fn absorb(&mut self, other: &Self) {
-        for (total, part) in self.0.iter_mut().zip(&other.0) {
-            *total += part;
-        }
+/// Whose inputs are drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct User {
+    pub seed: u64,
+    /// Which phase of the script, from 0.
+    pub phase: u16,
+    /// Index into [`Workload::actors`].
+    pub actor: u16,
+    /// Which of the actor's users, from 0.
+    pub index: u32,
+}
+
+impl User {
+    /// A user of the first actor in the first phase.
+    pub fn first(seed: u64, index: u32) -> Self {
+        Self { seed, phase: 0, actor: 0, index }
     }
 }
 
@@ -71,29 +106,36 @@ pub struct Pause {
 #[allow(async_fn_in_trait)]
 pub trait Workload: Sync {
     /// The random inputs of one transaction, complete: running it again with the same input repeats it.
-    type Input;
-    /// State of one emulated client: its random stream, its deck of cards, its home. There may be hundreds of thousands,
-    /// and terminals are copied once for each transaction, so it should be small and own no heap.
+    /// Other actors' transactions may be executed on another thread.
+    type Input: Send;
+    /// State of one user: its random stream, its deck of cards, its home. There may be hundreds of thousands, and terminals
+    /// are copied once for each transaction, so it should be small and own no heap.
     type Client: Clone;
 
     /// Names of what is counted. Those that begin with `audit.` mean something to the workload's own audit only.
     const COUNTERS: &'static [&'static str];
 
     fn kinds(&self) -> &'static [Kind];
+    /// Who works. The first is the one that a study's load is about.
+    fn actors(&self) -> &'static [Actor] {
+        const { &[Actor::paced("clients")] }
+    }
+    /// What is driven where a study asks for this load: it alone, unless the workload has phases or paced actors of its own.
+    fn script(&self, load: Phase) -> Vec<Phase> {
+        vec![load]
+    }
     /// All statements in the order of their ids, in the words of `dialect`.
     fn statements(&self, dialect: Dialect) -> Vec<Statement>;
-    /// The same seed and index give the same stream of inputs, whatever the engine or the timing.
-    fn client(&self, seed: u64, index: u32) -> Self::Client;
-    fn next(&self, client: &mut Self::Client) -> Self::Input;
+    /// The same user has the same inputs, whatever the engine or the timing, as far as answers do not decide them.
+    fn client(&self, user: User) -> Self::Client;
+    /// The next transaction; `None` once the user has done everything. Only users of an actor that `ends` do.
+    fn next(&self, client: &mut Self::Client) -> Option<Self::Input>;
     /// Index into [`Workload::kinds`].
     fn kind(&self, input: &Self::Input) -> u16;
-    /// Whether any transaction is ever deferred; only then does the driver open sessions for those.
-    fn defers(&self) -> bool {
-        false
-    }
-    /// Whether the client only queues this transaction and goes on, while a background session executes it.
-    fn deferred(&self, _input: &Self::Input) -> bool {
-        false
+    /// Index of the actor that executes it. If that is not the actor whose user drew it, the user only hands it over and goes
+    /// on, while a session of the other actor executes it.
+    fn performer(&self, _input: &Self::Input) -> u16 {
+        0
     }
     /// The client's pauses around the transaction that was drawn last. `terminal` says whether the plan paces by
     /// terminals, where users type and think; otherwise only a think time that the workload itself demands counts.
@@ -106,6 +148,9 @@ pub trait Workload: Sync {
         &self,
         session: &mut S,
         input: &Self::Input,
-        tally: &mut Tally,
+        effects: &mut Effects<'_, Self::Input>,
     ) -> Result<Ending, SessionError>;
+    /// A transaction ended well: what its user keeps of the answers ([`Effects::receipt`]) for later inputs, and what follows
+    /// from them.
+    fn learn(&self, _client: &mut Self::Client, _input: &Self::Input, _effects: &mut Effects<'_, Self::Input>) {}
 }

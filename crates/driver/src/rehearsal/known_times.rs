@@ -4,6 +4,7 @@ use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{paced, plan};
 use crate::counts::quantile;
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Process, Seen, Together};
+use crate::script::ScriptError;
 use crate::virtual_time::{Service, rehearse};
 use record::intervals::Span;
 use record::trial::Stalls;
@@ -117,6 +118,7 @@ fn ten_hours_have_every_second() {
             assert_eq!((tick.elapsed_ms, tick.measured, tick.errors), (ticks * 1_000, true, 0));
             assert!(tick.counted == tick.committed && tick.counted.abs_diff(10) <= 1);
         }
+        Seen::Receipts(_) => {}
         Seen::Second(second) => {
             assert_eq!((second.interval.start_ms, second.interval.length_ms), (seconds * 1_000, 1_000));
             seconds += 1;
@@ -180,7 +182,7 @@ fn transactions_that_take_no_time_take_a_microsecond() {
 #[test]
 fn a_plan_of_nothing_is_refused_as_in_real_driving() {
     let refused = rehearse(&Rehearsed::default(), &plan(0, 0, 1), &taking(1), &Control::default(), &mut |_| ());
-    assert!(matches!(refused, Err(DriveError::Nothing(_))));
+    assert!(matches!(refused, Err(DriveError::Script(ScriptError::Nothing { .. }))));
 }
 
 #[test]

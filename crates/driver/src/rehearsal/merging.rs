@@ -1,7 +1,7 @@
 //! Splits equal the whole: what is merged does not depend on which shard did what.
 
 use super::workload::{COUNTERS, KINDS};
-use super::{Merged, START, ShardRun, plan};
+use super::{Merged, START, ShardRun, plan, window};
 use crate::clock::Nanos;
 use crate::counts::total;
 use crate::deferral::ResultLines;
@@ -14,8 +14,10 @@ use crate::window::Window;
 use engines::session::SessionWork;
 use proptest::prelude::*;
 use record::intervals::Span;
+use record::script::PhaseEnd;
 use record::trial::{Deferred, Losses, Stalls};
-use workloads::workload::{Ending, Tally};
+use workloads::effects::Effects;
+use workloads::workload::Ending;
 
 const WARMUP_S: u64 = 1;
 const MEASURE_S: u64 = 4;
@@ -46,7 +48,7 @@ fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
 /// A shard that drove until `closed_at` and did this.
 fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
     lives.sort_by_key(|life| life.done);
-    let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), Meters::default());
+    let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), false, Meters::default());
     let mut seconds = Vec::new();
     let mut close_until = |recorder: &mut Recorder, now: Nanos| {
         while now >= recorder.second_end() {
@@ -57,7 +59,9 @@ fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
     };
     for life in &lives {
         close_until(&mut recorder, life.done);
-        recorder.book(life, &Tally(vec![life.work.rows_returned]));
+        let mut effects = Effects::<()>::new(COUNTERS.len(), &|| 0);
+        effects.tally.add(0, life.work.rows_returned);
+        recorder.book(life, &effects);
     }
     close_until(&mut recorder, closed_at);
     let (last, unended) = recorder.finish(Meters::default());
@@ -74,6 +78,7 @@ fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
         on_one_cpu: false,
         in_process: false,
         queue: QueueCounts::default(),
+        ended: if closed_at >= window.end() { PhaseEnd::Time } else { PhaseEnd::Stopped },
         failure: None,
     };
     ShardRun { report, seconds }
@@ -81,7 +86,7 @@ fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
 
 fn merged(shards: Vec<Vec<Life>>) -> Merged {
     let plan = plan(3, WARMUP_S, MEASURE_S);
-    let window = Window::new(&plan, START);
+    let window = window(&plan);
     super::merged(&plan, shards.into_iter().map(|lives| shard(window, lives, window.end())).collect())
 }
 
@@ -122,7 +127,7 @@ proptest! {
 #[test]
 fn a_second_counts_only_if_every_shard_drove_through_it() {
     let plan = plan(2, 1, 10);
-    let window = Window::new(&plan, START);
+    let window = window(&plan);
     let stopped = |millis| shard(window, Vec::new(), START + Nanos::from_millis(millis));
     let driven = super::merged(&plan, vec![stopped(4_010), stopped(3_990)]);
     assert_eq!((driven.facts.measured_ms, driven.measured.intervals.len(), driven.stopped), (2_000, 3, true));

@@ -6,6 +6,7 @@ mod failures;
 mod known_times;
 mod merging;
 mod pacing;
+mod phases;
 mod sockets;
 mod threads;
 mod times;
@@ -37,16 +38,13 @@ pub fn plan(clients: u32, warmup_s: u64, measure_s: u64) -> DrivePlan {
 }
 
 pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
-    DrivePlan {
-        pacing,
-        shards: 1,
-        warmup_ms: warmup_s * 1_000,
-        measure_ms: measure_s * 1_000,
-        seed: 7,
-        retries: 3,
-        together: None,
-        away_limit_ms: 30_000,
-    }
+    let plan = DrivePlan::timed(pacing, warmup_s * 1_000, measure_s * 1_000, 7);
+    DrivePlan { shards: 1, retries: 3, away_limit_ms: 30_000, ..plan }
+}
+
+/// Of its only phase.
+pub fn window(plan: &DrivePlan) -> Window {
+    Window::of(&plan.phases[0], plan, START, START)
 }
 
 /// Moments in a script are counted from the start of driving.
@@ -85,8 +83,8 @@ impl<'a> Run<'a> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop);
-        let roster = Roster::of(self.workload, share, self.plan.pacing);
-        let opened = sessions::open(&world, &world, &roster, || false)?;
+        let roster = Roster::of(self.workload, share, &self.plan);
+        let mut opened = sessions::open(&world, &world, &roster, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
         let around = Surroundings {
             connect: &world,
@@ -96,8 +94,11 @@ impl<'a> Run<'a> {
             signals: &signals,
             published: &published,
             hand_on: &|second| seconds.borrow_mut().push(second),
+            mail: None,
         };
-        let report = shard::run(&around, &Assignment::of(self.workload, &self.plan, share, START), opened)?;
+        signals.begin_phase(1);
+        let assignment = Assignment::of(self.workload, &self.plan, 0, share, window(&self.plan)).unwrap();
+        let report = shard::run(&around, &assignment, &mut opened)?;
         Ok(ShardRun { report, seconds: seconds.into_inner() })
     }
 
@@ -160,7 +161,7 @@ impl Deref for Merged {
 
 pub fn merged(plan: &DrivePlan, shards: Vec<ShardRun>) -> Merged {
     let names = Names { kinds: &KINDS, counters: COUNTERS };
-    let mut gathering = Gathering::new(names, Window::new(plan, START), shards.len());
+    let mut gathering = Gathering::new(names, window(plan), shards.len());
     let (mut reports, mut seen) = (Vec::new(), Vec::new());
     for (ShardRun { report, seconds }, shard) in shards.into_iter().zip(0..) {
         reports.push(report);
@@ -168,7 +169,7 @@ pub fn merged(plan: &DrivePlan, shards: Vec<ShardRun>) -> Merged {
     }
     let kinds = KINDS.map(|kind| kind.name.to_owned()).to_vec();
     let measured = Measured { kinds, intervals: seen.into_iter().map(|seen| seen.interval).collect() };
-    Merged { driven: gathering.conclude(plan, reports, Stalls::default()), measured }
+    Merged { driven: gathering.conclude(plan.part, &plan.phases[0], reports, Stalls::default()), measured }
 }
 
 pub fn count_at_least(counts: &SparseCounts, millis: u64) -> u64 {

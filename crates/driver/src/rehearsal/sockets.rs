@@ -113,16 +113,7 @@ impl Session for PeerSession {
 fn committed_with(request_bytes: usize) -> u64 {
     let (workload, stop) = (Rehearsed::deferring(5), Control::default());
     let pacing = Pacing::Clients { clients: 3 };
-    let plan = DrivePlan {
-        pacing,
-        shards: 2,
-        warmup_ms: 0,
-        measure_ms: 1_000,
-        seed: 1,
-        retries: 0,
-        together: None,
-        away_limit_ms: 3_000,
-    };
+    let plan = DrivePlan { shards: 2, ..DrivePlan::timed(pacing, 0, 1_000, 1) };
     let driven = drive(&workload, &Peers { request_bytes }, &plan, &stop, &mut |_| ()).unwrap();
     let facts = &driven.facts;
     assert_eq!((facts.sessions, facts.unended.transactions, facts.losses.lost), (5, 0, 0));

@@ -4,6 +4,7 @@ use super::workload::{KINDS, Rehearsed};
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::drive;
 use crate::plan::{Control, DriveError, DrivePlan, Pacing, Seen, Together};
+use crate::script::ScriptError;
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
@@ -55,16 +56,7 @@ impl Session for IdleSession {
 }
 
 fn plan(clients: u32, shards: u32, measure_ms: u64) -> DrivePlan {
-    DrivePlan {
-        pacing: Pacing::Clients { clients },
-        shards,
-        warmup_ms: 0,
-        measure_ms,
-        seed: 1,
-        retries: 0,
-        together: None,
-        away_limit_ms: 3_000,
-    }
+    DrivePlan { shards, ..DrivePlan::timed(Pacing::Clients { clients }, 0, measure_ms, 1) }
 }
 
 #[test]
@@ -74,7 +66,7 @@ fn threads_agree_on_one_grid_and_ticks_add_up() {
     let driven = drive(&workload, &Idle(|| Ok(())), &plan(5, 3, 1_500), &stop, &mut |seen| match seen {
         Seen::Tick(tick) => ticks.push(tick),
         Seen::Second(second) => seconds.push(second),
-        Seen::Ready => {}
+        Seen::Ready | Seen::Receipts(_) => {}
     })
     .unwrap();
     assert_eq!((driven.facts.shards, driven.facts.sessions, driven.facts.measured_ms), (3, 3, 2_000));
@@ -175,5 +167,5 @@ fn if_every_transaction_fails_driving_fails_with_the_reason() {
 fn no_clients_is_an_error() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let error = drive(&workload, &Idle(|| Ok(())), &plan(0, 1, 1_000), &stop, &mut |_| ()).unwrap_err();
-    assert!(matches!(error, DriveError::Nothing(_)));
+    assert!(matches!(error, DriveError::Script(ScriptError::Nothing { .. })));
 }

@@ -5,10 +5,14 @@ use engines::statement::{Dialect, Statement, StatementId};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::time::Duration;
-use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
+use workloads::effects::{Effects, FollowUp};
+use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
-pub const KINDS: [Kind; 2] = [Kind { name: "sale", counted: true }, Kind { name: "delivery", counted: false }];
+pub const KINDS: [Kind; 2] = [Kind::transaction("sale", true), Kind::transaction("delivery", false)];
 pub const COUNTERS: &[&str] = &["lines"];
+
+const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::reacting("deliveries", 0)];
+const ENDING: &[Actor] = &[Actor::ending("clients")];
 
 /// Statement ids equal the kind's index, so that a script can tell them apart.
 pub const SALE: u16 = 0;
@@ -23,6 +27,10 @@ pub struct Rehearsed {
     pub deferred_every: u32,
     /// Every so many transactions of a client one rolls back on purpose; 0 means none does.
     pub rollback_every: u32,
+    /// Each sale causes a delivery after so long.
+    causes_after: Option<Duration>,
+    /// Each client has done everything after so many transactions; 0 means that none ever has.
+    ends_after: u32,
     /// Pauses at a terminal; without one, only the think time counts.
     pub keying: Duration,
     pub thinking: Duration,
@@ -54,6 +62,14 @@ impl Rehearsed {
 
     pub fn deferring(deferred_every: u32) -> Self {
         Self { deferred_every, ..Self::default() }
+    }
+
+    pub fn ending(ends_after: u32) -> Self {
+        Self { ends_after, ..Self::default() }
+    }
+
+    pub fn causing(after: Duration) -> Self {
+        Self { causes_after: Some(after), ..Self::default() }
     }
 
     pub fn pausing(keying_ms: u64, thinking_ms: u64) -> Self {
@@ -99,28 +115,37 @@ impl Workload for Rehearsed {
         Vec::new()
     }
 
-    fn client(&self, seed: u64, index: u32) -> Client {
+    fn actors(&self) -> &'static [Actor] {
+        if self.ends_after > 0 {
+            ENDING
+        } else if self.deferred_every > 0 || self.causes_after.is_some() {
+            ACTORS
+        } else {
+            &ACTORS[..1]
+        }
+    }
+
+    fn client(&self, User { seed, index, .. }: User) -> Client {
         Client { index, number: 0, state: seed ^ (u64::from(index) << 32) }
     }
 
-    fn next(&self, client: &mut Client) -> Input {
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        if self.ends_after > 0 && client.number == self.ends_after {
+            return None;
+        }
         client.state = client.state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         let kind = if every(self.deferred_every, client.number) { DELIVERY } else { SALE };
         let input = Input { client: client.index, number: client.number, draw: client.state, kind };
         client.number += 1;
-        input
+        Some(input)
     }
 
     fn kind(&self, input: &Input) -> u16 {
         input.kind
     }
 
-    fn defers(&self) -> bool {
-        self.deferred_every > 0
-    }
-
-    fn deferred(&self, input: &Input) -> bool {
-        input.kind == DELIVERY
+    fn performer(&self, input: &Input) -> u16 {
+        u16::from(input.kind == DELIVERY)
     }
 
     fn pause(&self, _client: &mut Client, input: &Input, terminal: bool) -> Pause {
@@ -130,14 +155,25 @@ impl Workload for Rehearsed {
         Pause { keying, thinking: self.thinking.mul_f64(times) }
     }
 
-    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
         self.remember(*input);
         session.begin(Access::ReadWrite).await?;
-        tally.add(0, 10);
+        effects.tally.add(0, 10);
         session.execute(StatementId(input.kind), &[]).await?;
         if every(self.rollback_every, input.number) {
             return Ok(Ending::RolledBack);
         }
         Ok(Ending::Committed)
+    }
+
+    fn learn(&self, _: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
+        if let (Some(after), SALE) = (self.causes_after, input.kind) {
+            effects.cause(FollowUp { input: Input { kind: DELIVERY, ..*input }, after, user: None });
+        }
     }
 }

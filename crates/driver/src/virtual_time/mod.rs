@@ -10,14 +10,17 @@ pub use service::Service;
 
 use crate::arrivals::Share;
 use crate::clock::Clock;
-use crate::drive::something_to_do;
+use crate::combine::in_turn;
+use crate::drive::{goes_on, on_grid};
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use crate::recorder::Second;
+use crate::script;
 use crate::sessions::{self, Roster};
 use crate::shard::{self, Assignment, Surroundings};
 use crate::signals::{Published, Signals};
 use crate::watch::{Watch, conclude};
+use crate::window::Window;
 use record::trial::Stalls;
 use service::Timed;
 use std::cell::RefCell;
@@ -34,34 +37,45 @@ pub fn rehearse<W: Workload>(
     control: &Control,
     see: &mut dyn FnMut(Seen),
 ) -> Result<Driven, DriveError> {
-    something_to_do(plan.pacing)?;
     let workload = &Timed(workload);
+    script::check(plan, workload.actors())?;
     let world = World::new(false, service.script(plan.seed));
-    let (share, signals, published) = (Share { shard: 0, of: 1 }, Signals::new(control), Published::default());
-    let roster = Roster::of(workload, share, plan.pacing);
-    let opened = sessions::open(&world, &world, &roster, || signals.is_stopped())?;
-    see(Seen::Ready);
-    let assignment = Assignment::of(workload, plan, share, world.now());
-    let gathering = Gathering::new(Names::of(workload), assignment.window, 1);
-    let watch = Watch::new(assignment.window, slice::from_ref(&published), &signals, gathering);
-    let watched = RefCell::new((watch, see));
-    let hand_on = |second: Second| {
-        let (watch, see) = &mut *watched.borrow_mut();
-        if second.whole {
-            watch.tick(see);
+    let (here, signals, published) = (Share { shard: 0, of: 1 }, Signals::new(control), Published::default());
+    let roster = Roster::of(workload, here.of_part(plan.part), plan);
+    let mut opened = sessions::open(&world, &world, &roster, || signals.is_stopped())?;
+    let (origin, mut driven) = (world.now(), Vec::new());
+    for (phase, number) in plan.phases.iter().zip(0..) {
+        see(Seen::Ready);
+        signals.begin_phase(here.of);
+        let window = Window::of(phase, plan, on_grid(origin, world.now(), false), origin);
+        let gathering = Gathering::new(Names::of(workload), window, 1);
+        let watch = Watch::new(window, slice::from_ref(&published), &signals, gathering);
+        let watched = RefCell::new((watch, &mut *see));
+        let hand_on = |second: Second| {
+            let (watch, see) = &mut *watched.borrow_mut();
+            if second.whole && !second.is_last {
+                watch.tick(see);
+            }
+            watch.take(here.shard, second, see);
+        };
+        let around = Surroundings {
+            connect: &world,
+            opener: Some(&world),
+            clock: &world,
+            reactor: &world,
+            signals: &signals,
+            published: &published,
+            hand_on: &hand_on,
+            mail: None,
+        };
+        let Some(assignment) = Assignment::of(workload, plan, number, here, window) else { break };
+        let reports = vec![shard::run(&around, &assignment, &mut opened)?];
+        let (mut watch, see) = watched.into_inner();
+        watch.end(&reports, see);
+        driven.push(conclude(plan, phase, watch, reports, Stalls::default())?);
+        if !driven.last().is_some_and(goes_on) {
+            break;
         }
-        watch.take(share.shard, second, see);
-    };
-    let around = Surroundings {
-        connect: &world,
-        opener: Some(&world),
-        clock: &world,
-        reactor: &world,
-        signals: &signals,
-        published: &published,
-        hand_on: &hand_on,
-    };
-    let result = shard::run(&around, &assignment, opened);
-    let (watch, _) = watched.into_inner();
-    conclude(plan, Some((watch, Stalls::default())), vec![result])
+    }
+    in_turn(driven).ok_or(DriveError::NotStarted)
 }

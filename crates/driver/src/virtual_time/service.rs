@@ -4,10 +4,12 @@ use super::world::{Answer, Asked, Script};
 use crate::clock::Nanos;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
+use record::script::Phase;
 use std::cell::RefCell;
 use std::time::Duration;
+use workloads::effects::Effects;
 use workloads::random::Stream;
-use workloads::workload::{Ending, Kind, Pause, Tally, Workload};
+use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
 /// If transactions took no time at all, clients that do not pause would keep the virtual clock where it is.
 const SHORTEST: Nanos = Nanos::from_micros(1);
@@ -76,11 +78,19 @@ impl<W: Workload> Workload for Timed<'_, W> {
         Vec::new()
     }
 
-    fn client(&self, seed: u64, index: u32) -> W::Client {
-        self.0.client(seed, index)
+    fn actors(&self) -> &'static [Actor] {
+        self.0.actors()
     }
 
-    fn next(&self, client: &mut W::Client) -> W::Input {
+    fn script(&self, load: Phase) -> Vec<Phase> {
+        self.0.script(load)
+    }
+
+    fn client(&self, user: User) -> W::Client {
+        self.0.client(user)
+    }
+
+    fn next(&self, client: &mut W::Client) -> Option<W::Input> {
         self.0.next(client)
     }
 
@@ -88,19 +98,20 @@ impl<W: Workload> Workload for Timed<'_, W> {
         self.0.kind(input)
     }
 
-    fn defers(&self) -> bool {
-        self.0.defers()
-    }
-
-    fn deferred(&self, input: &W::Input) -> bool {
-        self.0.deferred(input)
+    fn performer(&self, input: &W::Input) -> u16 {
+        self.0.performer(input)
     }
 
     fn pause(&self, client: &mut W::Client, input: &W::Input, terminal: bool) -> Pause {
         self.0.pause(client, input, terminal)
     }
 
-    async fn run<S: Session>(&self, session: &mut S, input: &W::Input, _: &mut Tally) -> Result<Ending, SessionError> {
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &W::Input,
+        _: &mut Effects<'_, W::Input>,
+    ) -> Result<Ending, SessionError> {
         session.execute(StatementId(self.kind(input)), &[]).await?;
         Ok(Ending::Committed)
     }

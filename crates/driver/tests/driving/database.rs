@@ -12,7 +12,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use tempfile::TempDir;
 use workloads::catalog::AnyWorkload;
-use workloads::dataset::Part;
+use workloads::dataset::{Dataset, Part};
 
 /// The program that a server's tests cannot do without.
 fn program_of(engine: &str) -> &'static Path {
@@ -21,8 +21,22 @@ fn program_of(engine: &str) -> &'static Path {
 
 pub type State = BTreeMap<String, i64>;
 
-pub struct Database {
-    pub workload: AnyWorkload,
+/// With a workload of bakeoff's own list.
+pub type Database = Loaded<AnyWorkload>;
+
+/// What can be loaded.
+pub trait HasDataset {
+    fn dataset(&self) -> &dyn Dataset;
+}
+
+impl HasDataset for AnyWorkload {
+    fn dataset(&self) -> &dyn Dataset {
+        self.dataset()
+    }
+}
+
+pub struct Loaded<W> {
+    pub workload: W,
     pub server: Option<Box<dyn Server>>,
     endpoint: Endpoint,
     // Dropped last: the server's files are in it.
@@ -30,10 +44,10 @@ pub struct Database {
 }
 
 /// The loaded database, or nothing where its programs are missing.
-pub fn database_or_skip(engine: &str, workload: AnyWorkload) -> Option<Database> {
+pub fn database_or_skip<W: HasDataset>(engine: &str, workload: W) -> Option<Loaded<W>> {
     let program = program_of(engine);
-    if program.exists() {
-        return Some(Database::loaded(engine, workload));
+    if engine == "sqlite" || program.exists() {
+        return Some(Loaded::of(engine, workload));
     }
     let required = std::env::var("REQUIRE").unwrap_or_default();
     let is_required = required.split(',').any(|word| word == engine);
@@ -42,8 +56,8 @@ pub fn database_or_skip(engine: &str, workload: AnyWorkload) -> Option<Database>
     None
 }
 
-impl Database {
-    pub fn loaded(engine: &str, workload: AnyWorkload) -> Self {
+impl<W: HasDataset> Loaded<W> {
+    pub fn of(engine: &str, workload: W) -> Self {
         let folder = tempfile::tempdir().unwrap();
         // The server may run under another account.
         std::fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).unwrap();

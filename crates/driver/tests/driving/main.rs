@@ -6,6 +6,8 @@
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod database;
+mod made_up;
+mod scripts;
 
 use database::{Database, database_or_skip, one_warehouse, small_tables};
 use driver::drive_endpoint;
@@ -14,16 +16,8 @@ use record::check::Verdict;
 use record::intervals::Span;
 
 fn plan(clients: u32, shards: u32, warmup_ms: u64, measure_ms: u64) -> DrivePlan {
-    DrivePlan {
-        pacing: Pacing::Clients { clients },
-        shards,
-        warmup_ms,
-        measure_ms,
-        seed: 20_261_121,
-        retries: 10,
-        together: None,
-        away_limit_ms: 3_000,
-    }
+    let plan = DrivePlan::timed(Pacing::Clients { clients }, warmup_ms, measure_ms, 20_261_121);
+    DrivePlan { shards, retries: 10, ..plan }
 }
 
 fn drive(database: &Database, plan: &DrivePlan) -> Driven {
@@ -58,7 +52,7 @@ fn database_agrees(database: &Database, before: &database::State, driven: &Drive
 
 #[test]
 fn order_entry_on_sqlite() {
-    let database = Database::loaded("sqlite", one_warehouse());
+    let database = Database::of("sqlite", one_warehouse());
     let before = database.state();
     let driven = drive(&database, &plan(6, 2, 1_000, 2_000));
     totals_agree(&driven);
@@ -111,7 +105,7 @@ fn every_query_is_counted(database: &Database, clients: u32) {
 
 #[test]
 fn sysbench_on_sqlite() {
-    every_query_is_counted(&Database::loaded("sqlite", small_tables()), 4);
+    every_query_is_counted(&Database::of("sqlite", small_tables()), 4);
 }
 
 #[test]

@@ -1,13 +1,33 @@
-//! What was driven on several machines as the account of all of them: counts are added, of what the load engine says about
-//! itself the worst is kept.
+//! What was driven on several machines, by several load generators or in several phases as the account of all of it: counts
+//! are added, of what the load engine says about itself the worst is kept.
 
+use crate::script::{PhaseDone, PhaseEnd};
 use crate::trial::{
     Deferred, DriverFacts, KindTotals, Losses, Pacing, Queue, Spread, Stalls, Testimony, Unended, Work,
 };
 use serde_json::Map;
 use std::collections::BTreeMap;
 
-/// `None` of no machines.
+/// The account of several phases that one load engine drove, one after another. `None` of no phases.
+pub fn in_turn(phases: &[&DriverFacts]) -> Option<DriverFacts> {
+    let first = *phases.first()?;
+    let most = |of: fn(&DriverFacts) -> u32| phases.iter().map(|phase| of(phase)).max();
+    let each_second = phases.iter().filter_map(|phase| phase.queue.as_ref()).flat_map(|queue| &queue.each_second);
+    let queue = queue(phases).map(|queue| Queue { each_second: each_second.copied().collect(), ..queue });
+    Some(DriverFacts {
+        warmup_ms: first.warmup_ms,
+        measured_ms: phases.iter().map(|phase| phase.measured_ms).sum(),
+        clients: most(|phase| phase.clients)?,
+        pacing: first.pacing,
+        sessions: most(|phase| phase.sessions)?,
+        shards: first.shards,
+        phases: phases.iter().flat_map(|phase| phase.phases.iter().cloned()).collect(),
+        queue,
+        ..added_up(phases)?
+    })
+}
+
+/// What drove at the same time. `None` of nothing.
 pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
     let first = *drivers.first()?;
     let sum = |of: fn(&DriverFacts) -> u32| drivers.iter().map(|driver| of(driver)).fold(0, u32::saturating_add);
@@ -29,6 +49,7 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         testimony: testimony(drivers, work),
         paused_ms: drivers.iter().map(|driver| driver.paused_ms).sum(),
         queue: queue(drivers),
+        phases: phases(drivers),
         // Each machine has climbed by itself, or none.
         ladder: None,
         errors: by_name(drivers.iter().map(|driver| &driver.errors)),
@@ -39,6 +60,22 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         on_one_cpu_each: drivers.iter().all(|driver| driver.on_one_cpu_each),
         extra: Map::new(),
     })
+}
+
+/// The phases of all, each as one: they begin together, and last as long as the longest.
+fn phases(drivers: &[&DriverFacts]) -> Vec<PhaseDone> {
+    let Some((first, others)) = drivers.split_first() else { return Vec::new() };
+    let mut phases = first.phases.clone();
+    for other in others {
+        for (phase, own) in phases.iter_mut().zip(&other.phases) {
+            phase.measured_ms = phase.measured_ms.max(own.measured_ms);
+            phase.kinds = KindTotals::summed(phase.kinds.iter().chain(&own.kinds));
+            if phase.ended != own.ended {
+                phase.ended = if own.ended == PhaseEnd::Stopped { own.ended } else { phase.ended };
+            }
+        }
+    }
+    phases
 }
 
 fn by_name<'a>(parts: impl Iterator<Item = &'a BTreeMap<String, u64>>) -> BTreeMap<String, u64> {

@@ -5,7 +5,7 @@
 //! and what the load engine says of itself is the worst of all. Throughput is not among it: how several machines make one
 //! figure is for whoever reads the record, and so the machines' own records stay beside the trial.
 
-mod driver;
+pub mod driver;
 mod looks;
 mod seconds;
 

@@ -5,6 +5,7 @@ use super::*;
 fn why_invalid(facts: &DriverFacts) -> Option<String> {
     invalid(facts).map(|invalid| invalid.why)
 }
+use record::script::{PhaseDone, PhaseEnd};
 use record::trial::{KindTotals, Losses, Stalls, Testimony, Unended};
 
 fn facts(committed: u64, busiest_shard: f64, lateness_p99_us: u64) -> DriverFacts {
@@ -21,6 +22,19 @@ fn a_busy_driver_is_the_bottleneck_unless_the_engine_runs_inside_it() {
     assert!(why_invalid(&busy).is_some_and(|why| why.contains("97 %")));
     assert_eq!(why_invalid(&DriverFacts { in_process: true, ..busy }), None);
     assert_eq!(why_invalid(&facts(10, 0.89, 5)), None);
+}
+
+#[test]
+fn a_phase_that_was_cut_off_measured_nothing() {
+    let ended = |ended| {
+        let name = "power".to_owned();
+        let (streams, kinds) = (Vec::new(), Vec::new());
+        let phase = PhaseDone { name, start_ms: 0, warmup_ms: 0, measured_ms: 90_000, ended, streams, kinds };
+        why_invalid(&DriverFacts { phases: vec![phase], ..facts(10, 0.1, 5) })
+    };
+    assert_eq!(ended(PhaseEnd::Streams), None);
+    let why = "phase power was not at its end within its limit of 90.0 s";
+    assert_eq!(ended(PhaseEnd::Limit).as_deref(), Some(why));
 }
 
 #[test]

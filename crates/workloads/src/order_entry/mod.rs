@@ -20,8 +20,9 @@ mod transactions;
 
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::effects::Effects;
 use crate::sql::{self, SqlError};
-use crate::workload::{Ending, Kind, Pause, Tally, Workload};
+use crate::workload::{Actor, Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;
 use definition::Constants;
 use engines::admin::Admin;
@@ -50,6 +51,9 @@ pub const ENTRY: Entry = Entry {
 /// Orders that are rolled back on purpose count, too, as the definition has it; a tool that reads its figure from the order
 /// numbers in the database reports 1 % less.
 const KINDS: [Kind; Card::NAMES.len()] = Kind::all(Card::NAMES, 1);
+
+/// Where deliveries are not deferred there is only the first.
+const ACTORS: &[Actor] = &[Actor::paced("terminals"), Actor::reacting("deliveries", 0)];
 
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
 const FINISH: ByDialect<&str> = ByDialect {
@@ -101,32 +105,41 @@ impl Workload for OrderEntry {
         self.statements.of(dialect).clone()
     }
 
-    fn client(&self, seed: u64, index: u32) -> Client {
-        Client::new(seed, index, self.settings.warehouses)
+    fn client(&self, user: User) -> Client {
+        Client::new(user.seed, user.index, self.settings.warehouses)
     }
 
-    fn next(&self, client: &mut Client) -> Input {
-        self.draw(client)
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        Some(self.draw(client))
     }
 
     fn kind(&self, input: &Input) -> u16 {
         input.card() as u16
     }
 
-    fn defers(&self) -> bool {
-        self.settings.delivery == Delivery::Deferred
+    fn actors(&self) -> &'static [Actor] {
+        match self.settings.delivery {
+            Delivery::Deferred => ACTORS,
+            Delivery::Inline => &ACTORS[..1],
+        }
     }
 
-    fn deferred(&self, input: &Input) -> bool {
-        matches!(input, Input::Delivery(_)) && self.defers()
+    /// A terminal only hands a delivery over.
+    fn performer(&self, input: &Input) -> u16 {
+        u16::from(matches!(input, Input::Delivery(_)) && self.settings.delivery == Delivery::Deferred)
     }
 
     fn pause(&self, client: &mut Client, input: &Input, terminal: bool) -> Pause {
         if terminal { pauses::pause(client, input.card()) } else { Pause::default() }
     }
 
-    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
-        transactions::run(session, input, tally).await
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(session, input, effects).await
     }
 }
 

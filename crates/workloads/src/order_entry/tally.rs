@@ -1,6 +1,6 @@
 //! Counters of what was really executed. The audit compares them with the rules for the inputs.
 
-use crate::workload::Tally;
+use crate::effects::Tally;
 
 settings::names! {
     /// What is counted; new orders, payments and so on are counted by kind already.

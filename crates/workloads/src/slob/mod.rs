@@ -21,8 +21,9 @@ mod transactions;
 
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::effects::Effects;
 use crate::sql::{self, SqlError};
-use crate::workload::{Ending, Kind, Pause, Tally, Workload};
+use crate::workload::{Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
@@ -105,12 +106,12 @@ impl Workload for Slob {
         self.statements.clone()
     }
 
-    fn client(&self, seed: u64, index: u32) -> Client {
-        Client::new(&self.settings, seed, index)
+    fn client(&self, user: User) -> Client {
+        Client::new(&self.settings, user.seed, user.index)
     }
 
-    fn next(&self, client: &mut Client) -> Input {
-        client.next(&self.settings)
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        Some(client.next(&self.settings))
     }
 
     fn kind(&self, input: &Input) -> u16 {
@@ -121,8 +122,13 @@ impl Workload for Slob {
         Pause { keying: Duration::ZERO, thinking: input.thought }
     }
 
-    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
-        transactions::run(&self.settings, session, input, tally).await
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(&self.settings, session, input, &mut effects.tally).await
     }
 }
 

@@ -1,6 +1,6 @@
 //! Counters of what was really executed. The audit compares them with the rules for the operations.
 
-use crate::workload::Tally;
+use crate::effects::Tally;
 
 settings::names! {
     /// What is counted. A block is a row, which has a page of its own.

@@ -7,8 +7,9 @@ use super::definition::{COLUMNS, FILLER, LETTERS};
 use super::inputs::{Input, Operation};
 use super::settings::{RedoStress, Settings};
 use super::tally::{Counter, count};
+use crate::effects::Tally;
 use crate::random::Stream;
-use crate::workload::{Ending, Tally};
+use crate::workload::Ending;
 use engines::session::{Param, Session, SessionError};
 
 /// Digits that make one update's text differ from another's, so that no engine may take it for the same.

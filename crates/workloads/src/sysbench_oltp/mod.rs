@@ -20,8 +20,9 @@ mod transactions;
 
 use crate::catalog::{Entry, Metric};
 use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::effects::Effects;
 use crate::sql::SqlError;
-use crate::workload::{Ending, Kind, Pause, Tally, Workload};
+use crate::workload::{Ending, Kind, Pause, User, Workload};
 use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
@@ -120,12 +121,12 @@ impl Workload for SysbenchOltp {
         self.statements.of_all_tables()
     }
 
-    fn client(&self, seed: u64, index: u32) -> Client {
-        Client::new(seed, index)
+    fn client(&self, user: User) -> Client {
+        Client::new(user.seed, user.index)
     }
 
-    fn next(&self, client: &mut Client) -> Input {
-        client.draw()
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        Some(client.draw())
     }
 
     fn kind(&self, _: &Input) -> u16 {
@@ -137,8 +138,13 @@ impl Workload for SysbenchOltp {
         Pause { keying: Duration::ZERO, thinking: input.thinking(Duration::from_millis(mean)) }
     }
 
-    async fn run<S: Session>(&self, session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
-        transactions::run(self, session, input, tally).await
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(self, session, input, &mut effects.tally).await
     }
 }
 

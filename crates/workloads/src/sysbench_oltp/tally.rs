@@ -1,6 +1,6 @@
 //! Counters of what was really executed. The audit compares them with what the test asks for.
 
-use crate::workload::Tally;
+use crate::effects::Tally;
 
 settings::names! {
     /// What is counted.

@@ -10,7 +10,8 @@ use super::statements::{BULK_ROWS, Sql};
 use super::steps::Steps;
 use super::tally::{Counter, count};
 use super::text::{C_BLANK, PAD_AGAIN};
-use crate::workload::{Ending, Tally};
+use crate::effects::Tally;
+use crate::workload::Ending;
 use engines::session::{Access, Param, Session, SessionError};
 use std::ops::RangeInclusive;
 

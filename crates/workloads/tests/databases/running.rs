@@ -7,7 +7,8 @@ use engines::wait::block_on;
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use workloads::workload::{Ending, Tally, Workload};
+use workloads::effects::{Effects, Tally};
+use workloads::workload::{Ending, User, Workload};
 
 const SEED: u64 = 7;
 /// Nothing here waits long; the limit is for a server that hangs.
@@ -65,10 +66,10 @@ struct Client {
 impl Client {
     fn run<W: Workload, C: Connect>(connect: &C, workload: &W, index: u32, transactions: u32) -> Self {
         let mut session = connect.connect().unwrap();
-        let mut client = workload.client(SEED, index);
+        let mut client = workload.client(User::first(SEED, index));
         let mut done = Self { tally: Tally::new(W::COUNTERS.len()), ended: vec![(0, 0); workload.kinds().len()] };
         for _ in 0..transactions {
-            let input = workload.next(&mut client);
+            let input = workload.next(&mut client).unwrap();
             let ended = &mut done.ended[usize::from(workload.kind(&input))];
             let (ending, tally) = until_it_ends(&mut session, workload, &input);
             done.tally.absorb(&tally);
@@ -86,9 +87,9 @@ fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: 
     let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
     let descriptor = || descriptor.as_ref().map(std::os::fd::AsFd::as_fd);
     for _ in 0..100 {
-        let mut tally = Tally::new(W::COUNTERS.len());
-        match block_on(workload.run(session, input, &mut tally), descriptor(), LIMIT) {
-            Ok(ending) => return (ending, tally),
+        let mut effects = Effects::new(W::COUNTERS.len(), &|| 0);
+        match block_on(workload.run(session, input, &mut effects), descriptor(), LIMIT) {
+            Ok(ending) => return (ending, effects.tally),
             Err(SessionError::Retryable { .. }) => block_on(session.rollback(), descriptor(), LIMIT).unwrap(),
             Err(error) => panic!("{}: {error}", workload.kinds()[usize::from(workload.kind(input))].name),
         }

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
     use record::intervals::{Interval as Second, KindInterval};
 
-    const KINDS: [Kind; 2] = [Kind { name: "new-order", counted: true }, Kind { name: "payment", counted: false }];
+    const KINDS: [Kind; 2] = [Kind::transaction("new-order", true), Kind::transaction("payment", false)];
 
     /// One second with so many of each kind, the slowest of which took `slowest_us`.
     fn second(index: u64, measured: bool, finished: [u64; 2], slowest_us: u64) -> SecondSeen {

@@ -31,7 +31,7 @@ use workloads::dataset::{Dataset, Table};
 
 pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let workload = workload::made(&options.workload, &options.set)?;
-    let plan = plan::decided(options)?;
+    let plan = plan::decided(options, &workload)?;
     let interval_s = plan::interval_s(options)?;
     if options.writers == 0 {
         return Err(Ended::bad_input("--writers: found 0; expected at least 1").into());

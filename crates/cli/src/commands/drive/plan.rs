@@ -3,9 +3,10 @@
 use crate::arguments::DriveOptions;
 use crate::commands::workload::refused;
 use crate::exit::Ended;
-use driver::plan::{DrivePlan, Pacing, Process};
+use driver::plan::{DrivePlan, Pacing, Phase, Process};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
+use workloads::catalog::AnyWorkload;
 
 /// Sessions that terminals or arrivals share unless it is said how many; as in a study.
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
@@ -13,7 +14,7 @@ const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 /// A server that is restarted, or takes over from another, is back by then.
 const AWAY_LIMIT_MS: u64 = 60_000;
 
-pub fn decided(options: &DriveOptions) -> Result<DrivePlan, Ended> {
+pub fn decided(options: &DriveOptions, workload: &AnyWorkload) -> Result<DrivePlan, Ended> {
     let table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
         let named = problems.into_iter().map(|problem| settings::Problem {
             path: if problem.path == "measure" { "time".to_owned() } else { problem.path },
@@ -42,16 +43,11 @@ pub fn decided(options: &DriveOptions) -> Result<DrivePlan, Ended> {
         }
         Pacing::Clients { clients: small("clients").unwrap_or(1) }
     };
-    Ok(DrivePlan {
-        pacing,
-        shards: options.shards,
-        warmup_ms: number("warmup").unwrap_or_default(),
-        measure_ms: number("measure").unwrap_or_default(),
-        seed: options.seed,
-        retries: options.retries,
-        together: None,
-        away_limit_ms: AWAY_LIMIT_MS,
-    })
+    let (warmup_ms, measure_ms) = (number("warmup").unwrap_or_default(), number("measure").unwrap_or_default());
+    let plan = DrivePlan::of(workload.script(Phase::timed(pacing, warmup_ms, measure_ms)), options.seed);
+    let plan = DrivePlan { shards: options.shards, retries: options.retries, away_limit_ms: AWAY_LIMIT_MS, ..plan };
+    driver::script::check(&plan, workload.actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
+    Ok(plan)
 }
 
 /// The options as a table that a study could hold.

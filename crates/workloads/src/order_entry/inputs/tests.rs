@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::order_entry::{Delivery as Mode, KINDS, Settings};
-use crate::workload::Workload;
+use crate::workload::{User, Workload};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,8 +12,8 @@ fn workload(warehouses: u32) -> OrderEntry {
 
 fn draws(warehouses: u32, seed: u64, index: u32, count: usize) -> Vec<Input> {
     let workload = workload(warehouses);
-    let mut client = workload.client(seed, index);
-    (0..count).map(|_| workload.next(&mut client)).collect()
+    let mut client = workload.client(User::first(seed, index));
+    (0..count).map(|_| workload.next(&mut client).unwrap()).collect()
 }
 
 fn new_orders(inputs: &[Input]) -> Vec<&NewOrder> {
@@ -103,8 +103,8 @@ fn only_deliveries_are_deferred_and_only_if_asked() {
     let inputs = draws(1, 3, 0, DECK_SIZE);
     let inline = OrderEntry::new(Settings { warehouses: 1, delivery: Mode::Inline, data_seed: 42 }).unwrap();
     for input in &inputs {
-        assert_eq!(workload(1).deferred(input), input.card() == Card::Delivery);
-        assert!(!inline.deferred(input));
+        assert_eq!(workload(1).performer(input), u16::from(input.card() == Card::Delivery));
+        assert_eq!(inline.performer(input), 0);
         let name = KINDS[usize::from(inline.kind(input))].name.replace('-', "");
         assert!(format!("{input:?}").to_lowercase().starts_with(&name), "{name}: {input:?}");
     }

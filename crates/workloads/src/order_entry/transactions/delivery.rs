@@ -5,7 +5,7 @@ use super::super::inputs::Delivery;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
 use super::{change, length, now_us, number, row, unexpected};
-use crate::workload::Tally;
+use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
 /// Returns the orders delivered, district by district.

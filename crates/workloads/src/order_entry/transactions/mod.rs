@@ -12,16 +12,22 @@ mod stock_level;
 
 use super::inputs::Input;
 use super::statements::Sql;
-use crate::workload::{Ending, Tally};
+use crate::effects::Effects;
+use crate::workload::Ending;
 use engines::session::ResultSet;
 use engines::session::{Param, Session, SessionError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-pub async fn run<S: Session>(session: &mut S, input: &Input, tally: &mut Tally) -> Result<Ending, SessionError> {
+pub async fn run<S: Session>(
+    session: &mut S,
+    input: &Input,
+    effects: &mut Effects<'_, Input>,
+) -> Result<Ending, SessionError> {
+    let tally = &mut effects.tally;
     match input {
-        Input::NewOrder(input) => {
-            let receipt = new_order::run(session, input, tally).await?;
-            return Ok(if receipt.is_some() { Ending::Committed } else { Ending::RolledBack });
+        Input::NewOrder(order) => {
+            let Some(receipt) = new_order::run(session, order, tally).await? else { return Ok(Ending::RolledBack) };
+            effects.tell(&[order.warehouse.into(), order.district.into(), receipt.order, receipt.total_cents]);
         }
         Input::Payment(input) => drop(payment::run(session, input, tally).await?),
         Input::OrderStatus(input) => drop(order_status::run(session, input, tally).await?),

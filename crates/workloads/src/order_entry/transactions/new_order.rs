@@ -5,8 +5,8 @@ use super::super::inputs::{Line, NewOrder};
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
 use super::{change, length, now_us, number, row, unexpected};
+use crate::effects::Tally;
 use crate::random::Letters;
-use crate::workload::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
 /// What the customer is told of an accepted order.

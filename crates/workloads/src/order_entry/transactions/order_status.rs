@@ -5,7 +5,7 @@ use super::super::rows::Home;
 use super::super::statements::Sql;
 use super::super::tally::{Counter, count};
 use super::{customer, length, number, row, unexpected};
-use crate::workload::Tally;
+use crate::effects::Tally;
 use engines::session::{Access, Param, Session, SessionError};
 
 /// Returns the number of the order.

@@ -1,0 +1,57 @@
+//! One actor in a shard: its users, the work that others cause for it, and how many sessions it has.
+
+use crate::deferral::{Deferral, LATER_CAPACITY, QUEUE_CAPACITY};
+use crate::pacing::{Clients, Vacancy};
+use crate::script::has_end;
+use crate::shard::Assignment;
+use crate::users::{Style, clients_of, reacting_users};
+use std::cell::{Cell, RefCell};
+use workloads::workload::Workload;
+
+pub struct Crew<W: Workload> {
+    pub style: Style,
+    /// Its users come to the end of their work by themselves.
+    pub ends: bool,
+    pub clients: RefCell<Clients<W::Client>>,
+    /// What others cause for it.
+    pub deferral: RefCell<Deferral<W::Input>>,
+    /// Its sessions without work.
+    pub vacancy: Cell<Vacancy>,
+    pub pool: Cell<Pool>,
+}
+
+/// The sessions of an actor for what others cause.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Pool {
+    pub at_start: u32,
+    pub now: u32,
+    /// No more than there are sessions for clients.
+    pub most: u32,
+}
+
+impl<W: Workload> Crew<W> {
+    /// The crews of all actors, by their index, in this phase. `handing_over` is how many users can wait for room at a time.
+    pub fn all(assignment: &Assignment<'_, W>, handing_over: usize, sessions: impl Fn(u16) -> u32) -> Vec<Self> {
+        let actors = assignment.workload.actors();
+        let paced: u32 =
+            (0_u16..).zip(actors).filter(|(_, actor)| !actor.reacts).map(|(index, _)| sessions(index)).sum();
+        let of = assignment.share.of as usize;
+        let crew = |(index, actor): (u16, &workloads::workload::Actor)| {
+            let stream = assignment.phase.streams.iter().find(|stream| stream.actor == index);
+            let clients =
+                stream.map_or_else(|| reacting_users(assignment, index), |stream| clients_of(assignment, stream));
+            let in_pool = if actor.reacts { sessions(index) } else { 0 };
+            let waiting = if actor.reacts { handing_over } else { 0 };
+            let (capacity, later) = (QUEUE_CAPACITY.div_ceil(of), LATER_CAPACITY.div_ceil(of));
+            Self {
+                style: stream.map_or(Style::Called, |stream| Style::of(stream.pacing)),
+                ends: stream.is_some_and(|stream| has_end(stream, actors)),
+                clients: RefCell::new(clients),
+                deferral: RefCell::new(Deferral::new(capacity, later, waiting)),
+                vacancy: Cell::default(),
+                pool: Cell::new(Pool { at_start: in_pool, now: in_pool, most: paced.max(in_pool) }),
+            }
+        };
+        (0_u16..).zip(actors).map(crew).collect()
+    }
+}

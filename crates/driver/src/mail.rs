@@ -1,0 +1,126 @@
+//! Work that a transaction on one shard causes on another: a queue for each shard, and a bell that wakes it.
+//!
+//! Nobody waits for a lock: senders append, and only a shard that sleeps is woken by a system call.
+
+use crate::clock::Nanos;
+use crate::deferral::Job;
+use rustix::event::{EventfdFlags, eventfd};
+use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering, fence};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+/// Wakes a shard that sleeps.
+struct Bell {
+    descriptor: OwnedFd,
+    is_asleep: AtomicBool,
+}
+
+/// A shard's own queue, and the way to all others.
+pub struct Mail<I> {
+    inbox: Receiver<Job<I>>,
+    outboxes: Vec<Sender<Job<I>>>,
+    bells: Arc<Vec<Bell>>,
+    shard: usize,
+}
+
+impl<I> Mail<I> {
+    /// One for each of so many shards.
+    pub fn among(shards: u32) -> io::Result<Vec<Self>> {
+        let bell = |_| {
+            let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+            Ok(Bell { descriptor, is_asleep: AtomicBool::new(false) })
+        };
+        let bells = Arc::new((0..shards).map(bell).collect::<io::Result<Vec<_>>>()?);
+        let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| channel()).unzip();
+        let mail = |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), bells: Arc::clone(&bells), shard };
+        Ok(inboxes.into_iter().enumerate().map(mail).collect())
+    }
+
+    /// Can be read, by edge, whenever somebody wakes this shard.
+    pub fn bell(&self) -> Option<BorrowedFd<'_>> {
+        self.bells.get(self.shard).map(|bell| bell.descriptor.as_fd())
+    }
+
+    pub fn send(&self, shard: u32, job: Job<I>) {
+        let to = shard as usize;
+        let (Some(outbox), Some(bell)) = (self.outboxes.get(to), self.bells.get(to)) else { return };
+        // A shard that is over executes nothing any more.
+        let _ = outbox.send(job);
+        // Either this sees that the shard sleeps, or the shard sees the job before it does.
+        fence(Ordering::SeqCst);
+        if bell.is_asleep.swap(false, Ordering::SeqCst) {
+            // The counter of a bell cannot be full.
+            let _ = rustix::io::write(&bell.descriptor, &1_u64.to_ne_bytes());
+        }
+    }
+
+    /// The next job that was sent here; never waits.
+    pub fn receive(&self) -> Option<Job<I>> {
+        self.inbox.try_recv().ok()
+    }
+
+    /// From now on whoever sends something rings. What came before must be received after this and before sleeping.
+    pub fn fall_asleep(&self) {
+        if let Some(bell) = self.bells.get(self.shard) {
+            bell.is_asleep.store(true, Ordering::SeqCst);
+            fence(Ordering::SeqCst);
+        }
+    }
+
+    pub fn wake_up(&self) {
+        if let Some(bell) = self.bells.get(self.shard) {
+            bell.is_asleep.store(false, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Where the users of an actor that reacts are at home: each is on one shard.
+pub fn home_of(user: u32, shards: u32) -> (u32, u32) {
+    (user % shards, user / shards)
+}
+
+/// When a transaction that ended at `done` causes another after so long.
+pub fn due(done: Nanos, after: std::time::Duration) -> Nanos {
+    done + Nanos::from_duration(after)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reactor::Epoll;
+
+    const LONG: Nanos = Nanos::from_seconds(20);
+
+    fn job(input: u32) -> Job<u32> {
+        Job { input, actor: 1, kind: 0, due: Nanos(5), client: None, user: Some(input), thinking: Nanos::ZERO }
+    }
+
+    #[test]
+    fn a_sleeping_shard_is_woken_and_finds_what_was_sent() {
+        let mut mails = Mail::among(2).unwrap();
+        let (other, own) = (mails.pop().unwrap(), mails.pop().unwrap());
+        let epoll = Epoll::new().unwrap();
+        epoll.watch_bell(own.bell().unwrap()).unwrap();
+        let received = std::thread::scope(|scope| {
+            own.fall_asleep();
+            assert!(own.receive().is_none());
+            scope.spawn(move || (0..1_000).for_each(|number| other.send(0, job(number))));
+            let (mut received, mut events) = (Vec::new(), Vec::new());
+            while received.len() < 1_000 {
+                epoll.wait_for_any(LONG, &mut events).unwrap();
+                assert!(!events.is_empty(), "nobody rang");
+                events.clear();
+                loop {
+                    received.extend(std::iter::from_fn(|| own.receive()).map(|job| job.input));
+                    own.fall_asleep();
+                    let Some(job) = own.receive() else { break };
+                    received.push(job.input);
+                }
+            }
+            received
+        });
+        assert_eq!(received, (0..1_000).collect::<Vec<_>>());
+    }
+}

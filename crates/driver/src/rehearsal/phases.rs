@@ -1,0 +1,164 @@
+//! Phases, one after another; streams that end; what transactions cause; and load generators that share a plan.
+
+use super::workload::{DELIVERY, Rehearsed, SALE};
+use super::{Run, START, answers_after, plan, since_start};
+use crate::clock::Nanos;
+use crate::deferral::LATER_CAPACITY;
+use crate::plan::{Control, DrivePlan, Driven, Pacing, Part, Phase, Seen, Stream, Until};
+use crate::virtual_time::world::Asked;
+use crate::virtual_time::{Service, rehearse};
+use record::intervals::Interval;
+use record::script::PhaseEnd;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+fn to_the_end(name: &str, clients: u32, limit_ms: u64) -> Phase {
+    let streams = vec![Stream::of(0, Pacing::Clients { clients })];
+    Phase { name: name.to_owned(), warmup_ms: 0, until: Until::StreamsEnd { limit_ms }, streams }
+}
+
+fn counted(name: &str, clients: u32, transactions: u32) -> Phase {
+    let stream = Stream { transactions: Some(transactions), ..Stream::of(0, Pacing::Clients { clients }) };
+    Phase { streams: vec![stream], ..to_the_end(name, clients, 60_000) }
+}
+
+/// What is driven if each transaction takes so long, and its seconds.
+fn driven(workload: &Rehearsed, phases: Vec<Phase>, millis: u64) -> (Driven, Vec<Interval>) {
+    let (plan, mut seconds) = (DrivePlan::of(phases, 7), Vec::new());
+    let service = Service::of_all(Duration::from_millis(millis));
+    let driven = rehearse(workload, &plan, &service, &Control::default(), &mut |seen| {
+        if let Seen::Second(second) = seen {
+            seconds.push(second.interval);
+        }
+    });
+    (driven.unwrap(), seconds)
+}
+
+/// Name, start, measured length, end, and how many sales.
+fn shapes(driven: &Driven) -> Vec<(&str, u64, u64, PhaseEnd, u64)> {
+    let phases = driven.facts.phases.iter();
+    let shape = |phase: &'_ record::script::PhaseDone| (phase.start_ms, phase.measured_ms, phase.ended);
+    phases
+        .map(|phase| {
+            let (start, length, ended) = shape(phase);
+            (phase.name.as_str(), start, length, ended, phase.kinds[usize::from(SALE)].committed)
+        })
+        .collect()
+}
+
+#[test]
+fn a_phase_ends_with_its_last_transaction_and_the_next_begins_on_the_grid() {
+    let workload = Rehearsed::ending(30);
+    let phases = vec![to_the_end("power", 2, 60_000), to_the_end("throughput", 5, 60_000)];
+    let (driven, seconds) = driven(&workload, phases, 50);
+    let expected = [("power", 0, 1_500, PhaseEnd::Streams, 60), ("throughput", 2_000, 1_500, PhaseEnd::Streams, 150)];
+    assert_eq!(shapes(&driven), expected);
+    let grid: Vec<_> = seconds.iter().map(|second| (second.start_ms, second.length_ms, second.measured)).collect();
+    assert_eq!(grid, [(0, 1_000, true), (1_000, 500, true), (2_000, 1_000, true), (3_000, 500, true)]);
+    assert_eq!((driven.facts.measured_ms, driven.stopped), (3_000, false));
+    assert_eq!((driven.facts.kinds[0].committed, driven.facts.whole_run[0].committed), (210, 210));
+    assert_eq!((driven.facts.clients, driven.facts.sessions), (5, 5), "as many as the largest phase has");
+}
+
+#[test]
+fn each_user_stops_after_so_many_transactions() {
+    let load = Phase::timed(Pacing::Clients { clients: 3 }, 1_000, 2_000);
+    let (driven, _) = driven(&Rehearsed::default(), vec![counted("fill", 4, 5), load, counted("end", 1, 1)], 10);
+    let expected = [
+        ("fill", 0, 50, PhaseEnd::Streams, 20),
+        ("load", 1_000, 2_000, PhaseEnd::Time, 600),
+        ("end", 4_000, 10, PhaseEnd::Streams, 1),
+    ];
+    assert_eq!(shapes(&driven), expected);
+}
+
+#[test]
+fn a_phase_that_is_too_long_ends_at_its_limit_and_nothing_follows() {
+    let workload = Rehearsed::ending(1_000);
+    let (driven, _) = driven(&workload, vec![to_the_end("power", 1, 2_000), to_the_end("throughput", 1, 2_000)], 10);
+    assert_eq!(shapes(&driven), [("power", 0, 2_000, PhaseEnd::Limit, 199)]);
+}
+
+#[test]
+fn whoever_stops_a_phase_stops_the_script() {
+    let control = Control::default();
+    let plan = DrivePlan::of(vec![counted("fill", 1, 1_000), counted("end", 1, 1)], 7);
+    let service = Service::of_all(Duration::from_millis(10));
+    let driven = rehearse(&Rehearsed::default(), &plan, &service, &control, &mut |seen| {
+        if let Seen::Tick(tick) = seen
+            && tick.elapsed_ms == 3_000
+        {
+            control.stop();
+        }
+    })
+    .unwrap();
+    let ends: Vec<_> = driven.facts.phases.iter().map(|phase| (phase.measured_ms, phase.ended)).collect();
+    assert_eq!((ends, driven.stopped), (vec![(3_000, PhaseEnd::Stopped)], true));
+}
+
+/// A query of an hour and a quarter: nothing here has a limit of its own.
+#[test]
+fn a_transaction_may_take_hours() {
+    let (driven, _) = driven(&Rehearsed::default(), vec![counted("power", 1, 2)], 4_500_250);
+    assert_eq!(shapes(&driven), [("power", 0, 60_000, PhaseEnd::Limit, 0)], "a minute is the limit of that phase");
+    let long = Phase { until: Until::StreamsEnd { limit_ms: 10_000_000 }, ..counted("power", 1, 2) };
+    let (driven, _) = self::driven(&Rehearsed::default(), vec![long], 4_500_250);
+    assert_eq!(shapes(&driven), [("power", 0, 9_000_500, PhaseEnd::Streams, 2)]);
+    let longest = driven.latencies.iter().flat_map(|part| &part.counts).map(|(micros, _)| *micros).max().unwrap();
+    assert!(longest.abs_diff(4_500_250_000) < 5_000_000, "{longest} µs");
+}
+
+#[test]
+fn what_is_caused_is_executed_when_it_is_due() {
+    let causing = Rehearsed::causing(Duration::from_millis(300));
+    let (stop, deliveries) = (Control::default(), Rc::new(RefCell::new(Vec::new())));
+    let run = Run::new(&causing, plan(1, 0, 2), false, &stop);
+    let seen = Rc::clone(&deliveries);
+    let report = run.alone(move |call| {
+        if call.asked == Asked::Statement(DELIVERY) {
+            seen.borrow_mut().push(since_start(call));
+        }
+        answers_after(if matches!(call.asked, Asked::Statement(_)) { 10 } else { 0 })
+    });
+    let expected: Vec<Nanos> = (1..=170).map(|sale| Nanos::from_millis(10 * sale + 300)).collect();
+    let mut got = deliveries.borrow().clone();
+    got.truncate(expected.len() - 1);
+    assert_eq!(got, expected[..expected.len() - 1], "each 300 ms after its sale");
+    let totals = report.deferred;
+    assert_eq!((totals.queued, totals.abandoned, totals.turned_away), (totals.done, 0, 0));
+    let sales: u64 = report.seconds.iter().map(|second| second.kinds[usize::from(SALE)].committed).sum();
+    assert_eq!(totals.queued + totals.not_due, sales, "what is due later than the end is counted: {totals:?}");
+    assert!((29..=31).contains(&totals.not_due), "{totals:?}");
+    let longest = report.seconds.iter().flat_map(|second| &second.kinds[usize::from(DELIVERY)].response);
+    assert!(longest.map(|(micros, _)| *micros).max().unwrap() <= 10_010, "response counts from when it is due");
+}
+
+#[test]
+fn too_much_that_is_due_later_is_turned_away_and_counted() {
+    let causing = Rehearsed::causing(Duration::from_hours(1));
+    let stop = Control::default();
+    let report = Run::new(&causing, plan(200, 0, 6), false, &stop).alone(|_| answers_after(10));
+    let totals = report.deferred;
+    assert_eq!(totals.not_due, LATER_CAPACITY as u64);
+    assert!(totals.turned_away > 0 && totals.queued == 0, "{totals:?}");
+    assert!(report.seconds.iter().all(|second| second.last_done >= START));
+}
+
+#[test]
+fn load_generators_that_share_a_plan_do_what_one_would() {
+    let service = Service::of_all(Duration::from_millis(10));
+    let done_by = |part: Part| {
+        let workload = Rehearsed::default();
+        let plan = DrivePlan { part, ..plan(5, 1, 2) };
+        let driven = rehearse(&workload, &plan, &service, &Control::default(), &mut |_| ()).unwrap();
+        (driven, workload)
+    };
+    let (whole, _) = done_by(Part::default());
+    let parts: Vec<Driven> = [0, 1].map(|number| done_by(Part { number, of: 2 }).0).into();
+    assert_eq!((parts[0].facts.clients, parts[1].facts.clients), (3, 2));
+    let both = crate::combine::together(parts).unwrap();
+    assert_eq!(both.facts.kinds, whole.facts.kinds);
+    assert_eq!(both.facts.phases[0].kinds, whole.facts.phases[0].kinds);
+    assert_eq!((both.seconds, both.latencies), (whole.seconds, whole.latencies));
+}

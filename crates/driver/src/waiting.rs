@@ -1,0 +1,101 @@
+//! What a shard waits for: work that becomes due, work that other shards cause, and sessions that have none.
+
+use crate::agenda::Role;
+use crate::clock::{Clock, Nanos};
+use crate::pacing::{QueueCounts, Vacancy};
+use crate::reactor::Reactor;
+use crate::recorder::{Backlog, Meters};
+use crate::shard::Shard;
+use engines::session::Connect;
+use std::cell::Cell;
+use workloads::workload::Workload;
+
+/// How often a shard that waits looks at the flags.
+pub const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
+
+/// How often a shard looks for a session that is being opened aside.
+const OPENING_WAIT: Nanos = Nanos::from_millis(5);
+
+impl<W, C, K, R> Shard<'_, W, C, K, R>
+where
+    W: Workload,
+    C: Connect,
+    K: Clock,
+    R: Reactor<C::Session>,
+{
+    /// Takes what other shards have caused. After this they wake the shard; says whether it may sleep.
+    pub fn collect_mail(&self, now: Nanos) -> bool {
+        let Some(mail) = self.mail else { return true };
+        mail.fall_asleep();
+        let mut nothing_came = true;
+        while let Some(job) = mail.receive() {
+            self.take_caused(job, now);
+            nothing_came = false;
+        }
+        nothing_came
+    }
+
+    /// Lets what is due into the queues and wakes sessions for it. What comes after the end is not part of it.
+    pub fn admit(&self, now: Nanos) {
+        if self.is_closing() {
+            return;
+        }
+        let last = now.min(Nanos(self.window.end().0 - 1));
+        for (actor, crew) in (0_u16..).zip(&self.crews) {
+            // Who is turned away still uses up the inputs, so that everyone else's are the same however long the queue is.
+            let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
+            let came = crew.clients.borrow_mut().admit(last, turn_away) + crew.deferral.borrow_mut().admit(last);
+            for _ in 0..came {
+                if !self.agenda.wake_one(actor) {
+                    break;
+                }
+            }
+        }
+    }
+
+    pub fn meters(&self) -> Meters {
+        let (mut queue, mut deferred) = (QueueCounts::default(), Backlog::default());
+        for crew in &self.crews {
+            queue.add(crew.clients.borrow().counts());
+            let backlog = crew.deferral.borrow().backlog();
+            deferred.waiting += backlog.waiting;
+            deferred.queued += backlog.queued;
+        }
+        Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
+    }
+
+    /// Of whom it says that a session has nothing to do; one that does everything is the first actor's.
+    fn vacancy_of(&self, role: Role) -> Option<&Cell<Vacancy>> {
+        let actor = if let Role::Of(actor) = role { actor } else { 0 };
+        Some(&self.crew(actor)?.vacancy)
+    }
+
+    /// A session has nothing to do any more.
+    pub fn freed(&self, role: Role, now: Nanos) {
+        let Some(vacancy) = self.vacancy_of(role) else { return };
+        let mut changed = vacancy.get();
+        changed.freed(now);
+        vacancy.set(changed);
+    }
+
+    /// A session begins to work; says since when one was free.
+    pub fn taken(&self, role: Role) -> Nanos {
+        let Some(vacancy) = self.vacancy_of(role) else { return Nanos::ZERO };
+        let mut changed = vacancy.get();
+        let since = changed.taken();
+        vacancy.set(changed);
+        since
+    }
+
+    pub fn until_something_is_due(&self, now: Nanos) -> Nanos {
+        let mut moment = self.recorder.borrow().second_end();
+        moment = self.agenda.next_timer().map_or(moment, |timer| timer.min(moment));
+        if !self.is_closing() {
+            for crew in &self.crews {
+                let coming = [crew.clients.borrow().next_coming(), crew.deferral.borrow().next_later()];
+                moment = coming.into_iter().flatten().fold(moment, Nanos::min);
+            }
+        }
+        moment.since(now).min(if self.openings.is_under_way() { OPENING_WAIT } else { LONGEST_WAIT })
+    }
+}

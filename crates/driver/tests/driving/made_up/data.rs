@@ -1,0 +1,71 @@
+//! The bank's tables: accounts, of which the first is the bank's own, and deposits, of which there are none at the start.
+
+use engines::admin::Admin;
+use engines::limit::Limit;
+use engines::rows::RowSink;
+use engines::session::SessionError;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use workloads::dataset::{RowSource, Table};
+
+pub const ACCOUNTS: i64 = 64;
+
+pub const TABLES: &[Table] = &[
+    Table { name: Cow::Borrowed("account"), columns: &["a_id", "a_balance", "a_closed"], key: &["a_id"] },
+    Table {
+        name: Cow::Borrowed("deposit"),
+        columns: &["d_account", "d_phase", "d_number", "d_confirmed"],
+        key: &["d_account", "d_phase", "d_number"],
+    },
+];
+
+pub const SCHEMA: &str = "
+    CREATE TABLE account (a_id bigint NOT NULL PRIMARY KEY, a_balance bigint NOT NULL, a_closed bigint NOT NULL);
+    CREATE TABLE deposit (
+        d_account bigint NOT NULL, d_phase bigint NOT NULL, d_number bigint NOT NULL, d_confirmed bigint NOT NULL,
+        PRIMARY KEY (d_account, d_phase, d_number)
+    );
+";
+
+/// Names of the sums, and how to ask for them.
+const SUMS: &[(&str, &str)] = &[
+    ("deposits", "SELECT count(*) FROM deposit"),
+    ("confirmed", "SELECT count(*) FROM deposit WHERE d_confirmed = 1"),
+    ("closed", "SELECT a_closed FROM account WHERE a_id = 0"),
+    ("phases", "SELECT count(DISTINCT d_phase) FROM deposit"),
+];
+
+pub fn expected_rows(table: &str) -> u64 {
+    if table == "account" { ACCOUNTS.unsigned_abs() + 1 } else { 0 }
+}
+
+struct Accounts {
+    left: std::ops::RangeInclusive<i64>,
+}
+
+impl RowSource for Accounts {
+    fn fill(&mut self, sink: &mut dyn RowSink) -> bool {
+        for account in self.left.by_ref() {
+            for value in [account, 0, 0] {
+                sink.integer(value);
+            }
+            sink.end_row();
+        }
+        false
+    }
+}
+
+pub fn rows(table: &str) -> Box<dyn RowSource> {
+    let last = if table == "account" { ACCOUNTS } else { -1 };
+    Box::new(Accounts { left: 0..=last })
+}
+
+pub fn state(admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+    let mut state = BTreeMap::new();
+    for (name, sql) in SUMS {
+        let mut found = Ok(0);
+        admin.ask(sql, Limit::WORK, &mut |set, row| found = set.integer(row, 0))?;
+        state.insert((*name).to_owned(), found?);
+    }
+    Ok(state)
+}

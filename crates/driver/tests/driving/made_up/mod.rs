@@ -1,0 +1,223 @@
+//! A bank: customers deposit, each into an account of their own, and clerks confirm every deposit a little later. Nobody
+//! measures anything with it. It is what a workload with several actors and phases takes: this folder, and its line in a list.
+
+mod data;
+mod transactions;
+
+use engines::admin::Admin;
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement};
+use record::check::{Finding, Moment};
+use record::script::{Phase, Stream, Until};
+use record::trial::KindTotals;
+use serde_json::{Map, Value};
+use settings::Problem;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use workloads::catalog::{Entry, Metric};
+use workloads::dataset::{Dataset, Part, RowSource, Table};
+use workloads::effects::{Effects, FollowUp};
+use workloads::workload::{Actor, Ending, Kind, User, Workload};
+
+pub const KIND: &str = "made-up";
+
+pub const ENTRY: Entry = Entry {
+    kind: KIND,
+    meaning: "deposits and their confirmation",
+    keys: &[],
+    metric: Metric { name: "deposits", unit: "deposits/s", per_ms: 1_000 },
+};
+
+pub const DEPOSIT: u16 = 0;
+pub const CONFIRM: u16 = 1;
+pub const CLOSE: u16 = 2;
+pub const LOOK: u16 = 3;
+pub const WRITE: u16 = 4;
+const KINDS: &[Kind] = &[
+    Kind::transaction("deposit", true),
+    Kind::transaction("confirm", false),
+    Kind::transaction("close", false),
+    Kind::step("look"),
+    Kind::step("write"),
+];
+
+/// Clerks are users with a life of their own: each counts what it has confirmed.
+const CLERKS: u32 = 3;
+const ACTORS: &[Actor] = &[Actor::paced("customers"), Actor::reacting("clerks", CLERKS)];
+const CUSTOMERS: u16 = 0;
+
+/// A clerk closes the books after so many confirmations.
+pub const BATCH: i64 = 10;
+/// A clerk takes so long to notice a deposit.
+const CONFIRMED_AFTER: Duration = Duration::from_millis(2);
+
+pub const FILLED_BY_EACH: u32 = 20;
+pub const SETTLED_BY_EACH: u32 = 5;
+const PHASE_LIMIT_MS: u64 = 60_000;
+
+#[derive(Debug)]
+pub struct MadeUp;
+
+impl MadeUp {
+    pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        settings::check(table, ENTRY.keys).map(|_| Self)
+    }
+}
+
+#[derive(Clone)]
+pub enum Client {
+    Customer { account: i64, phase: i64, number: i64, balance: Option<i64> },
+    Clerk { confirmed: i64 },
+}
+
+pub enum Input {
+    /// Into the customer's own account, whose balance it knows from its last deposit.
+    Deposit {
+        account: i64,
+        phase: i64,
+        number: i64,
+        known_balance: Option<i64>,
+    },
+    Confirm {
+        account: i64,
+        phase: i64,
+        number: i64,
+    },
+    Close {
+        confirmed: i64,
+    },
+}
+
+impl Workload for MadeUp {
+    type Input = Input;
+    type Client = Client;
+    const COUNTERS: &'static [&'static str] = &["deposited"];
+
+    fn kinds(&self) -> &'static [Kind] {
+        KINDS
+    }
+
+    fn actors(&self) -> &'static [Actor] {
+        ACTORS
+    }
+
+    /// Some deposits before the load, and some after it.
+    fn script(&self, load: Phase) -> Vec<Phase> {
+        let of_each = |name: &str, count: u32| {
+            let customers = load.streams.iter().filter(|stream| stream.actor == CUSTOMERS);
+            let streams = customers.map(|stream| Stream { transactions: Some(count), ..*stream }).collect();
+            let until = Until::StreamsEnd { limit_ms: PHASE_LIMIT_MS };
+            Phase { name: name.to_owned(), warmup_ms: 0, until, streams }
+        };
+        vec![of_each("fill", FILLED_BY_EACH), load.clone(), of_each("settle", SETTLED_BY_EACH)]
+    }
+
+    fn statements(&self, _: Dialect) -> Vec<Statement> {
+        transactions::statements()
+    }
+
+    fn client(&self, User { phase, actor, index, .. }: User) -> Client {
+        if actor == CUSTOMERS {
+            Client::Customer { account: i64::from(index) + 1, phase: phase.into(), number: 0, balance: None }
+        } else {
+            Client::Clerk { confirmed: 0 }
+        }
+    }
+
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        let Client::Customer { account, phase, number, balance } = client else { return None };
+        *number += 1;
+        Some(Input::Deposit { account: *account, phase: *phase, number: *number, known_balance: *balance })
+    }
+
+    fn kind(&self, input: &Input) -> u16 {
+        match input {
+            Input::Deposit { .. } => DEPOSIT,
+            Input::Confirm { .. } => CONFIRM,
+            Input::Close { .. } => CLOSE,
+        }
+    }
+
+    fn performer(&self, input: &Input) -> u16 {
+        u16::from(!matches!(input, Input::Deposit { .. }))
+    }
+
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(session, input, effects).await
+    }
+
+    fn learn(&self, client: &mut Client, input: &Input, effects: &mut Effects<'_, Input>) {
+        match (client, input) {
+            (Client::Customer { balance, .. }, Input::Deposit { account, phase, number, .. }) => {
+                *balance = effects.receipt().last().copied();
+                let clerk = u32::try_from(*account).unwrap_or(0) % CLERKS;
+                let confirm = Input::Confirm { account: *account, phase: *phase, number: *number };
+                effects.cause(FollowUp { input: confirm, after: CONFIRMED_AFTER, user: Some(clerk) });
+            }
+            (Client::Clerk { confirmed }, Input::Confirm { .. }) => {
+                *confirmed += 1;
+                if *confirmed % BATCH == 0 {
+                    let close = Input::Close { confirmed: BATCH };
+                    effects.cause(FollowUp { input: close, after: Duration::ZERO, user: None });
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Dataset for MadeUp {
+    fn tables(&self) -> &[Table] {
+        data::TABLES
+    }
+
+    fn expected_rows(&self, table: &Table) -> u64 {
+        data::expected_rows(&table.name)
+    }
+
+    fn stored_bytes(&self, _: Dialect) -> u64 {
+        0
+    }
+
+    fn rows(&self, table: &str, _: Part) -> Box<dyn RowSource + '_> {
+        data::rows(table)
+    }
+
+    fn schema(&self, _: Dialect) -> String {
+        data::SCHEMA.to_owned()
+    }
+
+    fn finish(&self, _: Dialect) -> String {
+        String::new()
+    }
+
+    fn check(&self, _: &mut dyn Admin, _: Dialect, _: Moment) -> Result<Vec<Finding>, SessionError> {
+        Ok(Vec::new())
+    }
+
+    fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+        data::state(admin)
+    }
+
+    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    fn audit(&self, _: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
+        Vec::new()
+    }
+
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        Vec::new()
+    }
+
+    fn notice(&self) -> &'static str {
+        "not comparable with anything"
+    }
+}

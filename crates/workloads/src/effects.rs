@@ -1,0 +1,152 @@
+//! What a transaction leaves behind beside its effect on the data.
+
+use std::time::Duration;
+
+/// Counters that a workload keeps about what was really executed, indexed as in
+/// [`Workload::COUNTERS`](crate::workload::Workload::COUNTERS). The driver adds those of a transaction to the totals only if it
+/// ended well.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally(pub Vec<u64>);
+
+impl Tally {
+    pub fn new(counters: usize) -> Self {
+        Self(vec![0; counters])
+    }
+
+    pub fn add(&mut self, counter: usize, amount: u64) {
+        self.0[counter] += amount;
+    }
+
+    pub fn clear(&mut self) {
+        self.0.fill(0);
+    }
+
+    pub fn absorb(&mut self, other: &Self) {
+        for (total, part) in self.0.iter_mut().zip(&other.0) {
+            *total += part;
+        }
+    }
+}
+
+/// Work that a transaction causes for another actor.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FollowUp<I> {
+    /// The transaction; [`performer`](crate::workload::Workload::performer) says which actor executes it.
+    pub input: I,
+    /// Due so long after the transaction that causes it has ended.
+    pub after: Duration,
+    /// The user of the other actor whose transaction it is, who learns from its answers. Nobody in particular if `None`.
+    pub user: Option<u32>,
+}
+
+/// A timed part of a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    /// Index into [`Workload::kinds`](crate::workload::Workload::kinds).
+    pub kind: u16,
+    pub began_ns: u64,
+    pub ended_ns: u64,
+}
+
+/// What one attempt at a transaction leaves behind. One of these serves a session for ever, so that nothing is allocated for a
+/// transaction.
+pub struct Effects<'a, I> {
+    pub tally: Tally,
+    receipt: Vec<i64>,
+    follow_ups: Vec<FollowUp<I>>,
+    steps: Vec<Step>,
+    /// Nanoseconds by the driver's clock.
+    clock: &'a dyn Fn() -> u64,
+}
+
+impl<'a, I> Effects<'a, I> {
+    pub fn new(counters: usize, clock: &'a dyn Fn() -> u64) -> Self {
+        Self { tally: Tally::new(counters), receipt: Vec::new(), follow_ups: Vec::new(), steps: Vec::new(), clock }
+    }
+
+    /// Forgets everything, before another attempt.
+    pub fn clear(&mut self) {
+        self.tally.clear();
+        self.receipt.clear();
+        self.follow_ups.clear();
+        self.steps.clear();
+    }
+
+    /// The user is told this, as numbers in an order that the workload fixes for each kind. Nothing is told before the
+    /// database has acknowledged the transaction, so that a receipt is a promise that can be held against the data.
+    pub fn tell(&mut self, numbers: &[i64]) {
+        self.receipt.extend_from_slice(numbers);
+    }
+
+    pub fn receipt(&self) -> &[i64] {
+        &self.receipt
+    }
+
+    /// Another actor has work once this transaction has ended.
+    pub fn cause(&mut self, follow_up: FollowUp<I>) {
+        self.follow_ups.push(follow_up);
+    }
+
+    pub fn take_follow_ups(&mut self) -> impl Iterator<Item = FollowUp<I>> + '_ {
+        self.follow_ups.drain(..)
+    }
+
+    /// A step of this kind begins; it ends with the next, or with the transaction.
+    pub fn begin_step(&mut self, kind: u16) {
+        let now = (self.clock)();
+        self.end_step_at(now);
+        self.steps.push(Step { kind, began_ns: now, ended_ns: 0 });
+    }
+
+    /// The step that was begun last ends, if it has not yet.
+    pub fn end_step(&mut self) {
+        if !self.steps.is_empty() {
+            self.end_step_at((self.clock)());
+        }
+    }
+
+    /// Those that have ended, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        self.steps.iter().filter(|step| step.ended_ns > 0)
+    }
+
+    fn end_step_at(&mut self, now: u64) {
+        if let Some(step) = self.steps.last_mut().filter(|step| step.ended_ns == 0) {
+            step.ended_ns = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn a_step_ends_where_the_next_begins() {
+        let now = Cell::new(100);
+        let clock = || now.get();
+        let mut effects = Effects::<()>::new(0, &clock);
+        effects.begin_step(3);
+        now.set(150);
+        effects.begin_step(4);
+        now.set(170);
+        effects.end_step();
+        now.set(200);
+        effects.end_step();
+        let steps: Vec<_> = effects.steps().map(|step| (step.kind, step.began_ns, step.ended_ns)).collect();
+        assert_eq!(steps, [(3, 100, 150), (4, 150, 170)]);
+    }
+
+    #[test]
+    fn another_attempt_begins_with_nothing() {
+        let mut effects = Effects::new(1, &|| 1);
+        effects.tally.add(0, 5);
+        effects.tell(&[7, 8]);
+        effects.cause(FollowUp { input: 'x', after: Duration::ZERO, user: None });
+        effects.begin_step(0);
+        effects.clear();
+        assert_eq!((effects.tally.0[0], effects.receipt().len(), effects.steps().count()), (0, 0, 0));
+        assert_eq!(effects.take_follow_ups().count(), 0);
+    }
+}
