@@ -45,6 +45,7 @@ impl Latencies {
     }
 
     /// Spans outside the range count as its nearest end.
+    #[inline]
     pub fn record(&mut self, span: Nanos) {
         let class = class_of(span.as_micros().clamp(1, LATENCY_MAX_US));
         let count = &mut self.counts[class];

@@ -10,6 +10,8 @@ use workloads::workload::Workload;
 
 pub struct Crew<W: Workload> {
     pub style: Style,
+    /// Others cause work for it; nothing else ever is in its queue.
+    pub reacts: bool,
     /// Its users come to the end of their work by themselves.
     pub ends: bool,
     pub clients: RefCell<Clients<W::Client>>,
@@ -45,6 +47,7 @@ impl<W: Workload> Crew<W> {
             let (capacity, later) = (QUEUE_CAPACITY.div_ceil(of), LATER_CAPACITY.div_ceil(of));
             Self {
                 style: stream.map_or(Style::Called, |stream| Style::of(stream.pacing)),
+                reacts: actor.reacts,
                 ends: stream.is_some_and(|stream| has_end(stream, actors)),
                 clients: RefCell::new(clients),
                 deferral: RefCell::new(Deferral::new(capacity, later, waiting)),

@@ -55,7 +55,8 @@ where
         if self.openings.is_under_way() || self.is_closing() {
             return;
         }
-        let overdue = (0_u16..).zip(&self.crews).filter_map(|(actor, crew)| {
+        let reacting = (0_u16..).zip(&self.crews).filter(|(_, crew)| crew.reacts);
+        let overdue = reacting.filter_map(|(actor, crew)| {
             let Pool { now: sessions, most, .. } = crew.pool.get();
             // A pool without a session is none: its work is done by the one session that does everything.
             let due = if (1..most).contains(&sessions) { crew.deferral.borrow().next_due() } else { None };

@@ -202,6 +202,7 @@ impl Recorder {
     }
 
     /// A step has no life of its own: it is done when its transaction is, and nobody waited for it before it began.
+    #[cold]
     fn book_step(&mut self, step: &Step) {
         let index = usize::from(step.kind);
         let Some(kind) = self.current.kinds.get_mut(index) else { return };

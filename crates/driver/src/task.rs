@@ -112,7 +112,7 @@ where
             let mut first: Option<(Nanos, bool, u16)> = None;
             for (actor, crew) in self.crews_of(role) {
                 let client_due = if self.is_closing() { None } else { crew.clients.borrow().next_due() };
-                let caused_due = crew.deferral.borrow().next_due();
+                let caused_due = if crew.reacts { crew.deferral.borrow().next_due() } else { None };
                 // Of what is due at the same moment, that comes first for which nobody waits any more.
                 for (due, by_client) in [(caused_due, false), (client_due, true)] {
                     let Some(due) = due else { continue };

@@ -36,6 +36,7 @@ where
     }
 
     /// Lets what is due into the queues and wakes sessions for it. What comes after the end is not part of it.
+    #[inline]
     pub fn admit(&self, now: Nanos) {
         if self.is_closing() {
             return;
@@ -44,7 +45,10 @@ where
         for (actor, crew) in (0_u16..).zip(&self.crews) {
             // Who is turned away still uses up the inputs, so that everyone else's are the same however long the queue is.
             let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
-            let came = crew.clients.borrow_mut().admit(last, turn_away) + crew.deferral.borrow_mut().admit(last);
+            let mut came = crew.clients.borrow_mut().admit(last, turn_away);
+            if crew.reacts {
+                came += crew.deferral.borrow_mut().admit(last);
+            }
             for _ in 0..came {
                 if !self.agenda.wake_one(actor) {
                     break;
@@ -92,8 +96,10 @@ where
         moment = self.agenda.next_timer().map_or(moment, |timer| timer.min(moment));
         if !self.is_closing() {
             for crew in &self.crews {
-                let coming = [crew.clients.borrow().next_coming(), crew.deferral.borrow().next_later()];
-                moment = coming.into_iter().flatten().fold(moment, Nanos::min);
+                moment = crew.clients.borrow().next_coming().map_or(moment, |coming| coming.min(moment));
+                if crew.reacts {
+                    moment = crew.deferral.borrow().next_later().map_or(moment, |later| later.min(moment));
+                }
             }
         }
         moment.since(now).min(if self.openings.is_under_way() { OPENING_WAIT } else { LONGEST_WAIT })
