@@ -1,8 +1,9 @@
 //! Files of named statements.
 //!
-//! A statement begins below a line `-- statement: its-name` and ends with the next semicolon; what stands between two
-//! statements is for readers. Where a dialect needs two statements for one, `-- then:` stands between them. A second file,
-//! for one dialect, replaces statements by name. Everything that could go wrong with such files is found when a workload
+//! A statement begins below a line `-- statement: its-name` and ends with the last semicolon before the next such line or
+//! the end of the file, so a trigger or a function may have semicolons of its own. Comments after that semicolon are for
+//! readers. Where a dialect needs two statements for one, one follows the other. A second file, for one dialect, replaces
+//! statements by name. Everything that could go wrong with such files is found when a workload
 //! is made, not when a statement is first needed.
 
 use engines::statement::Statement;
@@ -22,7 +23,7 @@ macro_rules! files {
 pub(crate) use files;
 
 const HEADING: &str = "-- statement:";
-const THEN: &str = "-- then:";
+const COMMENT: &str = "--";
 
 /// One named statement of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +62,10 @@ pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
     let mut found: Vec<Section> = Vec::new();
     for part in file.split(HEADING).skip(1) {
         let (name, body) = part.split_once('\n').unwrap_or((part, ""));
-        let Some(end) = end(body) else { return Err(SqlError::Endless(name.trim())) };
-        let section = Section { name: name.trim(), sql: body[..end].trim() };
+        let Some(sql) = without_comments_after(body).strip_suffix(';') else {
+            return Err(SqlError::Endless(name.trim()));
+        };
+        let section = Section { name: name.trim(), sql: sql.trim() };
         if found.iter().any(|other| other.name == section.name) {
             return Err(SqlError::Twice(section.name));
         }
@@ -72,14 +75,13 @@ pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
     Ok(found)
 }
 
-/// Where a statement ends, with what follows it if something does.
-fn end(body: &str) -> Option<usize> {
-    let end = body.find(';')?;
-    let rest = &body[end + 1..];
-    if rest.trim_start().starts_with(THEN) {
-        return self::end(rest).map(|more| end + 1 + more);
+/// A body up to its last line that is neither empty nor a comment.
+fn without_comments_after(body: &str) -> &str {
+    let mut kept = body.trim_end();
+    while let Some(line) = kept.lines().next_back().filter(|line| line.trim_start().starts_with(COMMENT)) {
+        kept = kept[..kept.len() - line.len()].trim_end();
     }
-    Some(end)
+    kept
 }
 
 /// The statements called `names`, in that order: from `shared`, replaced by `dialect` where it has one of that name.
@@ -147,6 +149,17 @@ mod tests {
         let found = sections("-- statement: one\nUPDATE $1;\n-- then:\nSELECT $1;\n-- Not this;\n").unwrap();
         assert_eq!(found, [Section { name: "one", sql: "UPDATE $1;\n-- then:\nSELECT $1" }]);
         assert_eq!(sections("-- statement: a\nUPDATE;\n-- then:\nSELECT\n"), Err(SqlError::Endless("a")));
+        assert_eq!(sections("-- statement: a\n-- Nothing;\n"), Err(SqlError::Endless("a")));
+        assert_eq!(sections("-- statement: a\nSELECT 1; -- one\n"), Err(SqlError::Endless("a")));
+    }
+
+    #[test]
+    fn a_body_has_semicolons_of_its_own() {
+        let file = "-- statement: f\nCREATE FUNCTION f() AS $$\nBEGIN\n    -- Nothing;\n    RETURN 1;\nEND;\n$$;\n\n\
+            -- For\n-- readers.\n-- statement: g\nCREATE TRIGGER g BEGIN\n    DELETE FROM a;\n    DELETE FROM b;\nEND;\n";
+        let found: Vec<_> = sections(file).unwrap().into_iter().map(|section| section.sql).collect();
+        let function = "CREATE FUNCTION f() AS $$\nBEGIN\n    -- Nothing;\n    RETURN 1;\nEND;\n$$";
+        assert_eq!(found, [function, "CREATE TRIGGER g BEGIN\n    DELETE FROM a;\n    DELETE FROM b;\nEND"]);
     }
 
     #[test]
