@@ -3,12 +3,16 @@
 //! An engine knows no workload: it prepares and runs statements it is given, loads rows it is fed, and reads back the
 //! settings that are really in force. Each engine is a folder with the same file names: `settings.rs` (keys and
 //! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
-//! Sessions are non-blocking state machines over one file descriptor; nothing here waits except `admin` and `wait`.
+//! Values are integers, decimals, dates and texts, each the same on every engine (`decimal.rs` and `date.rs` say how where
+//! an engine has no such type). Sessions are non-blocking state machines over one file descriptor; nothing here waits
+//! except `admin` and `wait`.
 
 mod account;
 pub mod address;
 pub mod admin;
 pub mod catalog;
+mod date;
+mod decimal;
 mod exchange;
 mod kept;
 pub mod limit;

@@ -1,5 +1,7 @@
-//! What a statement returned: rows of integers, texts and nulls in buffers that are used again.
+//! What a statement returned: rows of values in buffers that are used again.
 
+use crate::date::Date;
+use crate::decimal::{Decimal, Units};
 use crate::session::{Param, SessionError};
 use crate::wire::Malformed;
 
@@ -19,10 +21,16 @@ pub struct ResultSet {
 /// Far more than any statement of a workload returns. A server can tell of many nulls in few bytes.
 const MOST_CELLS: usize = 4 << 20;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 enum Cell {
     Null,
     Integer(i64),
+    /// The parts of a [`Decimal`], which take no more room than a text's.
+    Decimal {
+        units: Units,
+        scale: u8,
+    },
+    Date(Date),
     /// A range of `ResultSet::text`.
     Text {
         start: usize,
@@ -53,6 +61,8 @@ impl ResultSet {
         Some(match *self.cells.get(row * self.columns + column)? {
             Cell::Null => Param::Null,
             Cell::Integer(value) => Param::Integer(value),
+            Cell::Decimal { units, scale } => Param::Decimal(Decimal::of_parts(units, scale)),
+            Cell::Date(value) => Param::Date(value),
             Cell::Text { start, end } => Param::Text(&self.text[start..end]),
         })
     }
@@ -61,10 +71,31 @@ impl ResultSet {
         self.value(row, column) == Some(Param::Null)
     }
 
+    /// Sums of integers are decimals without a fraction to some engines, and integers to whoever adds them up.
     pub fn integer(&self, row: usize, column: usize) -> Result<i64, SessionError> {
         match self.value(row, column) {
             Some(Param::Integer(value)) => Ok(value),
+            Some(Param::Decimal(value)) if let (0, Ok(whole)) = (value.scale(), value.units().try_into()) => Ok(whole),
             other => Err(self.unexpected("an integer", row, column, other)),
+        }
+    }
+
+    /// A decimal, or a text that is one, as SQLite gives what it computed. An integer is none: SQLite's may be units of any
+    /// scale.
+    pub fn decimal(&self, row: usize, column: usize) -> Result<Decimal, SessionError> {
+        match self.value(row, column) {
+            Some(Param::Decimal(value)) => Ok(value),
+            Some(Param::Text(text)) if let Some(value) = Decimal::parse(text) => Ok(value),
+            other => Err(self.unexpected("a decimal", row, column, other)),
+        }
+    }
+
+    /// A date, or a text that is one, as SQLite gives what it computed.
+    pub fn date(&self, row: usize, column: usize) -> Result<Date, SessionError> {
+        match self.value(row, column) {
+            Some(Param::Date(value)) => Ok(value),
+            Some(Param::Text(text)) if let Some(value) = Date::parse(text) => Ok(value),
+            other => Err(self.unexpected("a date", row, column, other)),
         }
     }
 
@@ -104,6 +135,23 @@ impl ResultSet {
 
     pub fn push_integer(&mut self, value: i64) {
         self.cells.push(Cell::Integer(value));
+    }
+
+    pub fn push_decimal(&mut self, value: Decimal) {
+        let (units, scale) = value.parts();
+        self.cells.push(Cell::Decimal { units, scale });
+    }
+
+    pub fn push_date(&mut self, value: Date) {
+        self.cells.push(Cell::Date(value));
+    }
+
+    /// A number written in digits; one with more than there is room for stays a text.
+    pub(crate) fn push_digits(&mut self, digits: &str) {
+        match Decimal::parse(digits) {
+            Some(value) => self.push_decimal(value),
+            None => self.push_text(digits),
+        }
     }
 
     pub fn push_text(&mut self, value: &str) {
@@ -169,6 +217,36 @@ mod tests {
         assert_eq!(other_type, "unexpected result of stock: row 0, column 0 should be text, is Integer(7)");
         let null = set.integer(0, 2).unwrap_err().to_string();
         assert_eq!(null, "unexpected result of stock: row 0, column 2 should be an integer, is Null");
+    }
+
+    #[test]
+    fn decimals_and_dates_are_read_as_such_and_from_their_texts() {
+        let (price, day) = (Decimal::new(-1250, 2), Date::parse("2026-11-21").unwrap());
+        let mut set = ResultSet::default();
+        set.start("line");
+        set.push_decimal(price);
+        set.push_decimal(Decimal::new(i64::MIN.into(), 0));
+        set.push_decimal(Decimal::new(i128::from(i64::MAX) + 1, 0));
+        set.push_date(day);
+        set.push_text("-1250e-2");
+        set.push_text("2026-11-21");
+        set.push_integer(-1250);
+        set.end_row();
+        assert_eq!((set.decimal(0, 0).unwrap(), set.decimal(0, 4).unwrap()), (price, price));
+        assert_eq!((set.date(0, 3).unwrap(), set.date(0, 5).unwrap()), (day, day));
+        assert_eq!((set.value(0, 0), set.value(0, 3)), (Some(Param::Decimal(price)), Some(Param::Date(day))));
+        assert_eq!(set.integer(0, 1).unwrap(), i64::MIN);
+        let told = |error: SessionError| error.to_string().rsplit_once("column ").unwrap().1.to_owned();
+        assert_eq!(told(set.integer(0, 0).unwrap_err()), "0 should be an integer, is Decimal(-12.50)");
+        assert_eq!(told(set.integer(0, 2).unwrap_err()), "2 should be an integer, is Decimal(9223372036854775808)");
+        assert_eq!(told(set.decimal(0, 6).unwrap_err()), "6 should be a decimal, is Integer(-1250)");
+        assert_eq!(told(set.decimal(0, 3).unwrap_err()), "3 should be a decimal, is Date(2026-11-21)");
+        assert_eq!(told(set.date(0, 4).unwrap_err()), "4 should be a date, is Text(\"-1250e-2\")");
+    }
+
+    #[test]
+    fn a_cell_is_no_larger_than_that_of_a_text() {
+        assert_eq!(size_of::<Cell>(), 3 * size_of::<usize>());
     }
 
     #[test]

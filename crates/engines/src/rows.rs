@@ -1,11 +1,14 @@
 //! Rows on their way into a table, without knowing the table; and the text form in which servers take them in bulk.
 
+use crate::session::{Date, Decimal};
 use bytes::{BufMut, BytesMut};
 use std::fmt::Write;
 
 /// Takes rows cell by cell. The same producer feeds a COPY stream, bound inserts, a checksum or a text file.
 pub trait RowSink {
     fn integer(&mut self, value: i64);
+    fn decimal(&mut self, value: Decimal);
+    fn date(&mut self, value: Date);
     fn text(&mut self, value: &str);
     fn null(&mut self);
     fn end_row(&mut self);
@@ -46,6 +49,16 @@ impl RowSink for TabbedRows<'_> {
         self.next_cell();
         // Writing to memory cannot fail.
         let _ = write!(self.out, "{value}");
+    }
+
+    fn decimal(&mut self, value: Decimal) {
+        self.next_cell();
+        self.out.put_slice(value.shown().as_bytes());
+    }
+
+    fn date(&mut self, value: Date) {
+        self.next_cell();
+        self.out.put_slice(&value.shown());
     }
 
     fn text(&mut self, value: &str) {
@@ -97,9 +110,11 @@ mod tests {
         sink.text("\\N");
         sink.text("");
         sink.integer(i64::MIN);
+        sink.decimal(Decimal::new(-5, 2));
+        sink.date(Date::parse("2026-11-21").unwrap());
         sink.end_row();
         assert_eq!(sink.rows(), 2);
-        let text = "-7\ta\\tb\\nc\\\\d\\re\u{e9}\t\\N\n\\\\N\t\t-9223372036854775808\n";
+        let text = "-7\ta\\tb\\nc\\\\d\\re\u{e9}\t\\N\n\\\\N\t\t-9223372036854775808\t-0.05\t2026-11-21\n";
         assert_eq!(out, text.as_bytes());
     }
 }

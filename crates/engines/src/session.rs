@@ -1,5 +1,7 @@
 //! One connection to a database, as a transaction sees it.
 
+pub use crate::date::Date;
+pub use crate::decimal::Decimal;
 pub use crate::results::ResultSet;
 
 use crate::statement::{Dialect, StatementId};
@@ -7,10 +9,13 @@ use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-/// A value bound to a statement. Money is whole cents and time whole microseconds since 1970, on every engine.
+/// A value bound to a statement or returned by one. Which of them a result holds depends on the types of its columns; only
+/// what has no room in such a value comes back as its text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Param<'a> {
     Integer(i64),
+    Decimal(Decimal),
+    Date(Date),
     Text(&'a str),
     Null,
 }

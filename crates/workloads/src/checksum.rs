@@ -2,13 +2,14 @@
 //!
 //! The text form is that of PostgreSQL's COPY (cells apart by tabs, null as `\N`, backslash before what would be taken
 //! for either), which other tools read, too. Blanks at the end of a text do not count, because CHAR columns give back
-//! more, fewer or as many of them as they were given, depending on the engine. Each row is hashed by XXH3-64 and the hashes are added up, so parts may be
+//! more, fewer or as many of them as they were given, depending on the engine. Zeros at the end of a decimal's fraction do
+//! not count either: a column gives back as many as it is declared with. Each row is hashed by XXH3-64 and the hashes are added up, so parts may be
 //! made in any order and at the same time, and a database may return its rows as it likes.
 
 use crate::dataset::{Checksum, Dataset, Part, RowSource, Table};
 use engines::admin::Admin;
 use engines::rows::RowSink;
-use engines::session::{Param, SessionError};
+use engines::session::{Date, Decimal, Param, SessionError};
 use xxhash_rust::xxh3::xxh3_64;
 
 const NULL: &[u8] = b"\\N";
@@ -43,6 +44,16 @@ impl RowSink for TextRows {
         push_integer(&mut self.bytes, value);
     }
 
+    fn decimal(&mut self, value: Decimal) {
+        self.separate();
+        self.bytes.extend_from_slice(value.shown().as_bytes());
+    }
+
+    fn date(&mut self, value: Date) {
+        self.separate();
+        self.bytes.extend_from_slice(&value.shown());
+    }
+
     fn text(&mut self, value: &str) {
         self.separate();
         push_text(&mut self.bytes, value);
@@ -75,6 +86,14 @@ impl ChecksumRows {
 impl RowSink for ChecksumRows {
     fn integer(&mut self, value: i64) {
         self.row.integer(value);
+    }
+
+    fn decimal(&mut self, value: Decimal) {
+        self.row.decimal(value.shortest());
+    }
+
+    fn date(&mut self, value: Date) {
+        self.row.date(value);
     }
 
     fn text(&mut self, value: &str) {
@@ -129,6 +148,8 @@ pub fn stored(admin: &mut dyn Admin, table: &Table) -> Result<Checksum, SessionE
         for column in 0..table.columns.len() {
             match set.value(row, column) {
                 Some(Param::Integer(value)) => rows.integer(value),
+                Some(Param::Decimal(value)) => rows.decimal(value),
+                Some(Param::Date(value)) => rows.date(value),
                 Some(Param::Text(value)) => rows.text(value),
                 Some(Param::Null) | None => rows.null(),
             }
@@ -215,6 +236,23 @@ mod tests {
         assert_eq!(of(""), of(" "));
         assert_ne!(of("a b"), of(" a b"));
         assert_ne!(of("a b"), of("ab"));
+    }
+
+    #[test]
+    fn zeros_at_the_end_of_a_decimal_do_not_count() {
+        let of = |units, scale| {
+            let mut sums = ChecksumRows::default();
+            sums.decimal(Decimal::new(units, scale));
+            sums.date(Date::parse("2026-11-21").unwrap());
+            sums.end_row();
+            sums.checksum().sum
+        };
+        assert_eq!((of(150, 2), of(15, 1)), (xxh3_64(b"1.5\t2026-11-21\n"), of(150, 2)));
+        assert_eq!((of(700, 2), of(7, 0)), (xxh3_64(b"7\t2026-11-21\n"), of(700, 2)));
+        assert_ne!(of(150, 2), of(151, 2));
+        let mut text = TextRows::default();
+        text.decimal(Decimal::new(-150, 2));
+        assert_eq!(text.bytes(), b"-1.50");
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! What packets say, read in place: columns, rows in binary form, outcomes and refusals. Bytes in, values out; no I/O,
-//! and no allocation for a row of integers and texts.
+//! and no allocation for a row of integers, decimals, dates and texts.
 
 use super::packet::Reader;
-use crate::session::ResultSet;
+use crate::session::{Date, ResultSet};
 use crate::wire::Malformed;
 use std::fmt::Write;
 
@@ -14,13 +14,12 @@ pub enum ColumnKind {
         bytes: u8,
         unsigned: bool,
     },
-    /// Digits; an integer to us if they have no fraction, which is what sums of integers are.
-    Decimal {
-        whole: bool,
-    },
+    /// Digits.
+    Decimal,
     Float,
     Double,
-    /// A date, with the time of day if there is one.
+    Date,
+    /// A date with the time of day.
     Moment,
     /// A span of time.
     Span,
@@ -29,8 +28,8 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// By the type's number in the protocol, the column's flags and its digits after the point.
-    fn of_type(number: u8, flags: u16, decimals: u8) -> Self {
+    /// By the type's number in the protocol and the column's flags.
+    fn of_type(number: u8, flags: u16) -> Self {
         const UNSIGNED: u16 = 32;
         let integer = |bytes| Self::Integer { bytes, unsigned: flags & UNSIGNED != 0 };
         match number {
@@ -40,8 +39,9 @@ impl ColumnKind {
             8 => integer(8),
             4 => Self::Float,
             5 => Self::Double,
-            0 | 246 => Self::Decimal { whole: decimals == 0 },
-            7 | 10 | 12 => Self::Moment,
+            0 | 246 => Self::Decimal,
+            10 => Self::Date,
+            7 | 12 => Self::Moment,
             11 => Self::Span,
             _ => Self::Text,
         }
@@ -58,8 +58,8 @@ impl ColumnKind {
         let mut rest = Reader(reader.counted()?);
         // Character set and width.
         rest.bytes(6)?;
-        let [number, low, high, decimals] = rest.array()?;
-        Ok(Self::of_type(number, u16::from_le_bytes([low, high]), decimals))
+        let [number, low, high] = rest.array()?;
+        Ok(Self::of_type(number, u16::from_le_bytes([low, high])))
     }
 }
 
@@ -90,15 +90,10 @@ fn cell(reader: &mut Reader<'_>, kind: ColumnKind, results: &mut ResultSet) -> R
     match kind {
         ColumnKind::Integer { bytes, unsigned } => integer(reader, bytes, unsigned, results)?,
         ColumnKind::Text => results.push_text(text(reader)?),
-        ColumnKind::Decimal { whole } => {
-            let digits = text(reader)?;
-            match digits.parse() {
-                Ok(number) if whole => results.push_integer(number),
-                _ => results.push_text(digits),
-            }
-        }
+        ColumnKind::Decimal => results.push_digits(text(reader)?),
         ColumnKind::Float => results.push_text(&f32::from_le_bytes(reader.array()?).to_string()),
         ColumnKind::Double => results.push_text(&f64::from_le_bytes(reader.array()?).to_string()),
+        ColumnKind::Date => date(reader, results)?,
         ColumnKind::Moment => results.push_text(&moment(reader)?),
         ColumnKind::Span => results.push_text(&span(reader)?),
     }
@@ -129,6 +124,20 @@ fn integer(reader: &mut Reader<'_>, bytes: u8, unsigned: bool, results: &mut Res
 
 fn text<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Malformed> {
     std::str::from_utf8(reader.counted()?).map_err(|_| Malformed::new("a text is not UTF-8"))
+}
+
+/// A day that is none, as that of zeros is, stays a text.
+fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
+    let mut ahead = Reader(reader.0);
+    if let &[low, high, month, day] = ahead.counted()?
+        && let Some(date) = Date::from_year_month_day(u16::from_le_bytes([low, high]).into(), month.into(), day.into())
+    {
+        *reader = ahead;
+        results.push_date(date);
+    } else {
+        results.push_text(&moment(reader)?);
+    }
+    Ok(())
 }
 
 /// As the text protocol would write it.

@@ -4,7 +4,7 @@ use super::converse::command;
 use super::decode::ColumnKind;
 use super::packet::{put, put_number};
 use crate::rows::TabbedRows;
-use crate::session::Param;
+use crate::session::{Date, Param};
 use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 
@@ -12,6 +12,8 @@ use bytes::{BufMut, BytesMut};
 mod kind {
     pub const NULL: u8 = 6;
     pub const INTEGER: u8 = 8;
+    pub const DATE: u8 = 10;
+    pub const DECIMAL: u8 = 246;
     pub const TEXT: u8 = 253;
 }
 
@@ -66,6 +68,8 @@ impl Prepared {
                 // Told apart from the types.
                 Param::Null => continue,
                 Param::Integer(_) => kind::INTEGER,
+                Param::Decimal(_) => kind::DECIMAL,
+                Param::Date(_) => kind::DATE,
                 Param::Text(_) => kind::TEXT,
             };
             self.types_known &= *known == found;
@@ -87,13 +91,26 @@ impl Prepared {
             match params[*value] {
                 Param::Null => out[nulls + place / 8] |= 1 << (place % 8),
                 Param::Integer(value) => out.put_i64_le(value),
-                Param::Text(text) => {
-                    put_number(out, text.len());
-                    out.put_slice(text.as_bytes());
-                }
+                Param::Decimal(value) => put_counted(value.shown().as_bytes(), out),
+                Param::Date(value) => put_date(value, out),
+                Param::Text(text) => put_counted(text.as_bytes(), out),
             }
         }
     }
+}
+
+fn put_counted(bytes: &[u8], out: &mut BytesMut) {
+    put_number(out, bytes.len());
+    out.put_slice(bytes);
+}
+
+fn put_date(value: Date, out: &mut BytesMut) {
+    /// Without a time of day.
+    const LENGTH: u8 = 4;
+    let (year, month, day) = value.year_month_day();
+    out.put_u8(LENGTH);
+    out.put_slice(&year.to_le_bytes()[..2]);
+    out.put_slice(&[month.to_le_bytes()[0], day.to_le_bytes()[0]]);
 }
 
 /// Appends one packet of rows for the server to load, as `fill` puts them. Without rows it appends nothing, because an
@@ -119,6 +136,7 @@ pub fn put_rows(
 mod tests {
     use super::*;
     use crate::rows::RowSink;
+    use crate::session::Decimal;
 
     fn executed(statement: &mut Prepared, params: &[Param<'_>]) -> Vec<u8> {
         let mut out = BytesMut::new();
@@ -145,6 +163,14 @@ mod tests {
         statement.forget_types();
         let again = executed(&mut statement, &[Param::Integer(-2), Param::Null]);
         assert_eq!(again, other);
+    }
+
+    #[test]
+    fn decimals_are_told_in_digits_and_dates_in_numbers() {
+        let mut statement = Prepared::new(7, vec![0, 1], Vec::new());
+        let values = [Param::Decimal(Decimal::new(-1250, 2)), Param::Date(Date::parse("2026-11-21").unwrap())];
+        let told = executed(&mut statement, &values);
+        assert!(told.ends_with(b"\0\x01\xf6\0\x0a\0\x06-12.50\x04\xea\x07\x0b\x15"), "{told:?}");
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! `postgres-protocol` has a decoder too, but it hands out each message as a reference-counted buffer split off the
 //! stream, which costs an allocation whenever the stream's buffer is reused; on the hot path that is once a statement.
 
-use crate::session::ResultSet;
+use crate::session::{Date, ResultSet};
 use crate::wire::{Framing, Malformed};
 
 /// No message is longer; a longer length means that the stream is out of step.
@@ -44,6 +44,10 @@ pub enum ColumnKind {
     Integer,
     /// One byte; 0 or 1 to us, as in SQLite.
     Boolean,
+    /// Four bytes: days since 2000-01-01.
+    Date,
+    /// In its text form, which is shorter for most.
+    Decimal,
     /// Everything else, in its text form.
     Text,
 }
@@ -54,13 +58,15 @@ impl ColumnKind {
         match oid {
             20 | 21 | 23 => Self::Integer,
             16 => Self::Boolean,
+            1082 => Self::Date,
+            1700 => Self::Decimal,
             _ => Self::Text,
         }
     }
 
     /// The protocol's format code: 1 is binary, 0 is text.
     pub fn format(self) -> i16 {
-        i16::from(self != Self::Text)
+        i16::from(matches!(self, Self::Integer | Self::Boolean | Self::Date))
     }
 }
 
@@ -114,15 +120,29 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
 
 fn cell(bytes: &[u8], kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
     match (kind, bytes) {
-        (ColumnKind::Text, _) => {
-            let text = std::str::from_utf8(bytes).map_err(|_| Malformed::new("a text is not UTF-8"))?;
-            results.push_text(text);
-        }
+        (ColumnKind::Text, _) => results.push_text(text(bytes)?),
         (ColumnKind::Integer, _) => results.push_integer(integer(bytes)?),
         (ColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
+        (ColumnKind::Decimal, _) => results.push_digits(text(bytes)?),
+        (ColumnKind::Date, &[a, b, c, d]) => results.push_date(date(i32::from_be_bytes([a, b, c, d]))?),
         _ => return Err(Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()))),
     }
     Ok(())
+}
+
+fn text(bytes: &[u8]) -> Result<&str, Malformed> {
+    std::str::from_utf8(bytes).map_err(|_| Malformed::new("a text is not UTF-8"))
+}
+
+fn date(days: i32) -> Result<Date, Malformed> {
+    /// From 1970-01-01, where ours begin, to 2000-01-01.
+    const BEFORE: i32 = 10_957;
+    days.checked_add(BEFORE).and_then(Date::from_days).ok_or_else(|| no_day(days))
+}
+
+#[cold]
+fn no_day(days: i32) -> Malformed {
+    Malformed::new(format!("day {days} from 2000-01-01 is no date of the years 1 to 9999"))
 }
 
 fn integer(bytes: &[u8]) -> Result<i64, Malformed> {

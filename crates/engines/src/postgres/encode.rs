@@ -84,6 +84,8 @@ fn write_value(
     match (kind, value) {
         (_, Param::Null) => return Ok(IsNull::Yes),
         (_, Param::Text(text)) => out.put_slice(text.as_bytes()),
+        (_, Param::Decimal(value)) => out.put_slice(value.shown().as_bytes()),
+        (_, Param::Date(value)) => out.put_slice(&value.shown()),
         (ParameterKind::Int2, Param::Integer(value)) => out.put_i16(i16::try_from(value)?),
         (ParameterKind::Int4, Param::Integer(value)) => out.put_i32(i32::try_from(value)?),
         (ParameterKind::Int8, Param::Integer(value)) => out.put_i64(value),
@@ -115,6 +117,7 @@ pub fn copy_rows(out: &mut BytesMut, fill: &mut dyn FnMut(&mut dyn RowSink) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::session::{Date, Decimal};
 
     #[test]
     fn copied_rows_are_one_message() {
@@ -161,6 +164,16 @@ mod tests {
         expected[4] = length;
         expected.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");
         assert_eq!(out, expected);
+    }
+
+    #[test]
+    fn decimals_and_dates_are_sent_as_texts() {
+        let statement = prepared(&[ParameterKind::Text, ParameterKind::Int8], &[]);
+        let values = [Param::Date(Date::parse("2026-11-21").unwrap()), Param::Decimal(Decimal::new(-1250, 2))];
+        let mut out = BytesMut::new();
+        statement.execute(&values, &mut out).unwrap();
+        let values = b"\0\x02\0\0\0\0\0\x02\0\0\0\x0a2026-11-21\0\0\0\x06-12.50\0\0E".as_slice();
+        assert!(out.windows(values.len()).any(|part| part == values), "{out:?}");
     }
 
     #[test]

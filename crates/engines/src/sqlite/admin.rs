@@ -1,11 +1,11 @@
 //! SQLite's administration: scripts, scans, and loading by bound inserts.
 
-use super::connection::{Bound, open, push_row, session_error};
+use super::connection::{Declared, bind, open, push_row, refused, session_error};
 use super::settings::DatabaseFile;
 use crate::admin::{Admin, BATCH_ROWS};
 use crate::limit::Limit;
 use crate::rows::RowSink;
-use crate::session::{Param, ResultSet, SessionError};
+use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
 
@@ -36,7 +36,7 @@ impl Admin for SqliteAdmin {
         columns: &[&str],
         fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
     ) -> Result<u64, SessionError> {
-        load(&mut self.connection, &insert(table, columns), columns.len(), fill).map_err(|error| session_error(&error))
+        load(&mut self.connection, table, columns, fill).map_err(|error| session_error(&error))
     }
 
     fn settle(&mut self) -> Result<(), SessionError> {
@@ -46,12 +46,12 @@ impl Admin for SqliteAdmin {
 
 fn scan(connection: &Connection, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> rusqlite::Result<()> {
     let mut statement = connection.prepare(sql)?;
-    let columns = statement.column_count();
+    let columns = Declared::of_columns(&statement);
     let mut found = statement.query([])?;
     let mut batch = ResultSet::default();
     batch.start("scan");
     while let Some(next) = found.next()? {
-        push_row(next, columns, &mut batch)?;
+        push_row(next, &columns, &mut batch)?;
         if batch.rows() == BATCH_ROWS {
             hand_over(&mut batch, row);
         }
@@ -74,19 +74,22 @@ fn insert(table: &str, columns: &[&str]) -> String {
 
 fn load(
     connection: &mut Connection,
-    insert: &str,
-    columns: usize,
+    table: &str,
+    columns: &[&str],
     fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
 ) -> rusqlite::Result<u64> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let rows = insert_all(transaction.prepare(insert)?, columns, fill)?;
+    let selected = transaction.prepare(&format!("SELECT {} FROM {table}", columns.join(", ")))?;
+    let declared = Declared::of_columns(&selected);
+    drop(selected);
+    let rows = insert_all(transaction.prepare(&insert(table, columns))?, declared, fill)?;
     transaction.commit()?;
     Ok(rows)
 }
 
 fn insert_all(
     statement: Statement<'_>,
-    columns: usize,
+    columns: Vec<Declared>,
     fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
 ) -> rusqlite::Result<u64> {
     let mut sink = InsertSink { statement, columns, bound: 0, rows: 0, failed: None };
@@ -97,7 +100,7 @@ fn insert_all(
 /// Binds cells as they come and inserts at the end of each row. After an error it ignores what comes.
 struct InsertSink<'c> {
     statement: Statement<'c>,
-    columns: usize,
+    columns: Vec<Declared>,
     bound: usize,
     rows: u64,
     failed: Option<rusqlite::Error>,
@@ -109,12 +112,16 @@ impl InsertSink<'_> {
             return;
         }
         self.bound += 1;
-        self.failed = self.statement.raw_bind_parameter(self.bound, Bound(value)).err();
+        self.failed = bind(&mut self.statement, self.bound, value).err();
+    }
+
+    fn refuse(&mut self, why: &str) {
+        self.failed.get_or_insert_with(|| refused(why));
     }
 
     fn insert(&mut self) -> rusqlite::Result<()> {
-        if self.bound != self.columns {
-            return Err(rusqlite::Error::InvalidParameterCount(self.bound, self.columns));
+        if self.bound != self.columns.len() {
+            return Err(rusqlite::Error::InvalidParameterCount(self.bound, self.columns.len()));
         }
         self.bound = 0;
         self.statement.raw_execute()?;
@@ -126,6 +133,20 @@ impl InsertSink<'_> {
 impl RowSink for InsertSink<'_> {
     fn integer(&mut self, value: i64) {
         self.bind(Param::Integer(value));
+    }
+
+    fn decimal(&mut self, value: Decimal) {
+        let Some(&Declared::Decimal { scale }) = self.columns.get(self.bound) else {
+            return self.refuse(&format!("{value} for a column that is not declared as a decimal"));
+        };
+        match value.at_scale(scale) {
+            Some(value) => self.bind(Param::Decimal(value)),
+            None => self.refuse(&format!("{value} for a column of {scale} digits after the point")),
+        }
+    }
+
+    fn date(&mut self, value: Date) {
+        self.bind(Param::Date(value));
     }
 
     fn text(&mut self, value: &str) {

@@ -1,9 +1,9 @@
 //! Opening SQLite's file as its settings say, and telling its errors and values in our words.
 
 use super::settings::DatabaseFile;
-use crate::session::{Param, ResultSet, SessionError};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql};
+use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Statement};
 use std::io;
 use std::time::Duration;
 
@@ -43,27 +43,71 @@ pub(super) fn session_error(error: &rusqlite::Error) -> SessionError {
     }
 }
 
-/// A parameter as SQLite takes it.
-pub(super) struct Bound<'a>(pub Param<'a>);
+/// Binds a value to a parameter: a decimal as its units, a date as a text.
+pub(super) fn bind(statement: &mut Statement<'_>, index: usize, value: Param<'_>) -> rusqlite::Result<()> {
+    match value {
+        Param::Integer(value) => statement.raw_bind_parameter(index, value),
+        Param::Decimal(value) => statement.raw_bind_parameter(index, stored(value)?),
+        Param::Date(value) => statement.raw_bind_parameter(index, std::str::from_utf8(&value.shown())?),
+        Param::Text(value) => statement.raw_bind_parameter(index, value),
+        Param::Null => statement.raw_bind_parameter(index, rusqlite::types::Null),
+    }
+}
 
-impl ToSql for Bound<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(match self.0 {
-            Param::Integer(value) => ValueRef::Integer(value),
-            Param::Text(value) => ValueRef::Text(value.as_bytes()),
-            Param::Null => ValueRef::Null,
-        }))
+/// SQLite's integers have 64 bits.
+fn stored(value: Decimal) -> rusqlite::Result<i64> {
+    i64::try_from(value.units()).map_err(|error| refused(&format!("{value} in units: {error}")))
+}
+
+/// A value that SQLite cannot take.
+pub(super) fn refused(why: &str) -> rusqlite::Error {
+    rusqlite::Error::ToSqlConversionFailure(why.into())
+}
+
+/// What a column is declared to hold, where SQLite itself has no such type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Declared {
+    Decimal { scale: u8 },
+    Date,
+    Other,
+}
+
+impl Declared {
+    pub fn of_columns(statement: &Statement<'_>) -> Vec<Self> {
+        statement.columns().map(|column| column.decl_type().map_or(Self::Other, Self::read)).collect()
+    }
+
+    fn read(declaration: &str) -> Self {
+        let (name, rest) = declaration.split_once('(').unwrap_or((declaration, ""));
+        let name = name.trim().to_ascii_uppercase();
+        if name == "DATE" {
+            return Self::Date;
+        }
+        let scale = rest.trim_end().trim_end_matches(')').split_once(',').map_or("0", |(_, scale)| scale).trim();
+        match scale.parse() {
+            Ok(scale) if name == "DECIMAL" || name == "NUMERIC" => Self::Decimal { scale },
+            _ => Self::Other,
+        }
     }
 }
 
 /// Appends a row. A floating-point value becomes text, as every engine here shows one.
-pub(super) fn push_row(row: &rusqlite::Row<'_>, columns: usize, results: &mut ResultSet) -> rusqlite::Result<()> {
-    for column in 0..columns {
+pub(super) fn push_row(row: &rusqlite::Row<'_>, columns: &[Declared], results: &mut ResultSet) -> rusqlite::Result<()> {
+    for (column, declared) in columns.iter().enumerate() {
         match row.get_ref(column)? {
             ValueRef::Null => results.push_null(),
-            ValueRef::Integer(value) => results.push_integer(value),
+            ValueRef::Integer(value) => match *declared {
+                Declared::Decimal { scale } => results.push_decimal(Decimal::new(value.into(), scale)),
+                _ => results.push_integer(value),
+            },
             ValueRef::Real(value) => results.push_text(&value.to_string()),
-            ValueRef::Text(bytes) => results.push_text(std::str::from_utf8(bytes)?),
+            ValueRef::Text(bytes) => {
+                let text = std::str::from_utf8(bytes)?;
+                match *declared {
+                    Declared::Date if let Some(date) = Date::parse(text) => results.push_date(date),
+                    _ => results.push_text(text),
+                }
+            }
             ValueRef::Blob(_) => {
                 let kind = rusqlite::types::Type::Blob;
                 return Err(rusqlite::Error::InvalidColumnType(column, "text or a number".to_owned(), kind));
@@ -72,4 +116,27 @@ pub(super) fn push_row(row: &rusqlite::Row<'_>, columns: usize, results: &mut Re
     }
     results.end_row();
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn declarations_tell_decimals_and_dates() {
+        let decimal = |scale| Declared::Decimal { scale };
+        for (declaration, declared) in [
+            ("DECIMAL(12,2)", decimal(2)),
+            ("numeric (15 , 4) ", decimal(4)),
+            ("DECIMAL(9)", decimal(0)),
+            ("DECIMAL", decimal(0)),
+            ("Date", Declared::Date),
+            ("DATETIME", Declared::Other),
+            ("DECIMAL(12,-2)", Declared::Other),
+            ("VARCHAR(12,2)", Declared::Other),
+            ("", Declared::Other),
+        ] {
+            assert_eq!(Declared::read(declaration), declared, "{declaration}");
+        }
+    }
 }

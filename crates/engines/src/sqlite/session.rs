@@ -4,7 +4,7 @@
 //! included (at most the busy timeout, inside SQLite). So sessions that write belong on threads of their own, and a
 //! transaction on one thread is over before the next one starts.
 
-use super::connection::{Bound, open, push_row, session_error};
+use super::connection::{Declared, bind, open, push_row, session_error};
 use super::settings::DatabaseFile;
 use crate::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use crate::statement::{Dialect, Statement, StatementId};
@@ -57,7 +57,7 @@ struct Ready<'c> {
     statement: rusqlite::Statement<'c>,
     /// SQLite's index of `$1`, `$2`, …: to SQLite these are names, numbered as they first appear.
     parameters: Vec<usize>,
-    columns: usize,
+    columns: Vec<Declared>,
     writes: bool,
 }
 
@@ -89,7 +89,7 @@ impl<'c> Ready<'c> {
             found.ok_or_else(|| SessionError::Unexpected { statement: name, what: format!("it has no ${number}") })
         };
         let parameters = (1..=statement.parameter_count()).map(index).collect::<Result<_, _>>()?;
-        let (columns, writes) = (statement.column_count(), !statement.readonly());
+        let (columns, writes) = (Declared::of_columns(&statement), !statement.readonly());
         Ok(Self { name, statement, parameters, columns, writes })
     }
 
@@ -103,11 +103,11 @@ impl<'c> Ready<'c> {
 
     fn step(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> rusqlite::Result<()> {
         for (param, index) in params.iter().zip(&self.parameters) {
-            self.statement.raw_bind_parameter(*index, Bound(*param))?;
+            bind(&mut self.statement, *index, *param)?;
         }
         let mut rows = self.statement.raw_query();
         while let Some(row) = rows.next()? {
-            push_row(row, self.columns, results)?;
+            push_row(row, &self.columns, results)?;
         }
         Ok(())
     }

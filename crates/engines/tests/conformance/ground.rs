@@ -31,6 +31,8 @@ pub trait Engine {
     /// Takes the next order number of a district and returns it with the district's.
     const NEXT_ORDER: &'static str =
         "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id";
+    /// Sums up revenue exactly.
+    const REVENUE: &'static str = "SELECT SUM(price * (1 - discount) * (1 + tax)) FROM revenue";
     type Connect: Connect;
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect;
     /// Why it cannot be tested here.
@@ -42,6 +44,7 @@ pub struct Sqlite;
 impl Engine for Sqlite {
     const KIND: &'static str = "sqlite";
     const SETTINGS: &'static str = r#"{ "busy_timeout": "10ms" }"#;
+    const REVENUE: &'static str = "SELECT SUM(price * (100 - discount) * (100 + tax)) || 'e-6' FROM revenue";
     type Connect = engines::sqlite::session::SqliteConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {

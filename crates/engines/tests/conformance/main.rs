@@ -17,6 +17,7 @@ mod mariadb;
 mod secure;
 mod secure_mariadb;
 mod sessions;
+mod values;
 
 use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
 
@@ -33,6 +34,9 @@ fn keeps_its_promises<E: Engine>() {
     sessions::an_abandoned_answer_is_not_taken_for_the_next(&ground);
     sessions::a_statement_that_makes_no_sense_is_named_at_once(&ground);
     sessions::work_is_counted(&ground);
+    values::decimals_and_dates_come_back_as_they_went(&ground);
+    values::sums_are_exact_or_refused(&ground);
+    values::decimals_and_dates_are_loaded(&ground);
     loading::scripts_and_scans_agree_with_sessions(&ground);
     loading::a_hundred_thousand_rows_arrive_as_they_were_made(&ground);
     loading::loads_on_several_threads_all_arrive(&ground);

@@ -4,7 +4,7 @@ use super::checks::{Checks, finding};
 use super::definition::DISTRICTS;
 use engines::admin::Admin;
 use engines::limit::Limit;
-use engines::session::{Param, SessionError};
+use engines::session::SessionError;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -32,13 +32,8 @@ pub fn state(checks: &Checks, admin: &mut dyn Admin) -> Result<BTreeMap<String, 
     for sum in &checks.sums {
         let mut found = Ok(0);
         admin.ask(&sum.sql, Limit::WORK, &mut |set, row| {
-            found = match set.value(row, 0) {
-                // The sum of no rows.
-                Some(Param::Null) => Ok(0),
-                // PostgreSQL adds up wide integers to a number of any length, which arrives as text.
-                Some(Param::Text(digits)) if let Ok(sum) = digits.parse() => Ok(sum),
-                _ => set.integer(row, 0),
-            };
+            // The sum of no rows is null.
+            found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
         })?;
         state.insert(sum.name.to_owned(), found?);
     }

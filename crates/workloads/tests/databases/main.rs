@@ -11,6 +11,7 @@ mod effects;
 mod running;
 mod slob;
 mod sysbench;
+mod values;
 mod whole;
 
 use database::Database;
@@ -40,13 +41,17 @@ fn mariadb_is_here() -> bool {
 
 #[test]
 fn everything_holds_on_sqlite() {
-    whole::load_run_and_check(&Database::sqlite());
+    let database = Database::sqlite();
+    whole::load_run_and_check(&database);
+    values::checksums_are_those_of_the_rows(&database);
 }
 
 #[test]
 fn everything_holds_on_postgres() {
     if postgres_is_here() {
-        whole::load_run_and_check(&Database::postgres());
+        let database = Database::postgres();
+        whole::load_run_and_check(&database);
+        values::checksums_are_those_of_the_rows(&database);
     }
 }
 
@@ -65,7 +70,9 @@ fn every_condition_can_fail_on_postgres() {
 #[test]
 fn everything_holds_on_mariadb() {
     if mariadb_is_here() {
-        whole::load_run_and_check(&Database::mariadb());
+        let database = Database::mariadb();
+        whole::load_run_and_check(&database);
+        values::checksums_are_those_of_the_rows(&database);
     }
 }
 

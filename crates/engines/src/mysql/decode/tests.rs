@@ -3,7 +3,7 @@
 use super::*;
 use crate::mysql::packet::{Packet, Packets};
 use crate::mysql::reply::{Features, Reply, Step, session_error};
-use crate::session::{Param, SessionError};
+use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;
 
@@ -95,12 +95,12 @@ const COLUMNS: [ColumnKind; 11] = [
     ColumnKind::Integer { bytes: 1, unsigned: true },
     ColumnKind::Integer { bytes: 4, unsigned: false },
     ColumnKind::Text,
-    ColumnKind::Decimal { whole: false },
+    ColumnKind::Decimal,
     ColumnKind::Moment,
     ColumnKind::Span,
     ColumnKind::Double,
     ColumnKind::Integer { bytes: 8, unsigned: true },
-    ColumnKind::Decimal { whole: true },
+    ColumnKind::Decimal,
 ];
 
 const VALUES: [Param<'static>; 11] = [
@@ -109,12 +109,12 @@ const VALUES: [Param<'static>; 11] = [
     Param::Integer(200),
     Param::Null,
     Param::Text("kůň"),
-    Param::Text("1.50"),
+    Param::Decimal(Decimal::new(150, 2)),
     Param::Text("2026-11-21 15:26:00.000250"),
     Param::Text("-25:00:01"),
     Param::Text("0.5"),
     Param::Text("18446744073709551615"),
-    Param::Integer(-5_000_000_000),
+    Param::Decimal(Decimal::new(-5_000_000_000, 0)),
 ];
 
 fn first_row(results: &ResultSet) -> Vec<Param<'_>> {
@@ -156,6 +156,18 @@ fn an_outcome_tells_rows_and_where_the_transaction_stands() {
     let mut columns = Vec::new();
     let (reply, _) = answer(DELETED, NEW, false, &mut columns);
     assert_eq!((columns.as_slice(), reply.changed), ([COLUMNS[2]].as_slice(), 0));
+}
+
+#[test]
+fn a_day_that_is_none_stays_a_text() {
+    let of = |bytes: &[u8]| {
+        let mut results = ResultSet::default();
+        row(&[b"\0\0", bytes].concat(), &[ColumnKind::Date], &mut results).map(|()| results)
+    };
+    assert_eq!(of(b"\x04\xea\x07\x0b\x15").unwrap().date(0, 0).unwrap().to_string(), "2026-11-21");
+    assert_eq!(of(b"\0").unwrap().text(0, 0).unwrap(), "0000-00-00");
+    assert_eq!(of(b"\x04\xea\x07\x02\x1e").unwrap().text(0, 0).unwrap(), "2026-02-30");
+    assert!(of(b"\x04\xea\x07\x02").is_err());
 }
 
 #[test]
@@ -221,7 +233,8 @@ proptest! {
 
     #[test]
     fn arbitrary_rows_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), count in 0_usize..=11) {
-        let _ = row(&body, &COLUMNS[11 - count..], &mut ResultSet::default());
+        let columns = [&COLUMNS[11 - count..], &[ColumnKind::Date]].concat();
+        let _ = row(&body, &columns, &mut ResultSet::default());
         let _ = (ColumnKind::read(&body), Outcome::read(&body), Outcome::read_end(&body), Refusal::read(&body));
     }
 

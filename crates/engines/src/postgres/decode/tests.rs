@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::postgres::reply::{Reply, Transaction, session_error};
-use crate::session::{Param, SessionError};
+use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;
 
@@ -75,10 +75,27 @@ fn rows_are_read_in_the_form_their_types_ask_for() {
         Param::Null,
         Param::Integer(1),
         Param::Text("kůň"),
-        Param::Text("1.50"),
+        Param::Decimal(Decimal::new(150, 2)),
     ];
     assert_eq!(row, expected);
     assert_eq!((results.rows(), results.changed()), (1, 1));
+}
+
+/// The row of one value.
+fn value(bytes: &[u8], kind: ColumnKind) -> Result<ResultSet, Malformed> {
+    let mut results = ResultSet::default();
+    let length = i32::try_from(bytes.len()).unwrap().to_be_bytes();
+    row(&[b"\0\x01", &length[..], bytes].concat(), &[kind], &mut results).map(|()| results)
+}
+
+#[test]
+fn what_is_no_number_or_day_is_told() {
+    assert_eq!(value(b"NaN", ColumnKind::Decimal).unwrap().text(0, 0).unwrap(), "NaN");
+    for days in [i32::MAX, i32::MIN, -730_120, 2_921_940] {
+        let error = value(&days.to_be_bytes(), ColumnKind::Date).unwrap_err().to_string();
+        assert_eq!(error, format!("day {days} from 2000-01-01 is no date of the years 1 to 9999"));
+    }
+    assert!(value(b"7", ColumnKind::Date).is_err());
 }
 
 #[test]
@@ -177,7 +194,12 @@ proptest! {
 
     #[test]
     fn arbitrary_bodies_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), tag in any::<u8>()) {
-        let kinds = [ColumnKind::Integer, ColumnKind::Text, ColumnKind::Boolean];
+        let kinds = [
+            ColumnKind::Integer, ColumnKind::Text, ColumnKind::Boolean, ColumnKind::Date, ColumnKind::Decimal,
+        ];
+        for kind in kinds {
+            let _ = value(&body, kind);
+        }
         let _ = Reply::default().take(Message { tag, body: &body }, &kinds, &mut ResultSet::default());
         let _ = (parameter_types(&body), column_types(&body), authentication(&body), refusal(&body));
         let _ = row(&body, &kinds, &mut ResultSet::default());
