@@ -62,6 +62,10 @@ impl Session for InstantSession {
         Ok(&self.results)
     }
 
+    async fn execute_text(&mut self, _: &'static str, _: &str) -> Result<&ResultSet, SessionError> {
+        self.execute(StatementId(0), &[]).await
+    }
+
     fn work(&self) -> SessionWork {
         self.work
     }

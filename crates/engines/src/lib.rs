@@ -4,8 +4,9 @@
 //! settings that are really in force. Each engine is a folder with the same file names: `settings.rs` (keys and
 //! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
 //! Values are integers, decimals, dates and texts, each the same on every engine (`decimal.rs` and `date.rs` say how where
-//! an engine has no such type). Sessions are non-blocking state machines over one file descriptor; nothing here waits
-//! except `admin` and `wait`.
+//! an engine has no such type). They are bound to prepared statements, or written into a text as literals (`template.rs`)
+//! where a server must see them to plan. Sessions are non-blocking state machines over one file descriptor; nothing here
+//! waits except `admin` and `wait`.
 
 mod account;
 pub mod address;
@@ -16,6 +17,7 @@ mod decimal;
 mod exchange;
 mod kept;
 pub mod limit;
+mod literal;
 pub mod mysql;
 mod own_server;
 pub mod port;
@@ -30,6 +32,7 @@ pub mod session;
 pub mod sqlite;
 pub mod statement;
 mod stream;
+pub mod template;
 mod tls;
 pub mod wait;
 mod wire;

@@ -68,6 +68,10 @@ pub trait Session {
     /// Rolls back whatever is open; fine if nothing is.
     async fn rollback(&mut self) -> Result<(), SessionError>;
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError>;
+    /// Executes a statement that was not prepared, so that the server plans it for the values that stand in it. `name` is
+    /// for errors. Values belong into a [`Template`](crate::template::Template), which writes them in the words of the
+    /// session's dialect. The text is one statement; a second in it is refused.
+    async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError>;
     /// Statements executed, rows returned and rows changed since the session was opened.
     fn work(&self) -> SessionWork;
 }

@@ -105,6 +105,10 @@ impl Session for PeerSession {
         Ok(&self.results)
     }
 
+    async fn execute_text(&mut self, _: &'static str, _: &str) -> Result<&ResultSet, SessionError> {
+        self.execute(StatementId(u16::MAX), &[]).await
+    }
+
     fn work(&self) -> SessionWork {
         self.work
     }

@@ -50,6 +50,10 @@ impl Session for IdleSession {
         (self.statement)().map(|()| &self.results)
     }
 
+    async fn execute_text(&mut self, _: &'static str, _: &str) -> Result<&ResultSet, SessionError> {
+        self.execute(StatementId(u16::MAX), &[]).await
+    }
+
     fn work(&self) -> SessionWork {
         SessionWork::default()
     }

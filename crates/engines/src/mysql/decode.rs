@@ -1,12 +1,12 @@
-//! What packets say, read in place: columns, rows in binary form, outcomes and refusals. Bytes in, values out; no I/O,
-//! and no allocation for a row of integers, decimals, dates and texts.
+//! What packets say, read in place: columns, rows in binary form and in that of texts, outcomes and refusals. Bytes in,
+//! values out; no I/O, and no allocation for a row of integers, decimals, dates and texts.
 
 use super::packet::Reader;
 use crate::session::{Date, ResultSet};
 use crate::wire::Malformed;
 use std::fmt::Write;
 
-/// How a column's values travel in a binary row.
+/// How a column's values travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// One, two, four or eight bytes, little endian.
@@ -14,7 +14,7 @@ pub enum ColumnKind {
         bytes: u8,
         unsigned: bool,
     },
-    /// Digits.
+    /// Digits in both forms.
     Decimal,
     Float,
     Double,
@@ -63,6 +63,35 @@ impl ColumnKind {
     }
 }
 
+/// Appends a row of the answer to a text, where every value is a text itself.
+pub fn text_row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
+    /// No text is so long that its length would begin with this.
+    const NULL: u8 = 0xfb;
+    results.check_size()?;
+    let mut reader = Reader(body);
+    for kind in columns {
+        if reader.0.first() == Some(&NULL) {
+            reader.byte()?;
+            results.push_null();
+        } else {
+            text_cell(text(&mut reader)?, *kind, results);
+        }
+    }
+    end_row(&reader, results)
+}
+
+/// As the value would be read from a binary row; what is not of its column's type stays a text.
+fn text_cell(text: &str, kind: ColumnKind, results: &mut ResultSet) {
+    match kind {
+        ColumnKind::Integer { .. } if let Ok(value) = text.parse() => results.push_integer(value),
+        ColumnKind::Decimal => results.push_digits(text),
+        ColumnKind::Date if let Some(date) = Date::parse(text) => results.push_date(date),
+        ColumnKind::Float if let Ok(value) = text.parse::<f32>() => results.push_text(&value.to_string()),
+        ColumnKind::Double if let Ok(value) = text.parse::<f64>() => results.push_text(&value.to_string()),
+        _ => results.push_text(text),
+    }
+}
+
 /// Appends a binary row.
 pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
     /// The first bits of the map of nulls mean nothing in a row.
@@ -79,6 +108,10 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
             cell(&mut reader, *kind, results)?;
         }
     }
+    end_row(&reader, results)
+}
+
+fn end_row(reader: &Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
     if !reader.0.is_empty() {
         return Err(Malformed::new(format!("a row has {} bytes after its last column", reader.0.len())));
     }

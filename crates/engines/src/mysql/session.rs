@@ -1,9 +1,10 @@
 //! The hot path: one statement is one request to execute what was prepared, written and read without waiting.
 //!
-//! Transactions begin and end with a text each, because that is all the protocol has for them.
+//! Transactions begin and end with a text each, because that is all the protocol has for them. A statement that was not
+//! prepared is a text, too, and all values of its answer are.
 
 use super::converse::{command, prepare};
-use super::decode::{ColumnKind, row};
+use super::decode::{ColumnKind, row, text_row};
 use super::encode::Prepared;
 use super::handshake::{Purpose, open};
 use super::marks::{parameters, parts};
@@ -52,6 +53,7 @@ impl Connect for MysqlConnect {
             wire,
             statements,
             prepared,
+            text_columns: Vec::new(),
             due: VecDeque::new(),
             reply,
             results: ResultSet::default(),
@@ -98,6 +100,8 @@ pub struct MysqlSession {
     wire: Wire,
     statements: Vec<Whole>,
     prepared: Vec<Prepared>,
+    /// Of the text that is answered now.
+    text_columns: Vec<ColumnKind>,
     /// What the answers that the server still owes are to: one, or more if the future of an earlier request was
     /// dropped. A number is one of `prepared`; a text has none.
     due: VecDeque<Option<usize>>,
@@ -117,12 +121,19 @@ impl MysqlSession {
         answered
     }
 
-    /// Sends a text that returns no rows.
-    async fn control(&mut self, name: &'static str, sql: &str) -> Result<(), SessionError> {
+    async fn send_text(&mut self, name: &'static str, sql: &str) -> Result<(), SessionError> {
         self.results.start(name);
         self.wire.command(command::QUERY, sql)?;
         self.due.push_back(None);
         self.answer().await
+    }
+
+    /// The whole answer to a statement, which is counted with it.
+    fn told(&mut self, changed: u64) -> &ResultSet {
+        self.results.set_changed(changed);
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += changed;
+        &self.results
     }
 
     /// Sends what was written, up to the end of its answer.
@@ -150,8 +161,11 @@ impl Exchange for MysqlSession {
             let wanted = self.due.len() == 1;
             let step = self.reply.take(packet, to.is_some())?;
             match (step, to) {
-                (Step::ColumnsFollow, Some(index)) => self.prepared[index].columns.clear(),
-                (Step::Column(body), Some(index)) => self.prepared[index].columns.push(ColumnKind::read(body)?),
+                (Step::ColumnsFollow, to) => columns(to, &mut self.prepared, &mut self.text_columns).clear(),
+                (Step::Column(body), to) => {
+                    columns(to, &mut self.prepared, &mut self.text_columns).push(ColumnKind::read(body)?);
+                }
+                (Step::Row(body), None) if wanted => text_row(body, &self.text_columns, &mut self.results)?,
                 (Step::Row(body), Some(index)) if wanted => {
                     row(body, &self.prepared[index].columns, &mut self.results)?;
                 }
@@ -183,6 +197,17 @@ impl Exchange for MysqlSession {
     }
 }
 
+fn columns<'a>(
+    to: Option<usize>,
+    prepared: &'a mut [Prepared],
+    text_columns: &'a mut Vec<ColumnKind>,
+) -> &'a mut Vec<ColumnKind> {
+    match to {
+        Some(index) => &mut prepared[index].columns,
+        None => text_columns,
+    }
+}
+
 impl Session for MysqlSession {
     fn descriptor(&self) -> Option<BorrowedFd<'_>> {
         Some(self.wire.descriptor())
@@ -197,18 +222,18 @@ impl Session for MysqlSession {
             Access::ReadOnly => "START TRANSACTION READ ONLY",
             Access::ReadWrite => "START TRANSACTION READ WRITE",
         };
-        self.control("begin", sql).await
+        self.send_text("begin", sql).await
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.control("commit", "COMMIT").await
+        self.send_text("commit", "COMMIT").await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
         if self.due.is_empty() && !self.reply.outcome.in_transaction() {
             return Ok(());
         }
-        self.control("rollback", "ROLLBACK").await
+        self.send_text("rollback", "ROLLBACK").await
     }
 
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
@@ -228,10 +253,13 @@ impl Session for MysqlSession {
                 break;
             }
         }
-        self.results.set_changed(changed);
-        self.work.rows_returned += self.results.rows() as u64;
-        self.work.rows_changed += changed;
-        Ok(&self.results)
+        Ok(self.told(changed))
+    }
+
+    async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
+        self.send_text(name, sql).await?;
+        self.work.statements += 1;
+        Ok(self.told(self.reply.changed))
     }
 
     fn work(&self) -> SessionWork {

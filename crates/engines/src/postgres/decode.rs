@@ -50,6 +50,10 @@ pub enum ColumnKind {
     Decimal,
     /// Everything else, in its text form.
     Text,
+    /// What has a binary form, in its text form.
+    IntegerText,
+    BooleanText,
+    DateText,
 }
 
 impl ColumnKind {
@@ -61,6 +65,16 @@ impl ColumnKind {
             1082 => Self::Date,
             1700 => Self::Decimal,
             _ => Self::Text,
+        }
+    }
+
+    /// The same where all values come as texts.
+    pub fn of_type_in_text(oid: u32) -> Self {
+        match Self::of_type(oid) {
+            Self::Integer => Self::IntegerText,
+            Self::Boolean => Self::BooleanText,
+            Self::Date => Self::DateText,
+            other => other,
         }
     }
 
@@ -119,13 +133,20 @@ pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Resu
 }
 
 fn cell(bytes: &[u8], kind: ColumnKind, results: &mut ResultSet) -> Result<(), Malformed> {
+    let wrong = || Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()));
     match (kind, bytes) {
         (ColumnKind::Text, _) => results.push_text(text(bytes)?),
         (ColumnKind::Integer, _) => results.push_integer(integer(bytes)?),
+        (ColumnKind::IntegerText, _) => results.push_integer(text(bytes)?.parse().map_err(|_| wrong())?),
         (ColumnKind::Boolean, &[truth]) => results.push_integer(truth.into()),
+        (ColumnKind::BooleanText, &[truth]) => results.push_integer((truth == b't').into()),
         (ColumnKind::Decimal, _) => results.push_digits(text(bytes)?),
         (ColumnKind::Date, &[a, b, c, d]) => results.push_date(date(i32::from_be_bytes([a, b, c, d]))?),
-        _ => return Err(Malformed::new(format!("a {kind:?} of {} bytes", bytes.len()))),
+        (ColumnKind::DateText, _) => {
+            let text = text(bytes)?;
+            results.push_date(Date::parse(text).ok_or_else(|| no_day(text))?);
+        }
+        (ColumnKind::Boolean | ColumnKind::BooleanText | ColumnKind::Date, _) => return Err(wrong()),
     }
     Ok(())
 }
@@ -137,12 +158,12 @@ fn text(bytes: &[u8]) -> Result<&str, Malformed> {
 fn date(days: i32) -> Result<Date, Malformed> {
     /// From 1970-01-01, where ours begin, to 2000-01-01.
     const BEFORE: i32 = 10_957;
-    days.checked_add(BEFORE).and_then(Date::from_days).ok_or_else(|| no_day(days))
+    days.checked_add(BEFORE).and_then(Date::from_days).ok_or_else(|| no_day(&format!("day {days} from 2000-01-01")))
 }
 
 #[cold]
-fn no_day(days: i32) -> Malformed {
-    Malformed::new(format!("day {days} from 2000-01-01 is no date of the years 1 to 9999"))
+fn no_day(found: &str) -> Malformed {
+    Malformed::new(format!("{found} is no date of the years 1 to 9999"))
 }
 
 fn integer(bytes: &[u8]) -> Result<i64, Malformed> {

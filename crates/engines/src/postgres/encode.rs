@@ -37,7 +37,7 @@ impl ParameterKind {
 }
 
 /// What a statement needs to be executed, known since it was prepared.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Prepared {
     /// As it is called in errors.
     pub name: &'static str,
@@ -54,16 +54,7 @@ impl Prepared {
             let what = format!("{} values for {} parameters", params.len(), self.parameters.len());
             return Err(SessionError::Unexpected { statement: self.name, what });
         }
-        let before = out.len();
-        let appended = self.append(params, out);
-        appended.map_err(|error| {
-            out.truncate(before);
-            let cause = match error {
-                BindError::Conversion(error) => error.to_string(),
-                BindError::Serialization(error) => error.to_string(),
-            };
-            SessionError::Unexpected { statement: self.name, what: cause }
-        })
+        whole_or_nothing(self.name, out, |out| self.append(params, out))
     }
 
     fn append(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), BindError> {
@@ -75,6 +66,36 @@ impl Prepared {
         frontend::sync(out);
         Ok(())
     }
+}
+
+/// Appends Parse, Bind, Describe, Execute and Sync of a text that has no name at the server: all in one go, so its columns
+/// are known only from the answer, and every value comes in its text form.
+pub fn execute_text(name: &'static str, sql: &str, out: &mut BytesMut) -> Result<(), SessionError> {
+    whole_or_nothing(name, out, |out| {
+        let no_values = std::iter::empty::<()>();
+        frontend::parse("", sql, [], out)?;
+        frontend::bind("", "", [], no_values, |(), _| Ok(IsNull::Yes), [], out)?;
+        frontend::describe(b'P', "", out)?;
+        frontend::execute("", 0, out)?;
+        frontend::sync(out);
+        Ok(())
+    })
+}
+
+fn whole_or_nothing(
+    name: &'static str,
+    out: &mut BytesMut,
+    append: impl FnOnce(&mut BytesMut) -> Result<(), BindError>,
+) -> Result<(), SessionError> {
+    let before = out.len();
+    append(out).map_err(|error| {
+        out.truncate(before);
+        let what = match error {
+            BindError::Conversion(error) => error.to_string(),
+            BindError::Serialization(error) => error.to_string(),
+        };
+        SessionError::Unexpected { statement: name, what }
+    })
 }
 
 fn write_value(
@@ -174,6 +195,18 @@ mod tests {
         statement.execute(&values, &mut out).unwrap();
         let values = b"\0\x02\0\0\0\0\0\x02\0\0\0\x0a2026-11-21\0\0\0\x06-12.50\0\0E".as_slice();
         assert!(out.windows(values.len()).any(|part| part == values), "{out:?}");
+    }
+
+    #[test]
+    fn a_text_is_parsed_bound_described_and_executed() {
+        let mut out = BytesMut::from(b"before".as_slice());
+        execute_text("q1", "SELECT 1", &mut out).unwrap();
+        let parsed = b"beforeP\0\0\0\x10\0SELECT 1\0\0\0".as_slice();
+        let bound = b"B\0\0\0\x0c\0\0\0\0\0\0\0\0D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04";
+        assert_eq!(out, [parsed, bound].concat());
+        let error = execute_text("q1", "SELECT '\0'", &mut out).unwrap_err();
+        assert!(matches!(error, SessionError::Unexpected { statement: "q1", .. }), "{error}");
+        assert_eq!(out, [parsed, bound].concat());
     }
 
     #[test]

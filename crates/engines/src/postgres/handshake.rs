@@ -24,6 +24,8 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
         ("database", remote.database.as_str()),
         ("application_name", "bakeoff"),
         ("client_encoding", "UTF8"),
+        // Dates in texts are of one form, whatever the server's settings say.
+        ("DateStyle", "ISO"),
     ];
     frontend::startup_message(who, wire.outgoing()).map_err(SessionError::Lost)?;
     let mut login = Login {

@@ -1,7 +1,7 @@
 //! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
 
 use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
-use super::encode::{ParameterKind, Prepared};
+use super::encode::{ParameterKind, Prepared, execute_text};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
@@ -38,10 +38,13 @@ impl Connect for PostgresConnect {
         let encryption = self.encryption.as_ref().map_err(Insecure::clone)?;
         let mut wire = open(&self.remote, encryption.as_ref())?;
         let given = self.statements.iter().map(|statement| (statement.name, statement.sql.as_str()));
-        let prepared = prepare(&mut wire, CONTROL.into_iter().chain(given))?;
+        let mut prepared = prepare(&mut wire, CONTROL.into_iter().chain(given))?;
+        let text = prepared.len();
+        prepared.push(Prepared::default());
         Ok(PostgresSession {
             wire,
             prepared,
+            text,
             due: 0,
             current: BEGIN_READ,
             reply: Reply::default(),
@@ -109,6 +112,8 @@ fn hear(message: Message<'_>, statement: &mut Prepared) -> Result<(), SessionErr
 pub struct PostgresSession {
     wire: Wire,
     prepared: Vec<Prepared>,
+    /// The one of `prepared` that stands for whatever text is executed, and is prepared each time.
+    text: usize,
     /// Answers that the server still owes: one, or more if the future of an earlier request was dropped.
     due: u32,
     /// The statement whose answer is awaited, in `prepared`.
@@ -122,15 +127,24 @@ impl PostgresSession {
     /// Runs one prepared statement, up to its answer.
     async fn run(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
         self.prepared[index].execute(params, self.wire.outgoing())?;
+        self.answer(index).await
+    }
+
+    /// Sends what was written, up to the end of its answer.
+    async fn answer(&mut self, index: usize) -> Result<(), SessionError> {
         self.due += 1;
         self.current = index;
-        self.begin_answer();
+        self.reply.start();
+        self.results.start(self.prepared[index].name);
         exchange(self).await
     }
 
-    fn begin_answer(&mut self) {
-        self.reply.start();
-        self.results.start(self.prepared[self.current].name);
+    /// The whole answer to a statement, which is counted with it.
+    fn told(&mut self) -> &ResultSet {
+        self.work.statements += 1;
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += self.results.changed();
+        &self.results
     }
 }
 
@@ -142,11 +156,14 @@ impl Exchange for PostgresSession {
     }
 
     fn read_answer(&mut self) -> Result<bool, SessionError> {
-        let columns = &self.prepared[self.current].columns;
+        let columns = &mut self.prepared[self.current].columns;
         while let Some(message) = self.wire.next()? {
             if self.due > 1 {
                 // The answer to a request whose future was dropped; nobody wants it.
                 self.due -= u32::from(message.tag == tag::READY);
+            } else if message.tag == tag::ROW_DESCRIPTION && self.current == self.text {
+                columns.clear();
+                columns.extend(column_types(message.body)?.into_iter().map(ColumnKind::of_type_in_text));
             } else if self.reply.take(message, columns, &mut self.results)? {
                 self.due = 0;
                 return Ok(true);
@@ -198,10 +215,14 @@ impl Session for PostgresSession {
 
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
         self.run(CONTROL.len() + usize::from(statement.0), params).await?;
-        self.work.statements += 1;
-        self.work.rows_returned += self.results.rows() as u64;
-        self.work.rows_changed += self.results.changed();
-        Ok(&self.results)
+        Ok(self.told())
+    }
+
+    async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
+        execute_text(name, sql, self.wire.outgoing())?;
+        self.prepared[self.text].name = name;
+        self.answer(self.text).await?;
+        Ok(self.told())
     }
 
     fn work(&self) -> SessionWork {

@@ -70,13 +70,16 @@ impl<'c> Statements<'c> {
             begin_write: prepare("BEGIN IMMEDIATE")?,
             commit: prepare("COMMIT")?,
             rollback: prepare("ROLLBACK")?,
-            given: given.iter().map(|statement| Ready::prepare(connection, statement)).collect::<Result<_, _>>()?,
+            given: given
+                .iter()
+                .map(|Statement { name, sql }| Ready::prepare(connection, name, sql))
+                .collect::<Result<_, _>>()?,
         })
     }
 }
 
 impl<'c> Ready<'c> {
-    fn prepare(connection: &'c Connection, Statement { name, sql }: &Statement) -> Result<Self, SessionError> {
+    fn prepare(connection: &'c Connection, name: &'static str, sql: &str) -> Result<Self, SessionError> {
         let refused = |error| match session_error(&error) {
             SessionError::Refused { code, message } => {
                 SessionError::Refused { code, message: format!("statement {name}: {message}") }
@@ -93,12 +96,23 @@ impl<'c> Ready<'c> {
         Ok(Self { name, statement, parameters, columns, writes })
     }
 
-    fn execute(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> Result<(), SessionError> {
+    fn execute(
+        &mut self,
+        params: &[Param<'_>],
+        connection: &Connection,
+        results: &mut ResultSet,
+    ) -> Result<(), SessionError> {
+        results.start(self.name);
         if params.len() != self.parameters.len() {
             let what = format!("{} values for {} parameters", params.len(), self.parameters.len());
             return Err(SessionError::Unexpected { statement: self.name, what });
         }
-        self.step(params, results).map_err(|error| session_error(&error))
+        let before = connection.total_changes();
+        self.step(params, results).map_err(|error| session_error(&error))?;
+        // A statement that makes a table writes, and leaves the count of an earlier one as it was.
+        let changes = self.writes && connection.total_changes() != before;
+        results.set_changed(if changes { connection.changes() } else { 0 });
+        Ok(())
     }
 
     fn step(&mut self, params: &[Param<'_>], results: &mut ResultSet) -> rusqlite::Result<()> {
@@ -121,6 +135,14 @@ pub struct SqliteSession {
 }
 
 impl SqliteSession {
+    /// The whole answer to a statement, which is counted with it.
+    fn told(&mut self) -> &ResultSet {
+        self.work.statements += 1;
+        self.work.rows_returned += self.results.rows() as u64;
+        self.work.rows_changed += self.results.changed();
+        &self.results
+    }
+
     fn control(
         &mut self,
         choose: impl for<'s, 'c> FnOnce(&'s mut Statements<'c>) -> &'s mut rusqlite::Statement<'c>,
@@ -163,16 +185,20 @@ impl Session for SqliteSession {
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
         let results = &mut self.results;
         self.prepared.with_dependent_mut(|connection, statements| {
-            let ready = &mut statements.given[usize::from(statement.0)];
-            results.start(ready.name);
-            ready.execute(params, results)?;
-            results.set_changed(if ready.writes { connection.changes() } else { 0 });
-            Ok::<_, SessionError>(())
+            statements.given[usize::from(statement.0)].execute(params, connection, results)
         })?;
-        self.work.statements += 1;
-        self.work.rows_returned += self.results.rows() as u64;
-        self.work.rows_changed += self.results.changed();
-        Ok(&self.results)
+        Ok(self.told())
+    }
+
+    async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
+        if sql.contains('\0') {
+            // SQLite would take it for the end.
+            let what = "a zero byte in the text of a statement".to_owned();
+            return Err(SessionError::Unexpected { statement: name, what });
+        }
+        let connection = self.prepared.borrow_owner();
+        Ready::prepare(connection, name, sql)?.execute(&[], connection, &mut self.results)?;
+        Ok(self.told())
     }
 
     fn work(&self) -> SessionWork {

@@ -17,6 +17,7 @@ mod mariadb;
 mod secure;
 mod secure_mariadb;
 mod sessions;
+mod texts;
 mod values;
 
 use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
@@ -37,6 +38,11 @@ fn keeps_its_promises<E: Engine>() {
     values::decimals_and_dates_come_back_as_they_went(&ground);
     values::sums_are_exact_or_refused(&ground);
     values::decimals_and_dates_are_loaded(&ground);
+    texts::a_text_returns_what_a_prepared_statement_does(&ground);
+    texts::a_text_is_one_statement(&ground);
+    texts::texts_are_counted_and_take_part_in_transactions(&ground);
+    texts::an_abandoned_text_is_not_taken_for_the_next(&ground);
+    texts::literals_are_data_whatever_they_hold(&ground);
     loading::scripts_and_scans_agree_with_sessions(&ground);
     loading::a_hundred_thousand_rows_arrive_as_they_were_made(&ground);
     loading::loads_on_several_threads_all_arrive(&ground);

@@ -82,6 +82,7 @@ fn answer(bytes: &[u8], features: Features, binary: bool, columns: &mut Vec<Colu
             Step::ColumnsFollow => columns.clear(),
             Step::Column(body) => columns.push(ColumnKind::read(body).unwrap()),
             Step::Row(body) if binary => row(body, columns, &mut results).unwrap(),
+            Step::Row(body) => text_row(body, columns, &mut results).unwrap(),
             _ => {}
         }
         assert_eq!(step == Step::Done, index + 1 == heard.len(), "{step:?}");
@@ -154,8 +155,50 @@ fn an_outcome_tells_rows_and_where_the_transaction_stands() {
     let (reply, _) = answer(BEGUN, NEW, false, &mut Vec::new());
     assert_eq!((reply.changed, reply.outcome.in_transaction()), (0, true));
     let mut columns = Vec::new();
-    let (reply, _) = answer(DELETED, NEW, false, &mut columns);
+    let (reply, results) = answer(DELETED, NEW, false, &mut columns);
     assert_eq!((columns.as_slice(), reply.changed), ([COLUMNS[2]].as_slice(), 0));
+    assert_eq!(first_row(&results), [Param::Integer(200)]);
+}
+
+/// The values of a row whose values are texts, as they come for these columns.
+fn texts_as(columns: &[ColumnKind], texts: &[&str]) -> ResultSet {
+    let body: Vec<u8> =
+        texts.iter().flat_map(|text| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat()).collect();
+    let mut results = ResultSet::default();
+    text_row(&body, columns, &mut results).unwrap();
+    results
+}
+
+#[test]
+fn texts_become_what_their_columns_say() {
+    let texts = [
+        "-5000000000",
+        "7",
+        "200",
+        "-1",
+        "kůň",
+        "1.50",
+        "2026-11-21 15:26:00.000250",
+        "-25:00:01",
+        "0.5",
+        "18446744073709551615",
+        "-5000000000",
+    ];
+    let results = texts_as(&COLUMNS, &texts);
+    let found = first_row(&results);
+    assert_eq!((&found[..3], &found[4..]), (&VALUES[..3], &VALUES[4..]));
+    assert_eq!(found[3], Param::Integer(-1));
+    let kinds = [ColumnKind::Date, ColumnKind::Date, ColumnKind::Decimal, ColumnKind::Double, ColumnKind::Float];
+    let results = texts_as(&kinds, &["2026-11-21", "0000-00-00", &"9".repeat(65), "1e3", "x"]);
+    assert_eq!(results.date(0, 0).unwrap().to_string(), "2026-11-21");
+    let rest: Vec<_> = (1..5).map(|column| results.text(0, column).unwrap().to_owned()).collect();
+    assert_eq!(rest, ["0000-00-00", &"9".repeat(65), "1000", "x"]);
+    let mut results = ResultSet::default();
+    text_row(b"\xfb\x01a", &[ColumnKind::Text; 2], &mut results).unwrap();
+    assert_eq!(first_row(&results), [Param::Null, Param::Text("a")]);
+    for body in [b"\x01a".as_slice(), b"\x01a\x01b\x01c", b"\x02a\xfb", b"\x01\xff\xfb"] {
+        assert!(text_row(body, &[ColumnKind::Text; 2], &mut results).is_err(), "{body:?}");
+    }
 }
 
 #[test]
@@ -235,7 +278,16 @@ proptest! {
     fn arbitrary_rows_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), count in 0_usize..=11) {
         let columns = [&COLUMNS[11 - count..], &[ColumnKind::Date]].concat();
         let _ = row(&body, &columns, &mut ResultSet::default());
+        let _ = text_row(&body, &columns, &mut ResultSet::default());
         let _ = (ColumnKind::read(&body), Outcome::read(&body), Outcome::read_end(&body), Refusal::read(&body));
+    }
+
+    #[test]
+    fn arbitrary_texts_are_told(texts in prop::collection::vec("[-0-9.:e ]{0,40}|.{0,20}", 12)) {
+        let columns = [COLUMNS.as_slice(), &[ColumnKind::Date]].concat();
+        let texts: Vec<_> = texts.iter().map(String::as_str).collect();
+        let results = texts_as(&columns, &texts);
+        prop_assert_eq!(results.text(0, 4).unwrap(), texts[4]);
     }
 
     #[test]

@@ -89,13 +89,33 @@ fn value(bytes: &[u8], kind: ColumnKind) -> Result<ResultSet, Malformed> {
 }
 
 #[test]
+fn values_are_the_same_in_both_forms() {
+    let in_text = [20, 16, 1082, 1700, 25].map(ColumnKind::of_type_in_text);
+    assert!(in_text.iter().all(|kind| kind.format() == 0));
+    let found = ["-7", "t", "2026-11-21", "1e3", "x"].into_iter().zip(in_text);
+    let found: Vec<_> = found.map(|(text, kind)| value(text.as_bytes(), kind).unwrap()).collect();
+    assert_eq!((found[0].integer(0, 0).unwrap(), found[1].integer(0, 0).unwrap()), (-7, 1));
+    assert_eq!(
+        found[2].date(0, 0).unwrap(),
+        value(&9821_i32.to_be_bytes(), ColumnKind::Date).unwrap().date(0, 0).unwrap()
+    );
+    assert_eq!(found[3].decimal(0, 0).unwrap(), Decimal::new(1000, 0));
+    assert_eq!(found[4].text(0, 0).unwrap(), "x");
+    assert_eq!(value(b"f", ColumnKind::BooleanText).unwrap().integer(0, 0).unwrap(), 0);
+}
+
+#[test]
 fn what_is_no_number_or_day_is_told() {
     assert_eq!(value(b"NaN", ColumnKind::Decimal).unwrap().text(0, 0).unwrap(), "NaN");
     for days in [i32::MAX, i32::MIN, -730_120, 2_921_940] {
         let error = value(&days.to_be_bytes(), ColumnKind::Date).unwrap_err().to_string();
         assert_eq!(error, format!("day {days} from 2000-01-01 is no date of the years 1 to 9999"));
     }
-    assert!(value(b"7", ColumnKind::Date).is_err());
+    for (bytes, kind) in
+        [(b"infinity".as_slice(), ColumnKind::DateText), (b"7", ColumnKind::Date), (b"x", ColumnKind::IntegerText)]
+    {
+        assert!(value(bytes, kind).is_err(), "{kind:?}");
+    }
 }
 
 #[test]
@@ -196,6 +216,7 @@ proptest! {
     fn arbitrary_bodies_never_panic(body in prop::collection::vec(any::<u8>(), 0..120), tag in any::<u8>()) {
         let kinds = [
             ColumnKind::Integer, ColumnKind::Text, ColumnKind::Boolean, ColumnKind::Date, ColumnKind::Decimal,
+            ColumnKind::IntegerText, ColumnKind::BooleanText, ColumnKind::DateText,
         ];
         for kind in kinds {
             let _ = value(&body, kind);

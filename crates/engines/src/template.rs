@@ -1,0 +1,180 @@
+//! Statements with `{name}` where literals go, for [`Session::execute_text`](crate::session::Session::execute_text).
+//!
+//! A text is split once and filled many times. What is filled in is never searched again, and nothing is filled in between
+//! quotes or within a comment, where a literal would not be one.
+
+pub use crate::literal::LiteralError;
+
+use crate::literal::put;
+use crate::session::Param;
+use crate::statement::Dialect;
+
+/// A statement without its values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Template {
+    /// Text and the name of the value that follows it.
+    pieces: Vec<(String, String)>,
+    end: String,
+}
+
+/// Why a text is no template.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TemplateError {
+    #[error("a quoted text, a name or a comment that begins with {0} does not end")]
+    Endless(&'static str),
+    #[error("{0:?} means different things to different servers; write the statement without it, or make it a value")]
+    Ambiguous(char),
+    #[error("{{{0} names no value; a name is small letters, digits and _, with }} after it")]
+    NoName(String),
+}
+
+/// Why a statement cannot be written with these values.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RenderError {
+    #[error("there is no value for {{{0}}}")]
+    Missing(String),
+    #[error("the statement has no {{{0}}} outside of quotes and comments")]
+    Unused(String),
+    #[error("the value of {{{name}}}: {why}")]
+    Literal { name: String, why: LiteralError },
+}
+
+/// What is copied as it stands, from its first letters to its last. A quote that is doubled begins another quoted text.
+const OPAQUE: [(&str, &str); 5] = [("'", "'"), ("\"", "\""), ("`", "`"), ("--", "\n"), ("/*", "*/")];
+
+impl Template {
+    pub fn parse(sql: &str) -> Result<Self, TemplateError> {
+        let mut pieces = Vec::new();
+        let mut text = String::new();
+        let mut rest = sql;
+        while let Some(letter) = rest.chars().next() {
+            if let Some(length) = opaque(rest)? {
+                text.push_str(&rest[..length]);
+                rest = &rest[length..];
+                continue;
+            }
+            rest = &rest[letter.len_utf8()..];
+            match letter {
+                // Escapes, parameters and texts between dollars, and what is a comment to MySQL only.
+                '\\' | '$' | '#' => return Err(TemplateError::Ambiguous(letter)),
+                '{' => {
+                    let name = name(rest).ok_or_else(|| TemplateError::NoName(rest.chars().take(20).collect()))?;
+                    pieces.push((std::mem::take(&mut text), name.to_owned()));
+                    rest = &rest[name.len() + 1..];
+                }
+                _ => text.push(letter),
+            }
+        }
+        Ok(Self { pieces, end: text })
+    }
+
+    /// The statement with these values, all of which it must need.
+    pub fn render(&self, dialect: Dialect, values: &[(&str, Param<'_>)]) -> Result<String, RenderError> {
+        let mut sql = String::new();
+        for (text, name) in &self.pieces {
+            let found = values.iter().find(|(of, _)| of == name);
+            let (_, value) = found.ok_or_else(|| RenderError::Missing(name.clone()))?;
+            sql.push_str(text);
+            put(&mut sql, *value, dialect).map_err(|why| RenderError::Literal { name: name.clone(), why })?;
+        }
+        sql.push_str(&self.end);
+        match values.iter().find(|(of, _)| self.pieces.iter().all(|(_, name)| name != of)) {
+            Some((unused, _)) => Err(RenderError::Unused((*unused).to_owned())),
+            None => Ok(sql),
+        }
+    }
+}
+
+/// The length of the quoted text or the comment that a text begins with.
+fn opaque(text: &str) -> Result<Option<usize>, TemplateError> {
+    let Some((begin, end)) = OPAQUE.into_iter().find(|(begin, _)| text.starts_with(begin)) else { return Ok(None) };
+    let inside = &text[begin.len()..];
+    let length = match inside.find(end) {
+        Some(length) => length,
+        // The last line of a text may have no end.
+        None if begin == "--" => return Ok(Some(text.len())),
+        None => return Err(TemplateError::Endless(begin)),
+    };
+    // To some servers a backslash hides the quote after it, and a comment within a comment hides the end of the first.
+    match begin {
+        "/*" if inside[..length].contains(begin) => Err(TemplateError::Endless(begin)),
+        "'" | "\"" | "`" if inside[..length].contains('\\') => Err(TemplateError::Ambiguous('\\')),
+        _ => Ok(Some(begin.len() + length + end.len())),
+    }
+}
+
+fn name(text: &str) -> Option<&str> {
+    let name = &text[..text.find('}')?];
+    let fits = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '_';
+    (!name.is_empty() && name.chars().all(fits)).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn rendered(sql: &str, values: &[(&str, Param<'_>)]) -> Result<String, RenderError> {
+        Template::parse(sql).unwrap().render(Dialect::Postgres, values)
+    }
+
+    #[test]
+    fn values_stand_where_they_are_named() {
+        let values = [("day", Param::Text("x")), ("most", Param::Integer(-5))];
+        let sql = "SELECT a -{most} FROM t WHERE b = {day} OR c > {most}";
+        assert_eq!(rendered(sql, &values).unwrap(), "SELECT a -(-5) FROM t WHERE b = 'x' OR c > (-5)");
+        assert_eq!(rendered("SELECT 1", &[]).unwrap(), "SELECT 1");
+    }
+
+    #[test]
+    fn what_is_filled_in_is_not_searched_again() {
+        let values = [("one", Param::Text("{two}")), ("two", Param::Text("{one}'"))];
+        assert_eq!(rendered("{one}{two}", &values).unwrap(), "'{two}''{one}'''");
+    }
+
+    #[test]
+    fn quotes_and_comments_are_left_alone() {
+        let opaque = "SELECT '{a}', 'it''s {a}', \"{a}\", `{a}` -- {a}, it's\n /* {a}'s */ + 1 - 2 -- {a}";
+        assert_eq!(rendered(opaque, &[]).unwrap(), opaque);
+        assert_eq!(rendered(opaque, &[("a", Param::Null)]), Err(RenderError::Unused("a".to_owned())));
+    }
+
+    #[test]
+    fn every_name_has_a_value_and_every_value_a_name() {
+        assert_eq!(rendered("{a}", &[]), Err(RenderError::Missing("a".to_owned())));
+        assert_eq!(rendered("1", &[("a", Param::Null)]), Err(RenderError::Unused("a".to_owned())));
+        let error = rendered("{a}", &[("a", Param::Text("\0"))]).unwrap_err();
+        assert_eq!(error.to_string(), "the value of {a}: PostgreSQL's texts cannot hold a zero byte");
+    }
+
+    #[test]
+    fn what_servers_read_differently_is_refused() {
+        let refused = |sql| Template::parse(sql).unwrap_err();
+        assert_eq!(refused("'a\\' {b} '"), TemplateError::Ambiguous('\\'));
+        assert_eq!(refused("\"a\\\" {b} \""), TemplateError::Ambiguous('\\'));
+        assert_eq!(refused("a \\ b"), TemplateError::Ambiguous('\\'));
+        assert_eq!(refused("$$ {a} $$"), TemplateError::Ambiguous('$'));
+        assert_eq!(refused("a # {a}"), TemplateError::Ambiguous('#'));
+        assert_eq!(refused("/* /* */ {a} */"), TemplateError::Endless("/*"));
+        assert_eq!(refused("'a"), TemplateError::Endless("'"));
+        for wrong in ["{", "{}", "{a", "{A}", "{a b}", "{é}"] {
+            assert!(matches!(refused(wrong), TemplateError::NoName(_)), "{wrong}");
+        }
+        assert_eq!(
+            refused("{a b}").to_string(),
+            "{a b} names no value; a name is small letters, digits and _, with } after it"
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn arbitrary_texts_never_panic(sql in "([{}'\"`\\\\$#é\n]|--|/\\*|\\*/|[a-z]){0,40}") {
+            if let Ok(template) = Template::parse(&sql) {
+                let names: Vec<_> = template.pieces.iter().map(|(_, name)| (name.as_str(), Param::Null)).collect();
+                let sql = sql.replace(['{', '}'], "");
+                let filled = template.render(Dialect::Mysql, &names).unwrap();
+                prop_assert!(filled.len() + 2 * names.len() >= sql.len());
+            }
+        }
+    }
+}
