@@ -14,6 +14,7 @@ pub struct ResultSet {
     columns: usize,
     rows: usize,
     changed: u64,
+    inserted_id: u64,
     cells: Vec<Cell>,
     text: String,
 }
@@ -51,6 +52,16 @@ impl ResultSet {
     /// even if it already was as wished, on every engine.
     pub fn changed(&self) -> u64 {
         self.changed
+    }
+
+    /// The number that the database itself gave to the first row that the statement inserted. Only MySQL and MariaDB tell it
+    /// with every answer; elsewhere, and on MariaDB as well, a statement asks for it by `RETURNING`.
+    pub fn inserted_id(&self) -> Result<i64, SessionError> {
+        match i64::try_from(self.inserted_id) {
+            Ok(0) => Err(self.unexpected_id("the database tells of no row that it numbered")),
+            Ok(id) => Ok(id),
+            Err(_) => Err(self.unexpected_id("the number of the inserted row does not fit 64 bits with a sign")),
+        }
     }
 
     /// The value of a cell, or `None` if there is no such row or column.
@@ -110,6 +121,7 @@ impl ResultSet {
     pub fn start(&mut self, statement: &'static str) {
         self.statement = statement;
         self.changed = 0;
+        self.inserted_id = 0;
         self.clear_rows();
     }
 
@@ -123,6 +135,11 @@ impl ResultSet {
 
     pub fn set_changed(&mut self, rows: u64) {
         self.changed = rows;
+    }
+
+    /// 0 is no number that a database gives.
+    pub(crate) fn set_inserted_id(&mut self, id: u64) {
+        self.inserted_id = id;
     }
 
     /// Whether it holds more than anybody asked for.
@@ -170,6 +187,11 @@ impl ResultSet {
             self.columns = self.cells.len();
         }
         self.rows += 1;
+    }
+
+    #[cold]
+    fn unexpected_id(&self, what: &str) -> SessionError {
+        SessionError::Unexpected { statement: self.statement, what: what.to_owned() }
     }
 
     #[cold]
@@ -247,6 +269,18 @@ mod tests {
     #[test]
     fn a_cell_is_no_larger_than_that_of_a_text() {
         assert_eq!(size_of::<Cell>(), 3 * size_of::<usize>());
+    }
+
+    #[test]
+    fn only_a_number_that_was_given_is_an_inserted_id() {
+        let mut set = two_rows();
+        assert!(set.inserted_id().unwrap_err().to_string().contains("result of stock"));
+        set.set_inserted_id(7);
+        assert_eq!(set.inserted_id().unwrap(), 7);
+        set.set_inserted_id(u64::MAX);
+        assert!(set.inserted_id().is_err());
+        set.start("next");
+        assert!(set.inserted_id().is_err());
     }
 
     #[test]

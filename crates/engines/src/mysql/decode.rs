@@ -217,6 +217,8 @@ fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Resu
 pub struct Outcome {
     /// Rows that were inserted, deleted, or found to be updated.
     pub changed: u64,
+    /// The number that the database gave to the first row inserted; 0 if it gave none.
+    pub inserted_id: u64,
     pub status: u16,
     pub warnings: u16,
 }
@@ -235,10 +237,8 @@ impl Outcome {
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader(body);
         reader.byte()?;
-        let changed = reader.number()?;
-        // The last number given by the database itself.
-        reader.number()?;
-        Ok(Self { changed, status: reader.short()?, warnings: reader.short()? })
+        let (changed, inserted_id) = (reader.number()?, reader.number()?);
+        Ok(Self { changed, inserted_id, status: reader.short()?, warnings: reader.short()? })
     }
 
     /// From an EOF packet, which older servers send instead.
@@ -246,7 +246,7 @@ impl Outcome {
         let mut reader = Reader(body);
         reader.byte()?;
         let warnings = reader.short()?;
-        Ok(Self { changed: 0, status: reader.short()?, warnings })
+        Ok(Self { status: reader.short()?, warnings, ..Self::default() })
     }
 }
 

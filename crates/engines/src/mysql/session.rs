@@ -129,8 +129,9 @@ impl MysqlSession {
     }
 
     /// The whole answer to a statement, which is counted with it.
-    fn told(&mut self, changed: u64) -> &ResultSet {
+    fn told(&mut self, changed: u64, inserted_id: u64) -> &ResultSet {
         self.results.set_changed(changed);
+        self.results.set_inserted_id(inserted_id);
         self.work.rows_returned += self.results.rows() as u64;
         self.work.rows_changed += changed;
         &self.results
@@ -243,23 +244,24 @@ impl Session for MysqlSession {
             let what = format!("{} values for {parameters} parameters", params.len());
             return Err(SessionError::Unexpected { statement: name, what });
         }
-        let mut changed = 0;
+        let (mut changed, mut inserted_id) = (0, 0);
         self.results.start(name);
         for index in parts {
             self.execute_part(index, params).await?;
             self.work.statements += 1;
             changed += self.reply.changed;
+            inserted_id = inserted_id.max(self.reply.outcome.inserted_id);
             if self.reply.changed == 0 && self.results.rows() == 0 {
                 break;
             }
         }
-        Ok(self.told(changed))
+        Ok(self.told(changed, inserted_id))
     }
 
     async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
         self.send_text(name, sql).await?;
         self.work.statements += 1;
-        Ok(self.told(self.reply.changed))
+        Ok(self.told(self.reply.changed, self.reply.outcome.inserted_id))
     }
 
     fn work(&self) -> SessionWork {

@@ -31,6 +31,8 @@ pub trait Engine {
     /// Takes the next order number of a district and returns it with the district's.
     const NEXT_ORDER: &'static str =
         "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id";
+    /// A key that the database numbers by itself.
+    const NUMBERED: &'static str;
     /// Sums up revenue exactly.
     const REVENUE: &'static str = "SELECT SUM(price * (1 - discount) * (1 + tax)) FROM revenue";
     type Connect: Connect;
@@ -44,6 +46,7 @@ pub struct Sqlite;
 impl Engine for Sqlite {
     const KIND: &'static str = "sqlite";
     const SETTINGS: &'static str = r#"{ "busy_timeout": "10ms" }"#;
+    const NUMBERED: &'static str = "INTEGER PRIMARY KEY";
     const REVENUE: &'static str = "SELECT SUM(price * (100 - discount) * (100 + tax)) || 'e-6' FROM revenue";
     type Connect = engines::sqlite::session::SqliteConnect;
 
@@ -62,6 +65,7 @@ pub struct Postgres;
 impl Engine for Postgres {
     const KIND: &'static str = "postgres";
     const SETTINGS: &'static str = r#"{ "isolation": "repeatable read", "shared_buffers": "32MiB" }"#;
+    const NUMBERED: &'static str = "BIGSERIAL PRIMARY KEY";
     type Connect = engines::postgres::session::PostgresConnect;
 
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect {
@@ -84,6 +88,7 @@ impl Engine for Mariadb {
         "isolation": "repeatable read", "innodb_snapshot_isolation": true, "innodb_buffer_pool_size": "32MiB"
     }"#;
     const LONG_TEXT: &'static str = "LONGTEXT";
+    const NUMBERED: &'static str = "BIGINT PRIMARY KEY AUTO_INCREMENT";
     const NEXT_ORDER: &'static str = "UPDATE district SET next_order = next_order + 1 WHERE id = $1; \
         SELECT next_order - 1, id FROM district WHERE id = $1";
     type Connect = engines::mysql::session::MysqlConnect;

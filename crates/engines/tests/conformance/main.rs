@@ -38,6 +38,7 @@ fn keeps_its_promises<E: Engine>() {
     values::decimals_and_dates_come_back_as_they_went(&ground);
     values::sums_are_exact_or_refused(&ground);
     values::decimals_and_dates_are_loaded(&ground);
+    values::the_number_of_a_new_row_is_told(&ground);
     texts::a_text_returns_what_a_prepared_statement_does(&ground);
     texts::a_text_is_one_statement(&ground);
     texts::texts_are_counted_and_take_part_in_transactions(&ground);

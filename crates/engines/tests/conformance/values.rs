@@ -148,3 +148,28 @@ pub fn decimals_and_dates_are_loaded<E: Engine>(ground: &Ground<E>) {
     }
     assert_eq!(ground.number("SELECT count(*) FROM delivered"), 100);
 }
+
+pub fn the_number_of_a_new_row_is_told<E: Engine>(ground: &Ground<E>) {
+    ground.script(&format!("CREATE TABLE numbered (id {}, words VARCHAR(10))", E::NUMBERED));
+    let mut session = ground.session(&[
+        ("returning", "INSERT INTO numbered (words) VALUES ($1) RETURNING id"),
+        ("insert", "INSERT INTO numbered (words) VALUES ($1)"),
+        ("select", "SELECT id FROM numbered"),
+    ]);
+    let words = [Param::Text("new")];
+    done(&mut session, async |s| {
+        assert_eq!(s.execute(FIRST, &words).await?.integer(0, 0)?, 1);
+        let by_answer = [
+            s.execute(SECOND, &words).await?.inserted_id(),
+            s.execute_text("text", "INSERT INTO numbered (words) VALUES ('a'), ('b')").await?.inserted_id(),
+        ];
+        if E::KIND == "mariadb" {
+            assert_eq!(by_answer.map(Result::unwrap), [2, 3]);
+        } else {
+            assert!(by_answer.iter().all(Result::is_err));
+        }
+        assert!(s.execute(StatementId(2), &[]).await?.inserted_id().is_err());
+        Ok(())
+    })
+    .unwrap();
+}

@@ -214,6 +214,12 @@ fn a_day_that_is_none_stays_a_text() {
 }
 
 #[test]
+fn an_outcome_tells_the_number_of_a_new_row() {
+    let inserted = Outcome::read(b"\0\x01\xfc\x2c\x01\x02\0\0\0").unwrap();
+    assert_eq!((inserted.changed, inserted.inserted_id), (1, 300));
+}
+
+#[test]
 fn a_refusal_carries_code_and_message() {
     let (mut reply, _) = answer(REFUSED, NEW, false, &mut Vec::new());
     let error = reply.result().unwrap_err();
