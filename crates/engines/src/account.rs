@@ -3,10 +3,9 @@
 //! `/etc/passwd` is read here and not by the C library, whose lookups load code that a static binary cannot.
 
 use crate::server::ServerError;
+use machines::process::Launch;
 use std::fs;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Command;
 
 const PASSWORD_FILE: &str = "/etc/passwd";
 
@@ -42,10 +41,10 @@ impl Account {
         })
     }
 
-    pub fn run(self, command: &mut Command) -> &mut Command {
+    pub fn run(self, launch: Launch) -> Launch {
         match self {
-            Self::Ours => command,
-            Self::Other { user, group } => command.uid(user).gid(group),
+            Self::Ours => launch,
+            Self::Other { user, group } => launch.account(user, group),
         }
     }
 }

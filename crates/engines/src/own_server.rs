@@ -4,10 +4,11 @@
 use crate::account::Account;
 use crate::admin::Admin;
 use crate::limit::Limit;
-use crate::process::Process;
+use crate::process::LoggedProcess;
 use crate::secret::Secret;
 use crate::server::ServerError;
 use crate::session::SessionError;
+use machines::process::Launch;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 use std::collections::BTreeMap;
@@ -16,7 +17,6 @@ use std::io::{self, Read};
 use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// A start may have to read the log of changes of a server that was killed.
@@ -67,9 +67,8 @@ pub fn seconds(span_ms: &Value) -> u64 {
 }
 
 /// The same surroundings everywhere: our environment must not reach the server, and it must stand where it may read.
-pub fn surroundings<'c>(command: &'c mut Command, account: Account, stand: &Path) -> &'c mut Command {
-    command.env_clear().env("PATH", "/usr/bin:/bin").env("LC_ALL", "C").env("TZ", "UTC").current_dir(stand);
-    account.run(command)
+pub fn surroundings(launch: Launch, account: Account, stand: &Path) -> Launch {
+    account.run(launch.environment(&[("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("TZ", "UTC")]).folder(stand))
 }
 
 /// The server's data folder below `place`, made by `init` if there is none. It is renamed into place when it is complete,
@@ -120,7 +119,7 @@ pub fn private_folder(path: &Path, account: Account) -> Result<(), ServerError> 
 
 /// Waits until `open` can open a session; `is_starting` tells the errors of a server that is not ready yet.
 pub fn await_sessions(
-    process: &mut Process,
+    process: &mut LoggedProcess,
     open: &dyn Fn() -> Result<(), SessionError>,
     is_starting: fn(&SessionError) -> bool,
 ) -> Result<(), ServerError> {
@@ -131,9 +130,8 @@ pub fn await_sessions(
             Err(error) if is_starting(&error) => {}
             Err(error) => return Err(error.into()),
         }
-        if let Some(status) = process.wait(Instant::now() + ATTEMPT_INTERVAL)? {
-            return Err(process.ended_with(status));
-        }
+        process.wait(ATTEMPT_INTERVAL)?;
+        process.alive()?;
         if Instant::now() > deadline {
             return Err(process.too_slow(START_LIMIT));
         }

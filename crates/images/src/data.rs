@@ -7,6 +7,7 @@ use crate::cache::{CacheError, walk};
 use crate::rootdisk::Content;
 use crate::sparse;
 use crate::tool::{CP, MKE2FS, ToolError};
+use machines::process::ProcessError;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io;
@@ -131,11 +132,11 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
         .args([Path::new("-d"), folder, image])
         .run(COPY_LIMIT, &mut |_| ());
     made.map_err(|error| match &error {
-        ToolError::Failed { tail, .. } if tail.contains("No space left on device") => {
+        ProcessError::Failed { tail, .. } if tail.contains("No space left on device") => {
             DataError::DiskFull { path: image.to_owned() }
         }
-        ToolError::Failed { tail, .. } if tail.contains("Could not allocate") => too_large(),
-        _ => error.into(),
+        ProcessError::Failed { tail, .. } if tail.contains("Could not allocate") => too_large(),
+        _ => ToolError::from(error).into(),
     })?;
     half_made.file.sync_all().map_err(DataError::io("bring to disk", image))?;
     forget(&half_made.file).map_err(DataError::io("drop from the cache", image))?;
@@ -174,8 +175,8 @@ pub fn clone_folder(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
     }
     require_space(to, Content::of(from)?.bytes)?;
     let copied = CP.call()?.args(["--archive", "--reflink=auto", "--sparse=auto", "--no-target-directory", "--"]);
-    let copied = copied.args([from, to]).run(COPY_LIMIT, &mut |_| ()).map_err(DataError::from);
-    if let Err(error) = copied.and_then(|()| cool_folder(to)).and_then(|()| cool_folder(from)) {
+    let copied = copied.args([from, to]).run(COPY_LIMIT, &mut |_| ()).map_err(ToolError::from);
+    if let Err(error) = copied.map_err(DataError::from).and_then(|_| cool_folder(to)).and_then(|()| cool_folder(from)) {
         // The cause is told, not what else the clean-up may have met.
         let _ = fs::remove_dir_all(to);
         return Err(error);

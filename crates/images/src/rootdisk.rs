@@ -32,7 +32,8 @@ pub(crate) fn make(tree: &Path, disk: &Path, identity: &str) -> Result<(), RootD
         // One name for releases up to 1.47.0, one for those after.
         .env("E2FSPROGS_FAKE_TIME", SOURCE_DATE_EPOCH)
         .env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
-    Ok(call.run(LIMIT, &mut |_| ())?)
+    call.run(LIMIT, &mut |_| ()).map_err(ToolError::from)?;
+    Ok(())
 }
 
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,7 @@ use crate::cache::{CacheError, walk};
 use crate::recipe::{Recipe, RecipeFile};
 use crate::sources::{self, SourcesError};
 use crate::tool::{MMDEBSTRAP, TAR, ToolError};
+use machines::process::ProcessError;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -39,7 +40,7 @@ pub enum TreeError {
     #[error(transparent)]
     Cache(#[from] CacheError),
     #[error("{advice}; {cause}")]
-    Bootstrap { cause: ToolError, advice: &'static str },
+    Bootstrap { cause: ProcessError, advice: &'static str },
 }
 
 /// What is asked of mmdebstrap.
@@ -111,14 +112,14 @@ pub(crate) fn bootstrap(
     let made = call.run(BOOTSTRAP_LIMIT, progress);
     made.map_err(|cause| match advice_on(&cause) {
         Some(advice) => TreeError::Bootstrap { cause, advice },
-        None => cause.into(),
+        None => ToolError::from(cause).into(),
     })?;
     Ok(archive)
 }
 
 /// What a user can do about a failed build, as far as its last words tell.
-fn advice_on(error: &ToolError) -> Option<&'static str> {
-    let ToolError::Failed { tail, .. } = error else { return None };
+fn advice_on(error: &ProcessError) -> Option<&'static str> {
+    let ProcessError::Failed { tail, .. } = error else { return None };
     let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
     if says(&["Could not resolve", "Could not connect", "Connection failed", "Temporary failure", "unreachable"]) {
         Some("the archive named in this host's apt sources cannot be reached; check network, proxy and sources")
@@ -138,7 +139,7 @@ pub(crate) fn unpack(archive: &Path, work: &Path) -> Result<PathBuf, TreeError> 
     // Users cannot make device nodes, and platforms mount a `dev` of their own.
     let call = TAR.call()?.args(["--extract", "--preserve-permissions", "--exclude=./dev/*", "--file"]);
     let call = call.args([archive, Path::new("--directory"), &tree]);
-    call.run(UNPACK_LIMIT, &mut |_| ())?;
+    call.run(UNPACK_LIMIT, &mut |_| ()).map_err(ToolError::from)?;
     fs::remove_file(archive).map_err(CacheError::io("remove", archive))?;
     Ok(tree)
 }
@@ -295,7 +296,8 @@ mod tests {
         use std::os::unix::process::ExitStatusExt;
         let advice = |tail: &str| {
             let status = std::process::ExitStatus::from_raw(0x100);
-            advice_on(&ToolError::Failed { program: "mmdebstrap", status, tail: tail.to_owned() }).unwrap()
+            advice_on(&ProcessError::Failed { program: "mmdebstrap".to_owned(), status, tail: tail.to_owned() })
+                .unwrap()
         };
         assert!(advice("  Temporary failure resolving 'mirror.example'").contains("cannot be reached"));
         assert!(advice("  E: Unable to locate package x").contains("not in the archive"));

@@ -6,7 +6,7 @@
 
 mod hierarchy;
 
-use crate::process::Identity;
+use crate::identity::Identity;
 use crate::scratch::{ScratchError, record_cgroup};
 use hierarchy::Hierarchy;
 use std::fmt;

@@ -1,7 +1,8 @@
 //! What a machine prints, of which the beginning and the end are kept.
 //!
-//! A guest that prints without end would fill the host's disk if all of it were kept, and what it prints is no longer its own if
-//! it waits for us to read. So it is read as it comes, by a thread of its own that sleeps while nothing does.
+//! A guest that prints without end would fill the host's disk if all of it were kept, and what it prints is no longer
+//! its own if it waits for us to read. So it is read as it comes, by a thread of its own that sleeps while nothing
+//! does.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat};
 use std::collections::VecDeque;
@@ -34,6 +35,8 @@ pub struct Printed {
     shared: Arc<(Mutex<Kept>, Condvar)>,
     /// Keeps a named pipe from ending before anybody has opened it.
     open: Option<File>,
+    /// Bytes of which the lines were told.
+    told: u64,
 }
 
 impl Printed {
@@ -74,12 +77,23 @@ impl Printed {
             held(&kept).ended = true;
             kept.1.notify_all();
         })?;
-        Ok(Self { shared, open })
+        Ok(Self { shared, open, told: 0 })
     }
 
     /// What has come up to now.
     pub fn text(&self) -> String {
         held(&self.shared).text()
+    }
+
+    /// Tells the lines that are whole now and were not before. Of more than is kept some are left out.
+    pub fn new_lines(&mut self, tell: &mut dyn FnMut(&str)) {
+        let kept = held(&self.shared);
+        let new = kept.since(self.told);
+        let after_last = || new.iter().rposition(|byte| *byte == b'\n').map_or(0, |last| last + 1);
+        let whole = if kept.ended { new.len() } else { after_last() };
+        self.told = kept.printed() - (new.len() - whole) as u64;
+        drop(kept);
+        String::from_utf8_lossy(&new[..whole]).lines().for_each(|line| tell(line.trim_end()));
     }
 
     /// All there is, after those who printed have ended.
@@ -108,6 +122,19 @@ impl Kept {
         self.left_out += too_many as u64;
     }
 
+    /// How much was printed so far.
+    fn printed(&self) -> u64 {
+        (self.head.len() + self.tail.len()) as u64 + self.left_out
+    }
+
+    /// What came after so many bytes, as far as it is kept.
+    fn since(&self, seen: u64) -> Vec<u8> {
+        let head = self.head.len() as u64;
+        let skipped = if seen <= head { seen } else { seen.saturating_sub(self.left_out).max(head) };
+        let skipped = usize::try_from(skipped).unwrap_or(usize::MAX);
+        self.head.iter().chain(&self.tail).skip(skipped).copied().collect()
+    }
+
     /// Where something is left out, whole lines only.
     fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
@@ -124,8 +151,9 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEAD_BYTES, Printed, TAIL_BYTES};
+    use super::{HEAD_BYTES, Kept, Printed, TAIL_BYTES, held};
     use crate::process::{Launch, Process};
+    use std::sync::{Arc, Condvar, Mutex};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_mins(1);
@@ -158,6 +186,31 @@ mod tests {
         assert_eq!(std::fs::metadata(&path).unwrap().len(), 0);
         // One that nobody opened ends as well.
         assert_eq!(Printed::named_pipe(&path).unwrap().to_the_end(), "");
+    }
+
+    #[test]
+    fn each_line_is_told_once_and_only_when_it_is_whole() {
+        let mut kept = Kept::default();
+        kept.keep(b"one\ntwo\nthr");
+        let shared = Arc::new((Mutex::new(kept), Condvar::new()));
+        let mut printed = Printed { shared: Arc::clone(&shared), open: None, told: 0 };
+        let mut lines = || {
+            let mut told = Vec::new();
+            printed.new_lines(&mut |line| told.push(line.to_owned()));
+            told
+        };
+        assert_eq!(lines(), ["one", "two"]);
+        assert!(lines().is_empty());
+        held(&shared).keep(b"ee\n");
+        held(&shared).keep(&vec![b'x'; HEAD_BYTES]);
+        assert_eq!(lines(), ["three"]);
+        // Far more than is kept.
+        held(&shared).keep(&b"y\n".repeat(TAIL_BYTES));
+        assert!(lines().iter().all(|line| line.len() <= HEAD_BYTES + 1));
+        held(&shared).keep(b"last");
+        assert!(lines().is_empty());
+        held(&shared).ended = true;
+        assert_eq!(lines(), ["last"]);
     }
 
     #[test]

@@ -1,23 +1,25 @@
-//! Processes that end when we end, however we end.
+//! Programs that we start: run to their end within a limit, or kept for as long as we live. None outlives us, however
+//! we end.
 //!
 //! A started program gets the kernel's promise to be killed when its parent is gone (`setpriv --pdeathsig`, from
 //! util-linux, which every Debian has). The kernel means the parent *thread*, so all programs are started by one thread
-//! that lives as long as this process: callers need not care on which thread they are. A process is known by its id
-//! and its start time, because ids are used again.
+//! that lives as long as this process: callers need not care on which thread they are.
 //!
-//! Each is the head of a process group of its own: an interrupt typed at a terminal goes to all of the foreground group, and
-//! what a guest or a server makes of it is not what the user meant. We alone hear it and decide.
+//! Each is the head of a process group of its own: an interrupt typed at a terminal goes to all of the foreground
+//! group, and what a guest or a server makes of it is not what the user meant. We alone hear it and decide.
 //!
 //! Left out: programs of other users and daemons that change their parent.
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
-use serde::{Deserialize, Serialize};
-use std::ffi::{OsStr, OsString};
+use crate::identity::{Identity, as_pid};
+use crate::printed::Printed;
+use crate::ready::becomes_ready;
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use std::ffi::OsStr;
+use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -26,132 +28,165 @@ use std::time::{Duration, Instant};
 /// Programs that may wait to be started; each caller waits for its own, so this bounds nothing in practice.
 const QUEUED_STARTS: usize = 16;
 /// The kernel ends a killed process within this, unless it hangs in a device.
-const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is for. A file
-/// that may not grow further is an error for it to tell of, not its end.
+pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
+/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is
+/// for. A file that may not grow further is an error for it to tell of, not its end.
 const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#;
 /// A process group of its own.
 const OWN_GROUP: i32 = 0;
+/// What a shell ends with when the program that it should become is not there.
+pub const NOT_FOUND_STATUS: i32 = 127;
+/// How often it is looked what a program has printed that is run to its end.
+const PRINTED_POLL: Duration = Duration::from_millis(100);
+/// Lines of a failed program's output that are shown.
+const TAIL_LINES: usize = 20;
 
 #[derive(Debug, thiserror::Error)]
 pub enum ProcessError {
     #[error("starting {program} through setpriv (from Debian's package util-linux): {source}")]
     Start { program: String, source: io::Error },
+    #[error("{program} is not installed, or not on the search path")]
+    Missing { program: String },
     #[error("watching process {pid}: {source}")]
     Watch { pid: u32, source: io::Error },
-}
-
-/// A process, told from any later one with the same id until the host boots again.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Identity {
-    pub pid: u32,
-    /// In the kernel's ticks since boot.
-    pub start_ticks: u64,
-}
-
-impl Identity {
-    /// The process that has this id now.
-    pub fn of(pid: u32) -> io::Result<Self> {
-        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
-        let start_ticks =
-            start_ticks(&stat).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat reads {stat:?}")))?;
-        Ok(Self { pid, start_ticks })
-    }
-
-    /// Whether this very process still exists (a zombie does).
-    pub fn is_alive(&self) -> bool {
-        Self::of(self.pid).is_ok_and(|now| now == *self)
-    }
-
-    /// Kills this very process and says whether there was one. The id cannot pass to another process in between: the
-    /// descriptor holds on to whoever had it when the start time was compared.
-    pub fn kill(&self) -> io::Result<bool> {
-        let Some(pid) = as_pid(self.pid) else { return Ok(false) };
-        let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
-            Err(rustix::io::Errno::SRCH) => return Ok(false),
-            other => other?,
-        };
-        if !self.is_alive() {
-            return Ok(false);
-        }
-        match pidfd_send_signal(&descriptor, Signal::KILL) {
-            Err(rustix::io::Errno::SRCH) => Ok(false),
-            other => {
-                other?;
-                // Only our own children leave a status to be waited for; others are gone when the descriptor says so.
-                becomes_ready(&descriptor, KILL_LIMIT)?;
-                Ok(true)
-            }
-        }
-    }
-}
-
-/// What the kernel names the time since it was booted. Start times of processes are told from it.
-pub fn boot_id() -> io::Result<String> {
-    Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim_end().to_owned())
-}
-
-/// The 22nd field. The second one, the program's name, may hold spaces and parentheses.
-fn start_ticks(stat: &str) -> Option<u64> {
-    let (_, after_name) = stat.rsplit_once(')')?;
-    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+    #[error("{program} failed ({status}); its last words:\n{tail}")]
+    Failed { program: String, status: ExitStatus, tail: String },
+    #[error("{program} was stopped after {} s; its last words:\n{tail}", .limit.as_secs())]
+    TooLong { program: String, limit: Duration, tail: String },
 }
 
 /// A program to start.
 #[derive(Debug)]
 pub struct Launch {
-    arguments: Vec<OsString>,
-    folder: Option<PathBuf>,
-    stdin: Stdio,
-    stdout: Stdio,
-    stderr: Stdio,
+    /// As errors name it.
+    program: String,
+    command: Command,
 }
 
 impl Launch {
-    /// `arguments` begins with the program. It reads nothing and its output is thrown away unless told otherwise.
-    pub fn new<Argument: AsRef<OsStr>>(arguments: &[Argument]) -> Self {
-        Self {
-            arguments: arguments.iter().map(|argument| argument.as_ref().to_owned()).collect(),
-            folder: None,
-            stdin: Stdio::null(),
-            stdout: Stdio::null(),
-            stderr: Stdio::null(),
-        }
+    /// `words` begins with the program. It reads nothing and its output is thrown away unless told otherwise.
+    pub fn new<Word: AsRef<OsStr>>(words: &[Word]) -> Self {
+        let program = words.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
+        let mut command = Command::new("setpriv");
+        command.args(["--pdeathsig", "KILL", "--"]).args(unless_orphaned(std::process::id())).args(words);
+        command.process_group(OWN_GROUP).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self { program: program.to_string_lossy().into_owned(), command }
+    }
+
+    /// For a program that another one starts.
+    #[must_use]
+    pub fn named(mut self, program: &str) -> Self {
+        program.clone_into(&mut self.program);
+        self
     }
 
     #[must_use]
-    pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
-        self.folder = Some(folder.into());
+    pub fn args<Word: AsRef<OsStr>>(mut self, words: impl IntoIterator<Item = Word>) -> Self {
+        self.command.args(words);
+        self
+    }
+
+    /// One more variable of its environment, which is ours otherwise.
+    #[must_use]
+    pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
+        self.command.env(name, value);
+        self
+    }
+
+    /// These variables, and none of ours. One must be `PATH`.
+    #[must_use]
+    pub fn environment(mut self, variables: &[(&str, &str)]) -> Self {
+        self.command.env_clear().envs(variables.iter().copied());
+        self
+    }
+
+    /// The account that it runs under, for root to choose.
+    #[must_use]
+    pub fn account(mut self, user: u32, group: u32) -> Self {
+        self.command.uid(user).gid(group);
+        self
+    }
+
+    #[must_use]
+    pub fn folder(mut self, folder: impl AsRef<Path>) -> Self {
+        self.command.current_dir(folder);
         self
     }
 
     #[must_use]
     pub fn stdin(mut self, stdin: impl Into<Stdio>) -> Self {
-        self.stdin = stdin.into();
+        self.command.stdin(stdin);
         self
     }
 
     #[must_use]
     pub fn stdout(mut self, stdout: impl Into<Stdio>) -> Self {
-        self.stdout = stdout.into();
+        self.command.stdout(stdout);
         self
     }
 
     #[must_use]
     pub fn stderr(mut self, stderr: impl Into<Stdio>) -> Self {
-        self.stderr = stderr.into();
+        self.command.stderr(stderr);
         self
     }
 
-    fn into_command(self) -> Command {
-        let mut command = Command::new("setpriv");
-        command.args(["--pdeathsig", "KILL", "--"]).args(unless_orphaned(std::process::id())).args(self.arguments);
-        command.process_group(OWN_GROUP).stdin(self.stdin).stdout(self.stdout).stderr(self.stderr);
-        if let Some(folder) = self.folder {
-            command.current_dir(folder);
-        }
-        command
+    /// Everything it prints is added to this file.
+    pub fn log(self, path: &Path) -> io::Result<Self> {
+        let log = File::options().create(true).append(true).open(path)?;
+        Ok(self.stdout(log.try_clone()?).stderr(log))
     }
+
+    /// Runs to its end, which must be a good one. Each line that it writes to its standard error is told as it comes.
+    pub fn run(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
+        let program = self.program.clone();
+        let ended = self.run_to_any_end(limit, tell)?;
+        if ended.status.success() {
+            return Ok(ended);
+        }
+        Err(ProcessError::Failed { program, status: ended.status, tail: tail_of(&ended.stderr) })
+    }
+
+    /// Runs to its end, whichever that is; killed at the limit.
+    pub fn run_to_any_end(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
+        let program = self.program.clone();
+        let start = |source| ProcessError::Start { program: program.clone(), source };
+        let (mut stdout, out) = Printed::pipe().map_err(start)?;
+        let (mut stderr, err) = Printed::pipe().map_err(start)?;
+        let mut process = Process::start(self.stdout(out).stderr(err))?;
+        let deadline = Instant::now() + limit;
+        let status = loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let status = process.wait(left.min(PRINTED_POLL))?;
+            stderr.new_lines(tell);
+            if status.is_some() || left.is_zero() {
+                break status;
+            }
+        };
+        let Some(status) = status else {
+            process.kill()?;
+            return Err(ProcessError::TooLong { program, limit, tail: tail_of(&stderr.to_the_end()) });
+        };
+        if status.code() == Some(NOT_FOUND_STATUS) {
+            return Err(ProcessError::Missing { program });
+        }
+        let ended = Ended { status, stdout: stdout.to_the_end(), stderr: stderr.to_the_end() };
+        stderr.new_lines(tell);
+        Ok(ended)
+    }
+}
+
+/// What is left of a program that ran to its end. Of what it printed beginning and end are kept.
+#[derive(Debug)]
+pub struct Ended {
+    pub status: ExitStatus,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+fn tail_of(printed: &str) -> String {
+    let lines: Vec<String> = printed.lines().map(|line| format!("  {line}")).collect();
+    lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
 /// The words before a command line that is to be carried out only as a child of this process.
@@ -170,8 +205,8 @@ pub struct Process {
 
 impl Process {
     pub fn start(launch: Launch) -> Result<Self, ProcessError> {
-        let program = launch.arguments.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let child = spawn(launch.into_command()).map_err(|source| ProcessError::Start { program, source })?;
+        let Launch { program, command } = launch;
+        let child = spawn(command).map_err(|source| ProcessError::Start { program, source })?;
         Self::watch(child)
     }
 
@@ -214,6 +249,20 @@ impl Process {
         self.child.wait().map(Some).map_err(failing)
     }
 
+    pub fn signal(&self, signal: Signal) {
+        // By descriptor: the number may belong to another process once this one has ended. It fails only then.
+        let _ = pidfd_send_signal(&self.ended, signal);
+    }
+
+    /// Asks it to end, and ends it if it has not within the limit.
+    pub fn end(&mut self, signal: Signal, limit: Duration) -> Result<ExitStatus, ProcessError> {
+        self.signal(signal);
+        match self.wait(limit)? {
+            Some(status) => Ok(status),
+            None => self.kill(),
+        }
+    }
+
     /// Ends it at once.
     pub fn kill(&mut self) -> Result<ExitStatus, ProcessError> {
         let pid = self.identity.pid;
@@ -227,22 +276,6 @@ impl Drop for Process {
     fn drop(&mut self) {
         // It may have ended and been waited for already; there is nobody left to tell of anything else.
         let _ = self.kill();
-    }
-}
-
-fn as_pid(pid: u32) -> Option<Pid> {
-    Pid::from_raw(i32::try_from(pid).ok()?)
-}
-
-/// Waits until the descriptor of a process says that it has ended.
-fn becomes_ready(descriptor: &OwnedFd, limit: Duration) -> io::Result<bool> {
-    let deadline = Instant::now() + limit;
-    loop {
-        let left = Timespec::try_from(deadline.saturating_duration_since(Instant::now())).map_err(io::Error::other)?;
-        match poll(&mut [PollFd::new(descriptor, PollFlags::IN)], Some(&left)) {
-            Err(rustix::io::Errno::INTR) => {}
-            ready => return Ok(ready? > 0),
-        }
     }
 }
 
@@ -270,34 +303,91 @@ fn spawn(command: Command) -> io::Result<Child> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Identity, Launch, Process, start_ticks, unless_orphaned};
-    use rustix::process::{getpgid, getpgrp};
+    use super::{Launch, Process, ProcessError, unless_orphaned};
+    use rustix::process::{Signal, getpgid, getpgrp};
     use std::io::Read;
+    use std::os::unix::process::ExitStatusExt;
     use std::process::{Command, Stdio};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_mins(1);
 
     #[test]
-    fn a_name_with_parentheses_does_not_shift_the_fields() {
-        let stat = "7 (a) b) c) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4321 99 0";
-        assert_eq!(start_ticks(stat), Some(4321));
+    fn output_and_status_come_back_and_lines_are_told_as_they_come() {
+        let script = "echo $PWD; echo one >&2; echo $WORD >&2; exit 3";
+        let launch = || Launch::new(&["sh", "-c", script]).folder("/").env("WORD", "two");
+        let mut told = Vec::new();
+        let ended = launch().run_to_any_end(LONG, &mut |line| told.push(line.to_owned())).unwrap();
+        assert_eq!((ended.stdout.as_str(), ended.stderr.as_str(), ended.status.code()), ("/", "one\ntwo", Some(3)));
+        assert_eq!(told, ["one", "two"]);
+        let error = launch().run(LONG, &mut |_| ()).unwrap_err().to_string();
+        assert_eq!(error, "sh failed (exit status: 3); its last words:\n  one\n  two");
     }
 
     #[test]
-    fn output_and_status_come_back() {
-        let launch = Launch::new(&["sh", "-c", "echo $PWD; exit 3"]).folder("/").stdout(Stdio::piped());
-        let mut process = Process::start(launch).unwrap();
-        let mut text = String::new();
-        process.take_stdout().unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(text, "/\n");
-        assert_eq!(process.wait(LONG).unwrap().unwrap().code(), Some(3));
+    fn a_line_is_told_before_the_program_ends() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = "echo begun >&2; until [ -e told ]; do sleep 0.01; done; echo ended >&2";
+        let launch = Launch::new(&["sh", "-c", script]).folder(folder.path());
+        let mut told = Vec::new();
+        let tell = &mut |line: &str| {
+            std::fs::write(folder.path().join("told"), "").unwrap();
+            told.push(line.to_owned());
+        };
+        launch.run(LONG, tell).unwrap();
+        assert_eq!(told, ["begun", "ended"]);
     }
 
     #[test]
-    fn a_missing_program_ends_with_the_status_of_setpriv() {
-        let mut process = Process::start(Launch::new(&["/nonexistent/program"])).unwrap();
-        assert_eq!(process.wait(LONG).unwrap().unwrap().code(), Some(127));
+    fn only_the_last_lines_of_a_failure_are_shown() {
+        let launch = Launch::new(&["sh", "-c", "seq 1 100000 >&2; exit 1"]);
+        let ProcessError::Failed { tail, .. } = launch.run(LONG, &mut |_| ()).unwrap_err() else {
+            panic!("no failure")
+        };
+        assert_eq!(tail.lines().count(), super::TAIL_LINES);
+        assert!(tail.ends_with("  100000"));
+    }
+
+    #[test]
+    fn what_takes_too_long_is_ended_with_its_last_words() {
+        let launch = Launch::new(&["sh", "-c", "echo begun >&2; exec sleep 1000"]);
+        let error = launch.run(Duration::from_secs(1), &mut |_| ()).unwrap_err();
+        assert_eq!(error.to_string(), "sh was stopped after 1 s; its last words:\n  begun");
+    }
+
+    #[test]
+    fn a_missing_program_is_told_by_name() {
+        let error = Launch::new(&["/nonexistent/program"]).run(LONG, &mut |_| ()).unwrap_err();
+        assert!(matches!(&error, ProcessError::Missing { program } if program == "program"), "{error}");
+    }
+
+    #[test]
+    fn the_environment_is_what_was_given_and_the_log_is_added_to() {
+        let folder = tempfile::tempdir().unwrap();
+        let log = folder.path().join("log");
+        std::fs::write(&log, "earlier\n").unwrap();
+        let launch = Launch::new(&["env"]).environment(&[("PATH", "/usr/bin:/bin"), ("ONLY", "this")]);
+        let mut process = Process::start(launch.log(&log).unwrap()).unwrap();
+        assert!(process.wait(LONG).unwrap().unwrap().success());
+        let text = std::fs::read_to_string(&log).unwrap();
+        // The shell in between names its own folder.
+        let mut said: Vec<&str> = text.lines().filter(|line| !line.starts_with("PWD=")).collect();
+        said.sort_unstable();
+        assert_eq!(said, ["ONLY=this", "PATH=/usr/bin:/bin", "earlier"]);
+    }
+
+    #[test]
+    fn a_program_is_asked_to_end_before_it_is_ended() {
+        let ends = |script: &str| {
+            let mut process = Process::start(Launch::new(&["sh", "-c", script]).stdout(Stdio::piped())).unwrap();
+            // Its first word says that it heeds the signal now.
+            process.take_stdout().unwrap().read_exact(&mut [0]).unwrap();
+            process
+        };
+        let mut willing = ends("trap 'exit 5' TERM; echo; while :; do sleep 0.01; done");
+        assert_eq!(willing.end(Signal::TERM, LONG).unwrap().code(), Some(5));
+        let mut deaf = ends("trap '' TERM; echo; while :; do sleep 0.01; done");
+        assert_eq!(deaf.end(Signal::TERM, Duration::from_millis(100)).unwrap().signal(), Some(9));
     }
 
     #[test]
@@ -314,7 +404,7 @@ mod tests {
     #[test]
     fn what_is_typed_at_our_terminal_does_not_reach_a_program() {
         let process = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
-        let pid = super::as_pid(process.identity().pid);
+        let pid = crate::identity::as_pid(process.identity().pid);
         assert_eq!(getpgid(pid).ok(), pid);
         assert_ne!(pid, Some(getpgrp()));
     }
@@ -333,21 +423,7 @@ mod tests {
     fn a_file_that_may_not_grow_is_an_error_and_not_the_end_of_a_program() {
         let folder = tempfile::tempdir().unwrap();
         let script = "ulimit -f 1; head -c 100000 /dev/zero > large; echo \"ended with $?\"";
-        let launch = Launch::new(&["sh", "-c", script]).folder(folder.path()).stdout(Stdio::piped());
-        let mut process = Process::start(launch).unwrap();
-        let mut text = String::new();
-        process.take_stdout().unwrap().read_to_string(&mut text).unwrap();
-        assert_eq!(text, "ended with 1\n");
-    }
-
-    #[test]
-    fn only_the_process_with_the_same_start_time_is_killed() {
-        let mut process = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
-        let identity = process.identity();
-        let another = Identity { start_ticks: identity.start_ticks + 1, ..identity };
-        assert!(!another.kill().unwrap());
-        assert!(process.wait(Duration::ZERO).unwrap().is_none());
-        assert!(identity.kill().unwrap());
-        assert!(process.wait(LONG).unwrap().is_some());
+        let ended = Launch::new(&["sh", "-c", script]).folder(folder.path()).run(LONG, &mut |_| ()).unwrap();
+        assert_eq!(ended.stdout, "ended with 1");
     }
 }

@@ -7,8 +7,8 @@
 //! A ledger says what to kill. So one is believed only where nobody but us could have written it, and of processes only what it
 //! says of those that were started since the host booted.
 
+use crate::identity::{Identity, boot_id};
 use crate::owned::{self, ForeignError};
-use crate::process::{Identity, boot_id};
 use rustix::fs::{FlockOperation, OFlags};
 use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
@@ -264,7 +264,8 @@ fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
 #[cfg(test)]
 mod tests {
     use super::{LEDGER_FILE, Scratch, ScratchError, record_cgroup, record_process, sweep, take_lock};
-    use crate::process::{Launch, Process, boot_id};
+    use crate::identity::boot_id;
+    use crate::process::{Launch, Process};
     use std::fs::{self, Permissions};
     use std::os::unix::fs::{PermissionsExt, symlink};
     use std::path::Path;

@@ -4,8 +4,9 @@
 //! passed on to people.
 
 use machines::machine::MachineError;
-use std::io::ErrorKind;
-use std::process::{Command, Stdio};
+use machines::process::{Ended, Launch, ProcessError};
+use std::io;
+use std::time::Duration;
 
 /// Becomes the rest of the command line in a process namespace that ends with us. Bubblewrap alone would not do: its second process
 /// hears that its parent is gone only after the parent has told it to go on, so that a parent killed before leaves it waiting for ever.
@@ -14,6 +15,8 @@ const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "
 /// Everything that a machine asks of it.
 const CONFINING: &str = "bwrap --die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
 const UTIL_LINUX: &str = "util-linux";
+/// Making surroundings for a program that does nothing.
+const LIMIT: Duration = Duration::from_secs(30);
 
 /// Whether we may make process namespaces. Whoever may not is without this second promise that nothing outlives us.
 pub fn can_contain() -> bool {
@@ -32,17 +35,16 @@ pub fn confining_refused() -> Option<MachineError> {
 
 /// Has a program do nothing in the surroundings that it makes.
 fn refused(words: impl IntoIterator<Item = &'static str>, package: &'static str) -> Option<MachineError> {
-    let mut words = words.into_iter();
-    let program = words.next().unwrap_or_default();
-    match Command::new(program).args(words).arg("true").stdin(Stdio::null()).output() {
-        Ok(output) if output.status.success() => None,
-        Ok(output) => {
-            let said = String::from_utf8_lossy(&output.stderr);
-            let why = said.lines().last().map_or_else(|| format!("{program} ended ({})", output.status), str::to_owned);
+    let words: Vec<&str> = words.into_iter().chain(["true"]).collect();
+    let program = words[0];
+    match Launch::new(&words).run_to_any_end(LIMIT, &mut |_| ()) {
+        Ok(ended) if ended.status.success() => None,
+        Ok(Ended { status, stderr, .. }) => {
+            let why = stderr.lines().last().map_or_else(|| format!("{program} ended ({status})"), str::to_owned);
             Some(MachineError::Unavailable { why })
         }
-        Err(error) if error.kind() == ErrorKind::NotFound => Some(MachineError::MissingTool { program, package }),
-        Err(source) => Some(MachineError::Io { doing: format!("starting {program}"), source }),
+        Err(ProcessError::Missing { .. }) => Some(MachineError::MissingTool { program, package }),
+        Err(error) => Some(MachineError::Io { doing: format!("trying {program}"), source: io::Error::other(error) }),
     }
 }
 

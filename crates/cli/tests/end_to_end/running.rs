@@ -1,7 +1,7 @@
 //! A run that goes on while a test looks at it: what it says is waited for, and what it started is found and struck.
 
 use crate::setting::{Place, text};
-use machines::process::Identity;
+use machines::identity::Identity;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Lines};

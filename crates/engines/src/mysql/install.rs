@@ -2,13 +2,13 @@
 
 use crate::account::Account;
 use crate::own_server::{INIT_LIMIT, data_folder, failed, surroundings};
-use crate::process::Process;
+use crate::process::LoggedProcess;
 use crate::server::{ServerError, ServerPlace};
+use machines::process::Launch;
 use rustix::process::Signal;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 pub const SERVER: &str = "/usr/sbin/mariadbd";
 const MAKER: &str = "/usr/bin/mariadb-install-db";
@@ -39,12 +39,11 @@ fn init(account: Account, scratch: &Path, place: &ServerPlace, data: &Path) -> R
     let script = data.join("first.sql");
     fs::write(&script, FIRST_SCRIPT).map_err(|source| failed("writing", &script, source))?;
     account.own(&script)?;
-    let mut command = Command::new(MAKER);
-    command.arg("--no-defaults").arg("--basedir=/usr").arg(format!("--datadir={}", data.display()));
-    command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]);
-    command.arg(format!("--extra-file={}", script.display())).arg(format!("--tmpdir={}", scratch.display()));
-    surroundings(&mut command, account, &place.data);
-    Process::start("mariadb-install-db", &mut command, &place.logs.join("mariadb-install-db.log"), ABORT)?
+    let launch = Launch::new(&[MAKER, "--no-defaults", "--basedir=/usr", &format!("--datadir={}", data.display())])
+        .args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"])
+        .args([format!("--extra-file={}", script.display()), format!("--tmpdir={}", scratch.display())]);
+    let launch = surroundings(launch, account, &place.data);
+    LoggedProcess::start("mariadb-install-db", launch, &place.logs.join("mariadb-install-db.log"), ABORT)?
         .finish(INIT_LIMIT)?;
     fs::remove_file(&script).map_err(|source| failed("removing", &script, source))
 }

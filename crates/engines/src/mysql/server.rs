@@ -15,15 +15,15 @@ use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password,
     socket_folder, surroundings,
 };
-use crate::process::Process;
+use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use machines::process::Launch;
 use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 const SOCKET: &str = "mariadb.sock";
 
@@ -39,7 +39,7 @@ const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless se
 /// A running server; dropping it kills it.
 #[derive(Debug)]
 pub struct MariadbServer {
-    process: Process,
+    process: LoggedProcess,
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
@@ -58,10 +58,9 @@ pub fn start(
     private_folder(&scratch, account)?;
     let data = install::make_if_missing(account, &scratch, place)?;
     let socket = socket_folder(&place.data, "mariadb.socket", SOCKET.len() + 1, account)?.join(SOCKET);
-    let mut command = Command::new(SERVER);
-    command.args(arguments(&data, &scratch, &socket, place.listen, &settings));
-    surroundings(&mut command, account, &place.data);
-    let mut process = Process::start("MariaDB", &mut command, &place.logs.join("mariadb.log"), ABORT)?;
+    let launch = Launch::new(&[SERVER]).args(arguments(&data, &scratch, &socket, place.listen, &settings));
+    let launch = surroundings(launch, account, &place.data);
+    let mut process = LoggedProcess::start("MariaDB", launch, &place.logs.join("mariadb.log"), ABORT)?;
     let root = Remote {
         host: socket.display().to_string(),
         address: None,
@@ -155,10 +154,7 @@ impl Server for MariadbServer {
     }
 
     fn alive(&mut self) -> Result<(), ServerError> {
-        match self.process.ended()? {
-            Some(status) => Err(self.process.ended_with(status)),
-            None => Ok(()),
-        }
+        self.process.alive()
     }
 
     fn process(&self) -> u32 {
@@ -178,8 +174,7 @@ impl Server for MariadbServer {
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
         // The orderly stop: sessions are ended, the cache is written out.
-        self.process.signal(Signal::TERM);
-        self.process.finish(STOP_LIMIT)?;
+        self.process.stop(Signal::TERM, STOP_LIMIT)?;
         flush(&self.data)
     }
 }

@@ -3,12 +3,12 @@
 use super::ABORT;
 use crate::account::Account;
 use crate::own_server::{INIT_LIMIT, data_folder, failed, surroundings};
-use crate::process::Process;
+use crate::process::LoggedProcess;
 use crate::server::{ServerError, ServerPlace};
+use machines::process::Launch;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Where Debian puts PostgreSQL, one folder for each major version.
 pub const INSTALLED: &str = "/usr/lib/postgresql";
@@ -58,11 +58,12 @@ pub fn make_if_missing(programs: &Programs, account: Account, place: &ServerPlac
 }
 
 fn init(programs: &Programs, account: Account, place: &ServerPlace, data: &Path) -> Result<(), ServerError> {
-    let mut command = Command::new(programs.init());
-    // Comparing text by its bytes is the same everywhere; a locale is as old as the system that brings it.
-    command.args(["--no-locale", "--encoding=UTF8", "--username=postgres", "--auth=trust", "--pgdata"]).arg(data);
-    surroundings(&mut command, account, &place.data);
-    Process::start("initdb", &mut command, &place.logs.join("initdb.log"), ABORT)?.finish(INIT_LIMIT)
+    let launch = Launch::new(&[programs.init()])
+        // Comparing text by its bytes is the same everywhere; a locale is as old as the system that brings it.
+        .args(["--no-locale", "--encoding=UTF8", "--username=postgres", "--auth=trust", "--pgdata"])
+        .args([data]);
+    let launch = surroundings(launch, account, &place.data);
+    LoggedProcess::start("initdb", launch, &place.logs.join("initdb.log"), ABORT)?.finish(INIT_LIMIT)
 }
 
 #[cfg(test)]

@@ -17,16 +17,16 @@ use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder,
     surroundings,
 };
-use crate::process::Process;
+use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
+use machines::process::Launch;
 use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// The socket's name contains a port even where nothing listens on one.
 const SOCKET_PORT: u16 = 5432;
@@ -40,7 +40,7 @@ const DATABASE: &str = "postgres";
 /// A running server; dropping it kills it.
 #[derive(Debug)]
 pub struct PostgresServer {
-    process: Process,
+    process: LoggedProcess,
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
@@ -57,10 +57,9 @@ pub fn start(
     let account = Account::choose(&[USER])?;
     let data = cluster::make_if_missing(&programs, account, place)?;
     let sockets = socket_folder(&place.data, "postgres.socket", SOCKET_NAME_BYTES, account)?;
-    let mut command = Command::new(programs.server());
-    command.args(arguments(&data, &sockets, place.listen, &settings));
-    surroundings(&mut command, account, &place.data);
-    let mut process = Process::start("PostgreSQL", &mut command, &place.logs.join("postgres.log"), ABORT)?;
+    let launch = Launch::new(&[programs.server()]).args(arguments(&data, &sockets, place.listen, &settings));
+    let launch = surroundings(launch, account, &place.data);
+    let mut process = LoggedProcess::start("PostgreSQL", launch, &place.logs.join("postgres.log"), ABORT)?;
     let remote = Remote {
         host: sockets.display().to_string(),
         address: None,
@@ -124,10 +123,7 @@ impl Server for PostgresServer {
     }
 
     fn alive(&mut self) -> Result<(), ServerError> {
-        match self.process.ended()? {
-            Some(status) => Err(self.process.ended_with(status)),
-            None => Ok(()),
-        }
+        self.process.alive()
     }
 
     fn process(&self) -> u32 {
@@ -145,8 +141,7 @@ impl Server for PostgresServer {
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
         // The "fast" stop: sessions are ended, the cache is written out.
-        self.process.signal(Signal::INT);
-        self.process.finish(STOP_LIMIT)?;
+        self.process.stop(Signal::INT, STOP_LIMIT)?;
         flush(&self.data)
     }
 }

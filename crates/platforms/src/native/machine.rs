@@ -12,16 +12,17 @@ use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
-use machines::process::Process;
+use machines::process::{Launch, Process, ProcessError};
 use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::time::{Duration, Instant};
 use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
 
+/// Copying a database of hundreds of gigabytes.
+const EXTRACT_LIMIT: Duration = Duration::from_hours(4);
 const RELEASE_POLL: Duration = Duration::from_millis(10);
 /// Writing out what a machine that was cut left in the page cache.
 const RELEASE_LIMIT: Duration = Duration::from_mins(1);
@@ -177,15 +178,15 @@ fn mounted_from(answer: &Path) -> String {
 fn extract(image: &Path, scratch: &Path) -> Result<PathBuf, MachineError> {
     let folder = scratch.join("data");
     fs::create_dir_all(&folder).map_err(io_error("making the data folder"))?;
-    let output = Command::new("/usr/sbin/debugfs").args(["-R", "rdump / ."]).arg(image).current_dir(&folder).output();
-    let output = output.map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => MachineError::MissingTool { program: "debugfs", package: "e2fsprogs" },
-        _ => io_error("copying the data out of its image")(source),
+    let launch = Launch::new(&["/usr/sbin/debugfs", "-R", "rdump / ."]).args([image]).folder(&folder);
+    let copying = "copying the data out of its image";
+    let ended = launch.run(EXTRACT_LIMIT, &mut |_| ()).map_err(|error| match error {
+        ProcessError::Missing { .. } => MachineError::MissingTool { program: "debugfs", package: "e2fsprogs" },
+        error => io_error(copying)(io::Error::other(error)),
     })?;
     // It ends well even if it could not read the image; what it says then is all there is.
-    if !output.status.success() || fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        return Err(io_error("copying the data out of its image")(io::Error::other(said)));
+    if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
+        return Err(io_error(copying)(io::Error::other(ended.stderr)));
     }
     Ok(folder)
 }

@@ -7,18 +7,20 @@ use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
 use super::guest::Guest;
 use super::isolation::Isolation;
 use super::settings::{KEYS, Network, QemuSettings, WantedAccelerator};
+use machines::identity::boot_id;
 use machines::machine::MachineError;
-use machines::process::boot_id;
+use machines::process::{Launch, ProcessError};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// A host where KVM works boots this guest in about a second.
+/// It only prints a line.
+const VERSION_LIMIT: Duration = Duration::from_secs(30);
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 const PROBE_MEMORY_BYTES: u64 = 256 << 20;
 const DEVICE: &str = "/dev/kvm";
@@ -140,12 +142,14 @@ fn file_of(cache: &Path, cpu: &str) -> PathBuf {
 
 /// QEMU's version, as it prints it; an error if it is not installed.
 pub fn qemu_version() -> Result<String, MachineError> {
-    let output = Command::new(PROGRAM).arg("--version").output().map_err(|source| match source.kind() {
-        io::ErrorKind::NotFound => MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" },
-        _ => MachineError::Io { doing: format!("starting {PROGRAM}"), source },
+    let ended = Launch::new(&[PROGRAM, "--version"]).run_to_any_end(VERSION_LIMIT, &mut |_| ());
+    let ended = ended.map_err(|error| match error {
+        ProcessError::Missing { .. } => MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" },
+        error => {
+            MachineError::Io { doing: format!("asking {PROGRAM} for its version"), source: io::Error::other(error) }
+        }
     })?;
-    let text = String::from_utf8_lossy(&output.stdout);
-    Ok(text.lines().next().unwrap_or_default().to_owned())
+    Ok(ended.stdout.lines().next().unwrap_or_default().to_owned())
 }
 
 fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {

@@ -3,10 +3,11 @@
 use super::command::{CommandOrder, PROGRAM, command_line};
 use super::isolation::{Isolation, SIGNALLED};
 use super::qmp::Qmp;
+use machines::identity::Identity;
 use machines::link::{AgentLink, LinkError};
 use machines::machine::MachineError;
 use machines::printed::Printed;
-use machines::process::{Identity, Launch, Process};
+use machines::process::{Launch, NOT_FOUND_STATUS, Process};
 use machines::scratch;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
@@ -16,8 +17,6 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// What a shell-like program answers with when the program it should start is not there.
-const NOT_FOUND_STATUS: i32 = 127;
 /// A QEMU that closed its connections ends within this.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 

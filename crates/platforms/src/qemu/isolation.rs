@@ -7,9 +7,9 @@
 use super::command::PROGRAM;
 use crate::rights::{CONTAINED, can_contain};
 use machines::machine::Decided;
-use machines::process::{Launch, Process};
+use machines::process::Launch;
 use std::collections::BTreeMap;
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -134,17 +134,12 @@ fn accepted(options: &[String]) -> Result<(), String> {
     let words: Vec<&str> = words.into_iter().chain(options.iter().map(String::as_str)).collect();
     let tried = || -> Result<(), Box<dyn std::error::Error>> {
         let (stdin, mut asks) = io::pipe()?;
-        let (mut said, stderr) = io::pipe()?;
         asks.write_all(QUIT.as_bytes())?;
-        let mut process = Process::start(Launch::new(&words).stdin(stdin).stderr(stderr))?;
-        let Some(status) = process.wait(LIMIT)? else { return Err("it did not end".into()) };
-        if status.success() {
+        let ended = Launch::new(&words).stdin(stdin).run_to_any_end(LIMIT, &mut |_| ())?;
+        if ended.status.success() {
             return Ok(());
         }
-        let mut text = String::new();
-        // It has ended, and starts nothing that could still hold the pipe open.
-        said.read_to_string(&mut text)?;
-        Err(text.lines().last().map_or_else(|| status.to_string(), str::to_owned).into())
+        Err(ended.stderr.lines().last().map_or_else(|| ended.status.to_string(), str::to_owned).into())
     };
     tried().map_err(|error| format!("QEMU does not start with {}: {error}", options.join(" ")))
 }

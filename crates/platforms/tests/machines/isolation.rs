@@ -2,8 +2,8 @@
 
 use crate::place::{Place, guest_image, shut_down};
 use images::Flavour;
+use machines::identity::Identity;
 use machines::machine::MachineError;
-use machines::process::Identity;
 use serde_json::json;
 use std::path::Path;
 use std::time::Duration;

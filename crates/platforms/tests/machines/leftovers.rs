@@ -2,7 +2,7 @@
 
 use crate::place::{Place, example, guest_image, image};
 use images::{Flavour, Image};
-use machines::process::Identity;
+use machines::identity::Identity;
 use machines::scratch::sweep;
 use serde_json::Value;
 use std::io::{BufRead, BufReader};

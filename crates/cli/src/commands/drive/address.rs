@@ -8,12 +8,11 @@ use engines::address::{FileText, Surroundings};
 use engines::remote::Remote;
 use engines::server::Endpoint;
 use engines::session::SessionError;
-use machines::process::{Launch, Process};
+use machines::process::{Launch, ProcessError};
 use std::io::{self, Read};
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::time::Duration;
 
 /// A name that is not found by then will not be found.
@@ -72,20 +71,14 @@ fn looked_up(remote: Remote) -> Result<Remote> {
 /// By the system's own rules, whatever they are (files, DNS, directories): asked of its program for that, because the
 /// C library's name service cannot be linked statically.
 fn addresses(host: &str) -> Result<Vec<IpAddr>> {
-    let launch = Launch::new(&["getent", "ahosts", host]).stdout(Stdio::piped());
-    let mut getent = Process::start(launch).context("looking up the host's name")?;
-    let ended = getent.wait(LOOKUP_LIMIT).context("looking up the host's name")?;
-    if ended.is_none() {
-        let limit = LOOKUP_LIMIT.as_secs();
-        return Err(Ended::bad_input(format!("the host {host:?} was not found within {limit} s")).into());
+    let asked = Launch::new(&["getent", "ahosts", host]).run_to_any_end(LOOKUP_LIMIT, &mut |_| ());
+    if let Err(ProcessError::TooLong { limit, .. }) = asked {
+        return Err(Ended::bad_input(format!("the host {host:?} was not found within {} s", limit.as_secs())).into());
     }
-    let mut text = String::new();
-    if let Some(mut output) = getent.take_stdout() {
-        output.read_to_string(&mut text).context("reading the host's addresses")?;
-    }
+    let told = asked.context("looking up the host's name")?;
     // Each address comes once for each kind of socket.
     let mut found = Vec::new();
-    for address in text.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
+    for address in told.stdout.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()) {
         if !found.contains(&address) {
             found.push(address);
         }

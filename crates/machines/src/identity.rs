@@ -1,0 +1,93 @@
+//! Which process is meant: by its id and its start time, because ids are used again.
+
+use crate::process::KILL_LIMIT;
+use crate::ready::becomes_ready;
+use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use serde::{Deserialize, Serialize};
+use std::io;
+
+/// A process, told from any later one with the same id until the host boots again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Identity {
+    pub pid: u32,
+    /// In the kernel's ticks since boot.
+    pub start_ticks: u64,
+}
+
+impl Identity {
+    /// The process that has this id now.
+    pub fn of(pid: u32) -> io::Result<Self> {
+        let stat = std::fs::read_to_string(format!("/proc/{pid}/stat"))?;
+        let start_ticks =
+            start_ticks(&stat).ok_or_else(|| io::Error::other(format!("/proc/{pid}/stat reads {stat:?}")))?;
+        Ok(Self { pid, start_ticks })
+    }
+
+    /// Whether this very process still exists (a zombie does).
+    pub fn is_alive(&self) -> bool {
+        Self::of(self.pid).is_ok_and(|now| now == *self)
+    }
+
+    /// Kills this very process and says whether there was one. The id cannot pass to another process in between: the
+    /// descriptor holds on to whoever had it when the start time was compared.
+    pub fn kill(&self) -> io::Result<bool> {
+        let Some(pid) = as_pid(self.pid) else { return Ok(false) };
+        let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
+            Err(rustix::io::Errno::SRCH) => return Ok(false),
+            other => other?,
+        };
+        if !self.is_alive() {
+            return Ok(false);
+        }
+        match pidfd_send_signal(&descriptor, Signal::KILL) {
+            Err(rustix::io::Errno::SRCH) => Ok(false),
+            other => {
+                other?;
+                // Only our own children leave a status to be waited for; others are gone when the descriptor says so.
+                becomes_ready(&descriptor, KILL_LIMIT)?;
+                Ok(true)
+            }
+        }
+    }
+}
+
+/// What the kernel names the time since it was booted. Start times of processes are told from it.
+pub fn boot_id() -> io::Result<String> {
+    Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim_end().to_owned())
+}
+
+/// The 22nd field. The second one, the program's name, may hold spaces and parentheses.
+fn start_ticks(stat: &str) -> Option<u64> {
+    let (_, after_name) = stat.rsplit_once(')')?;
+    after_name.split_ascii_whitespace().nth(19)?.parse().ok()
+}
+
+pub(crate) fn as_pid(pid: u32) -> Option<Pid> {
+    Pid::from_raw(i32::try_from(pid).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Identity, start_ticks};
+    use crate::process::{Launch, Process};
+    use std::time::Duration;
+
+    const LONG: Duration = Duration::from_mins(1);
+
+    #[test]
+    fn a_name_with_parentheses_does_not_shift_the_fields() {
+        let stat = "7 (a) b) c) S 1 7 7 0 -1 4194560 1 0 0 0 0 0 0 0 20 0 1 0 4321 99 0";
+        assert_eq!(start_ticks(stat), Some(4321));
+    }
+
+    #[test]
+    fn only_the_process_with_the_same_start_time_is_killed() {
+        let mut process = Process::start(Launch::new(&["sleep", "1000"])).unwrap();
+        let identity = process.identity();
+        let another = Identity { start_ticks: identity.start_ticks + 1, ..identity };
+        assert!(!another.kill().unwrap());
+        assert!(process.wait(Duration::ZERO).unwrap().is_none());
+        assert!(identity.kill().unwrap());
+        assert!(process.wait(LONG).unwrap().is_some());
+    }
+}
