@@ -1,6 +1,6 @@
 //! Building an image: its tree, its root disk and its kernel, each from the cache if it is there.
 
-use crate::cache::{BUILDER, Cache, CacheError, CacheLock, EntryKind, Manifest, identity, size_on_disk};
+use crate::cache::{BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk};
 use crate::kernel::{self, Flavour, KernelError};
 use crate::recipe::Recipe;
 use crate::rootdisk::{self, RootDiskError};
@@ -36,10 +36,9 @@ pub fn build(
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Image, ImageError> {
-    let lock = cache.lock(progress)?;
     let (kernel, kernel_manifest) =
-        kernel::fetch(flavour, cache, &lock, force, progress).map_err(|cause| ImageError::Kernel { flavour, cause })?;
-    let image = of_tree(recipe, build_tree(recipe, cache, &lock, force, progress)?);
+        kernel::fetch(flavour, cache, force, progress).map_err(|cause| ImageError::Kernel { flavour, cause })?;
+    let image = of_tree(recipe, build_tree(recipe, cache, force, progress)?);
     let mut packages = [image.packages, kernel_manifest.packages].concat();
     packages.sort();
     let id = identity([image.tree_id.as_bytes(), kernel_manifest.id.as_bytes()]);
@@ -52,8 +51,7 @@ pub fn build_without_kernel(
     cache: &Cache,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Image, ImageError> {
-    let lock = cache.lock(progress)?;
-    Ok(of_tree(recipe, build_tree(recipe, cache, &lock, false, progress)?))
+    Ok(of_tree(recipe, build_tree(recipe, cache, false, progress)?))
 }
 
 /// The image of a tree in the cache.
@@ -84,20 +82,19 @@ fn tree_key(recipe: &Recipe) -> String {
 fn build_tree(
     recipe: &Recipe,
     cache: &Cache,
-    lock: &CacheLock,
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(PathBuf, Manifest), ImageError> {
     let key = tree_key(recipe);
     let place = cache.place(EntryKind::Tree, &recipe.name, &key);
-    if let Some(manifest) = Manifest::read(&place)?.filter(|_| !force) {
-        return Ok((place, manifest));
-    }
-    let work = cache.work(lock)?;
-    let built = work.path().join("image");
+    let folder = match look_up(&place, force, progress)? {
+        Lookup::Found(manifest) => return Ok((place, manifest)),
+        Lookup::Missing(folder) => folder,
+    };
+    let built = folder.built();
     fs::create_dir(&built).map_err(CacheError::io("create", &built))?;
     let contents = Contents::installed(recipe);
-    let made = make_tree(recipe, contents.as_ref(), work.path(), &built, progress);
+    let made = make_tree(recipe, contents.as_ref(), folder.work(), &built, progress);
     let packages = made.map_err(|cause| ImageError::Tree { name: recipe.name.clone(), cause })?;
     let id = identity([key.as_bytes(), packages.join("\n").as_bytes()]);
     let mut tools = Vec::new();
@@ -118,7 +115,7 @@ fn build_tree(
         tools,
         release: None,
     };
-    cache.install(lock, &built, &place, &manifest)?;
+    keep(folder, &manifest)?;
     Ok((place, manifest))
 }
 

@@ -1,25 +1,23 @@
 //! The cache: finished trees, kernels and initramfs archives, and how they get there whole or not at all.
 //!
-//! An entry is built in a folder below `work/`, brought to disk, and renamed into place. One builder at a time holds the
-//! lock, so everything found in `work/` when the lock is taken is left over from a builder that died. The place of the
-//! cache is the caller's choice.
+//! Each entry is a [`CachedFolder`] with a manifest, without which it is none. The place of the cache is the caller's
+//! choice.
 
 use crate::Image;
 use crate::tool::ToolError;
-use rustix::fs::FlockOperation;
+use machines::cached::{CachedError, CachedFolder};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Goes up when the same recipe would give another result; older entries are then built again.
 pub(crate) const BUILDER: u32 = 1;
 
 /// How long one builder waits for another: longer than the slowest build may take.
 const LOCK_LIMIT: Duration = Duration::from_mins(65);
-const LOCK_POLL: Duration = Duration::from_millis(200);
 
 /// Bytes of an identity: 128 bits are told apart by 32 hexadecimal digits.
 const ID_BYTES: usize = 16;
@@ -95,8 +93,8 @@ pub enum CacheError {
     Io { what: &'static str, path: PathBuf, cause: io::Error },
     #[error("{} is not an image of this cache: {problem}", .path.display())]
     Damaged { path: PathBuf, problem: String },
-    #[error("another builder has held {} for more than {} minutes", .path.display(), LOCK_LIMIT.as_secs() / 60)]
-    Locked { path: PathBuf },
+    #[error(transparent)]
+    Folder(#[from] CachedError),
     #[error(transparent)]
     Tool(#[from] ToolError),
 }
@@ -121,7 +119,7 @@ impl EntryKind {
 impl Cache {
     /// Opens the cache in this folder, which is made if it is not there.
     pub fn open(folder: &Path) -> Result<Cache, CacheError> {
-        for part in ["trees", "kernels", "initramfs", "work"] {
+        for part in ["trees", "kernels", "initramfs"] {
             let path = folder.join(part);
             fs::create_dir_all(&path).map_err(CacheError::io("create", &path))?;
         }
@@ -148,73 +146,46 @@ impl Cache {
     pub(crate) fn place(&self, kind: EntryKind, name: &str, key: &str) -> PathBuf {
         self.folder.join(kind.folder()).join(format!("{name}-{}", &key[..KEY_DIGITS.min(key.len())]))
     }
-
-    /// Waits until no other builder is at work, and says so once if there is one.
-    pub(crate) fn lock(&self, progress: &mut dyn FnMut(&str)) -> Result<CacheLock, CacheError> {
-        let path = self.folder.join("lock");
-        let file = File::options().create(true).truncate(false).write(true).open(&path);
-        let file = file.map_err(CacheError::io("open", &path))?;
-        let deadline = Instant::now() + LOCK_LIMIT;
-        let mut has_told = false;
-        loop {
-            match rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive) {
-                Ok(()) => break,
-                Err(rustix::io::Errno::WOULDBLOCK) if Instant::now() < deadline => {}
-                Err(rustix::io::Errno::WOULDBLOCK) => return Err(CacheError::Locked { path }),
-                Err(cause) => return Err(CacheError::io("lock", &path)(cause.into())),
-            }
-            if !has_told {
-                progress(&format!("waiting for another builder to release {}", path.display()));
-                has_told = true;
-            }
-            std::thread::sleep(LOCK_POLL);
-        }
-        self.sweep_work()?;
-        Ok(CacheLock { _file: file })
-    }
-
-    /// Removes what builders that died have left.
-    fn sweep_work(&self) -> Result<(), CacheError> {
-        let work = self.folder.join("work");
-        for entry in fs::read_dir(&work).map_err(CacheError::io("list", &work))? {
-            let path = entry.map_err(CacheError::io("list", &work))?.path();
-            remove_tree(&path)?;
-        }
-        Ok(())
-    }
-
-    /// A folder to build in, on the same filesystem; removed when dropped.
-    pub(crate) fn work(&self, _lock: &CacheLock) -> Result<tempfile::TempDir, CacheError> {
-        let work = self.folder.join("work");
-        tempfile::Builder::new().prefix("build-").tempdir_in(&work).map_err(CacheError::io("create a folder in", &work))
-    }
-
-    /// Puts a finished folder in its place, in one step, with its manifest. An older entry is replaced.
-    pub(crate) fn install(
-        &self,
-        lock: &CacheLock,
-        built: &Path,
-        place: &Path,
-        manifest: &Manifest,
-    ) -> Result<(), CacheError> {
-        let path = built.join(MANIFEST);
-        let text = serde_json::to_string_pretty(manifest)
-            .map_err(|error| CacheError::Damaged { path: path.clone(), problem: error.to_string() })?;
-        fs::write(&path, text).map_err(CacheError::io("write", &path))?;
-        let folder = File::open(built).map_err(CacheError::io("open", built))?;
-        rustix::fs::syncfs(&folder).map_err(|cause| CacheError::io("bring to disk", built)(cause.into()))?;
-        let replaced = self.work(lock)?;
-        if place.exists() {
-            fs::rename(place, replaced.path().join("replaced")).map_err(CacheError::io("replace", place))?;
-        }
-        fs::rename(built, place).map_err(CacheError::io("put in place", place))?;
-        rustix::fs::syncfs(&folder).map_err(|cause| CacheError::io("bring to disk", place)(cause.into()))
-    }
 }
 
-/// Held while building.
-pub(crate) struct CacheLock {
-    _file: File,
+/// Removes what killed builders have left in the cache of this folder, and tells what it did.
+pub fn sweep(cache: &Path) -> Result<Vec<String>, CachedError> {
+    let [trees, kernels] =
+        [EntryKind::Tree, EntryKind::Kernel].map(|kind| CachedFolder::sweep(&cache.join(kind.folder())));
+    Ok([trees?, kernels?].concat())
+}
+
+/// What is at the place of an entry.
+pub(crate) enum Lookup {
+    Found(Manifest),
+    Missing(CachedFolder),
+}
+
+/// The entry of this place, or the right to make it once no other builder does; says so once if one does. `force` makes
+/// one that is there anew.
+pub(crate) fn look_up(place: &Path, force: bool, progress: &mut dyn FnMut(&str)) -> Result<Lookup, CacheError> {
+    if let Some(manifest) = Manifest::read(place)?.filter(|_| !force) {
+        return Ok(Lookup::Found(manifest));
+    }
+    let mut has_told = false;
+    let folder = CachedFolder::lock(place, LOCK_LIMIT, &mut || {
+        if !has_told {
+            progress(&format!("waiting for another builder of {}", place.display()));
+            has_told = true;
+        }
+        true
+    })?;
+    // It may have been made meanwhile.
+    Ok(Manifest::read(place)?.filter(|_| !force).map_or_else(|| Lookup::Missing(folder), Lookup::Found))
+}
+
+/// Keeps what was built as an entry of the cache.
+pub(crate) fn keep(folder: CachedFolder, manifest: &Manifest) -> Result<(), CacheError> {
+    let path = folder.built().join(MANIFEST);
+    let text = serde_json::to_string_pretty(manifest)
+        .map_err(|error| CacheError::Damaged { path: path.clone(), problem: error.to_string() })?;
+    fs::write(&path, text).map_err(CacheError::io("write", &path))?;
+    Ok(folder.keep()?)
 }
 
 /// All finished trees and kernels, by kind and name.
@@ -224,6 +195,10 @@ pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
         let folder = cache.folder.join(kind.folder());
         for entry in fs::read_dir(&folder).map_err(CacheError::io("list", &folder))? {
             let path = entry.map_err(CacheError::io("list", &folder))?.path();
+            if !path.is_dir() {
+                // The lock of one that is being made.
+                continue;
+            }
             let Some(Manifest { name, id, size_bytes, packages, built_unix_s, .. }) = Manifest::read(&path)? else {
                 continue;
             };
@@ -271,11 +246,6 @@ pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata)) -
     Ok(())
 }
 
-fn remove_tree(path: &Path) -> Result<(), CacheError> {
-    let removed = if path.is_dir() && !path.is_symlink() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
-    removed.map_err(CacheError::io("remove", path))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -302,19 +272,31 @@ mod tests {
         assert_eq!(identity([&b"abc"[..]]), "ce91dc5eec0139adf091900d225971d6");
     }
 
+    fn make(folder: CachedFolder, content: &str) {
+        fs::create_dir(folder.built()).unwrap();
+        fs::write(folder.built().join("content"), content).unwrap();
+        keep(folder, &manifest("micro")).unwrap();
+    }
+
     #[test]
-    fn the_second_builder_waits_and_says_so() {
+    fn the_second_builder_waits_says_so_and_takes_what_the_first_has_built() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
-        let first = cache.lock(&mut |_| ()).unwrap();
+        let place = cache.place(EntryKind::Tree, "micro", &manifest("micro").key);
+        assert!(place.ends_with("trees/micro-0123456789ab"));
+        let Lookup::Missing(first) = look_up(&place, false, &mut |_| ()).unwrap() else { panic!("it is there") };
+        assert!(list(&cache).unwrap().is_empty());
         let (tell, told) = channel();
         let second = {
-            let cache = cache.clone();
-            std::thread::spawn(move || cache.lock(&mut |line| tell.send(line.to_owned()).unwrap()).is_ok())
+            let place = place.clone();
+            std::thread::spawn(move || {
+                let entry = look_up(&place, false, &mut |line| tell.send(line.to_owned()).unwrap()).unwrap();
+                matches!(entry, Lookup::Found(found) if found == manifest("micro"))
+            })
         };
         let line = told.recv_timeout(Duration::from_mins(1)).unwrap();
         assert!(line.starts_with("waiting for another builder"), "{line}");
-        drop(first);
+        make(first, "old");
         assert!(second.join().unwrap());
     }
 
@@ -322,24 +304,18 @@ mod tests {
     fn leftovers_of_a_dead_builder_are_swept_and_a_new_entry_replaces_the_old() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::open(folder.path()).unwrap();
-        fs::create_dir_all(folder.path().join("work/build-dead/tree/etc")).unwrap();
-        fs::write(folder.path().join("work/build-dead/tree.tar"), "half").unwrap();
-        let lock = cache.lock(&mut |_| ()).unwrap();
+        fs::create_dir_all(folder.path().join("trees/micro-0.building/tree/etc")).unwrap();
+        assert_eq!(sweep(folder.path()).unwrap().len(), 1);
         let place = cache.place(EntryKind::Tree, "micro", &manifest("micro").key);
-        assert!(place.ends_with("trees/micro-0123456789ab"));
         for content in ["old", "new"] {
-            let work = cache.work(&lock).unwrap();
-            let built = work.path().join("image");
-            fs::create_dir(&built).unwrap();
-            fs::write(built.join("content"), content).unwrap();
-            cache.install(&lock, &built, &place, &manifest("micro")).unwrap();
+            let Lookup::Missing(folder) = look_up(&place, true, &mut |_| ()).unwrap() else { panic!("forced") };
+            make(folder, content);
         }
         assert_eq!(fs::read_to_string(place.join("content")).unwrap(), "new");
-        assert_eq!(Manifest::read(&place).unwrap(), Some(manifest("micro")));
-        assert_eq!(fs::read_dir(folder.path().join("work")).unwrap().count(), 0);
         let listed = list(&cache).unwrap();
         assert_eq!(listed.len(), 1);
         assert_eq!((listed[0].name.as_str(), listed[0].packages, listed[0].kind), ("micro", 1, EntryKind::Tree));
+        assert_eq!(fs::read_dir(folder.path().join("trees")).unwrap().count(), 1);
     }
 
     #[test]

@@ -3,7 +3,9 @@
 //!
 //! Nothing here runs `depmod` or a maintainer's script: a module says itself what it depends on.
 
-use crate::cache::{BUILDER, Cache, CacheError, CacheLock, EntryKind, Manifest, identity, size_on_disk, walk};
+use crate::cache::{
+    BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, walk,
+};
 use crate::modinfo::{self, ModinfoError};
 use crate::tool::{MMDEBSTRAP, ToolError};
 use crate::tree::{self, TreeError};
@@ -88,20 +90,19 @@ fn after_semicolon(hint: Option<&&'static str>) -> String {
 pub(crate) fn fetch(
     flavour: Flavour,
     cache: &Cache,
-    lock: &CacheLock,
     force: bool,
     progress: &mut dyn FnMut(&str),
 ) -> Result<(Kernel, Manifest), KernelError> {
     let key = identity([SUITE.as_bytes(), flavour.package().as_bytes(), &BUILDER.to_le_bytes()]);
     let place = cache.place(EntryKind::Kernel, flavour.name(), &key);
-    if let Some(manifest) = Manifest::read(&place)?.filter(|_| !force) {
-        return Ok((kernel_in(&place, &manifest), manifest));
-    }
+    let folder = match look_up(&place, force, progress)? {
+        Lookup::Found(manifest) => return Ok((kernel_in(&place, &manifest), manifest)),
+        Lookup::Missing(folder) => folder,
+    };
     progress(&format!("unpacking Debian's {} kernel", flavour.name()));
-    let work = cache.work(lock)?;
-    let archive = tree::bootstrap(&tree::Contents::unpacked(SUITE, flavour.package()), work.path(), progress)?;
-    let unpacked = tree::unpack(&archive, work.path())?;
-    let built = work.path().join("kernel");
+    let archive = tree::bootstrap(&tree::Contents::unpacked(SUITE, flavour.package()), folder.work(), progress)?;
+    let unpacked = tree::unpack(&archive, folder.work())?;
+    let built = folder.built();
     let release = take_kernel(&unpacked, &built)?;
     let packages = tree::unpacked_packages(&unpacked)?;
     let packages: Vec<String> = packages.into_iter().filter(|name| name.starts_with("linux-image-")).collect();
@@ -117,7 +118,7 @@ pub(crate) fn fetch(
         tools: vec![MMDEBSTRAP.version("--version")?],
         release: Some(release),
     };
-    cache.install(lock, &built, &place, &manifest)?;
+    keep(folder, &manifest)?;
     Ok((kernel_in(&place, &manifest), manifest))
 }
 

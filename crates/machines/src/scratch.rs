@@ -4,23 +4,23 @@
 //! in a ledger, stands everything outside of it that the run made: processes and cgroups. (Mounts live in mount
 //! namespaces of their own and go with the processes.) [`sweep`] finds folders whose lock is free and undoes them.
 //!
-//! A ledger says what to kill. So one is believed only where nobody but us could have written it, and of processes only what it
-//! says of those that were started since the host booted.
+//! It is no [`crate::cached`] folder, with which it shares the lock: nothing in it is kept, and it is locked for as
+//! long as it is there, not only while it is made.
+//!
+//! A ledger says what to kill. So one is believed only where nobody but us could have written it, and of processes only
+//! what it says of those that were started since the host booted.
 
 use crate::identity::{Identity, boot_id};
+use crate::lock::{self, NO_LINK};
 use crate::owned::{self, ForeignError};
-use rustix::fs::{FlockOperation, OFlags};
-use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 const LOCK_FILE: &str = "lock";
 const LEDGER_FILE: &str = "ledger.jsonl";
-/// A link in the place of one of these files leads to something of somebody else's.
-const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 /// How often a folder is made anew when a sweep took the unfinished one for a leftover.
 const CREATE_ATTEMPTS: usize = 8;
 
@@ -183,18 +183,10 @@ fn whose(folder: &Path) -> Result<(), ForeignError> {
 /// The folder's lock, or `None` if somebody has it or the folder was removed meanwhile.
 fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
     let path = folder.join(LOCK_FILE);
-    let opened = File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(&path);
-    let lock = match opened {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        lock => lock.map_err(failing("opening", &path))?,
-    };
-    match rustix::fs::flock(&lock, FlockOperation::NonBlockingLockExclusive) {
-        Err(Errno::WOULDBLOCK) => return Ok(None),
-        locked => locked.map_err(|error| failing("locking", &path)(error.into()))?,
+    match lock::take(&path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        taken => taken.map_err(failing("locking", &path)),
     }
-    // A sweep may have removed the file between opening and locking: that lock guards nothing.
-    let links = lock.metadata().map_err(failing("reading", &path))?.nlink();
-    Ok((links > 0).then_some(lock))
 }
 
 /// Undoes a folder that we hold the lock of.
@@ -229,8 +221,8 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     Ok(told)
 }
 
-/// What is written down in a folder and in all folders below it, however deep: each of several machines has its own in the folder of
-/// its trial.
+/// What is written down in a folder and in all folders below it, however deep: each of several machines has its own in
+/// the folder of its trial.
 fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let mut made = ledger(folder)?;
     for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
@@ -243,8 +235,8 @@ fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     Ok(made)
 }
 
-/// What is written down; a half-written last line belongs to a process that was never started. In a file that others could write
-/// nothing is.
+/// What is written down; a half-written last line belongs to a process that was never started. In a file that others
+/// could write nothing is.
 fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let opened = File::options().read(true).custom_flags(NO_LINK).open(&path);

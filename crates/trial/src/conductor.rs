@@ -4,7 +4,6 @@ use crate::again;
 use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
-use crate::half_made;
 use crate::interrupts::{Halt, Interrupts};
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
@@ -137,7 +136,7 @@ pub fn run(
     show: &mut dyn FnMut(&Event),
 ) -> Result<Tallied, ConductorError> {
     let mut voice = Voice { log: order.folder.events()?, show, broken: None };
-    let swept = [machines::scratch::sweep(&order.site.scratch)?, half_made::sweep(order.site)?];
+    let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
     for text in order.notes.iter().cloned().chain(swept.into_iter().flatten()) {
         voice.tell(&Event::Warning { text });
     }

@@ -15,7 +15,6 @@ pub mod conductor;
 pub mod conversation;
 mod driving;
 mod error;
-mod half_made;
 mod host_watch;
 pub mod interrupts;
 pub mod limits;

@@ -6,7 +6,6 @@
 
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
-use crate::half_made::{BUILDING, LOCK, lock, remove_if_there};
 use crate::interrupts::{Halt, Interrupts};
 use crate::loaded_data::{checksum_finding, require_right};
 use crate::rendezvous::Rendezvous;
@@ -15,6 +14,7 @@ use agent::protocol::{Chosen, Failure, Reply, Request};
 use engines::server::ServerShape;
 use images::data::DataDisk;
 use images::{Image, ImageError};
+use machines::cached::{CachedError, CachedFolder};
 use machines::limits;
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::Entry;
@@ -45,10 +45,14 @@ const LOADING_MEMORY_BYTES: u64 = 1 << 30;
 const ROOM_POLL: Duration = Duration::from_millis(200);
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
+/// Where loaded data are in the cache.
+const DATA: &str = "data";
 const DISK: &str = "disk.img";
 const FOLDER: &str = "folder";
 /// What says that a data disk is whole, and what is in it.
 const KEPT: &str = "loaded.json";
+/// How long one bakeoff waits for another that loads the same data.
+const LOCK_LIMIT: Duration = Duration::from_hours(4);
 /// Shown while an image is built for the first time.
 const EXPECTED_IMAGE_MS: u64 = 60_000;
 
@@ -70,8 +74,8 @@ pub enum PreparationError {
     Io { doing: &'static str, path: PathBuf, source: std::io::Error },
     #[error("workload {kind}: {problems:?}")]
     Workload { kind: String, problems: Vec<settings::Problem> },
-    #[error("another bakeoff has been loading the same data for hours ({0} is locked)")]
-    Busy(PathBuf),
+    #[error(transparent)]
+    Cached(#[from] CachedError),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
     /// Of the odd machine, whose data are its own.
@@ -86,7 +90,10 @@ impl PreparationError {
     /// Whether no trial of the run could go on, whatever its cell.
     pub fn ends_the_run(&self) -> bool {
         match self {
-            Self::Io { .. } | Self::Full { .. } | Self::Machine(MachineError::MissingTool { .. }) => true,
+            Self::Io { .. }
+            | Self::Full { .. }
+            | Self::Cached(CachedError::Io { .. })
+            | Self::Machine(MachineError::MissingTool { .. }) => true,
             Self::Data(error) if error.is_full_host() => true,
             Self::OfMachine { error, .. } => error.ends_the_run(),
             // Loading is done on the host itself.
@@ -181,6 +188,11 @@ pub fn image(
     })
 }
 
+/// Removes what runs that were killed have half made, and tells what it did.
+pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
+    Ok([CachedFolder::sweep(&site.cache.join(DATA))?, images::sweep(&site.cache)?].concat())
+}
+
 /// Makes what the trials of a cell share, or finds it in the cache.
 pub fn prepare(
     cell: &CellOrder,
@@ -222,7 +234,7 @@ fn loading_shape(site: &Site) -> ServerShape {
 }
 
 fn folder_of(made_from: &serde_json::Value, site: &Site) -> PathBuf {
-    site.cache.join("data").join(key(made_from))
+    site.cache.join(DATA).join(key(made_from))
 }
 
 /// The loaded data disk of a cell's workload, if it is in the cache.
@@ -282,43 +294,48 @@ impl Making<'_> {
     /// Loads into a folder beside the final place and moves the finished disk there in one step.
     fn make(
         &self,
-        folder: &Path,
+        place: &Path,
         made_from: serde_json::Value,
         tell: &mut dyn FnMut(Event),
     ) -> Result<(), PreparationError> {
-        let _lock = lock(&folder.with_extension(LOCK), self.interrupts)?;
-        if folder.join(KEPT).exists() {
+        let folder = self.lock(place, tell)?;
+        if place.join(KEPT).exists() {
             return Ok(());
         }
-        let building = folder.with_extension(BUILDING);
-        remove_if_there(&building)?;
-        let data = building.join(FOLDER);
+        let built = folder.built();
+        let (data, kept) = (built.join(FOLDER), built.join(KEPT));
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
         // The folder and the disk made of it are there at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
         let expected_bytes = expected_bytes.filter(|_| self.platform.can.executes).unwrap_or_default();
-        images::data::require_space(&data, 2 * expected_bytes).inspect_err(|_| {
-            let _ = remove_if_there(&building);
-        })?;
-        let loaded = self.load(&data, tell).map_err(|error| error.if_full(&data));
-        let made = loaded.and_then(|found| {
-            if !self.owns_data() {
-                let (disk, size_bytes) = (building.join(DISK), self.cell.machine.disk.size_bytes.0);
-                images::data::make_from_folder(&data, &disk, size_bytes, machines::boot::DATA_LABEL)?;
-                remove_if_there(&data)?;
-            }
-            let kept = building.join(KEPT);
-            let text = serde_json::to_vec_pretty(&Loaded { made_from, found })
-                .map_err(|error| failing("writing", &kept)(error.into()))?;
-            fs::write(&kept, text).map_err(failing("writing", &kept))?;
-            remove_if_there(folder)?;
-            fs::rename(&building, folder).map_err(failing("moving into place", folder))
-        });
-        if made.is_err() {
-            // A half-loaded database is of no use, and may be what filled the disk.
-            let _ = remove_if_there(&building);
+        images::data::require_space(&data, 2 * expected_bytes)?;
+        let found = self.load(&data, tell).map_err(|error| error.if_full(&data))?;
+        if !self.owns_data() {
+            let size_bytes = self.cell.machine.disk.size_bytes.0;
+            images::data::make_from_folder(&data, &built.join(DISK), size_bytes, machines::boot::DATA_LABEL)?;
+            fs::remove_dir_all(&data).map_err(failing("removing", &data))?;
         }
-        made
+        let text = serde_json::to_vec_pretty(&Loaded { made_from, found })
+            .map_err(|error| failing("writing", &kept)(error.into()))?;
+        fs::write(&kept, text).map_err(failing("writing", &kept))?;
+        Ok(folder.keep()?)
+    }
+
+    /// Waits for another bakeoff that loads the same data.
+    fn lock(&self, place: &Path, tell: &mut dyn FnMut(Event)) -> Result<CachedFolder, PreparationError> {
+        let mut has_told = false;
+        let locked = CachedFolder::lock(place, LOCK_LIMIT, &mut || {
+            if !has_told {
+                let what = "waiting for another bakeoff that loads the same data".to_owned();
+                tell(Event::Progress { what, done: 0, of: 0 });
+                has_told = true;
+            }
+            !self.interrupts.now()
+        });
+        locked.map_err(|error| match error {
+            CachedError::GivenUp { .. } => AskError::Interrupted.into(),
+            other => other.into(),
+        })
     }
 
     fn owns_data(&self) -> bool {

@@ -1,0 +1,24 @@
+//! Locks on files, which the kernel frees whatever ends their holder.
+
+use rustix::fs::OFlags;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::Path;
+
+/// A link in the place of one of our files leads to something of somebody else's.
+pub(crate) const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
+
+/// The lock of this file, which is made if it is not there. `None` if somebody else has it, or has removed the file
+/// meanwhile.
+pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
+    let lock = File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(path)?;
+    match lock.try_lock() {
+        Err(TryLockError::WouldBlock) => return Ok(None),
+        Err(TryLockError::Error(error)) => return Err(error),
+        Ok(()) => {}
+    }
+    // Its holder may have removed the file between opening and locking: that lock guards nothing.
+    let links = lock.metadata()?.nlink();
+    Ok((links > 0).then_some(lock))
+}
