@@ -277,6 +277,12 @@ pub struct AgentOptions {
     /// Folder for the server's logs
     #[arg(long, default_value = "/run/bakeoff/logs")]
     pub logs: PathBuf,
+    /// Listen here for one conductor that has the token, instead of speaking on standard input and output
+    #[arg(long, value_name = "ADDRESS:PORT", requires = "token_file")]
+    pub listen: Option<SocketAddr>,
+    /// File with the token, 32 hexadecimal digits or more, that nobody else can read
+    #[arg(long, value_name = "FILE", requires = "listen")]
+    pub token_file: Option<PathBuf>,
 }
 
 #[cfg(test)]

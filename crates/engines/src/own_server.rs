@@ -9,11 +9,12 @@ use crate::secret::Secret;
 use crate::server::ServerError;
 use crate::session::SessionError;
 use machines::process::Launch;
+use machines::token::random_bytes;
 use serde_json::{Map, Value};
 use settings::{Key, Problem};
 use std::collections::BTreeMap;
 use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{self, Read};
+use std::io;
 use std::net::IpAddr;
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -33,8 +34,6 @@ const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The key that names the profile.
 const PROFILE: &str = "profile";
-
-const RANDOM_BYTES: &str = "/dev/urandom";
 
 /// The longest path that the kernel takes for a socket.
 pub const LONGEST_SOCKET_PATH: usize = 107;
@@ -153,10 +152,7 @@ pub fn listened(address: IpAddr) -> String {
 
 /// Letters and digits only, so it can stand in a statement as it is.
 pub fn random_password() -> Result<Secret, ServerError> {
-    let mut bytes = [0_u8; 16];
-    File::open(RANDOM_BYTES)
-        .and_then(|mut random| random.read_exact(&mut bytes))
-        .map_err(|source| ServerError::Io { doing: format!("reading {RANDOM_BYTES}"), source })?;
+    let bytes = random_bytes().map_err(|source| ServerError::Io { doing: "making a password".to_owned(), source })?;
     Ok(Secret::new(format!("{:032x}", u128::from_ne_bytes(bytes))))
 }
 

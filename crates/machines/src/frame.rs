@@ -13,8 +13,8 @@ pub const PROTOCOL: u32 = 3;
 /// No message is larger; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;
 
-/// A request's number and the request, or something that is said about the request of that number. What is said too late is
-/// known by it.
+/// A request's number and the request, or something that is said about the request of that number. What is said too
+/// late is known by it.
 pub type Numbered<T> = (u64, T);
 
 pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
@@ -41,6 +41,11 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Opt
 
 /// The text of one frame; `None` at a clean end of the stream.
 pub fn read_body(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
+    read_body_within(stream, LONGEST_BODY)
+}
+
+/// The same, of so many bytes at most.
+pub(crate) fn read_body_within(stream: &mut impl Read, longest: usize) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0_u8; 4];
     let mut filled = 0;
     while filled < length.len() {
@@ -51,7 +56,7 @@ pub fn read_body(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
         }
     }
     let length = u32::from_le_bytes(length) as usize;
-    if length > LONGEST_BODY {
+    if length > longest {
         let why = format!("frame of {length} bytes announced; the stream is out of step");
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
@@ -60,7 +65,8 @@ pub fn read_body(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     Ok(Some(body))
 }
 
-/// The first frame each agent sends, unasked. Different protocols refuse each other by number instead of misreading one another.
+/// The first frame each agent sends, unasked. Different protocols refuse each other by number instead of misreading one
+/// another.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
     pub protocol: u32,

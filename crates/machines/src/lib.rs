@@ -21,3 +21,5 @@ pub mod process;
 mod ready;
 pub mod scratch;
 pub mod tail;
+pub mod token;
+pub mod transport;

@@ -5,6 +5,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cmp::Ordering;
 use std::io::{self, Read, Write};
+use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
@@ -21,6 +22,12 @@ pub enum LinkError {
     Closed,
     #[error("the connection to the agent broke: {0}")]
     Broken(#[from] io::Error),
+    #[error("no agent is reached at {address}: {source}")]
+    NotReached { address: SocketAddr, source: io::Error },
+    #[error("the agent refuses us: {0}")]
+    Refused(String),
+    #[error("who answers there is not the agent that was given our token")]
+    Unproved,
     #[error("the agent answered something unexpected: {0}")]
     Unexpected(String),
     #[error("the agent is {theirs} and this is {ours}; both must be the same build of bakeoff")]
@@ -62,8 +69,8 @@ impl AgentLink {
         Ok(write_frame(&mut self.write, &(self.number, message))?)
     }
 
-    /// The next message about the request that was sent last, or an error when nothing came within `limit`. `None` is a message
-    /// about an earlier request: too late to mean anything but that the agent is alive.
+    /// The next message about the request that was sent last, or an error when nothing came within `limit`. `None` is a
+    /// message about an earlier request: too late to mean anything but that the agent is alive.
     pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, LinkError> {
         let (number, message): Numbered<T> = self.frame(limit)?;
         match number.cmp(&self.number) {
@@ -85,7 +92,7 @@ impl AgentLink {
     }
 
     /// Waits for the agent's first words and refuses an agent of another protocol.
-    pub fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
+    pub(crate) fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
         let greeting: Greeting = self.frame(limit)?;
         if greeting.protocol == PROTOCOL {
             Ok(greeting)
@@ -99,6 +106,14 @@ impl LinkError {
     /// Whether the agent is gone. How its machine ended then tells more than this error.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken(_))
+    }
+
+    /// A read whose time was over, as what it means.
+    pub(crate) fn if_too_slow(self, limit: Duration) -> Self {
+        match self {
+            Self::Broken(error) if error.kind() == io::ErrorKind::TimedOut => Self::TooSlow(limit),
+            other => other,
+        }
     }
 }
 

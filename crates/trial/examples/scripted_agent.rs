@@ -2,18 +2,22 @@
 //!
 //! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words of the form `MESSAGE:DEED` or
 //! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, and WHICH the number of the machine of a trial that
-//! is meant, or `loading`.
+//! is meant, or `loading`. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
 
 #![allow(clippy::print_stderr)]
 
 use agent::service::{Place, serve};
 use machines::frame::{Numbered, read_frame, write_frame};
+use machines::token::Token;
+use machines::transport;
 use serde_json::{Value, json};
-use std::io::{Write, stdout};
+use std::io::{Read, Write, stdin, stdout};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
+
+const LISTEN: &str = "--listen";
 
 #[derive(Debug, Clone)]
 struct Deed {
@@ -25,7 +29,7 @@ struct Agent {
     deeds: Vec<Deed>,
     /// Nothing is said any more.
     is_mute: AtomicBool,
-    out: Mutex<std::io::Stdout>,
+    out: Mutex<Box<dyn Write + Send>>,
 }
 
 impl Agent {
@@ -84,13 +88,26 @@ fn deeds(words: &[String]) -> Vec<Deed> {
         only.map_or(machine != "loading", |only| only == machine)
             .then(|| Deed { message: message.to_owned(), what: what.to_owned() })
     };
-    words[7..].iter().filter_map(deed).collect()
+    words[7..].iter().take_while(|word| *word != LISTEN).filter_map(deed).collect()
 }
 
-fn main() -> std::io::Result<()> {
+type Streams = (Box<dyn Read + Send>, Box<dyn Write + Send>);
+
+/// As `bakeoff agent` has them.
+fn streams(words: &[String]) -> Result<Streams, Box<dyn std::error::Error>> {
+    let Some(listen) = words.iter().position(|word| word == LISTEN) else {
+        return Ok((Box::new(stdin()), Box::new(stdout())));
+    };
+    let token = Token::of_file(Path::new(&words[listen + 3]))?;
+    let (read, write) = transport::listen(words[listen + 1].parse()?, token, &mut |told| eprintln!("{told}"))?;
+    Ok((Box::new(read), Box::new(write)))
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let place = Place { data: PathBuf::from(&words[2]), logs: PathBuf::from(&words[4]) };
-    let agent = Arc::new(Agent { deeds: deeds(&words), is_mute: AtomicBool::new(false), out: Mutex::new(stdout()) });
+    let (mut input, out) = streams(&words)?;
+    let agent = Arc::new(Agent { deeds: deeds(&words), is_mute: AtomicBool::new(false), out: Mutex::new(out) });
     let (mut to_agent, requests) = UnixStream::pair()?;
     let (replies, mut from_agent) = UnixStream::pair()?;
     let speaker = Arc::clone(&agent);
@@ -106,7 +123,7 @@ fn main() -> std::io::Result<()> {
         std::process::exit(0);
     });
     std::thread::spawn(move || serve(requests, replies, place));
-    while let Ok(Some((number, request))) = read_frame::<Numbered<Value>>(&mut std::io::stdin()) {
+    while let Ok(Some((number, request))) = read_frame::<Numbered<Value>>(&mut input) {
         if agent.passes(request["request"].as_str().unwrap_or_default(), number) {
             write_frame(&mut to_agent, &(number, request))?;
         }

@@ -11,6 +11,7 @@ use engines::server::{Endpoint, ServerReport};
 use machines::frame::{Greeting, Numbered, read_frame, write_frame};
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::transport::Transport;
 use platforms::catalog::{Capabilities, Entry, ImageUse};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
@@ -69,8 +70,7 @@ fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Re
     let (reader, writer) = (share()?, share()?);
     std::thread::spawn(move || serve(inside));
     launched();
-    let mut link = AgentLink::new(reader, writer);
-    link.greeting(GREETING_LIMIT)?;
+    let link = Transport::pipe(reader, writer).connect(GREETING_LIMIT)?;
     let said = |name: &str, words: &str| (name.to_owned(), Ok(words.to_owned()));
     let decided = [said("processor", "rehearsed"), said("data cached twice", "no")].into();
     Ok(Box::new(RehearsedMachine { link, agent, decided }))

@@ -9,7 +9,7 @@ use super::conversation::Conversation;
 use super::ratio::{judge, rounds};
 use super::study;
 use anyhow::{Context, bail, ensure};
-use machines::link::AgentLink;
+use machines::transport::Transport;
 use serde_json::{Value, json};
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -120,7 +120,7 @@ impl Guest {
         let mut qemu =
             Killed(self.command(&socket, &ground.folder.join("console.txt")).spawn().context("starting QEMU")?);
         let stream = connect(&socket, &mut qemu.0)?;
-        let mut agent = Conversation::over(AgentLink::new(stream.try_clone()?, stream))?;
+        let mut agent = Conversation::over(Transport::pipe(stream.try_clone()?, stream))?;
         let settings = json!({ "profile": "durable", "busy_timeout": 10_000, "wal_autocheckpoint": 1000 });
         agent.ask(&json!({
             "request": "start-server",

@@ -4,6 +4,7 @@ use super::Ground;
 use crate::process::descendants;
 use anyhow::{Context, bail};
 use machines::link::AgentLink;
+use machines::transport::Transport;
 use serde_json::{Value, json};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -29,15 +30,14 @@ impl Conversation {
             .spawn()
             .context("starting an agent")?;
         let (read, write) = process.stdout.take().zip(process.stdin.take()).context("an agent has two streams")?;
-        let mut conversation = Self::over(AgentLink::new(read, write))?;
+        let mut conversation = Self::over(Transport::pipe(read, write))?;
         conversation.process = Some(process);
         Ok(conversation)
     }
 
     /// Waits for the greeting of an agent that somebody else started.
-    pub fn over(mut link: AgentLink) -> anyhow::Result<Self> {
-        link.greeting(SILENCE_LIMIT)?;
-        Ok(Self { link, process: None })
+    pub fn over(transport: Transport) -> anyhow::Result<Self> {
+        Ok(Self { link: transport.connect(SILENCE_LIMIT)?, process: None })
     }
 
     /// The agent's process, if we started it.

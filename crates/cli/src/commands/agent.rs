@@ -1,16 +1,26 @@
 //! `bakeoff agent`: the half that runs inside a machine.
 
 use crate::arguments::AgentOptions;
-use crate::exit::Exit;
+use crate::display::say;
+use crate::exit::{Ended, Exit};
 use agent::service::{Place, serve};
 use anyhow::{Context, Result};
+use machines::token::Token;
+use machines::transport::listen;
 use std::process::ExitCode;
 
-/// As a plain process: frames on standard input and output.
+/// As a plain process: frames on standard input and output, or over TCP with one conductor.
 pub fn agent(options: &AgentOptions) -> Result<Exit> {
     std::fs::create_dir_all(&options.logs).with_context(|| format!("making {}", options.logs.display()))?;
     let place = Place { data: options.data.clone(), logs: options.logs.clone() };
-    serve(std::io::stdin(), std::io::stdout(), place).context("serving the conductor")?;
+    let served = if let (Some(address), Some(token)) = (options.listen, &options.token_file) {
+        let token = Token::of_file(token).map_err(|error| Ended::bad_input(error.to_string()))?;
+        let (read, write) = listen(address, token, &mut |text| say(text))?;
+        serve(read, write, place)
+    } else {
+        serve(std::io::stdin(), std::io::stdout(), place)
+    };
+    served.context("serving the conductor")?;
     Ok(Exit::Done)
 }
 

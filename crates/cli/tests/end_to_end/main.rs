@@ -11,6 +11,7 @@ mod interrupted;
 mod killed;
 mod lacking;
 mod leftovers;
+mod listening;
 mod metrics;
 mod neighbour;
 mod odd_workload;

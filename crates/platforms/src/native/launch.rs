@@ -9,6 +9,7 @@ use machines::machine::MachineError;
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
+use machines::transport::Transport;
 use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
@@ -51,9 +52,8 @@ impl Started {
         let (Some(stdin), Some(stdout)) = (process.take_stdin(), process.take_stdout()) else {
             return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
         };
-        let mut link = AgentLink::new(stdout, stdin);
-        match link.greeting(GREETING_LIMIT) {
-            Ok(_) => Ok(Outcome::Greeted(Self { link, process, stderr })),
+        match Transport::pipe(stdout, stdin).connect(GREETING_LIMIT) {
+            Ok(link) => Ok(Outcome::Greeted(Self { link, process, stderr })),
             Err(LinkError::TooSlow(limit)) => {
                 Err(MachineError::Silent { what: what(&order.name), limit_s: limit.as_secs(), console: stderr.text() })
             }

@@ -9,6 +9,7 @@ use machines::machine::MachineError;
 use machines::printed::Printed;
 use machines::process::{Launch, NOT_FOUND_STATUS, Process};
 use machines::scratch;
+use machines::transport::Transport;
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -97,9 +98,8 @@ impl LaunchedGuest {
         let emulator = Emulator(emulator.map_err(failing(&logs.what, "finding QEMU's process"))?);
         let share = || agent.try_clone().map_err(failing(&logs.what, "sharing a socket"));
         let (reader, writer) = (share()?, share()?);
-        let mut link = AgentLink::new(reader, writer);
-        match link.greeting(limit) {
-            Ok(_) => Ok((Guest { link, command_line, emulator, process, agent, logs }, qmp)),
+        match Transport::pipe(reader, writer).connect(limit) {
+            Ok(link) => Ok((Guest { link, command_line, emulator, process, agent, logs }, qmp)),
             Err(LinkError::TooSlow(_)) => {
                 Err(MachineError::Silent { what: logs.what.clone(), limit_s: limit.as_secs(), console: logs.text() })
             }

@@ -1,22 +1,27 @@
-//! The plainest platform, for tests of whoever uses one: a machine is its agent's process and nothing else, and its data are
-//! a folder. It needs no image, no root and no tool, so a machine is there in milliseconds.
+//! The plainest platform, for tests of whoever uses one: a machine is its agent's process and nothing else, and its
+//! data are a folder. It needs no image, no root and no tool, so a machine is there in milliseconds.
 //!
-//! Words in its setting `script` are handed to the agent, so that tests can have one that misbehaves.
+//! Words in its setting `script` are handed to the agent, so that tests can have one that misbehaves. With `tcp` the
+//! agent listens at a port of this host instead of being spoken to over pipes.
 
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use machines::printed::Printed;
 use machines::process::{Launch, Process};
 use machines::scratch;
+use machines::token::{Token, random_bytes};
+use machines::transport::{LISTENS_AT, Transport};
 use platforms::catalog::{Capabilities, Entry, ImageUse};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use serde_json::{Map, Value};
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use telemetry::Targets;
 
 pub static BARE: Entry = Entry {
@@ -57,16 +62,29 @@ fn start(
         command_line.extend(["--name".to_owned(), order.name.clone()]);
         command_line.extend(script.split_whitespace().map(str::to_owned));
     }
+    let token_file = order.scratch.join("token");
+    let listens = table.get("tcp") == Some(&Value::Bool(true));
+    if listens {
+        make_token(&token_file).map_err(failing("making a token"))?;
+        command_line.extend(["--listen".to_owned(), "127.0.0.1:0".to_owned()]);
+        command_line.extend(["--token-file".to_owned(), path(&token_file)]);
+    }
     let (mut stderr, printing) = Printed::pipe().map_err(failing("making a pipe"))?;
     let launch = Launch::new(&command_line).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
     let mut process = Process::start(launch).map_err(|error| failing("starting the agent")(io::Error::other(error)))?;
     scratch::record_process(&order.scratch, process.identity()).unwrap();
     launched();
-    let (stdin, stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
-    let mut link = AgentLink::new(stdout, stdin);
-    if let Err(error) = link.greeting(GREETING_LIMIT) {
-        return Err(if error.is_end() { ended(&mut process, &mut stderr, GREETING_LIMIT)? } else { error.into() });
-    }
+    let transport = if listens {
+        let address = listened(&mut process, &mut stderr)?;
+        Transport::Tcp { address, token: Token::of_file(&token_file).unwrap() }
+    } else {
+        let (stdin, stdout) = (process.take_stdin().unwrap(), process.take_stdout().unwrap());
+        Transport::pipe(stdout, stdin)
+    };
+    let link = match transport.connect(GREETING_LIMIT) {
+        Err(error) if error.is_end() => return Err(ended(&mut process, &mut stderr, GREETING_LIMIT)?),
+        link => link?,
+    };
     let said = |name: &str, word: &str| (name.to_owned(), Ok(word.to_owned()));
     Ok(Box::new(BareMachine {
         link: Some(link),
@@ -77,6 +95,28 @@ fn start(
         address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         data: data.clone(),
     }))
+}
+
+/// As a user would make one.
+fn make_token(file: &Path) -> io::Result<()> {
+    let token = u128::from_ne_bytes(random_bytes()?);
+    let mut file = File::options().create(true).truncate(true).write(true).mode(0o600).open(file)?;
+    writeln!(file, "{token:032x}")
+}
+
+/// Where the agent says that it listens.
+fn listened(process: &mut Process, stderr: &mut Printed) -> Result<SocketAddr, MachineError> {
+    let deadline = Instant::now() + GREETING_LIMIT;
+    loop {
+        let said = stderr.text();
+        if let Some(address) = said.lines().find_map(|line| line.strip_prefix(LISTENS_AT)?.parse().ok()) {
+            return Ok(address);
+        }
+        let has_ended = process.wait(Duration::from_millis(10)).is_ok_and(|status| status.is_some());
+        if has_ended || Instant::now() > deadline {
+            return Err(ended(process, stderr, Duration::ZERO)?);
+        }
+    }
 }
 
 fn failing(doing: &'static str) -> impl FnOnce(io::Error) -> MachineError {

@@ -37,6 +37,15 @@ pub fn run(scripts: &[&str], machines: u32) -> Ran {
 }
 
 pub fn run_within(scripts: &[&str], machines: u32, limits: Limits) -> Ran {
+    run_plan(&plan(scripts, machines, false), limits)
+}
+
+/// One trial on machines whose agents are reached over TCP.
+pub fn run_over_tcp(script: &str, machines: u32) -> Ran {
+    run_plan(&plan(&[script], machines, true), Limits::default())
+}
+
+fn run_plan(plan: &Plan, limits: Limits) -> Ran {
     let folder = tempfile::tempdir().unwrap();
     let cache = folder.path().join("cache");
     let scratch = cache.join("scratch");
@@ -51,13 +60,12 @@ pub fn run_within(scripts: &[&str], machines: u32, limits: Limits) -> Ran {
         platforms: |kind| (kind == BARE.kind).then_some(&BARE),
         limits,
     };
-    let plan = plan(scripts, machines);
-    let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
-    let images = conductor::images(&plan, &plan.trials, &site, &mut |_| ()).unwrap();
+    let run = RunFolder::create(&folder.path().join("run"), "", plan).unwrap();
+    let images = conductor::images(plan, &plan.trials, &site, &mut |_| ()).unwrap();
     assert!(images.is_empty(), "bare machines need none");
     let order = RunOrder {
         folder: &run,
-        plan: &plan,
+        plan,
         trials: &plan.trials,
         site: &site,
         images: &images,
@@ -80,13 +88,13 @@ fn agent() -> PathBuf {
     tests.parent().unwrap().with_file_name("examples").join("scripted_agent")
 }
 
-fn plan(scripts: &[&str], machines: u32) -> Plan {
+fn plan(scripts: &[&str], machines: u32, tcp: bool) -> Plan {
     let cells = (0..).zip(scripts).map(|(id, script)| {
         json!({
             "id": id, "contender": format!("contender {id}"), "baseline": id == 0, "sweep": {},
             "settings": {
                 "machine": { "vcpus": 1, "memory": "64MiB", "image": "", "disk": {}, "count": machines },
-                "platform": { "kind": BARE.kind, "script": script },
+                "platform": { "kind": BARE.kind, "script": script, "tcp": tcp },
                 "engine": decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({})),
                 "workload": decided(
                     "sysbench-oltp",

@@ -1,6 +1,6 @@
 //! One machine whose agent fails, hangs or lies at some message: its trial fails in that phase, and no other does.
 
-use crate::ground::{Ran, failures, phases, run, run_within, short};
+use crate::ground::{Ran, failures, phases, run, run_over_tcp, run_within, short};
 use record::trial::Outcome;
 use trial::limits::Limits;
 
@@ -20,6 +20,19 @@ fn a_trial_on_a_bare_process_is_a_whole_trial() {
     assert_eq!(phases(&ran).len(), 8, "{:?}", phases(&ran));
     let findings = std::fs::read_to_string(ran.folder().join("run/trials/0001/findings.json")).unwrap();
     assert!(findings.contains("holds") && !findings.contains("violated"), "{findings}");
+    assert_nothing_is_left(&ran);
+}
+
+#[test]
+fn a_trial_over_tcp_is_a_whole_trial_and_one_whose_agent_dies_fails() {
+    let ran = run_over_tcp("", 2);
+    let trial = &ran.trials[0];
+    assert_eq!(trial.outcome, Outcome::Completed, "{:?}", trial.warnings);
+    assert_eq!(phases(&ran).len(), 8, "{:?}", phases(&ran));
+    assert_nothing_is_left(&ran);
+    let ran = run_over_tcp("drive:dies", 1);
+    let (at, why) = failures(&ran).remove(0).unwrap();
+    assert!(at == "warm up" && why.contains("exit status: 7"), "{at}: {why}");
     assert_nothing_is_left(&ran);
 }
 
