@@ -1,8 +1,8 @@
 //! An agent that does its work and, where its script says so, misbehaves. For this crate's tests of the conductor.
 //!
 //! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words of the form `MESSAGE:DEED` or
-//! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, and WHICH the number of the machine of a trial that
-//! is meant, or `loading`. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
+//! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, or `greeting`, and WHICH the number of the machine
+//! of a trial that is meant, or `loading`. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
 
 #![allow(clippy::print_stderr)]
 
@@ -112,7 +112,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let (replies, mut from_agent) = UnixStream::pair()?;
     let speaker = Arc::clone(&agent);
     std::thread::spawn(move || {
-        if let Ok(Some(greeting)) = read_frame::<Value>(&mut from_agent) {
+        if let Ok(Some(greeting)) = read_frame::<Value>(&mut from_agent)
+            && speaker.passes("greeting", 0)
+        {
             speaker.say(&greeting);
         }
         while let Ok(Some((number, reply))) = read_frame::<Numbered<Value>>(&mut from_agent) {

@@ -1,28 +1,25 @@
-//! One trial: its phases in order, each with a limit, and a record whatever happens.
+//! One trial on one machine: what it is carried out with, the phases of its record, and a record whatever happens.
 
 use crate::cell::CellOrder;
-use crate::climb::AllDriven;
 use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
+use crate::odd;
 use crate::places::places;
 use crate::preparation::{Data, Prepared};
-use crate::rehearsal;
 use crate::site::Site;
 use crate::start_order::Turn;
+use crate::step::{self, Step};
 use crate::together;
-use crate::validity;
 use agent::protocol::{Reply, Request};
-use driver::plan::{Driven, Pacing};
 use engines::port::HeldPort;
 use engines::server::{ServerReport, ServerShape};
-use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::Entry;
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
-use record::check::{Finding, Moment};
+use record::check::Finding;
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
@@ -30,14 +27,13 @@ use record::interval_file::IntervalFile;
 use record::looks::Looks;
 use record::phase::Phase;
 use record::plan::PlannedTrial;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
+use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
 use std::cell::Cell;
-use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-use study::{Offered, Placement};
+use std::time::Instant;
+use study::Placement;
 use telemetry::Latest;
 
 /// A guest whose clock runs wrong is booted again, up to so many times in all.
@@ -80,8 +76,12 @@ pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<Trial
     let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
     let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
     let findings = data.findings.clone();
+    let (cell, site) = (attempt.cell, attempt.site);
+    let is_idle = odd::is_idle(cell, attempt.number);
+    let steps = step::chosen(site.capabilities(&cell.platform.kind), &cell.load, is_idle);
     let mut running = Running {
         attempt,
+        steps,
         record,
         phase: Phase::Clone,
         is_booted_again: false,
@@ -100,17 +100,18 @@ pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<Trial
 
 pub(crate) struct Running<'a> {
     pub(crate) attempt: Attempt<'a>,
+    pub(crate) steps: Vec<Step>,
     pub(crate) record: TrialRecord,
     pub(crate) phase: Phase,
     /// Because its clock ran wrong before.
     pub(crate) is_booted_again: bool,
     /// When the phase began; before the first one nothing is done.
-    since: Option<Instant>,
+    pub(crate) since: Option<Instant>,
     /// When what is driven now began, by the host's clock, on all machines of the trial.
     pub(crate) began_ns: Cell<Option<u64>>,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
-    findings: Vec<Finding>,
+    pub(crate) findings: Vec<Finding>,
     /// What was counted within the measured window.
     pub(crate) looks: Option<Looks>,
     /// What the host did around the measured window.
@@ -144,31 +145,8 @@ impl Running<'_> {
         self.carry_out_once()
     }
 
-    fn carry_out_once(&mut self) -> Result<(), AttemptError> {
-        self.enter(Phase::Clone);
-        let lease = self.lease_data()?;
-        self.wait_for_turn()?;
-        self.enter(Phase::Boot);
-        let mut machine = self.start_machine(&lease)?;
-        let done = self.in_machine(machine.as_mut());
-        let console = machine.console();
-        self.attempt.folder.write("logs/console.txt", console.as_bytes())?;
-        if let Err(AttemptError::Ask(AskError::Link(error))) = done {
-            return Err(broken_off(machine, error, console, self.limits().end));
-        }
-        if matches!(done, Err(AttemptError::Ask(AskError::OthersFailed))) {
-            // However that ends, it is not why the trial failed.
-            let _ = machine.stop(self.limits().end);
-            return done;
-        }
-        done?;
-        self.enter(Phase::Stop);
-        machine.stop(self.limits().end)?;
-        Ok(())
-    }
-
     /// Waits for the trial's other machines.
-    fn meet(&self) -> Result<(), AskError> {
+    pub(crate) fn meet(&self) -> Result<(), AskError> {
         self.meet_with(|| 0).map(drop)
     }
 
@@ -177,67 +155,6 @@ impl Running<'_> {
         let halt = self.attempt.halt;
         let Some(others) = halt.others else { return Ok(bring()) };
         others.meet(halt.interrupts, bring).map_err(|_| halt.reason())
-    }
-
-    /// Everything between the agent's greeting and its goodbye.
-    fn in_machine(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
-        self.describe(machine)?;
-        self.enter(Phase::Start);
-        let server = self.start_server(machine)?;
-        self.require_right_clock(machine)?;
-        let driven = self.drive_and_check(machine, &server);
-        match &driven {
-            // Who was waited for in vain is not asked again.
-            Ok(()) | Err(AttemptError::Ask(AskError::Link(_))) => {}
-            Err(_) => self.save_server_log(machine),
-        }
-        driven?;
-        self.enter(Phase::ShutDown);
-        self.have_done(machine, &Request::StopServer, "stop of the server")?;
-        self.save_server_log(machine);
-        self.have_done(machine, &Request::Shutdown, "shutdown")
-    }
-
-    fn drive_and_check(&mut self, machine: &mut dyn Machine, server: &ServerReport) -> Result<(), AttemptError> {
-        let cell = self.attempt.cell;
-        let (pacing, climb) = match cell.load.offered {
-            Offered::Paced(pacing) => (pacing, None),
-            Offered::Peak(limits) => {
-                let climb = self.climb(machine, server, &limits)?;
-                (Pacing::Clients { clients: climb.ladder.chosen }, Some(climb))
-            }
-        };
-        let counters = self.counters(machine)?;
-        self.meet()?;
-        if self.is_idle() {
-            self.enter(Phase::WarmUp);
-            self.stand_by()?;
-            return self.meet().map_err(AttemptError::from);
-        }
-        self.read_clock(machine, BEFORE_DRIVING)?;
-        let sampling = self.start_sampling(machine)?;
-        self.enter(Phase::WarmUp);
-        self.begin_series();
-        let driven = self.drive(machine, server, self.measured_plan(pacing));
-        let series = self.series.take();
-        let mut driven = driven?;
-        if let Some(series) = series {
-            series?.finish(driven.unended())?;
-        }
-        self.require_whole(machine, &driven)?;
-        self.meet()?;
-        let all_driven = AllDriven::of(&driven.facts, climb.as_ref());
-        driven.facts.ladder = climb.map(|climb| climb.ladder);
-        self.record_sampling(machine, sampling)?;
-        self.read_clock(machine, AFTER_DRIVING)?;
-        let counted = self.counters(machine)?;
-        self.record_driving(&driven, &counters, &counted)?;
-        if driven.stopped {
-            return Err(self.attempt.halt.reason().into());
-        }
-        self.enter(Phase::Check);
-        let after = self.state(machine)?;
-        self.check(machine, &driven, &all_driven, &after)
     }
 
     /// The first machine of several does what one that is alone does; the others do other things of the same kind.
@@ -250,7 +167,7 @@ impl Running<'_> {
         self.attempt.prepared.data_of(self.attempt.number)
     }
 
-    fn lease_data(&self) -> Result<Lease, AttemptError> {
+    pub(crate) fn lease_data(&self) -> Result<Lease, AttemptError> {
         let cell = self.attempt.cell;
         let (data, device) = (self.data(), cell.machine.disk.device.as_deref());
         let order = LeaseOrder { loaded: &data.loaded, device: device.map(Path::new), scratch: self.attempt.scratch };
@@ -266,7 +183,7 @@ impl Running<'_> {
         self.attempt.site.platform(&self.attempt.cell.platform.kind)
     }
 
-    fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
+    pub(crate) fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
         if cell.load.placement == Placement::Outside {
@@ -311,7 +228,7 @@ impl Running<'_> {
         self.attempt.number as usize - 1
     }
 
-    fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+    pub(crate) fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         self.read_clock(machine, "after boot")?;
         match self.ask(machine, &Request::Describe, self.limits().start)? {
             Reply::Description(inside) => {
@@ -324,7 +241,7 @@ impl Running<'_> {
         }
     }
 
-    fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
+    pub(crate) fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
         let cell = self.attempt.cell;
         let request = Request::StartServer {
             engine: cell.engine.clone(),
@@ -346,31 +263,8 @@ impl Running<'_> {
         }
     }
 
-    fn check(
-        &mut self,
-        machine: &mut dyn Machine,
-        driven: &Driven,
-        all: &AllDriven,
-        after: &BTreeMap<String, i64>,
-    ) -> Result<(), AttemptError> {
-        if !self.executes() {
-            self.findings.push(rehearsal::not_checked());
-            return Ok(());
-        }
-        let data = self.attempt.prepared.data_of(self.attempt.number);
-        let dataset = data.workload.dataset();
-        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
-        let reconciled = dataset.reconcile(&data.state, after, &all.whole_run);
-        self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
-        let workload = data.chosen.clone();
-        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, self.limits().check)?;
-        let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
-        self.findings.extend(findings);
-        Ok(())
-    }
-
     /// The server's log is worth having, but a trial does not fail for want of it.
-    fn save_server_log(&mut self, machine: &mut dyn Machine) {
+    pub(crate) fn save_server_log(&mut self, machine: &mut dyn Machine) {
         let reply = self.ask(machine, &Request::ServerLog, self.limits().end);
         let saved = match reply {
             Ok(Reply::ServerLog(log)) => self.attempt.folder.write("logs/server.txt", log.as_bytes()).is_ok(),
@@ -437,17 +331,6 @@ impl Running<'_> {
             self.attempt.folder.complete(&self.record)?;
         }
         Ok(self.record)
-    }
-}
-
-/// How a machine ended tells more than that it is gone. One that is still there and silent is not waited for again.
-fn broken_off(machine: Box<dyn Machine>, error: LinkError, console: String, limit: Duration) -> AttemptError {
-    if !error.is_end() {
-        return AttemptError::BrokenOff { error, console };
-    }
-    match machine.stop(limit) {
-        Err(ended @ MachineError::Ended { .. }) => ended.into(),
-        _ => AttemptError::BrokenOff { error, console },
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
+use crate::course::{Work, left};
 use crate::error::AttemptError;
 use crate::validity;
 use driver::ladder::{self, Limits, Next};
@@ -12,9 +13,8 @@ use engines::server::ServerReport;
 use machines::machine::Machine;
 use record::event::Event;
 use record::ladder::{ClimbEnd, Ladder, Rung};
-use record::phase::Phase;
 use record::trial::{DriverFacts, KindTotals};
-use study::PeakLimits;
+use study::Offered;
 
 /// The server's own name for how many sessions it takes; the same in PostgreSQL, MySQL and MariaDB.
 const SESSIONS_SETTING: &str = "max_connections";
@@ -57,18 +57,14 @@ impl AllDriven {
 }
 
 impl Running<'_> {
-    pub(crate) fn climb(
-        &mut self,
-        machine: &mut dyn Machine,
-        server: &ServerReport,
-        limits: &PeakLimits,
-    ) -> Result<Climb, AttemptError> {
+    pub(crate) fn climb(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
+        let server = left(work.server.as_ref());
+        let Offered::Peak(limits) = self.attempt.cell.load.offered else { return Ok(()) };
         let limits = Limits {
             max_clients: limits.max_clients.min(self.room_for(server)),
             failed_share: limits.error_limit,
             p99_us: limits.p99_limit_ms.map(|limit| limit.0 * 1_000),
         };
-        self.enter(Phase::Climb);
         let (mut rungs, mut driven) = (Vec::<Rung>::new(), AllDriven::default());
         let mut seed = self.attempt.planned.seed;
         loop {
@@ -85,7 +81,8 @@ impl Running<'_> {
                         saturated: ladder::saturated(&at_peak, self.in_process()),
                         rungs,
                     };
-                    return Ok(Climb { ladder, driven });
+                    work.climb = Some(Climb { ladder, driven });
+                    return Ok(());
                 }
             };
             let done = rungs.len() as u64;

@@ -9,7 +9,7 @@ use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
 use images::Image;
 use machines::scratch::{Scratch, ScratchError};
-use platforms::catalog::{Capabilities, ImageUse};
+use platforms::catalog::ImageUse;
 use record::event::Event;
 use record::folder::{EventLog, RecordError, RunFolder};
 use record::phase::Phase;
@@ -103,7 +103,7 @@ pub fn images(
     let mut images = Images::new();
     for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         let cell = CellOrder::read(cell)?;
-        if capabilities(&cell, site).image == ImageUse::None {
+        if site.capabilities(&cell.platform.kind).image == ImageUse::None {
             continue;
         }
         if let Entry::Vacant(place) = images.entry(image_name(&cell)) {
@@ -117,12 +117,8 @@ pub fn images(
 /// Whether any machine of the plan, run now or later, boots this image's kernel.
 fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, CellError> {
     let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
-    Ok(cells.iter().any(|cell| image_name(cell) == *image && capabilities(cell, site).image == ImageUse::TreeAndKernel))
-}
-
-/// A platform that is not known can do nothing: its trials are skipped, and say so.
-fn capabilities(cell: &CellOrder, site: &Site) -> Capabilities {
-    (site.platforms)(&cell.platform.kind).map(|platform| platform.can).unwrap_or_default()
+    let boots = |cell: &CellOrder| site.capabilities(&cell.platform.kind).image == ImageUse::TreeAndKernel;
+    Ok(cells.iter().any(|cell| image_name(cell) == *image && boots(cell)))
 }
 
 fn image_name(cell: &CellOrder) -> (String, String) {

@@ -22,6 +22,11 @@ pub fn leader(cell: &CellOrder) -> u32 {
     if cell.bystander == Some(1) { 2 } else { 1 }
 }
 
+/// Whether this machine has no load.
+pub fn is_idle(cell: &CellOrder, number: u32) -> bool {
+    cell.machine.odd.as_ref().is_some_and(|odd| odd.number == number && odd.load == OddLoad::Idle)
+}
+
 impl Running<'_> {
     pub(crate) fn leads(&self) -> bool {
         self.attempt.number == leader(self.attempt.cell)
@@ -30,10 +35,6 @@ impl Running<'_> {
     /// What is different about this machine, if it is the odd one.
     pub(crate) fn odd(&self) -> Option<&Odd> {
         self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
-    }
-
-    pub(crate) fn is_idle(&self) -> bool {
-        self.odd().is_some_and(|odd| odd.load == OddLoad::Idle)
     }
 
     /// How this machine is driven while the trial is measured.

@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use machines::machine::MachineError;
-use platforms::catalog::Entry;
+use platforms::catalog::{Capabilities, Entry};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
@@ -27,5 +27,10 @@ impl Site {
     pub(crate) fn platform(&self, kind: &str) -> Result<&'static Entry, MachineError> {
         (self.platforms)(kind)
             .ok_or_else(|| MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") })
+    }
+
+    /// A platform that is not known can do nothing: its trials are skipped, and say so.
+    pub(crate) fn capabilities(&self, kind: &str) -> Capabilities {
+        (self.platforms)(kind).map(|platform| platform.can).unwrap_or_default()
     }
 }

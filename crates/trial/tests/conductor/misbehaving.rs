@@ -41,6 +41,7 @@ const REQUESTS: &[(&str, &str)] = &[
     ("clock", "boot"),
     ("describe", "boot"),
     ("start-server", "start"),
+    ("counters", "start"),
     ("drive", "warm up"),
     ("state", "check"),
     ("check", "check"),
@@ -75,6 +76,40 @@ fn an_agent_that_dies_fails_its_trial_alone() {
 #[test]
 fn an_agent_that_refuses_fails_its_trial_alone() {
     fail_at_each("refuses", "no");
+}
+
+/// Whether the server's log is kept too depends on whether the server is there when a step fails, or was stopped in order.
+#[test]
+fn what_is_left_of_a_machine_is_kept_whichever_step_fails() {
+    let requests = [
+        ("clock", false),
+        ("describe", false),
+        ("start-server", false),
+        ("counters", true),
+        ("drive", true),
+        ("state", true),
+        ("check", true),
+        ("stop-server", false),
+        ("shutdown", true),
+    ];
+    let scripts: Vec<String> = requests.iter().map(|(request, _)| format!("{request}:lies")).collect();
+    let ran = run(&scripts.iter().map(String::as_str).collect::<Vec<_>>(), 1);
+    for ((request, with_log), trial) in requests.iter().zip(&ran.trials) {
+        assert!(matches!(trial.outcome, Outcome::Failed { .. }), "{request}: {:?}", trial.outcome);
+        let logs = ran.folder().join(format!("run/trials/{:04}/logs", trial.id));
+        assert!(logs.join("console.txt").exists(), "{request}");
+        assert_eq!(logs.join("server.txt").exists(), *with_log, "{request}");
+    }
+    assert_nothing_is_left(&ran);
+}
+
+#[test]
+fn a_machine_that_does_not_start_fails_its_trial_alone() {
+    let ran = run(&["greeting:dies", ""], 1);
+    let (phase, why) = failures(&ran)[0].clone().unwrap();
+    assert!(phase == "boot" && why.contains("exit status: 7"), "{phase}: {why}");
+    assert_eq!(ran.tallied.completed, 1);
+    assert_nothing_is_left(&ran);
 }
 
 #[test]

@@ -1,0 +1,175 @@
+//! Going through the steps of one machine: what each does, and what it leaves for those after it.
+
+use crate::attempt::Running;
+use crate::climb::{AllDriven, Climb};
+use crate::conversation::{AskError, mismatch};
+use crate::error::AttemptError;
+use crate::rehearsal;
+use crate::step::Step;
+use crate::validity;
+use agent::protocol::{Reply, Request};
+use driver::plan::{Driven, Pacing};
+use engines::server::{Counters, ServerReport};
+use machines::machine::{Machine, MachineError};
+use platforms::lease::Lease;
+use record::check::Moment;
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING};
+use study::Offered;
+use telemetry::Sampling;
+
+/// What steps leave for those after them. Fields are dropped in this order: a machine is gone before its data are.
+#[derive(Default)]
+struct Held {
+    machine: Option<Box<dyn Machine>>,
+    lease: Option<Lease>,
+    work: Work,
+    console: String,
+}
+
+/// The same of steps between the agent's greeting and its goodbye.
+#[derive(Default)]
+pub(crate) struct Work {
+    pub server: Option<ServerReport>,
+    pub climb: Option<Climb>,
+    /// Before driving.
+    counters: Counters,
+    sampling: Option<Sampling>,
+    driven: Option<Driven>,
+    all_driven: AllDriven,
+}
+
+/// What an earlier step has left for this one.
+pub(crate) fn left<T>(by_an_earlier_step: Option<T>) -> T {
+    by_an_earlier_step.unwrap_or_else(|| unreachable!("a list has no step before those that it needs"))
+}
+
+impl Running<'_> {
+    pub(crate) fn carry_out_once(&mut self) -> Result<(), AttemptError> {
+        let (steps, mut held) = (self.steps.clone(), Held::default());
+        for (step, rest) in steps.iter().zip(1..).map(|(step, next)| (*step, &steps[next..])) {
+            if let Some(phase) = step.phase().filter(|phase| *phase != self.phase || self.since.is_none()) {
+                self.enter(phase);
+            }
+            if let Err(error) = self.take(step, &mut held) {
+                return Err(self.tidy(step, error, rest, held));
+            }
+        }
+        Ok(())
+    }
+
+    /// Carries out what still follows a step that failed; gives the error that tells most of it.
+    fn tidy(&mut self, failed: Step, mut error: AttemptError, rest: &[Step], mut held: Held) -> AttemptError {
+        for step in rest {
+            if !step.follows(failed, &error) {
+                continue;
+            }
+            error = match (self.take(*step, &mut held), error) {
+                (Err(unkept @ AttemptError::Record(_)), _) => return unkept,
+                (
+                    Err(ended @ AttemptError::Machine(MachineError::Ended { .. })),
+                    AttemptError::Ask(AskError::Link(_)),
+                ) => return ended,
+                (_, error) => error,
+            };
+        }
+        match error {
+            AttemptError::Ask(AskError::Link(error)) => AttemptError::BrokenOff { error, console: held.console },
+            error => error,
+        }
+    }
+
+    fn take(&mut self, step: Step, held: &mut Held) -> Result<(), AttemptError> {
+        match step {
+            Step::Lease => held.lease = Some(self.lease_data()?),
+            Step::AwaitTurn => self.wait_for_turn()?,
+            Step::Boot => held.machine = Some(self.start_machine(left(held.lease.as_ref()))?),
+            Step::KeepConsole => {
+                held.console = left(held.machine.as_ref()).console();
+                self.attempt.folder.write("logs/console.txt", held.console.as_bytes())?;
+            }
+            Step::Stop => left(held.machine.take()).stop(self.limits().end)?,
+            step => self.take_in_machine(step, left(held.machine.as_mut()).as_mut(), &mut held.work)?,
+        }
+        Ok(())
+    }
+
+    /// A step between the agent's greeting and its goodbye.
+    fn take_in_machine(&mut self, step: Step, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
+        match step {
+            Step::Describe => self.describe(machine),
+            Step::StartServer => self.start_server(machine).map(|server| work.server = Some(server)),
+            Step::RequireRightClock => self.require_right_clock(machine),
+            Step::Climb => self.climb(machine, work),
+            Step::Gather => {
+                work.counters = self.counters(machine)?;
+                Ok(self.meet()?)
+            }
+            Step::Watch => {
+                self.read_clock(machine, BEFORE_DRIVING)?;
+                work.sampling = self.start_sampling(machine)?;
+                Ok(())
+            }
+            Step::Drive => self.drive_measured(machine, work),
+            Step::StandBy => {
+                self.stand_by()?;
+                Ok(self.meet()?)
+            }
+            Step::Record => self.record_work(machine, work),
+            Step::Check => self.check(machine, work),
+            Step::LeaveUnchecked => {
+                self.findings.push(rehearsal::not_checked());
+                Ok(())
+            }
+            Step::StopServer => self.have_done(machine, &Request::StopServer, "stop of the server"),
+            Step::KeepServerLog => {
+                self.save_server_log(machine);
+                Ok(())
+            }
+            Step::ShutDown => self.have_done(machine, &Request::Shutdown, "shutdown"),
+            Step::Lease | Step::AwaitTurn | Step::Boot | Step::KeepConsole | Step::Stop => Ok(()),
+        }
+    }
+
+    fn drive_measured(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
+        let pacing = match self.attempt.cell.load.offered {
+            Offered::Paced(pacing) => pacing,
+            Offered::Peak(_) => Pacing::Clients { clients: left(work.climb.as_ref()).ladder.chosen },
+        };
+        self.begin_series();
+        let driven = self.drive(machine, left(work.server.as_ref()), self.measured_plan(pacing));
+        let series = self.series.take();
+        let driven = driven?;
+        if let Some(series) = series {
+            series?.finish(driven.unended())?;
+        }
+        self.require_whole(machine, &driven)?;
+        work.driven = Some(driven);
+        Ok(self.meet()?)
+    }
+
+    fn record_work(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
+        let driven = left(work.driven.as_mut());
+        work.all_driven = AllDriven::of(&driven.facts, work.climb.as_ref());
+        driven.facts.ladder = work.climb.take().map(|climb| climb.ladder);
+        self.record_sampling(machine, work.sampling.take())?;
+        self.read_clock(machine, AFTER_DRIVING)?;
+        let counted = self.counters(machine)?;
+        self.record_driving(driven, &work.counters, &counted)?;
+        if driven.stopped { Err(self.attempt.halt.reason().into()) } else { Ok(()) }
+    }
+
+    fn check(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), AttemptError> {
+        let (driven, all) = (left(work.driven.as_ref()), &work.all_driven);
+        let after = self.state(machine)?;
+        let data = self.attempt.prepared.data_of(self.attempt.number);
+        let dataset = data.workload.dataset();
+        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
+        let reconciled = dataset.reconcile(&data.state, &after, &all.whole_run);
+        self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
+        let workload = data.chosen.clone();
+        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, self.limits().check)?;
+        let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
+        self.findings.extend(findings);
+        Ok(())
+    }
+}
