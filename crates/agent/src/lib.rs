@@ -4,6 +4,7 @@
 //! a byte stream one after another: it starts the server, loads and checks data, drives the load when asked to, and
 //! says what it sees of the machine. It decides nothing; the order of things is the conductor's (`trial`).
 
+mod database;
 pub mod guest;
 pub mod loading;
 pub mod looks;

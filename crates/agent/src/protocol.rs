@@ -8,7 +8,7 @@
 //! the request that follows.
 
 use driver::plan::{DrivePlan, Driven, Tick};
-use engines::server::{Counters, ServerReport, ServerShape};
+use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use record::check::{Finding, Moment};
 use record::facts::Facts;
 use record::intervals::Interval;
@@ -51,6 +51,10 @@ pub enum Request {
         engine: Chosen,
         shape: ServerShape,
         listen: Option<SocketAddr>,
+    },
+    /// Takes a server that runs already, wherever that is. It is asked what any client may ask, and it is left as it is in the end.
+    UseServer {
+        endpoint: Endpoint,
     },
     StopServer,
     /// Makes the tables of a workload and fills them.
@@ -154,7 +158,6 @@ mod tests {
     use super::*;
     use engines::remote::{Remote, Tls};
     use engines::secret::Secret;
-    use engines::server::Endpoint;
 
     #[test]
     fn a_reply_carries_the_password_and_does_not_show_it() {

@@ -1,12 +1,13 @@
 //! Answering requests, one after another.
 
+use crate::database::Database;
 use crate::loading;
-use crate::looks::{Watch, look};
+use crate::looks::Watch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
 use crate::voice::Voice;
 use driver::plan::{Control, DrivePlan, Seen};
-use engines::server::{Endpoint, Server, ServerPlace};
+use engines::server::{Endpoint, ServerPlace, ServerReport};
 use machines::frame::{Greeting, Numbered, read_frame, write_frame};
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
@@ -32,7 +33,7 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
     let requests = listen(read, Arc::clone(&control));
-    let mut service = Service { place, server: None, sampling: None, control };
+    let mut service = Service { place, database: None, sampling: None, control };
     let voice = Voice::of(write);
     voice.with_pulse(PULSE, || {
         while let Ok((number, request)) = requests.recv() {
@@ -68,7 +69,7 @@ fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiv
 
 struct Service {
     place: Place,
-    server: Option<Box<dyn Server>>,
+    database: Option<Database>,
     sampling: Option<Sampling>,
     control: Arc<Control>,
 }
@@ -92,7 +93,7 @@ impl Service {
         }
         Ok(reply.unwrap_or_else(|error| {
             // A server that died explains what failed better than the failure does.
-            let error = self.server.as_mut().and_then(|server| server.alive().err()).map_or(error, Into::into);
+            let error = self.database.as_mut().and_then(|database| database.alive().err()).map_or(error, Into::into);
             Reply::Failed(self.failure(error.as_ref()))
         }))
     }
@@ -105,12 +106,15 @@ impl Service {
                 let place = ServerPlace { data: self.place.data.clone(), logs: self.place.logs.clone(), listen };
                 let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
                 let report = server.report().clone();
-                self.server = Some(server);
-                Reply::Started(Box::new(report))
+                self.used(Database::Started(server), report)
+            }
+            Request::UseServer { endpoint } => {
+                let (database, report) = Database::found(endpoint)?;
+                self.used(database, report)
             }
             Request::StopServer | Request::Shutdown => {
-                if let Some(server) = self.server.take() {
-                    server.stop()?;
+                if let Some(database) = self.database.take() {
+                    database.stop()?;
                 }
                 Reply::Done
             }
@@ -135,10 +139,10 @@ impl Service {
             Request::Counters => Reply::Counters(self.running()?.counters()?),
             Request::Look => {
                 let data = self.place.data.clone();
-                Reply::Look(Box::new(look(self.running()?.as_mut(), &data)))
+                Reply::Look(Box::new(self.running()?.look(&data)))
             }
             Request::StartSampling { origin_ns } => {
-                let process = self.running()?.process();
+                let process = self.running()?.process()?;
                 self.sampling = Some(sampling::start(&self.place.data, process, origin_ns)?);
                 Reply::Done
             }
@@ -160,13 +164,13 @@ impl Service {
         tell: &mut dyn FnMut(Reply),
     ) -> Result<Reply, Box<dyn std::error::Error>> {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
-        let (server, data) = (&mut self.server, &self.place.data);
+        let (database, data) = (&mut self.database, &self.place.data);
         let mut watch = Watch::over(plan);
         let _ = self.control.take_start();
         let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
             Seen::Ready => tell(Reply::Ready),
             Seen::Tick(tick) => {
-                watch.tick(&tick, &mut || Some(look(server.as_mut()?.as_mut(), data)));
+                watch.tick(&tick, &mut || Some(database.as_mut()?.look(data)));
                 tell(Reply::Tick(tick));
             }
             // Nothing of it is kept here: memory that grows would be taken from the database.
@@ -179,12 +183,17 @@ impl Service {
         Ok(Reply::Driven(Box::new(driven)))
     }
 
-    fn running(&mut self) -> Result<&mut Box<dyn Server>, Box<dyn std::error::Error>> {
-        self.server.as_mut().ok_or_else(|| "no server was started in this machine".into())
+    fn used(&mut self, database: Database, report: ServerReport) -> Reply {
+        self.database = Some(database);
+        Reply::Started(Box::new(report))
+    }
+
+    fn running(&mut self) -> Result<&mut Database, Box<dyn std::error::Error>> {
+        self.database.as_mut().ok_or_else(|| "no server was started in this machine".into())
     }
 
     fn endpoint(&mut self) -> Result<Endpoint, Box<dyn std::error::Error>> {
-        Ok(self.running()?.report().endpoint.clone())
+        Ok(self.running()?.endpoint().clone())
     }
 
     fn failure(&self, error: &dyn std::error::Error) -> Failure {
