@@ -9,20 +9,17 @@ use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, ServerReport};
 use machines::frame::{Greeting, Numbered, read_frame, write_frame};
-use machines::link::AgentLink;
-use machines::machine::{Decided, Machine, MachineError, Watched};
-use machines::transport::Transport;
+use machines::machine::{Machine, MachineError};
 use platforms::catalog::{Capabilities, Entry, ImageUse};
+use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use record::check::{Finding, Moment, Verdict};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
-use telemetry::Targets;
 use workloads::catalog::AnyWorkload;
 
 /// The platform of every contender in a rehearsal.
@@ -44,7 +41,6 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// What is still under way after a second counts as not ended, so transactions stay below.
 const LONGEST: Duration = Duration::from_millis(400);
 const SPREAD: f64 = 0.5;
-const GREETING_LIMIT: Duration = Duration::from_secs(30);
 
 /// What stands in place of data checks.
 pub(crate) fn not_checked() -> Finding {
@@ -56,68 +52,10 @@ pub(crate) fn not_checked() -> Finding {
     }
 }
 
-struct RehearsedMachine {
-    link: AgentLink,
-    /// Our end of the agent's stream, kept to hang up.
-    agent: UnixStream,
-    decided: Decided,
-}
-
 fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Result<Box<dyn Machine>, MachineError> {
-    let failing = |source| MachineError::Io { doing: "rehearsing a machine".to_owned(), source };
-    let (agent, inside) = UnixStream::pair().map_err(failing)?;
-    let share = || agent.try_clone().map_err(failing);
-    let (reader, writer) = (share()?, share()?);
-    std::thread::spawn(move || serve(inside));
-    launched();
-    let link = Transport::pipe(reader, writer).connect(GREETING_LIMIT)?;
     let said = |name: &str, words: &str| (name.to_owned(), Ok(words.to_owned()));
     let decided = [said("processor", "rehearsed"), said("data cached twice", "no")].into();
-    Ok(Box::new(RehearsedMachine { link, agent, decided }))
-}
-
-impl Machine for RehearsedMachine {
-    fn link(&mut self) -> &mut AgentLink {
-        &mut self.link
-    }
-
-    fn command_line(&self) -> &[String] {
-        &[]
-    }
-
-    fn decided(&self) -> &Decided {
-        &self.decided
-    }
-
-    fn address(&self) -> Option<SocketAddr> {
-        None
-    }
-
-    fn listens_on(&self) -> IpAddr {
-        Ipv4Addr::LOCALHOST.into()
-    }
-
-    fn data(&self) -> &'static str {
-        ""
-    }
-
-    fn watched(&mut self) -> Watched {
-        Watched { targets: Targets::default(), asked: Vec::new() }
-    }
-
-    fn console(&self) -> String {
-        String::new()
-    }
-
-    fn stop(self: Box<Self>, _: Duration) -> Result<(), MachineError> {
-        self.cut()
-    }
-
-    fn cut(self: Box<Self>) -> Result<(), MachineError> {
-        // Already gone is as good.
-        let _ = self.agent.shutdown(Shutdown::Both);
-        Ok(())
-    }
+    external::machine::start(serve, decided, launched)
 }
 
 /// Answers as an agent would until the other end hangs up.

@@ -1,0 +1,106 @@
+//! A machine that is a thread of this process and needs nothing of the host but a pair of sockets.
+
+use crate::order::Launched;
+use machines::link::AgentLink;
+use machines::machine::{Decided, Machine, MachineError, Watched};
+use machines::transport::Transport;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+use telemetry::Targets;
+
+const GREETING_LIMIT: Duration = Duration::from_secs(30);
+/// How long a thread may take to hear that nobody talks to it any more.
+const CUT_LIMIT: Duration = Duration::from_secs(10);
+
+struct ThreadMachine {
+    link: AgentLink,
+    /// Our end of the agent's stream, kept to hang up.
+    agent: UnixStream,
+    /// Ends with the thread.
+    thread: Receiver<()>,
+    decided: Decided,
+}
+
+/// Starts a thread that answers as an agent does, over the stream that it gets.
+pub fn start(
+    serve: impl FnOnce(UnixStream) -> io::Result<()> + Send + 'static,
+    decided: Decided,
+    launched: Launched<'_>,
+) -> Result<Box<dyn Machine>, MachineError> {
+    let failing = |source| MachineError::Io { doing: "starting an agent in this process".to_owned(), source };
+    let (agent, inside) = UnixStream::pair().map_err(failing)?;
+    let share = || agent.try_clone().map_err(failing);
+    let (reader, writer) = (share()?, share()?);
+    let (ended, thread) = channel();
+    let work = move || {
+        let _until_the_end = ended;
+        // Who asks finds out by itself if the stream breaks.
+        let _ = serve(inside);
+    };
+    thread::Builder::new().name("agent".to_owned()).spawn(work).map_err(failing)?;
+    launched();
+    let link = Transport::pipe(reader, writer).connect(GREETING_LIMIT)?;
+    Ok(Box::new(ThreadMachine { link, agent, thread, decided }))
+}
+
+impl Machine for ThreadMachine {
+    fn link(&mut self) -> &mut AgentLink {
+        &mut self.link
+    }
+
+    fn command_line(&self) -> &[String] {
+        &[]
+    }
+
+    fn decided(&self) -> &Decided {
+        &self.decided
+    }
+
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn listens_on(&self) -> IpAddr {
+        Ipv4Addr::LOCALHOST.into()
+    }
+
+    fn data(&self) -> &'static str {
+        ""
+    }
+
+    fn watched(&mut self) -> Watched {
+        Watched { targets: Targets::default(), asked: Vec::new() }
+    }
+
+    fn console(&self) -> String {
+        String::new()
+    }
+
+    fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
+        // Already gone is as good.
+        let _ = self.agent.shutdown(Shutdown::Both);
+        match self.thread.recv_timeout(limit) {
+            Err(RecvTimeoutError::Timeout) => {
+                let (what, limit_s) = ("the agent in this process".to_owned(), limit.as_secs());
+                Err(MachineError::Silent { what, limit_s, console: String::new() })
+            }
+            Ok(()) | Err(RecvTimeoutError::Disconnected) => Ok(()),
+        }
+    }
+
+    fn cut(self: Box<Self>) -> Result<(), MachineError> {
+        self.stop(CUT_LIMIT)
+    }
+}
+
+impl Drop for ThreadMachine {
+    fn drop(&mut self) {
+        let _ = self.agent.shutdown(Shutdown::Both);
+        // What it has open is closed when it is over.
+        let _ = self.thread.recv_timeout(CUT_LIMIT);
+    }
+}

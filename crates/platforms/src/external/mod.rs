@@ -1,0 +1,3 @@
+//! Machines that need no host but this process.
+
+pub mod machine;
