@@ -240,16 +240,11 @@ impl TrialFolder {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(source) => return Err(failing("emptying", &self.path)(source)),
         }
-        let logs = self.logs();
-        fs::create_dir_all(&logs).map_err(failing("making", &logs))
+        fs::create_dir_all(&self.path).map_err(failing("making", &self.path))
     }
 
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    pub fn logs(&self) -> PathBuf {
-        self.path.join("logs")
     }
 
     /// The folder of one of several machines that run side by side, counted from 1: the same files again.
@@ -272,8 +267,13 @@ impl TrialFolder {
         self.path.join("trial.json").exists()
     }
 
+    /// A log's name has its folder before it, which is made with the first of them.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
-        write_atomically(&self.path.join(name), bytes)
+        let path = self.path.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(failing("making", folder))?;
+        }
+        write_atomically(&path, bytes)
     }
 
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), RecordError> {

@@ -182,7 +182,9 @@ impl Running<'_> {
         let mut facts = driven.facts.clone();
         placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
         let folder = &self.attempt.folder;
-        folder.write("logs/deferred.csv", driven.log.as_bytes())?;
+        if !driven.log.is_empty() {
+            folder.write("logs/deferred.csv", driven.log.as_bytes())?;
+        }
         let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
         folder.write_json("counters.json", &StoredCounters { before, after, window })?;
         self.record.warnings.extend(validity::warnings(&facts, &driven.seconds));
