@@ -1,6 +1,7 @@
 //! The database that requests are about: of a server that was started here, or of one that was there already, of which less can
 //! be known.
 
+use crate::loading::LoadError;
 use crate::looks;
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -20,7 +21,7 @@ pub(crate) enum Database {
     Found {
         endpoint: Box<Endpoint>,
         /// Kept open: SQLite clears its log away whenever the last connection closes.
-        _connection: Box<dyn Admin>,
+        connection: Box<dyn Admin>,
     },
 }
 
@@ -37,7 +38,7 @@ impl Database {
             rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
         })?;
         let report = ServerReport { version, effective: BTreeMap::new(), endpoint: endpoint.clone() };
-        Ok((Self::Found { endpoint: Box::new(endpoint), _connection: connection }, report))
+        Ok((Self::Found { endpoint: Box::new(endpoint), connection }, report))
     }
 
     pub fn endpoint(&self) -> &Endpoint {
@@ -74,6 +75,16 @@ impl Database {
                 cpu: Reading::Unavailable(NOT_OURS.to_owned()),
                 counters: Counters::new(),
             },
+        }
+    }
+
+    /// Gives a file that was there already the journal that files have which bakeoff makes itself; it stays with the file.
+    pub fn make_ready_to_load(&mut self) -> Result<(), LoadError> {
+        match self {
+            Self::Found { endpoint, connection } if endpoint.dialect() == Dialect::Sqlite => connection
+                .script("PRAGMA journal_mode = wal")
+                .map_err(|source| LoadError::Script { doing: "choosing the journal", source }),
+            Self::Found { .. } | Self::Started(_) => Ok(()),
         }
     }
 

@@ -7,6 +7,7 @@
 //! Every request has a number, which everything said about it repeats, so that what comes too late is not taken for the answer to
 //! the request that follows.
 
+use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
 use record::check::{Finding, Moment};
@@ -57,6 +58,16 @@ pub enum Request {
         endpoint: Endpoint,
     },
     StopServer,
+    /// What there is of a workload's tables.
+    Tables {
+        workload: Chosen,
+        /// Whether their sizes are held against the workload's settings.
+        with_sizes: bool,
+    },
+    /// Drops the tables of a workload that are there.
+    Clean {
+        workload: Chosen,
+    },
     /// Makes the tables of a workload and fills them.
     Load {
         workload: Chosen,
@@ -107,6 +118,9 @@ pub enum Reply {
     },
     Description(Facts),
     Started(Box<ServerReport>),
+    Tables(Tables),
+    /// Those that were dropped.
+    Cleaned(Vec<String>),
     Loaded {
         rows: BTreeMap<String, u64>,
     },

@@ -5,6 +5,7 @@ use crate::loading;
 use crate::looks::Watch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
+use crate::tables;
 use crate::voice::Voice;
 use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, ServerPlace, ServerReport};
@@ -118,8 +119,19 @@ impl Service {
                 }
                 Reply::Done
             }
+            Request::Tables { workload, with_sizes } => {
+                let mut admin = engines::catalog::admin(&self.endpoint()?)?;
+                Reply::Tables(tables::find(chosen(&workload)?.dataset(), admin.as_mut(), with_sizes)?)
+            }
+            Request::Clean { workload } => {
+                let endpoint = self.endpoint()?;
+                let mut admin = engines::catalog::admin(&endpoint)?;
+                let dropped = tables::drop(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect())?;
+                Reply::Cleaned(dropped)
+            }
             Request::Load { workload, writers } => {
                 let workload = chosen(&workload)?;
+                self.running()?.make_ready_to_load()?;
                 let rows = loading::load(workload.dataset(), &self.endpoint()?, writers, &mut progress(tell))?;
                 Reply::Loaded { rows }
             }

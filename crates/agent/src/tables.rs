@@ -1,13 +1,15 @@
 //! What a database that already exists holds of a workload's tables, and taking them away.
 
+use crate::loading::LoadError;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
 use engines::statement::Dialect;
-use workloads::dataset::{Dataset, Table};
+use serde::{Deserialize, Serialize};
+use workloads::dataset::Dataset;
 
 /// A table of another size than the workload's settings say.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{table} has {found} rows where the settings say {expected}")]
 pub struct OtherSize {
     pub table: String,
@@ -16,24 +18,33 @@ pub struct OtherSize {
 }
 
 /// The workload's tables, as a database has them.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found<'a> {
-    pub present: Vec<&'a Table>,
-    pub missing: Vec<&'a Table>,
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Tables {
+    pub present: Vec<String>,
+    pub missing: Vec<String>,
+    /// Only looked for if that is asked for, and none is missing.
+    pub of_other_size: Vec<OtherSize>,
 }
 
-pub fn find<'a>(dataset: &'a dyn Dataset, admin: &mut dyn Admin) -> Result<Found<'a>, SessionError> {
-    let mut found = Found { present: Vec::new(), missing: Vec::new() };
+pub(crate) fn find(dataset: &dyn Dataset, admin: &mut dyn Admin, with_sizes: bool) -> Result<Tables, LoadError> {
+    seek(dataset, admin, with_sizes).map_err(|source| LoadError::Script { doing: "looking for tables", source })
+}
+
+fn seek(dataset: &dyn Dataset, admin: &mut dyn Admin, with_sizes: bool) -> Result<Tables, SessionError> {
+    let mut tables = Tables::default();
     for table in dataset.tables() {
-        let list = if admin.has_table(&table.name)? { &mut found.present } else { &mut found.missing };
-        list.push(table);
+        let list = if admin.has_table(&table.name)? { &mut tables.present } else { &mut tables.missing };
+        list.push(table.name.to_string());
     }
-    Ok(found)
+    if with_sizes && tables.missing.is_empty() {
+        tables.of_other_size = of_other_size(dataset, admin)?;
+    }
+    Ok(tables)
 }
 
 /// Looks at the highest keys only: quick on tables of any size, and no page of them is in the cache afterwards that
 /// driving would have to read itself.
-pub fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<OtherSize>, SessionError> {
+fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<OtherSize>, SessionError> {
     let mut others = Vec::new();
     for table in dataset.tables() {
         let (Some(key), Some(allowed)) = (table.key.first(), dataset.highest_keys(table)) else { continue };
@@ -49,12 +60,14 @@ pub fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec
     Ok(others)
 }
 
-/// Drops these tables and nothing else. SQLite drops one at a time; the others drop all or none.
-pub fn drop(tables: &[&Table], admin: &mut dyn Admin, dialect: Dialect) -> Result<(), SessionError> {
-    let names: Vec<&str> = tables.iter().map(|table| &*table.name).collect();
-    match dialect {
+/// Drops the workload's tables that are there and nothing else; says which. SQLite drops one at a time; the others drop all or
+/// none.
+pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
+    let names = find(dataset, admin, false)?.present;
+    let dropped = match dialect {
         _ if names.is_empty() => Ok(()),
         Dialect::Sqlite => names.iter().try_for_each(|name| admin.script(&format!("DROP TABLE {name}"))),
         Dialect::Postgres | Dialect::Mysql => admin.script(&format!("DROP TABLE {}", names.join(", "))),
-    }
+    };
+    dropped.map(|()| names).map_err(|source| LoadError::Script { doing: "dropping tables", source })
 }

@@ -14,7 +14,7 @@ type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
 /// the folder.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
-type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
+pub(crate) type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
 /// What machines have of an image that is built on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -35,6 +35,8 @@ pub struct Capabilities {
     pub owns_data: bool,
     /// What it is asked for is really done: there are data to be checked, and a host to be watched.
     pub executes: bool,
+    /// A server is started in its machine, on data of bakeoff's own. Otherwise there is one already, with whatever data it has.
+    pub starts_server: bool,
 }
 
 /// A platform.
@@ -58,7 +60,7 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
-        can: Capabilities { image: ImageUse::Tree, owns_data: false, executes: true },
+        can: Capabilities { image: ImageUse::Tree, owns_data: false, executes: true, starts_server: true },
         check: native::settings::check,
         foreseen: |_, _| None,
         lease: Lease::of_a_disk,
@@ -68,7 +70,7 @@ pub const PLATFORMS: &[Entry] = &[
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
-        can: Capabilities { image: ImageUse::TreeAndKernel, owns_data: false, executes: true },
+        can: Capabilities { image: ImageUse::TreeAndKernel, owns_data: false, executes: true, starts_server: true },
         check: qemu::settings::check,
         foreseen: qemu::accelerator::foreseen,
         lease: Lease::of_a_disk,

@@ -233,6 +233,11 @@ pub struct TrialFolder {
 }
 
 impl TrialFolder {
+    /// Of a trial without a run around it.
+    pub fn alone(path: PathBuf) -> Self {
+        Self { path }
+    }
+
     /// Makes it empty: what an earlier, unfinished attempt left is removed.
     pub fn begin(&self) -> Result<(), RecordError> {
         match fs::remove_dir_all(&self.path) {

@@ -3,6 +3,7 @@
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
+use crate::existing::Existing;
 use crate::host_watch::HostWatch;
 use crate::interrupts::Halt;
 use crate::odd;
@@ -10,15 +11,16 @@ use crate::places::places;
 use crate::preparation::{Data, Prepared};
 use crate::site::Site;
 use crate::start_order::Turn;
-use crate::step::{self, Step};
+use crate::step::{self, Step, Task};
 use crate::together;
 use agent::protocol::{Reply, Request};
 use engines::port::HeldPort;
 use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::Entry;
+use platforms::catalog::{Capabilities, Entry};
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
+use platforms::placement::Place;
 use record::check::Finding;
 use record::event::Event;
 use record::facts::Fact;
@@ -49,7 +51,8 @@ pub struct Attempt<'a> {
     pub prepared: &'a Prepared,
     pub site: &'a Site,
     pub scratch: &'a Path,
-    pub folder: TrialFolder,
+    /// None if its files are not kept.
+    pub folder: Option<TrialFolder>,
     /// Which machine of the trial, from 1.
     pub number: u32,
     /// What its record says from the beginning: that it was tried before.
@@ -59,6 +62,8 @@ pub struct Attempt<'a> {
     pub turn: Option<Turn<'a>>,
     /// Where the host's last sample is shown, if anybody looks.
     pub latest: Option<&'a Arc<Latest>>,
+    /// The server that it is carried out on, if that is there already.
+    pub existing: Option<Existing<'a>>,
     pub tell: &'a mut dyn FnMut(Event),
 }
 
@@ -69,31 +74,8 @@ pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, Att
 }
 
 /// The same on one machine, which may be one of several.
-pub fn on_one_machine(mut attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
-    attempt.folder.begin()?;
-    let warnings = std::mem::take(&mut attempt.earlier);
-    let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
-    let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
-    let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
-    let findings = data.findings.clone();
-    let (cell, site) = (attempt.cell, attempt.site);
-    let is_idle = odd::is_idle(cell, attempt.number);
-    let steps = step::chosen(site.capabilities(&cell.platform.kind), &cell.load, is_idle);
-    let mut running = Running {
-        attempt,
-        steps,
-        record,
-        phase: Phase::Clone,
-        is_booted_again: false,
-        since: None,
-        began_ns: Cell::new(None),
-        clock_read: None,
-        findings,
-        port: None,
-        looks: None,
-        host: HostWatch::default(),
-        series: None,
-    };
+pub fn on_one_machine(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
+    let mut running = Running::begin(attempt, started, &Task::OF_A_TRIAL)?;
     let result = running.carry_out();
     running.finish(result)
 }
@@ -122,8 +104,35 @@ pub(crate) struct Running<'a> {
     port: Option<HeldPort>,
 }
 
-impl Running<'_> {
-    fn carry_out(&mut self) -> Result<(), AttemptError> {
+impl<'a> Running<'a> {
+    pub(crate) fn begin(mut attempt: Attempt<'a>, started: String, asked: &[Task]) -> Result<Self, AttemptError> {
+        attempt.folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
+        let warnings = std::mem::take(&mut attempt.earlier);
+        let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
+        let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
+        let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
+        let findings = data.findings.clone();
+        let (cell, site) = (attempt.cell, attempt.site);
+        let is_idle = odd::is_idle(cell, attempt.number);
+        let steps = step::chosen(site.capabilities(&cell.platform.kind), &cell.load, is_idle, asked);
+        Ok(Self {
+            attempt,
+            steps,
+            record,
+            phase: Phase::Clone,
+            is_booted_again: false,
+            since: None,
+            began_ns: Cell::new(None),
+            clock_read: None,
+            findings,
+            port: None,
+            looks: None,
+            host: HostWatch::default(),
+            series: None,
+        })
+    }
+
+    pub(crate) fn carry_out(&mut self) -> Result<(), AttemptError> {
         let result = self.carry_out_with_right_clock();
         // Whoever waits for this one would wait for ever.
         if let (Err(_), Some(others)) = (&result, self.attempt.halt.others) {
@@ -176,7 +185,11 @@ impl Running<'_> {
 
     /// Whether anything is really done; in a rehearsal nothing is.
     pub(crate) fn executes(&self) -> bool {
-        self.platform().is_ok_and(|platform| platform.can.executes)
+        self.can().executes
+    }
+
+    pub(crate) fn can(&self) -> Capabilities {
+        self.attempt.site.capabilities(&self.attempt.cell.platform.kind)
     }
 
     fn platform(&self) -> Result<&'static Entry, MachineError> {
@@ -186,14 +199,14 @@ impl Running<'_> {
     pub(crate) fn start_machine(&mut self, lease: &Lease) -> Result<Box<dyn Machine>, AttemptError> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
-        if cell.load.placement == Placement::Outside {
+        if cell.load.placement == Placement::Outside && self.can().starts_server {
             self.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
         }
         let order = MachineOrder {
             name: self.name(),
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
-            place: places(cell, self.attempt.site, self.attempt.planned.block)?.swap_remove(self.place()),
+            place: self.place()?,
             cpu_quota: self.odd().and_then(|odd| odd.cpu_quota).map(|share| share.0),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
@@ -223,9 +236,13 @@ impl Running<'_> {
         }
     }
 
-    /// Which of the trial's places is this machine's.
-    fn place(&self) -> usize {
-        self.attempt.number as usize - 1
+    /// This machine's of the trial's places; any, where nothing is started that could be placed.
+    fn place(&self) -> Result<Place, MachineError> {
+        let Attempt { cell, site, planned, number, .. } = &self.attempt;
+        if !self.can().starts_server {
+            return Ok(Place::anywhere_on(&site.cpus));
+        }
+        Ok(places(cell, site, planned.block)?.swap_remove(*number as usize - 1))
     }
 
     pub(crate) fn describe(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
@@ -250,24 +267,34 @@ impl Running<'_> {
         };
         match self.ask(machine, &request, self.limits().start)? {
             Reply::Started(report) => {
-                let profile = cell.engine.settings.get("profile").and_then(|profile| profile.as_str());
-                self.record.server = Some(ServerFacts {
-                    engine: cell.engine.kind.clone(),
-                    version: report.version.clone(),
-                    profile: profile.unwrap_or_default().to_owned(),
-                    effective: report.effective.clone(),
-                });
+                self.record_server(&report);
                 Ok(*report)
             }
             other => Err(mismatch("start of the server", &other).into()),
         }
     }
 
+    pub(crate) fn record_server(&mut self, report: &ServerReport) {
+        let engine = &self.attempt.cell.engine;
+        let profile = engine.settings.get("profile").and_then(|profile| profile.as_str());
+        self.record.server = Some(ServerFacts {
+            engine: engine.kind.clone(),
+            version: report.version.clone(),
+            profile: profile.unwrap_or_default().to_owned(),
+            effective: report.effective.clone(),
+        });
+    }
+
+    /// Writes into the trial's folder, if it has one.
+    pub(crate) fn file(&self, write: impl FnOnce(&TrialFolder) -> Result<(), RecordError>) -> Result<(), RecordError> {
+        self.attempt.folder.as_ref().map_or(Ok(()), write)
+    }
+
     /// The server's log is worth having, but a trial does not fail for want of it.
     pub(crate) fn save_server_log(&mut self, machine: &mut dyn Machine) {
         let reply = self.ask(machine, &Request::ServerLog, self.limits().end);
         let saved = match reply {
-            Ok(Reply::ServerLog(log)) => self.attempt.folder.write("logs/server.txt", log.as_bytes()).is_ok(),
+            Ok(Reply::ServerLog(log)) => self.file(|folder| folder.write("logs/server.txt", log.as_bytes())).is_ok(),
             _ => false,
         };
         if !saved {
@@ -284,7 +311,7 @@ impl Running<'_> {
             }
             _ => return Ok(()),
         };
-        self.attempt.folder.write(name, text.as_bytes())
+        self.file(|folder| folder.write(name, text.as_bytes()))
     }
 
     /// Ends the phase that was and begins the next.
@@ -306,31 +333,43 @@ impl Running<'_> {
 
     fn finish(mut self, result: Result<(), AttemptError>) -> Result<TrialRecord, AttemptError> {
         self.leave();
-        let phase = self.phase.to_string();
-        match result {
-            Ok(()) => {}
-            // A disk that is full or gone, or a missing tool, ends the run, not only the trial.
-            Err(error @ (AttemptError::Record(_) | AttemptError::Machine(MachineError::MissingTool { .. }))) => {
-                return Err(error);
-            }
-            Err(AttemptError::Data(error)) if error.is_full_host() => return Err(error.into()),
-            Err(AttemptError::Machine(MachineError::Unavailable { why })) => {
-                self.record.outcome = Outcome::Skipped { why };
-            }
-            Err(AttemptError::Ask(AskError::Interrupted)) => self.record.outcome = Outcome::Interrupted { phase },
-            Err(error) => {
-                let error = error.unless_of_the_host(self.attempt.scratch, &self.attempt.cell.platform.kind)?;
-                self.keep_logs(&error)?;
-                self.record.outcome = Outcome::Failed { phase, why: error.to_string() };
-            }
+        if let Err(error) = result {
+            let error = error.unless_of_the_run(self.attempt.scratch, &self.attempt.cell.platform.kind)?;
+            self.keep_logs(&error)?;
+            self.record.outcome = self.outcome_of(&error);
         }
-        self.attempt.folder.write_json("findings.json", &self.findings)?;
-        if let Outcome::Interrupted { .. } = self.record.outcome {
-            self.attempt.folder.keep_partial(&self.record)?;
-        } else {
-            self.attempt.folder.complete(&self.record)?;
-        }
+        self.keep_record()?;
         Ok(self.record)
+    }
+
+    fn outcome_of(&self, error: &AttemptError) -> Outcome {
+        let phase = self.phase.to_string();
+        match error {
+            AttemptError::Machine(MachineError::Unavailable { why }) => Outcome::Skipped { why: why.clone() },
+            AttemptError::Ask(AskError::Interrupted) => Outcome::Interrupted { phase },
+            error => Outcome::Failed { phase, why: error.to_string() },
+        }
+    }
+
+    /// Ends a trial on a server that is there already. What ends a run otherwise is told of it as any failure, since there is no
+    /// run, and a host without room need not be the server's.
+    pub(crate) fn finish_alone(mut self, result: Result<(), AttemptError>) -> Result<(), AttemptError> {
+        self.leave();
+        if let Err(error) = &result {
+            self.record.outcome = self.outcome_of(error);
+        }
+        let kept = self.keep_record();
+        result.and(kept.map_err(AttemptError::from))
+    }
+
+    fn keep_record(&self) -> Result<(), RecordError> {
+        self.file(|folder| {
+            folder.write_json("findings.json", &self.findings)?;
+            match self.record.outcome {
+                Outcome::Interrupted { .. } => folder.keep_partial(&self.record),
+                _ => folder.complete(&self.record),
+            }
+        })
     }
 }
 

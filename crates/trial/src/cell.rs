@@ -27,6 +27,8 @@ pub struct CellOrder {
     pub load: Load,
     /// The machine that is not measured, if there is one ([`Cell::bystander`]).
     pub bystander: Option<u32>,
+    /// How long a lost session is tried again.
+    pub away_limit_ms: u64,
 }
 
 /// A server that repairs itself after a crash is back by then; nobody starts one again that has ended.
@@ -43,6 +45,7 @@ impl CellOrder {
             odd_workload: study::kind_and_table(cell, ODD_WORKLOAD).map(as_chosen),
             load: study::load(cell).map_err(wrong)?,
             bystander: cell.bystander(),
+            away_limit_ms: AWAY_LIMIT_MS,
         })
     }
 
@@ -50,7 +53,7 @@ impl CellOrder {
     pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
         let load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
         let plan = DrivePlan::of(workload.script(load), seed);
-        DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: AWAY_LIMIT_MS, ..plan }
+        DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: self.away_limit_ms, ..plan }
     }
 
     /// Whether what the workload makes of the load can be driven at all.

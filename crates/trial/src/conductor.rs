@@ -258,12 +258,13 @@ impl Run<'_> {
                     prepared,
                     site: self.order.site,
                     scratch: scratch.path(),
-                    folder: self.order.folder.trial(planned.id),
+                    folder: Some(self.order.folder.trial(planned.id)),
                     number: 1,
                     earlier,
                     halt: Halt::by_user(self.order.interrupts),
                     turn: None,
                     latest: self.order.latest,
+                    existing: None,
                     tell: &mut |event| voice.tell(&event),
                 },
                 now_text(),
@@ -341,7 +342,7 @@ impl Voice<'_> {
 }
 
 /// The host's clock, for records that people read.
-fn now_text() -> String {
+pub(crate) fn now_text() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
 }
 

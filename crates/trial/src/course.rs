@@ -14,6 +14,7 @@ use machines::machine::{Machine, MachineError};
 use platforms::lease::Lease;
 use record::check::Moment;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING};
+use std::collections::BTreeMap;
 use study::Offered;
 use telemetry::Sampling;
 
@@ -30,6 +31,10 @@ struct Held {
 #[derive(Default)]
 pub(crate) struct Work {
     pub server: Option<ServerReport>,
+    /// Nothing was driven since the tables were filled.
+    pub is_fresh: bool,
+    /// Sums over the data before they were driven, where that was not known before the trial.
+    pub state: Option<BTreeMap<String, i64>>,
     pub climb: Option<Climb>,
     /// Before driving.
     counters: Counters,
@@ -85,7 +90,7 @@ impl Running<'_> {
             Step::Boot => held.machine = Some(self.start_machine(left(held.lease.as_ref()))?),
             Step::KeepConsole => {
                 held.console = left(held.machine.as_ref()).console();
-                self.attempt.folder.write("logs/console.txt", held.console.as_bytes())?;
+                self.file(|folder| folder.write("logs/console.txt", held.console.as_bytes()))?;
             }
             Step::Stop => left(held.machine.take()).stop(self.limits().end)?,
             step => self.take_in_machine(step, left(held.machine.as_mut()).as_mut(), &mut held.work)?,
@@ -99,6 +104,11 @@ impl Running<'_> {
             Step::Describe => self.describe(machine),
             Step::StartServer => self.start_server(machine).map(|server| work.server = Some(server)),
             Step::RequireRightClock => self.require_right_clock(machine),
+            Step::UseServer => self.use_server(machine).map(|server| work.server = Some(server)),
+            Step::Clean => self.clean(machine),
+            Step::Load => self.load(machine).map(|()| work.is_fresh = true),
+            Step::RequireTables(task) => self.require_tables(machine, task),
+            Step::ReadState => self.state(machine).map(|state| work.state = Some(state)),
             Step::Climb => self.climb(machine, work),
             Step::Gather => {
                 work.counters = self.counters(machine)?;
@@ -125,7 +135,7 @@ impl Running<'_> {
                 self.save_server_log(machine);
                 Ok(())
             }
-            Step::ShutDown => self.have_done(machine, &Request::Shutdown, "shutdown"),
+            Step::ShutDown | Step::LeaveServer => self.have_done(machine, &Request::Shutdown, "shutdown"),
             Step::Lease | Step::AwaitTurn | Step::Boot | Step::KeepConsole | Step::Stop => Ok(()),
         }
     }
@@ -136,6 +146,7 @@ impl Running<'_> {
             Offered::Peak(_) => Pacing::Clients { clients: left(work.climb.as_ref()).ladder.chosen },
         };
         self.begin_series();
+        work.is_fresh = false;
         let driven = self.drive(machine, left(work.server.as_ref()), self.measured_plan(pacing));
         let series = self.series.take();
         let driven = driven?;
@@ -159,17 +170,21 @@ impl Running<'_> {
     }
 
     fn check(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), AttemptError> {
-        let (driven, all) = (left(work.driven.as_ref()), &work.all_driven);
-        let after = self.state(machine)?;
-        let data = self.attempt.prepared.data_of(self.attempt.number);
-        let dataset = data.workload.dataset();
-        self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
-        let reconciled = dataset.reconcile(&data.state, &after, &all.whole_run);
-        self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
-        let workload = data.chosen.clone();
-        let reply = self.ask(machine, &Request::Check { workload, moment: Moment::AfterTrial }, self.limits().check)?;
+        let begun = self.findings.len();
+        if let Some(driven) = &work.driven {
+            let (after, all) = (self.state(machine)?, &work.all_driven);
+            let data = self.attempt.prepared.data_of(self.attempt.number);
+            let (dataset, before) = (data.workload.dataset(), work.state.as_ref().unwrap_or(&data.state));
+            self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
+            let reconciled = dataset.reconcile(before, &after, &all.whole_run);
+            self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
+        }
+        let workload = self.data().chosen.clone();
+        let moment = if work.is_fresh { Moment::AfterLoad } else { Moment::AfterTrial };
+        let reply = self.ask(machine, &Request::Check { workload, moment }, self.limits().check)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
         self.findings.extend(findings);
+        self.hear_checked(begun);
         Ok(())
     }
 }

@@ -3,6 +3,7 @@
 use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
 use crate::error::AttemptError;
+use crate::existing::Heard;
 use crate::host_watch::HostWatch;
 use crate::validity;
 use agent::looks::Watch;
@@ -18,12 +19,16 @@ use record::looks::{Look, StoredCounters};
 use record::phase::Phase;
 use record::trial::Outcome;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::thread;
 use std::time::Duration;
 use study::Placement;
 
 /// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
 const START_LEAD_NS: u64 = 300_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
+/// How often it is looked whether driving from here is to be given up.
+const LOOK_UP: Duration = Duration::from_millis(100);
 
 impl Running<'_> {
     pub(crate) fn drive(
@@ -40,13 +45,21 @@ impl Running<'_> {
         match if self.executes() { placement } else { Placement::Inside } {
             Placement::Inside => self.drive_inside(machine, plan),
             Placement::Outside => {
-                let address = machine.address().ok_or(AttemptError::NoWayIn)?;
-                let endpoint = server.endpoint.clone().reached_at(address);
+                let endpoint = self.reached(machine, server)?;
                 // A server that died explains a failed drive better than the drive's own error does.
                 let driven = self.drive_outside(machine, &endpoint, &plan);
                 driven.map_err(|error| self.counters(machine).err().unwrap_or(error))
             }
         }
+    }
+
+    /// Where the server is for sessions from here.
+    fn reached(&self, machine: &dyn Machine, server: &ServerReport) -> Result<Endpoint, AttemptError> {
+        let endpoint = server.endpoint.clone();
+        if !self.can().starts_server {
+            return Ok(endpoint);
+        }
+        Ok(endpoint.reached_at(machine.address().ok_or(AttemptError::NoWayIn)?))
     }
 
     fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
@@ -71,10 +84,12 @@ impl Running<'_> {
     }
 
     /// A database that went away in between was not measured, nor one that never came to the end of a phase; what was seen
-    /// until then is kept beside the reason. A server that died explains it better than the driver can.
+    /// until then is kept beside the reason. A server that died explains it better than the driver can. Somebody else's may be
+    /// back when it is asked next.
     pub(crate) fn require_whole(&mut self, machine: &mut dyn Machine, driven: &Driven) -> Result<(), AttemptError> {
         let too_long = || validity::why_a_phase_is_too_long(&driven.facts);
-        let Some(why) = driven.broke_off.clone().or_else(too_long) else { return Ok(()) };
+        let why = driven.broke_off.clone().or_else(too_long).filter(|_| self.can().starts_server);
+        let Some(why) = why else { return Ok(()) };
         self.record.driver = Some(driven.facts.clone());
         self.counters(machine)?;
         Err(AttemptError::Away(why))
@@ -83,7 +98,7 @@ impl Running<'_> {
     /// From now on what is driven is written down, second by second.
     pub(crate) fn begin_series(&mut self) {
         let kinds = self.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
-        self.series = Some(self.attempt.folder.intervals(kinds));
+        self.series = self.attempt.folder.as_ref().map(|folder| folder.intervals(kinds));
     }
 
     fn keep(&mut self, second: &Interval) {
@@ -128,25 +143,38 @@ impl Running<'_> {
         let workload = Arc::clone(&self.data().workload);
         let (control, halt) = (Control::default(), self.attempt.halt);
         let mut watch = Watch::over(plan);
-        let driven = driver::drive_endpoint(&*workload, endpoint, plan, &control, &mut |seen| {
-            if halt.now() {
-                control.stop();
+        let mut see = |seen| match seen {
+            Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
+                Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),
+                Err(_) => control.stop(),
+            },
+            Seen::Tick(tick) => {
+                watch.tick(&tick, &mut || self.look(machine));
+                self.tick(tick);
             }
-            match seen {
-                Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
-                    Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),
-                    Err(_) => control.stop(),
-                },
-                Seen::Tick(tick) => {
-                    watch.tick(&tick, &mut || self.look(machine));
-                    self.tick(tick);
+            Seen::Second(second) => {
+                self.keep(&second.interval);
+                self.hear(Heard::Second(second));
+            }
+            Seen::Ready | Seen::Receipts(_) => {}
+        };
+        let driven = thread::scope(|scope| {
+            let (over, is_over) = channel::<()>();
+            let control = &control;
+            // Sessions may take long to be opened, and nothing is seen meanwhile.
+            scope.spawn(move || {
+                while is_over.recv_timeout(LOOK_UP) == Err(RecvTimeoutError::Timeout) {
+                    if halt.now() {
+                        control.stop();
+                    }
                 }
-                Seen::Second(second) => self.keep(&second.interval),
-                Seen::Ready | Seen::Receipts(_) => {}
-            }
+            });
+            let driven = driver::drive_endpoint(&*workload, endpoint, plan, control, &mut see);
+            drop(over);
+            driven
         });
-        if halt.is_for_others() {
-            return Err(AskError::OthersFailed.into());
+        if halt.is_for_others() || (driven.is_err() && halt.now()) {
+            return Err(halt.reason().into());
         }
         let driven = driven?;
         self.looks = watch.looks();
@@ -175,26 +203,31 @@ impl Running<'_> {
 
     pub(crate) fn record_driving(
         &mut self,
-        driven: &Driven,
+        driven: &mut Driven,
         before: &Counters,
         after: &Counters,
     ) -> Result<(), AttemptError> {
-        let mut facts = driven.facts.clone();
-        placement_name(self.attempt.cell.load.placement).clone_into(&mut facts.placement);
-        let folder = &self.attempt.folder;
+        let facts = &mut driven.facts;
+        // An engine in the driver's process has no outside.
+        let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
+        placement_name(placement).clone_into(&mut facts.placement);
         if !driven.log.is_empty() {
-            folder.write("logs/deferred.csv", driven.log.as_bytes())?;
+            self.file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;
         }
         let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
-        folder.write_json("counters.json", &StoredCounters { before, after, window })?;
-        self.record.warnings.extend(validity::warnings(&facts, &driven.seconds));
+        self.file(|folder| folder.write_json("counters.json", &StoredCounters { before, after, window }))?;
+        let warnings = validity::warnings(&driven.facts, &driven.seconds);
+        self.record.warnings.extend(warnings.iter().cloned());
         let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
-        let invalid = validity::why_time_is_wrong(clock, &facts).or_else(|| Some(validity::invalid(&facts)?.why));
-        if let Some(why) = invalid {
-            self.record.outcome = Outcome::Invalid { why };
-        }
+        let invalid = validity::why_not(clock, driven);
+        self.record.outcome = match (&driven.broke_off, &invalid) {
+            (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: why.clone() },
+            (None, Some(invalid)) => Outcome::Invalid { why: invalid.why.clone() },
+            (None, None) => Outcome::Completed,
+        };
         self.record.host_state = std::mem::take(&mut self.host).state();
-        self.record.driver = Some(facts);
+        self.record.driver = Some(driven.facts.clone());
+        self.hear(Heard::Driven { driven, warnings: &warnings, invalid: invalid.as_ref() });
         Ok(())
     }
 

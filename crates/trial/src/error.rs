@@ -1,6 +1,7 @@
 //! What can go wrong with a trial.
 
 use crate::conversation::AskError;
+use crate::existing::Unfit;
 use driver::plan::DriveError;
 use machines::limits;
 use machines::link::LinkError;
@@ -40,13 +41,26 @@ pub enum AttemptError {
     #[error("no number of clients is within the limits of load.peak: with a single one {0}")]
     NoPeak(&'static str),
     #[error(transparent)]
+    Unfit(#[from] Unfit),
+    #[error(transparent)]
     Record(#[from] RecordError),
 }
 
 impl AttemptError {
+    /// This error as one of the trial alone, unless it ends the run: a disk that is full or gone, or a missing tool.
+    pub fn unless_of_the_run(self, folder: &Path, platform: &str) -> Result<Self, Self> {
+        match self {
+            Self::Record(_) | Self::Machine(MachineError::MissingTool { .. }) => Err(self),
+            Self::Data(error) if error.is_full_host() => Err(error.into()),
+            // Neither says anything about the host.
+            Self::Machine(MachineError::Unavailable { .. }) | Self::Ask(AskError::Interrupted) => Ok(self),
+            error => error.unless_of_the_host(folder, platform),
+        }
+    }
+
     /// This error, or one of the host, if it has no room in this folder or one of its limits was met. What an agent says of a limit
     /// is of the host on the platform that runs on it.
-    pub fn unless_of_the_host(self, folder: &Path, platform: &str) -> Result<Self, Self> {
+    fn unless_of_the_host(self, folder: &Path, platform: &str) -> Result<Self, Self> {
         let why = self.to_string();
         if let Err(full) = images::data::require_room_in(folder) {
             return Err(Self::HostFull { why, full });

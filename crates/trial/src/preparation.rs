@@ -130,6 +130,13 @@ pub struct Prepared {
 }
 
 impl Prepared {
+    /// Of a server that has its data already, whatever they are.
+    pub(crate) fn unprepared(chosen: Chosen, workload: AnyWorkload) -> Self {
+        let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
+        let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
+        Self { image: None, data, odd: None }
+    }
+
     /// What the machine of this number holds.
     pub fn data_of(&self, machine: u32) -> &Data {
         self.odd.as_ref().filter(|(number, _)| *number == machine).map_or(&self.data, |(_, own)| own)

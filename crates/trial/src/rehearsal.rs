@@ -5,6 +5,7 @@
 //! carried out as planned, in which order, and what its report will look like.
 
 use agent::protocol::{Reply, Request};
+use agent::tables::Tables;
 use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, ServerReport};
@@ -27,7 +28,7 @@ pub static REHEARSED: Entry = Entry {
     kind: "rehearsed",
     meaning: "a thread of ours that answers as a machine would",
     keys: &[],
-    can: Capabilities { image: ImageUse::None, owns_data: true, executes: false },
+    can: Capabilities { image: ImageUse::None, owns_data: true, executes: false, starts_server: true },
     check: |_, _| Vec::new(),
     foreseen: |_, _| None,
     lease: |order| Ok(Lease::of_nothing(order)),
@@ -80,6 +81,8 @@ fn answer(request: Request, say: &mut dyn FnMut(Reply) -> io::Result<()>) -> io:
             effective: BTreeMap::new(),
             endpoint: Endpoint::nowhere(),
         })),
+        Request::Tables { .. } => Reply::Tables(Tables::default()),
+        Request::Clean { .. } => Reply::Cleaned(Vec::new()),
         Request::Load { .. } => Reply::Loaded { rows: BTreeMap::new() },
         Request::Verify { .. } => Reply::Verified(BTreeMap::new()),
         Request::Check { .. } => Reply::Findings(Vec::new()),

@@ -64,7 +64,7 @@ impl Running<'_> {
             series.push(sampling.stop());
         }
         series.extend(self.samples_of_machine(machine)?);
-        record::telemetry_files::write(&self.attempt.folder, &series)?;
+        self.file(|folder| record::telemetry_files::write(folder, &series))?;
         Ok(())
     }
 

@@ -6,7 +6,21 @@ use platforms::catalog::Capabilities;
 use record::phase::Phase;
 use study::{Load, Offered};
 
-/// In the order in which they come.
+/// What is to be done with a database, in the order in which it is asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Task {
+    Clean,
+    Load,
+    Drive,
+    Check,
+}
+
+impl Task {
+    /// Data are loaded before a trial.
+    pub(crate) const OF_A_TRIAL: [Self; 2] = [Self::Drive, Self::Check];
+}
+
+/// In the order in which a trial has them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
     /// A copy of the loaded data for this machine.
@@ -16,6 +30,14 @@ pub(crate) enum Step {
     Describe,
     StartServer,
     RequireRightClock,
+    /// In place of starting one.
+    UseServer,
+    Clean,
+    Load,
+    /// The tables must be there for this, and if they are to be driven, of the size that the workload's settings say.
+    RequireTables(Task),
+    /// What a check after driving compares with, of data that were not loaded for the trial.
+    ReadState,
     Climb,
     /// What the database has counted so far, and the trial's other machines.
     Gather,
@@ -33,24 +55,49 @@ pub(crate) enum Step {
     KeepServerLog,
     ShutDown,
     KeepConsole,
+    /// In place of stopping a server and its machine: it stays, and nobody is connected to it any more.
+    LeaveServer,
     Stop,
 }
 
 /// Those of a machine that can do this, under this load.
-pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool) -> Vec<Step> {
-    let mut steps = vec![Step::Lease, Step::AwaitTurn, Step::Boot, Step::Describe, Step::StartServer];
-    steps.push(Step::RequireRightClock);
-    if let Offered::Peak(_) = load.offered {
-        steps.push(Step::Climb);
-    }
-    steps.push(Step::Gather);
-    if is_idle {
-        steps.push(Step::StandBy);
+pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Task]) -> Vec<Step> {
+    let mut steps = vec![Step::Lease, Step::AwaitTurn, Step::Boot];
+    steps.extend_from_slice(if can.starts_server {
+        &[Step::Describe, Step::StartServer, Step::RequireRightClock]
     } else {
-        steps.extend([Step::Watch, Step::Drive, Step::Record]);
-        steps.push(if can.executes { Step::Check } else { Step::LeaveUnchecked });
+        &[Step::UseServer]
+    });
+    for task in asked {
+        match task {
+            Task::Clean => steps.push(Step::Clean),
+            Task::Load => steps.push(Step::Load),
+            Task::Drive => {
+                if !can.starts_server {
+                    steps.push(Step::RequireTables(*task));
+                    steps.extend(asked.contains(&Task::Check).then_some(Step::ReadState));
+                }
+                steps.extend(matches!(load.offered, Offered::Peak(_)).then_some(Step::Climb));
+                steps.push(Step::Gather);
+                steps.extend_from_slice(if is_idle {
+                    &[Step::StandBy]
+                } else {
+                    &[Step::Watch, Step::Drive, Step::Record]
+                });
+            }
+            Task::Check if is_idle => {}
+            Task::Check => {
+                steps.extend((!can.starts_server).then_some(Step::RequireTables(*task)));
+                steps.push(if can.executes { Step::Check } else { Step::LeaveUnchecked });
+            }
+        }
     }
-    steps.extend([Step::StopServer, Step::KeepServerLog, Step::ShutDown, Step::KeepConsole, Step::Stop]);
+    steps.extend_from_slice(if can.starts_server {
+        &[Step::StopServer, Step::KeepServerLog, Step::ShutDown, Step::KeepConsole]
+    } else {
+        &[Step::LeaveServer]
+    });
+    steps.push(Step::Stop);
     steps
 }
 
@@ -60,16 +107,19 @@ impl Step {
         Some(match self {
             Self::Lease => Phase::Clone,
             Self::Boot => Phase::Boot,
-            Self::StartServer => Phase::Start,
+            Self::StartServer | Self::UseServer => Phase::Start,
+            Self::Clean | Self::Load => Phase::Load,
             Self::Climb => Phase::Climb,
             // The measured window begins within it.
             Self::Drive | Self::StandBy => Phase::WarmUp,
             Self::Check | Self::LeaveUnchecked => Phase::Check,
-            Self::StopServer | Self::ShutDown => Phase::ShutDown,
+            Self::StopServer | Self::ShutDown | Self::LeaveServer => Phase::ShutDown,
             Self::Stop => Phase::Stop,
             Self::AwaitTurn
             | Self::Describe
             | Self::RequireRightClock
+            | Self::RequireTables(_)
+            | Self::ReadState
             | Self::Gather
             | Self::Watch
             | Self::Record
@@ -80,12 +130,11 @@ impl Step {
 
     /// Whether it is carried out although one before it failed. A machine that is not stopped is cut.
     pub(crate) fn follows(self, failed: Self, error: &AttemptError) -> bool {
+        // Who was waited for in vain is not asked again.
+        let is_heard = !matches!(error, AttemptError::Ask(AskError::Link(_)));
         match self {
-            // Who was waited for in vain is not asked again.
-            Self::KeepServerLog => {
-                (Self::Climb..Self::StopServer).contains(&failed)
-                    && !matches!(error, AttemptError::Ask(AskError::Link(_)))
-            }
+            Self::KeepServerLog => is_heard && (Self::Climb..Self::StopServer).contains(&failed),
+            Self::LeaveServer => is_heard && failed > Self::Boot,
             Self::KeepConsole => failed > Self::Boot,
             Self::Stop if failed > Self::Boot => match error {
                 // How it ends tells why its agent is gone.
@@ -129,10 +178,10 @@ mod tests {
     #[test]
     fn steps_come_in_one_order_and_depend_on_platform_and_load() {
         let lists = [
-            chosen(of("native"), &paced(), false),
-            chosen(of("qemu"), &peak(), false),
-            chosen(of("native"), &paced(), true),
-            chosen(crate::rehearsal::REHEARSED.can, &paced(), false),
+            chosen(of("native"), &paced(), false, &Task::OF_A_TRIAL),
+            chosen(of("qemu"), &peak(), false, &Task::OF_A_TRIAL),
+            chosen(of("native"), &paced(), true, &Task::OF_A_TRIAL),
+            chosen(crate::rehearsal::REHEARSED.can, &paced(), false, &Task::OF_A_TRIAL),
         ];
         assert!(lists.iter().all(|steps| steps.is_sorted()), "{lists:?}");
         let has = |step| lists.each_ref().map(|steps| steps.contains(&step));
@@ -143,9 +192,26 @@ mod tests {
         assert_eq!(has(Step::LeaveUnchecked), [false, false, false, true]);
     }
 
+    #[test]
+    fn on_a_server_that_is_there_the_steps_are_those_that_are_asked_for() {
+        let can = crate::existing::EXTERNAL.can;
+        let middle = |asked: &[Task]| {
+            let steps = chosen(can, &paced(), false, asked);
+            assert_eq!(steps[..4], [Step::Lease, Step::AwaitTurn, Step::Boot, Step::UseServer]);
+            assert_eq!(steps[steps.len() - 2..], [Step::LeaveServer, Step::Stop]);
+            steps[4..steps.len() - 2].to_vec()
+        };
+        assert_eq!(middle(&[Task::Clean]), [Step::Clean]);
+        let driven = [Step::Gather, Step::Watch, Step::Drive, Step::Record];
+        let [to_drive, to_check] = [Task::Drive, Task::Check].map(Step::RequireTables);
+        assert_eq!(middle(&[Task::Drive]), [&[to_drive], &driven[..]].concat());
+        let (before, after) = ([Step::Load, to_drive, Step::ReadState], [to_check, Step::Check]);
+        assert_eq!(middle(&[Task::Load, Task::Drive, Task::Check]), [&before, &driven[..], &after].concat());
+    }
+
     /// What follows each step of a trial when it fails so.
     fn after(error: impl Fn() -> AskError) -> Vec<(Step, Vec<Step>)> {
-        let steps = chosen(of("native"), &peak(), false);
+        let steps = chosen(of("native"), &peak(), false, &Task::OF_A_TRIAL);
         let error = AttemptError::from(error());
         let rest = |index: usize| steps[index + 1..].iter().copied();
         let following = |(index, failed): (usize, &Step)| {

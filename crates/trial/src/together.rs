@@ -11,6 +11,7 @@ use crate::odd;
 use crate::rendezvous::Rendezvous;
 use crate::start_order::{StartOrder, Turn};
 use record::event::Event;
+use record::folder::TrialFolder;
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,7 @@ type Carried = Result<TrialRecord, AttemptError>;
 
 /// Runs the trial on all of its machines and writes its folder.
 pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
-    whole.folder.begin()?;
+    whole.folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
     let count = whole.cell.machine.count;
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
     let halt = Halt { others: Some(&rendezvous), ..whole.halt };
@@ -45,10 +46,10 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut record = of_all(&each, leader);
     record.warnings.splice(0..0, earlier);
-    if let Outcome::Interrupted { .. } = record.outcome {
-        shared.folder.keep_partial(&record)?;
-    } else {
-        shared.folder.complete(&record)?;
+    match (&shared.folder, &record.outcome) {
+        (Some(folder), Outcome::Interrupted { .. }) => folder.keep_partial(&record)?,
+        (Some(folder), _) => folder.complete(&record)?,
+        (None, _) => {}
     }
     Ok(record)
 }
@@ -61,7 +62,7 @@ struct Shared<'a> {
     prepared: &'a crate::preparation::Prepared,
     site: &'a crate::site::Site,
     scratch: &'a Path,
-    folder: record::folder::TrialFolder,
+    folder: Option<TrialFolder>,
     latest: Option<&'a std::sync::Arc<telemetry::Latest>>,
 }
 
@@ -104,7 +105,7 @@ impl<'a> Shared<'a> {
             prepared: self.prepared,
             site: self.site,
             scratch: &scratch,
-            folder: self.folder.machine(number),
+            folder: self.folder.as_ref().map(|folder| folder.machine(number)),
             number,
             // Told of the trial as a whole.
             earlier: Vec::new(),
@@ -112,6 +113,7 @@ impl<'a> Shared<'a> {
             turn: Some(turn),
             // The host is sampled once, and its last sample shown once.
             latest: self.latest.filter(|_| number == odd::leader(self.cell)),
+            existing: None,
             tell: &mut |event| {
                 // Nobody listens any more only if the trial is over.
                 let _ = send.send((number, event));

@@ -1,7 +1,7 @@
 //! When a measurement cannot be trusted: the measuring tool itself was in the way or does not know enough, or the
 //! database broke down in between. Each limit is told with what was found, and stands in docs/method.md.
 
-use driver::plan::SecondDone;
+use driver::plan::{Driven, SecondDone};
 use record::check::{Finding, Verdict};
 use record::script::PhaseEnd;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Queue};
@@ -42,7 +42,16 @@ pub struct Invalid {
     pub by_failures: bool,
 }
 
-/// The first reason why the measurement is none, if there is one.
+/// The first reason why what was driven to its end is no measurement, with the machine's clock as it was read around it.
+pub fn why_not(clock: &[ClockReading], driven: &Driven) -> Option<Invalid> {
+    if driven.stopped || driven.broke_off.is_some() {
+        return None;
+    }
+    let of_clock = why_time_is_wrong(clock, &driven.facts).map(|why| Invalid { why, by_failures: false });
+    of_clock.or_else(|| invalid(&driven.facts))
+}
+
+/// The first reason in what the driver says, if there is one.
 pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     let for_other_reasons = |why| Invalid { why, by_failures: false };
     let committed: u64 = facts.kinds.iter().map(|kind| kind.committed).sum();

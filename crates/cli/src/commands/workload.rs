@@ -1,11 +1,13 @@
 //! A workload from its name and `--set KEY=VALUE`s.
 
 use crate::exit::Ended;
+use agent::protocol::Chosen;
 use anyhow::Result;
 use serde_json::{Map, Value};
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
-pub fn made(kind: &str, set: &[String]) -> Result<AnyWorkload> {
+/// As an agent takes it, and made.
+pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     let Some(entry) = entry(kind) else {
         let known = || WORKLOADS.iter().map(|entry| entry.kind);
         let nearest = settings::nearest(kind, known()).map(|nearest| format!("; did you mean {nearest:?}?"));
@@ -22,8 +24,9 @@ pub fn made(kind: &str, set: &[String]) -> Result<AnyWorkload> {
         table.insert(key.to_owned(), value);
     }
     let problems = |problems| refused("--set ", problems);
-    let checked = settings::check(&table, entry.keys).map_err(problems)?;
-    Ok(AnyWorkload::from_table(kind, &checked).map_err(problems)?)
+    let settings = settings::check(&table, entry.keys).map_err(problems)?;
+    let made = AnyWorkload::from_table(kind, &settings).map_err(problems)?;
+    Ok((Chosen { kind: kind.to_owned(), settings }, made))
 }
 
 /// Every problem with keys that came from the command line.

@@ -28,7 +28,7 @@ pub static BARE: Entry = Entry {
     kind: "bare",
     meaning: "a process of this host, for tests",
     keys: &[],
-    can: Capabilities { image: ImageUse::None, owns_data: true, executes: true },
+    can: Capabilities { image: ImageUse::None, owns_data: true, executes: true, starts_server: true },
     check: |_, _| Vec::new(),
     foreseen: |_, _| None,
     lease: Lease::of_a_folder,

@@ -1,14 +1,25 @@
-//! A server that is there already: here an SQLite file, which this process opens itself.
+//! Trials on a server that is there already: here an SQLite file, which this process opens itself.
 
-use agent::protocol::{Reply, Request};
+use crate::ground::decided;
+use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{Place, serve};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
 use machines::link::AgentLink;
-use record::looks::Look;
+use record::facts::Fact;
+use record::folder::TrialFolder;
+use record::looks::{Look, StoredCounters};
+use record::trial::{Outcome, TrialRecord};
+use serde_json::json;
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+use trial::conversation::AskError;
+use trial::error::AttemptError;
+use trial::existing::{Heard, Order, Unfit};
+use trial::interrupts::Interrupts;
+use trial::step::Task::{self, Check, Clean, Drive, Load};
+use workloads::catalog::AnyWorkload;
 
 fn file(folder: &Path) -> Endpoint {
     Endpoint::Sqlite(DatabaseFile {
@@ -18,6 +29,109 @@ fn file(folder: &Path) -> Endpoint {
         busy_timeout_ms: 1_000,
         wal_autocheckpoint_pages: 1_000,
     })
+}
+
+fn workload(rows: u64) -> (Chosen, AnyWorkload) {
+    let kind = "sysbench-oltp";
+    let keys = workloads::catalog::entry(kind).unwrap().keys;
+    let mut settings = decided(kind, keys, &json!({ "tables": 1, "table_size": rows }));
+    settings.remove("kind");
+    let made = AnyWorkload::from_table(kind, &settings).unwrap();
+    (Chosen { kind: kind.to_owned(), settings }, made)
+}
+
+/// What was heard of, and how it ended.
+fn carried_out(
+    endpoint: Endpoint,
+    rows: u64,
+    tasks: &[Task],
+    folder: Option<PathBuf>,
+) -> (Vec<String>, Result<(), AttemptError>) {
+    let load = json!({ "placement": "outside", "clients": 2, "warmup": "0s", "measure": "1s", "telemetry": false });
+    let load = settings::check_written(load.as_object().unwrap(), study::LOAD).unwrap();
+    let mut order = Order::new(endpoint, workload(rows), load, 7).unwrap();
+    order.tasks = tasks.to_vec();
+    order.folder = folder.map(TrialFolder::alone);
+    let mut told = Vec::new();
+    let ended = order.carry_out(&Interrupts::default(), &mut |heard| match heard {
+        Heard::Event(_) => {}
+        Heard::Cleaned(tables) => told.push(format!("cleaned {}", tables.join(" "))),
+        Heard::Loaded(rows, _) => told.push(format!("loaded {rows:?}")),
+        Heard::Second(second) => assert!(!second.totals.is_empty()),
+        Heard::Driven { driven, .. } => {
+            assert!(driven.facts.work.statements > 0 && driven.facts.placement == "inside");
+            told.push("driven".to_owned());
+        }
+        Heard::Checked(findings) => {
+            assert!(!findings.is_empty() && !findings.iter().any(record::check::Finding::is_violated), "{findings:?}");
+            told.push(format!("checked {:?}", findings[0].moment));
+        }
+    });
+    (told, ended)
+}
+
+#[test]
+fn all_that_is_asked_for_is_done_in_that_order_and_recorded_as_a_trial() {
+    let folder = tempfile::tempdir().unwrap();
+    let kept = folder.path().join("kept");
+    let tasks = [Load, Check, Drive, Check, Clean];
+    let (told, ended) = carried_out(file(folder.path()), 100, &tasks, Some(kept.clone()));
+    ended.unwrap();
+    let expected =
+        [r#"loaded {"sbtest1": 100}"#, "checked AfterLoad", "driven", "checked AfterTrial", "cleaned sbtest1"];
+    assert_eq!(told, expected);
+
+    let record = TrialFolder::alone(kept.clone()).record().unwrap();
+    assert!(matches!(record.outcome, Outcome::Completed | Outcome::Invalid { .. }), "{:?}", record.outcome);
+    assert_eq!(phases(&record), "clone boot start load check warm up measure check load shut down stop");
+    assert!(record.server.as_ref().unwrap().version.starts_with("3."), "{:?}", record.server);
+    let machine = record.machine.as_ref().unwrap();
+    assert!(machine.inside.is_empty() && machine.decided.values().all(|fact| matches!(fact, Fact::Unavailable(_))));
+    assert!(kept.join("intervals.hlog").exists() && !kept.join("logs/server.txt").exists());
+    let counters: StoredCounters = serde_json::from_slice(&std::fs::read(kept.join("counters.json")).unwrap()).unwrap();
+    assert!(counters.before.is_empty() && counters.after.is_empty());
+}
+
+fn phases(record: &TrialRecord) -> String {
+    record.phases.iter().map(|span| span.phase.as_str()).collect::<Vec<_>>().join(" ")
+}
+
+/// SQLite's log goes with the last connection, so it shows whether the server was left as it should be.
+#[test]
+fn whichever_step_fails_the_caller_learns_why_and_the_server_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_file = |rows, tasks: &[Task]| {
+        let kept = folder.path().join("kept");
+        let (told, ended) = carried_out(file(folder.path()), rows, tasks, Some(kept.clone()));
+        assert!(!folder.path().join("shop.db-wal").exists(), "{tasks:?}");
+        let Outcome::Failed { phase, why } = TrialFolder::alone(kept).record().unwrap().outcome else {
+            panic!("{tasks:?} did not fail: {ended:?}");
+        };
+        let error = ended.unwrap_err();
+        assert_eq!(why, error.to_string());
+        (told.len(), phase, error)
+    };
+    let names = || vec!["sbtest1".to_owned()];
+    let unfit = |error| if let AttemptError::Unfit(unfit) = error { unfit } else { panic!("{error}") };
+    for task in [Drive, Check] {
+        let (_, phase, error) = on_file(100, &[task]);
+        assert_eq!(unfit(error), Unfit::Missing { tables: names(), task });
+        assert_eq!(phase, "start");
+    }
+    let (told, phase, error) = on_file(100, &[Load, Load]);
+    assert_eq!((told, phase.as_str(), unfit(error)), (1, "load", Unfit::Exist(names())));
+    let (_, _, error) = on_file(99, &[Drive]);
+    assert!(matches!(unfit(error), Unfit::OfOtherSize(_)));
+    let (told, phase, error) = on_file(100, &[Drive, Clean, Check]);
+    assert_eq!((told, phase.as_str()), (2, "load"));
+    assert_eq!(unfit(error), Unfit::Missing { tables: names(), task: Check });
+}
+
+#[test]
+fn a_server_that_is_not_there_fails_where_it_would_be_used() {
+    let (told, ended) = carried_out(file(Path::new("/nonexistent")), 100, &[Load, Drive], None);
+    let Err(AttemptError::Ask(AskError::Refused(failure))) = ended else { panic!("{ended:?}") };
+    assert!(told.is_empty() && failure.why.contains("unable to open"), "{}", failure.why);
 }
 
 #[test]

@@ -115,7 +115,7 @@ fn plan(scripts: &[&str], machines: u32, tcp: bool) -> Plan {
     .unwrap()
 }
 
-fn decided(kind: &str, keys: &[settings::Key], table: &Value) -> Map<String, Value> {
+pub fn decided(kind: &str, keys: &[settings::Key], table: &Value) -> Map<String, Value> {
     let mut table = settings::check(table.as_object().unwrap(), keys).unwrap();
     table.insert("kind".to_owned(), kind.into());
     table

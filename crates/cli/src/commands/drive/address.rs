@@ -93,6 +93,11 @@ fn first_that_accepts(addresses: &[IpAddr], port: u16) -> IpAddr {
     *addresses.iter().find(accepts).unwrap_or(&addresses[0])
 }
 
+/// Fails unless sessions can be opened there.
+pub fn reach(endpoint: &Endpoint) -> Result<(), Ended> {
+    engines::catalog::admin(endpoint).map(drop).map_err(|error| refused(endpoint, &error))
+}
+
 /// Why a session could not be opened, in the words of who can do something about it.
 pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
     let advice = match error {

@@ -1,21 +1,16 @@
-//! From options to what the driver is asked; the rules and words are those of a study's `[load]`.
+//! From options to a study's `[load]`, by its own rules and words.
 
 use crate::arguments::DriveOptions;
 use crate::commands::workload::refused;
 use crate::exit::Ended;
-use driver::plan::{DrivePlan, Pacing, Phase, Process};
 use serde_json::{Map, Value, json};
 use std::time::Duration;
-use workloads::catalog::AnyWorkload;
 
 /// Sessions that terminals or arrivals share unless it is said how many; as in a study.
 const SESSIONS: u64 = study::SESSIONS_DEFAULT;
 
-/// A server that is restarted, or takes over from another, is back by then.
-const AWAY_LIMIT_MS: u64 = 60_000;
-
-pub fn decided(options: &DriveOptions, workload: &AnyWorkload) -> Result<DrivePlan, Ended> {
-    let table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
+pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
+    let mut table = settings::check_written(&written(options), study::LOAD).map_err(|problems| {
         let named = problems.into_iter().map(|problem| settings::Problem {
             path: if problem.path == "measure" { "time".to_owned() } else { problem.path },
             ..problem
@@ -23,36 +18,30 @@ pub fn decided(options: &DriveOptions, workload: &AnyWorkload) -> Result<DrivePl
         refused("--", named.collect())
     })?;
     let number = |name: &str| table.get(name).and_then(Value::as_u64);
-    let small = |name: &str| number(name).and_then(|value| u32::try_from(value).ok());
-    let sessions = small("sessions");
-    let shared = |most: u64| sessions.unwrap_or(u32::try_from(SESSIONS.min(most)).unwrap_or(u32::MAX));
-    let pacing = if let Some(terminals) = small("terminals") {
-        let sessions = shared(terminals.into());
-        if sessions > terminals {
-            let why = format!("--sessions: found {sessions}; expected at most {terminals}, the number of terminals");
-            return Err(Ended::bad_input(why));
-        }
-        Pacing::Terminals { terminals, sessions }
-    } else if let Some(per_second) = table.get("arrivals").and_then(Value::as_f64) {
-        let even = table.get("process").and_then(Value::as_str) == Some("uniform");
-        let process = if even { Process::Uniform } else { Process::Poisson };
-        Pacing::Arrivals { per_second, process, sessions: shared(u64::MAX) }
-    } else {
+    let (terminals, sessions) = (number("terminals"), number("sessions"));
+    if terminals.is_none() && !table.contains_key("arrivals") {
         if sessions.is_some() {
             return Err(Ended::bad_input("--sessions goes with --terminals or --arrivals; clients have their own"));
         }
-        Pacing::Clients { clients: small("clients").unwrap_or(1) }
-    };
-    let (warmup_ms, measure_ms) = (number("warmup").unwrap_or_default(), number("measure").unwrap_or_default());
-    let plan = DrivePlan::of(workload.script(Phase::timed(pacing, warmup_ms, measure_ms)), options.seed);
-    let plan = DrivePlan { shards: options.shards, retries: options.retries, away_limit_ms: AWAY_LIMIT_MS, ..plan };
-    driver::script::check(&plan, workload.actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
-    Ok(plan)
+        table.entry("clients").or_insert(json!(1));
+        return Ok(table);
+    }
+    let most = terminals.unwrap_or(u64::MAX);
+    let sessions = sessions.unwrap_or(SESSIONS.min(most));
+    if sessions > most {
+        let why = format!("--sessions: found {sessions}; expected at most {most}, the number of terminals");
+        return Err(Ended::bad_input(why));
+    }
+    table.insert("sessions".to_owned(), json!(sessions));
+    Ok(table)
 }
 
 /// The options as a table that a study could hold.
 fn written(options: &DriveOptions) -> Map<String, Value> {
     let mut table = Map::from_iter([
+        // The server is asked from here, and what its machine counts is not known here.
+        ("placement".to_owned(), json!("outside")),
+        ("telemetry".to_owned(), json!(false)),
         ("warmup".to_owned(), json!(options.warmup)),
         ("measure".to_owned(), json!(options.time)),
         ("shards".to_owned(), json!(options.shards)),

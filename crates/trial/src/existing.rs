@@ -1,0 +1,253 @@
+//! A trial on a server that is there already: it is asked for, piece by piece, what a trial does, and what each piece comes to is
+//! told as soon as it is known.
+//!
+//! Nothing is known of where the server runs, so nothing is said of its machine. What ends a trial early is told to the caller as
+//! it is, who may have started with something that does not fit.
+
+use crate::attempt::{Attempt, Running};
+use crate::cell::{CellError, CellOrder};
+use crate::conductor::now_text;
+use crate::conversation::{Conversation, mismatch};
+use crate::error::AttemptError;
+use crate::interrupts::{Halt, Interrupts};
+use crate::limits::Limits;
+use crate::preparation::Prepared;
+use crate::site::Site;
+use crate::step::Task;
+use crate::validity::Invalid;
+use agent::protocol::{Chosen, Reply, Request};
+use agent::service::{self, Place};
+use agent::tables::{OtherSize, Tables};
+use driver::plan::{DrivePlan, Driven, SecondSeen};
+use engines::server::{Endpoint, ServerReport};
+use machines::machine::Machine;
+use platforms::catalog::Entry;
+use platforms::external;
+use record::check::Finding;
+use record::event::Event;
+use record::folder::TrialFolder;
+use record::plan::{Cell, PlannedTrial};
+use serde_json::{Map, Value, json};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use study::Offered;
+use workloads::catalog::AnyWorkload;
+
+/// The platform of such a trial.
+pub static EXTERNAL: Entry = external::entry(|_, _, launched| {
+    let serve = |stream: std::os::unix::net::UnixStream| {
+        let place = Place { data: PathBuf::new(), logs: PathBuf::new() };
+        service::serve(stream.try_clone()?, stream, place)
+    };
+    external::machine::start(serve, external::decided(), launched)
+});
+
+/// A server that is restarted, or takes over from another, is back by then.
+const AWAY_LIMIT_MS: u64 = 60_000;
+/// Each statement has a limit of its own, the longest of hours; this is for all that loading or checking is made of.
+const WORK_LIMIT: Duration = Duration::from_hours(24);
+/// The shape of a machine that nobody makes.
+const NO_SHAPE: (u32, &str) = (1, "64MiB");
+
+/// What the tables of a database are not as a task needs them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unfit {
+    #[error("{} exist already and were not touched", .0.join(", "))]
+    Exist(Vec<String>),
+    #[error("{} are missing", .tables.join(", "))]
+    Missing { tables: Vec<String>, task: Task },
+    #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "))]
+    OfOtherSize(Vec<OtherSize>),
+}
+
+/// What becomes of a trial while it goes on.
+pub enum Heard<'a> {
+    Event(Event),
+    /// Tables that were dropped.
+    Cleaned(&'a [String]),
+    /// How many rows there are in each table, and how long loading took.
+    Loaded(&'a BTreeMap<String, u64>, Duration),
+    Second(SecondSeen),
+    Driven {
+        driven: &'a Driven,
+        warnings: &'a [String],
+        invalid: Option<&'a Invalid>,
+    },
+    Checked(&'a [Finding]),
+}
+
+/// A server that is there already, as a trial takes it.
+pub struct Existing<'a> {
+    endpoint: &'a Endpoint,
+    writers: u32,
+    hear: &'a mut dyn FnMut(Heard<'_>),
+}
+
+/// A trial on a server that is there already.
+pub struct Order {
+    pub endpoint: Endpoint,
+    /// What is done, in this order, until something fails.
+    pub tasks: Vec<Task>,
+    /// Connections that load side by side.
+    pub writers: u32,
+    /// Where the files of the trial are kept, if they are.
+    pub folder: Option<TrialFolder>,
+    /// Name, version and revision of this build, for the record.
+    pub made_by: String,
+    pub seed: u64,
+    cell: CellOrder,
+    prepared: Prepared,
+}
+
+impl Order {
+    /// To drive a workload; `load` is a study's, decided.
+    pub fn new(
+        endpoint: Endpoint,
+        workload: (Chosen, AnyWorkload),
+        load: Map<String, Value>,
+        seed: u64,
+    ) -> Result<Self, CellError> {
+        let (chosen, workload) = workload;
+        let (vcpus, memory) = NO_SHAPE;
+        let tables = [
+            ("machine", json!({ "vcpus": vcpus, "memory": memory, "image": "", "disk": {} })),
+            ("platform", json!({ "kind": EXTERNAL.kind })),
+            ("engine", json!({ "kind": endpoint.dialect().name() })),
+            ("workload", chosen.table().into()),
+            ("load", load.into()),
+        ];
+        let settings = tables.map(|(name, table)| (name.to_owned(), table)).into_iter().collect();
+        let contender = EXTERNAL.kind.to_owned();
+        let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
+        let cell = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
+        let (prepared, made_by) = (Prepared::unprepared(chosen, workload), String::new());
+        Ok(Self { endpoint, tasks: Vec::new(), writers: 1, folder: None, made_by, seed, cell, prepared })
+    }
+
+    pub fn workload(&self) -> &AnyWorkload {
+        &self.prepared.data_of(1).workload
+    }
+
+    /// How it is driven; nothing if that is to be found out.
+    pub fn plan(&self) -> Option<DrivePlan> {
+        match self.cell.load.offered {
+            Offered::Paced(pacing) => Some(self.cell.drive_plan(self.workload(), pacing, self.seed)),
+            Offered::Peak(_) => None,
+        }
+    }
+
+    pub fn carry_out(&self, interrupts: &Interrupts, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), AttemptError> {
+        let site = Site {
+            cache: PathBuf::new(),
+            scratch: PathBuf::new(),
+            agent: PathBuf::new(),
+            cpus: Vec::new(),
+            memory_bytes: 0,
+            made_by: self.made_by.clone(),
+            platforms: |_| Some(&EXTERNAL),
+            // The agent is a thread of ours, which stands still only if all of this process does.
+            limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
+        };
+        // Whoever hears of events hears of all else, too.
+        let hear = RefCell::new(hear);
+        let hear_more = &mut |heard: Heard<'_>| (hear.borrow_mut())(heard);
+        let attempt = Attempt {
+            planned: &PlannedTrial { id: 1, block: 1, cell: 0, seed: self.seed },
+            contender: EXTERNAL.kind,
+            cell: &self.cell,
+            prepared: &self.prepared,
+            site: &site,
+            scratch: Path::new(""),
+            folder: self.folder.clone(),
+            number: 1,
+            earlier: Vec::new(),
+            halt: Halt::by_user(interrupts),
+            turn: None,
+            latest: None,
+            existing: Some(Existing { endpoint: &self.endpoint, writers: self.writers, hear: hear_more }),
+            tell: &mut |event| (hear.borrow_mut())(Heard::Event(event)),
+        };
+        let mut running = Running::begin(attempt, now_text(), &self.tasks)?;
+        let result = running.carry_out();
+        running.finish_alone(result)
+    }
+}
+
+impl Running<'_> {
+    /// Tells who is there to hear it.
+    pub(crate) fn hear(&mut self, heard: Heard<'_>) {
+        if let Some(existing) = &mut self.attempt.existing {
+            (existing.hear)(heard);
+        }
+    }
+
+    /// Tells the findings from this one on.
+    pub(crate) fn hear_checked(&mut self, first: usize) {
+        if let Some(existing) = &mut self.attempt.existing {
+            (existing.hear)(Heard::Checked(&self.findings[first..]));
+        }
+    }
+
+    pub(crate) fn use_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
+        let endpoint =
+            self.attempt.existing.as_ref().map_or_else(Endpoint::nowhere, |existing| existing.endpoint.clone());
+        match self.ask(machine, &Request::UseServer { endpoint }, self.limits().start)? {
+            Reply::Started(report) => {
+                self.record_server(&report);
+                Ok(*report)
+            }
+            other => Err(mismatch("use of the server", &other).into()),
+        }
+    }
+
+    pub(crate) fn clean(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        let workload = self.data().chosen.clone();
+        match self.ask(machine, &Request::Clean { workload }, self.limits().check)? {
+            Reply::Cleaned(tables) => {
+                self.hear(Heard::Cleaned(&tables));
+                Ok(())
+            }
+            other => Err(mismatch("clean", &other).into()),
+        }
+    }
+
+    /// Tables that are there already are left as they are.
+    pub(crate) fn load(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
+        let present = self.tables(machine, false)?.present;
+        if !present.is_empty() {
+            return Err(Unfit::Exist(present).into());
+        }
+        let writers = self.attempt.existing.as_ref().map_or(1, |existing| existing.writers);
+        let (workload, begun) = (self.data().chosen.clone(), Instant::now());
+        let mut conversation =
+            Conversation { link: machine.link(), halt: self.attempt.halt, limits: &self.attempt.site.limits };
+        let tell = &mut self.attempt.tell;
+        let silence = self.attempt.site.limits.check;
+        let reply = conversation.ask(&Request::Load { workload, writers }, silence, &mut |aside| {
+            if let Reply::Progress { what, done, of } = aside {
+                tell(Event::Progress { what, done, of });
+            }
+        })?;
+        let Reply::Loaded { rows } = reply else { return Err(mismatch("load", &reply).into()) };
+        self.hear(Heard::Loaded(&rows, begun.elapsed()));
+        Ok(())
+    }
+
+    pub(crate) fn require_tables(&mut self, machine: &mut dyn Machine, task: Task) -> Result<(), AttemptError> {
+        let Tables { missing, of_other_size, .. } = self.tables(machine, task == Task::Drive)?;
+        if !missing.is_empty() {
+            return Err(Unfit::Missing { tables: missing, task }.into());
+        }
+        if of_other_size.is_empty() { Ok(()) } else { Err(Unfit::OfOtherSize(of_other_size).into()) }
+    }
+
+    fn tables(&mut self, machine: &mut dyn Machine, with_sizes: bool) -> Result<Tables, AttemptError> {
+        let workload = self.data().chosen.clone();
+        match self.ask(machine, &Request::Tables { workload, with_sizes }, self.limits().check)? {
+            Reply::Tables(tables) => Ok(tables),
+            other => Err(mismatch("tables", &other).into()),
+        }
+    }
+}
