@@ -208,7 +208,7 @@ enum Refusal {
 
 /// An agent's place at an address, for one conductor.
 struct Listener {
-    listener: TcpListener,
+    socket: TcpListener,
     address: SocketAddr,
     token: Token,
 }
@@ -216,14 +216,14 @@ struct Listener {
 impl Listener {
     fn bind(address: SocketAddr, token: Token) -> Result<Self, ListenError> {
         let listen = || {
-            let listener = TcpListener::bind(address)?;
+            let socket = TcpListener::bind(address)?;
             // Who hangs up again before being accepted must not make us wait.
-            listener.set_nonblocking(true)?;
-            Ok((listener.local_addr()?, listener))
+            socket.set_nonblocking(true)?;
+            Ok((socket.local_addr()?, socket))
         };
-        let (address, listener) =
+        let (address, socket) =
             listen().map_err(|source| ListenError::Io { doing: "listening at", address, source })?;
-        Ok(Self { listener, address, token })
+        Ok(Self { socket, address, token })
     }
 
     /// The two directions to the first who proves to have the token; nobody can connect any more then. `tell` hears of
@@ -233,10 +233,10 @@ impl Listener {
         let deadline = Instant::now() + limits.conductor;
         loop {
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || !becomes_ready(&self.listener, left).map_err(failing)? {
+            if left.is_zero() || !becomes_ready(&self.socket, left).map_err(failing)? {
                 return Err(ListenError::Nobody { address: self.address, limit: limits.conductor });
             }
-            let (stream, peer) = match self.listener.accept() {
+            let (stream, peer) = match self.socket.accept() {
                 // Who hung up before being accepted is nobody.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => continue,
                 accepted => accepted.map_err(failing)?,

@@ -30,19 +30,19 @@ fn an_agent_at_an_address_serves_the_conductor_that_has_its_token() {
     let token = write_token(&file("token"), "0123456789abcdef0123456789abcdef");
     let other = write_token(&file("other"), "00000000000000000000000000000000");
     let mut agent = Running::begin(&place, &[arguments(), vec!["--token-file", "token"]].concat());
-    let line = agent.next_line().unwrap();
-    let address = line.strip_prefix(LISTENS_AT).unwrap_or_else(|| panic!("{line}")).parse().unwrap();
-    let refused = Transport::Tcp { address, token: other }.connect(LIMIT).err().unwrap().to_string();
-    assert_eq!(refused, "the agent refuses us: it has another token");
+    let said = agent.next_line().unwrap();
+    let address = said.strip_prefix(LISTENS_AT).unwrap_or_else(|| panic!("{said}")).parse().unwrap();
+    let why = Transport::Tcp { address, token: other }.connect(LIMIT).err().unwrap().to_string();
+    assert_eq!(why, "the agent refuses us: it has another token");
     let told = agent.next_line().unwrap();
     assert!(told.starts_with("refused 127.0.0.1:") && told.ends_with("it has another token"), "{told}");
     let mut link = Transport::Tcp { address, token }.connect(LIMIT).unwrap();
-    let mut ask = |request: &Request| {
+    let mut answer = |request: &Request| {
         link.ask(request).unwrap();
         link.receive::<Reply>(LIMIT).unwrap().unwrap()
     };
-    assert!(matches!(ask(&Request::Clock), Reply::Clock { .. }));
-    assert_eq!(ask(&Request::Shutdown), Reply::Done);
+    assert!(matches!(answer(&Request::Clock), Reply::Clock { .. }));
+    assert_eq!(answer(&Request::Shutdown), Reply::Done);
     let (code, told) = agent.end();
     assert_eq!(code, Some(0), "{told}");
     assert!(!told.contains("0123456789abcdef"), "{told}");

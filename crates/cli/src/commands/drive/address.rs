@@ -9,7 +9,7 @@ use engines::remote::Remote;
 use engines::server::Endpoint;
 use engines::session::SessionError;
 use machines::process::{Launch, ProcessError};
-use std::io::{self, Read};
+use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
