@@ -5,7 +5,7 @@ use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{Place, serve};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
-use machines::link::AgentLink;
+use machines::transport::Transport;
 use record::facts::Fact;
 use record::folder::TrialFolder;
 use record::looks::{Look, StoredCounters};
@@ -140,8 +140,7 @@ fn what_a_server_that_is_there_cannot_give_is_unavailable() {
     let (agent, inside) = UnixStream::pair().unwrap();
     let place = Place { data: folder.path().to_owned(), logs: folder.path().join("logs") };
     std::thread::spawn(move || serve(inside.try_clone().unwrap(), inside, place));
-    let mut link = AgentLink::new(agent.try_clone().unwrap(), agent);
-    link.greeting(Duration::from_mins(1)).unwrap();
+    let mut link = Transport::pipe(agent.try_clone().unwrap(), agent).connect(Duration::from_mins(1)).unwrap();
     let mut ask = |request: Request| {
         link.ask(&request).unwrap();
         link.receive::<Reply>(Duration::from_mins(1)).unwrap().unwrap()

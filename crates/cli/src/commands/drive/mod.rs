@@ -51,6 +51,9 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     };
     let interrupt = Interrupt::listen()?;
     let mut order = Order::new(endpoint, workload, load, options.seed)?;
+    if let Some(plan) = order.plan() {
+        driver::script::check(&plan, order.workload().actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
+    }
     order.tasks = options.steps.iter().map(|step| task(*step)).collect();
     order.writers = options.writers;
     order.folder = options.record.clone().map(TrialFolder::alone);

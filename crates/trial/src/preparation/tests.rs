@@ -1,0 +1,59 @@
+//! What loaded data are made from, and what ends a run.
+
+use super::*;
+use crate::limits::Limits;
+
+fn cell(memory: &str) -> CellOrder {
+    let cell = json!({
+        "id": 0, "contender": "native", "baseline": true, "sweep": {},
+        "settings": {
+            "machine": { "vcpus": 1, "memory": memory, "image": "postgres", "disk": {} },
+            "platform": { "kind": "native" }, "engine": { "kind": "postgres" },
+            "workload": { "kind": "order-entry", "warehouses": 1 },
+            "load": { "clients": 1, "warmup": "1s", "measure": "1s" },
+        },
+    });
+    CellOrder::read(&serde_json::from_value(cell).unwrap()).unwrap()
+}
+
+/// How much log PostgreSQL and MariaDB leave depends on the memory that they are told to have.
+#[test]
+fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
+    let site = |cpus: Vec<usize>| Site {
+        cache: "/cache".into(),
+        scratch: "/cache/scratch".into(),
+        agent: PathBuf::new(),
+        cpus,
+        memory_bytes: 64 << 30,
+        made_by: String::new(),
+        platforms: platforms::catalog::entry,
+        limits: Limits::default(),
+    };
+    let key_of = |memory: &str, site: &Site| {
+        let cell = cell(memory);
+        folder_of(&made_from(&cell, &cell.workload, Some("tree"), site), site)
+    };
+    let two = site(vec![0, 1]);
+    assert_eq!(key_of("512MiB", &two), key_of("32GiB", &two));
+    let from = made_from(&cell("32GiB"), &cell("32GiB").workload, Some("tree"), &two);
+    assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
+    // So many connections load side by side, which shapes the order of rows.
+    assert_ne!(key_of("512MiB", &two), key_of("512MiB", &site(vec![0, 1, 2])));
+}
+
+#[test]
+fn a_database_without_room_ends_the_run_and_one_that_fails_by_itself_does_not() {
+    let ends = |why: &str, log: &str| {
+        let failure = Failure { why: why.to_owned(), log: log.to_owned() };
+        PreparationError::from(AskError::Refused(failure)).if_full(Path::new("/cache/data")).ends_the_run()
+    };
+    assert!(ends("loading table stock: SQLITE 13: database or disk is full", ""));
+    assert!(ends("53100: could not extend file \"base/5/16410\": No space left on device", ""));
+    assert!(ends("the connection was lost", "PANIC:  could not write to file: No space left on device"));
+    assert!(!ends("loading table stock: SQLITE 1: no such table", ""));
+    let of_machine = |error| PreparationError::OfMachine { number: 2, error: Box::new(error) };
+    let full = PreparationError::Full { why: "no room".to_owned(), folder: "/cache/data".into() };
+    assert!(of_machine(full).ends_the_run(), "whichever machine the data are for");
+    let wrong = of_machine(PreparationError::WrongData("1 of 9 checks fails".to_owned()));
+    assert!(!wrong.ends_the_run() && wrong.to_string().starts_with("machine 2: the loaded data"), "{wrong}");
+}
