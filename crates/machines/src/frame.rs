@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the messages spoken with an agent. Raised with every change of meaning.
-pub const PROTOCOL: u32 = 3;
+pub const PROTOCOL: u32 = 4;
 
 /// No message is larger; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;

@@ -126,9 +126,7 @@ impl Running<'_> {
         let began_ns = self.began_ns.get();
         let start_ns = self.meet_with(|| {
             let soonest_ns = monotonic_ns() + START_LEAD_NS;
-            began_ns.map_or(soonest_ns, |began_ns| {
-                began_ns + soonest_ns.saturating_sub(began_ns).next_multiple_of(NANOS_PER_SECOND)
-            })
+            began_ns.map_or(soonest_ns, |began_ns| next_on_grid(began_ns, soonest_ns))
         })?;
         self.began_ns.set(Some(began_ns.unwrap_or(start_ns)));
         Ok(start_ns)
@@ -238,6 +236,11 @@ impl Running<'_> {
     }
 }
 
+/// The first whole second after `began_ns` that is not before `soonest_ns`.
+fn next_on_grid(began_ns: u64, soonest_ns: u64) -> u64 {
+    began_ns + soonest_ns.saturating_sub(began_ns).next_multiple_of(NANOS_PER_SECOND)
+}
+
 fn in_nanos(span: Duration) -> u64 {
     u64::try_from(span.as_nanos()).unwrap_or(u64::MAX)
 }
@@ -250,5 +253,17 @@ fn placement_name(placement: Placement) -> &'static str {
     match placement {
         Placement::Inside => "inside",
         Placement::Outside => "outside",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_phases_begin_whole_seconds_after_the_first() {
+        assert_eq!(next_on_grid(300, 300), 300);
+        assert_eq!(next_on_grid(300, 301), NANOS_PER_SECOND + 300);
+        assert_eq!(next_on_grid(300, 7 * NANOS_PER_SECOND + 300), 7 * NANOS_PER_SECOND + 300);
     }
 }
