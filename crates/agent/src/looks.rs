@@ -15,14 +15,14 @@ const MARGIN_MS: u64 = 1_000;
 
 /// Says when to look, and keeps what was seen.
 #[derive(Debug)]
-pub struct Watch {
+pub struct LookWatch {
     start_ms: u64,
     end_ms: u64,
     start: Option<Look>,
     end: Option<Look>,
 }
 
-impl Watch {
+impl LookWatch {
     pub fn over(plan: &DrivePlan) -> Self {
         let window = plan.window_ms();
         // Of several phases there is no window that the looks could be of.
@@ -74,7 +74,7 @@ mod tests {
     /// The seconds after whose end a look was taken.
     fn looked_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
         let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
-        let mut watch = Watch::over(&plan);
+        let mut watch = LookWatch::over(&plan);
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
             let unread = || Reading::Unavailable(String::new());

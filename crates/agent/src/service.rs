@@ -2,11 +2,11 @@
 
 use crate::database::Database;
 use crate::loading;
-use crate::looks::Watch;
+use crate::looks::LookWatch;
 use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
 use crate::tables;
-use crate::voice::Voice;
+use crate::voice::ReplyWriter;
 use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, ServerPlace, ServerReport};
 use machines::frame::{Greeting, Numbered, read_frame, write_frame};
@@ -22,7 +22,7 @@ const QUEUED_REQUESTS: usize = 4;
 
 /// Where the agent keeps things.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct Folders {
     /// The machine's data disk.
     pub data: PathBuf,
     /// A folder for server logs, inside the machine.
@@ -30,12 +30,12 @@ pub struct Place {
 }
 
 /// Serves until the conductor says `Shutdown` or goes away.
-pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Place) -> io::Result<()> {
+pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Folders) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
     let requests = listen(read, Arc::clone(&control));
     let mut service = Service { place, database: None, sampling: None, control };
-    let voice = Voice::of(write);
+    let voice = ReplyWriter::of(write);
     voice.with_pulse(PULSE, || {
         while let Ok((number, request)) = requests.recv() {
             let last = request == Request::Shutdown;
@@ -69,7 +69,7 @@ fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiv
 }
 
 struct Service {
-    place: Place,
+    place: Folders,
     database: Option<Database>,
     sampling: Option<Sampling>,
     control: Arc<Control>,
@@ -177,7 +177,7 @@ impl Service {
     ) -> Result<Reply, Box<dyn std::error::Error>> {
         let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
         let (database, data) = (&mut self.database, &self.place.data);
-        let mut watch = Watch::over(plan);
+        let mut watch = LookWatch::over(plan);
         let _ = self.control.take_start();
         let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
             Seen::Ready => tell(Reply::Ready),

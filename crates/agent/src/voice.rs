@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// The way to the conductor, for whoever has something to say.
-pub struct Voice<W>(Mutex<State<W>>);
+pub struct ReplyWriter<W>(Mutex<State<W>>);
 
 struct State<W> {
     write: W,
@@ -28,7 +28,7 @@ impl<W: Write> State<W> {
     }
 }
 
-impl<W: Write + Send> Voice<W> {
+impl<W: Write + Send> ReplyWriter<W> {
     pub fn of(write: W) -> Self {
         Self(Mutex::new(State { write, number: 0, said: None }))
     }
@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn signs_of_life_are_given_while_a_request_is_worked_at() {
         let (mut read, write) = pipe().unwrap();
-        let voice = Voice::of(write);
+        let voice = ReplyWriter::of(write);
         let mut hear = || read_frame::<Numbered<Reply>>(&mut read).unwrap().unwrap();
         voice.with_pulse(SHORT, || {
             voice.begin(7);
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn nothing_is_said_between_requests_or_while_there_is_something_to_say() {
-        let voice = Voice::of(Vec::new());
+        let voice = ReplyWriter::of(Vec::new());
         voice.begin(1);
         let begun = voice.state().said.unwrap();
         assert!(is_due(Some(begun), begun + SHORT, SHORT));

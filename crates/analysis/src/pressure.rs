@@ -71,14 +71,14 @@ fn done_per_s(driver: &DriverFacts) -> f64 {
 mod tests {
     use super::*;
     use record::synthetic;
-    use record::trial::Process;
+    use record::trial::ArrivalProcess;
 
     #[test]
     fn only_trials_with_a_shared_queue_or_a_climb_are_told() {
         let mut run = synthetic::run(3);
         assert!(climbs(&run, 0).is_empty() && queues(&run, 0).is_empty());
         let driver = run.trials[0].record.driver.as_mut().unwrap();
-        driver.pacing = Some(Pacing::Arrivals { per_second: 500.0, process: Process::Poisson, sessions: 64 });
+        driver.pacing = Some(Pacing::Arrivals { per_second: 500.0, process: ArrivalProcess::Poisson, sessions: 64 });
         driver.queue = Some(Queue { longest: 7, ..Queue::default() });
         (driver.measured_ms, driver.kinds[0].committed) = (2_000, 1_000);
         driver.kinds[0].rolled_back = 10;

@@ -7,7 +7,7 @@
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
 use driver::drive;
-use driver::plan::{Control, DriveError, DrivePlan, Pacing, Process};
+use driver::plan::{ArrivalProcess, Control, DriveError, DrivePlan, Pacing};
 use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError, SessionWork};
 use engines::statement::{Dialect, Statement, StatementId};
 use rustix::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -175,7 +175,7 @@ fn main() -> Result<(), DriveError> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     println!("most memory so far: {}", status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or("not known"));
     for per_second in RATES {
-        let pacing = Pacing::Arrivals { per_second, process: Process::Poisson, sessions: SESSIONS };
+        let pacing = Pacing::Arrivals { per_second, process: ArrivalProcess::Poisson, sessions: SESSIONS };
         measure(&format!("{per_second}/s"), pacing)?;
     }
     for clients in CLIENTS {

@@ -5,7 +5,7 @@
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
-use driver::plan::{Control, DriveError, DrivePlan, Pacing, Process};
+use driver::plan::{ArrivalProcess, Control, DriveError, DrivePlan, Pacing};
 use driver::{Service, rehearse};
 use rustix::time::{ClockId, clock_gettime};
 use serde_json::Map;
@@ -22,7 +22,7 @@ const CASES: [(&str, Pacing, u64, u64); 5] = [
     ("10000 terminals", Pacing::Terminals { terminals: 10_000, sessions: 100 }, 10, HOUR_S / 2),
     (
         "1000 arrivals/s",
-        Pacing::Arrivals { per_second: 1_000.0, process: Process::Poisson, sessions: 100 },
+        Pacing::Arrivals { per_second: 1_000.0, process: ArrivalProcess::Poisson, sessions: 100 },
         10,
         HOUR_S / 2,
     ),

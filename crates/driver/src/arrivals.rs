@@ -6,8 +6,8 @@
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
-use crate::plan::Part;
-use record::trial::Process;
+use crate::plan::Generator;
+use record::trial::ArrivalProcess;
 use workloads::random::Stream;
 
 /// How many users the arrivals come from, each with a random stream and a home of its own. Far more than transactions
@@ -18,15 +18,15 @@ const NANOS_PER_SECOND: f64 = 1e9;
 
 /// Which of how many shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
+pub struct Slice {
     pub shard: u32,
     pub of: u32,
 }
 
-impl Share {
+impl Slice {
     /// The same share of what one of several load generators does, as a share of what all of them do.
-    pub fn of_part(self, part: Part) -> Self {
-        Self { shard: part.number + part.of * self.shard, of: part.of * self.of }
+    pub fn of_generator(self, generator: Generator) -> Self {
+        Self { shard: generator.number + generator.of * self.shard, of: generator.of * self.of }
     }
 
     /// Every `of`-th of `count` things, so that a thing's number alone says where it belongs.
@@ -39,17 +39,17 @@ impl Share {
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     stream: Stream,
-    process: Process,
+    process: ArrivalProcess,
     start: Nanos,
     gap_ns: f64,
     /// Since the start, of the arrival that was drawn last.
     at_ns: f64,
     drawn: u64,
-    share: Share,
+    share: Slice,
 }
 
 impl Arrivals {
-    pub fn new(stream: Stream, per_second: f64, process: Process, start: Nanos, share: Share) -> Self {
+    pub fn new(stream: Stream, per_second: f64, process: ArrivalProcess, start: Nanos, share: Slice) -> Self {
         Self { stream, process, start, gap_ns: NANOS_PER_SECOND / per_second, at_ns: 0.0, drawn: 0, share }
     }
 
@@ -57,8 +57,8 @@ impl Arrivals {
     fn draw(&mut self) -> (f64, u32) {
         self.drawn += 1;
         self.at_ns = match self.process {
-            Process::Uniform => self.drawn as f64 * self.gap_ns,
-            Process::Poisson => self.at_ns - self.gap_ns * (1.0 - self.stream.fraction()).ln(),
+            ArrivalProcess::Uniform => self.drawn as f64 * self.gap_ns,
+            ArrivalProcess::Poisson => self.at_ns - self.gap_ns * (1.0 - self.stream.fraction()).ln(),
         };
         // Below the number of users, which is 32 bits wide.
         let user = u32::try_from(self.stream.below(u64::from(USERS))).unwrap_or(0);
@@ -86,22 +86,24 @@ impl Iterator for Arrivals {
 mod tests {
     use super::*;
 
-    const ALONE: Share = Share { shard: 0, of: 1 };
+    const ALONE: Slice = Slice { shard: 0, of: 1 };
     const START: Nanos = Nanos::from_seconds(5);
 
-    fn plan(seed: u64, process: Process, share: Share) -> Arrivals {
+    fn plan(seed: u64, process: ArrivalProcess, share: Slice) -> Arrivals {
         Arrivals::new(Stream::new(seed, "arrivals", [0, 0]), 1_000.0, process, START, share)
     }
 
     #[test]
     fn uniform_arrivals_are_evenly_spaced() {
-        let due: Vec<Nanos> = plan(1, Process::Uniform, ALONE).take(3).map(|(due, _)| due.since(START)).collect();
+        let due: Vec<Nanos> =
+            plan(1, ArrivalProcess::Uniform, ALONE).take(3).map(|(due, _)| due.since(START)).collect();
         assert_eq!(due, [Nanos::from_millis(1), Nanos::from_millis(2), Nanos::from_millis(3)]);
     }
 
     #[test]
     fn poisson_spans_have_the_mean_and_the_spread_of_exponential_ones() {
-        let due: Vec<u64> = plan(1, Process::Poisson, ALONE).take(100_000).map(|(due, _)| due.since(START).0).collect();
+        let due: Vec<u64> =
+            plan(1, ArrivalProcess::Poisson, ALONE).take(100_000).map(|(due, _)| due.since(START).0).collect();
         let spans: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = spans.iter().sum::<f64>() / spans.len() as f64;
         let variance = spans.iter().map(|span| (span - mean).powi(2)).sum::<f64>() / spans.len() as f64;
@@ -114,12 +116,12 @@ mod tests {
 
     #[test]
     fn shards_share_one_plan() {
-        for process in [Process::Poisson, Process::Uniform] {
+        for process in [ArrivalProcess::Poisson, ArrivalProcess::Uniform] {
             let whole: Vec<_> = plan(7, process, ALONE).take(3_000).collect();
             let last = whole[2_999].0;
             let mut parts = Vec::new();
             for shard in 0..3 {
-                let share = Share { shard, of: 3 };
+                let share = Slice { shard, of: 3 };
                 let mine = plan(7, process, share).take_while(|(due, _)| *due <= last);
                 parts.extend(mine.map(|(due, index)| (due, index * 3 + shard)));
             }
@@ -130,7 +132,7 @@ mod tests {
 
     #[test]
     fn another_seed_is_another_plan() {
-        let first = |seed| plan(seed, Process::Poisson, ALONE).next();
+        let first = |seed| plan(seed, ArrivalProcess::Poisson, ALONE).next();
         assert_eq!(first(1), first(1));
         assert_ne!(first(1), first(2));
     }
@@ -139,8 +141,8 @@ mod tests {
     fn load_generators_share_as_shards_do() {
         let mut all = Vec::new();
         for (number, shards) in [(0, 2), (1, 3)] {
-            let part = Part { number, of: 2 };
-            all.extend((0..shards).flat_map(|shard| Share { shard, of: shards }.of_part(part).of_all(1_000)));
+            let generator = Generator { number, of: 2 };
+            all.extend((0..shards).flat_map(|shard| Slice { shard, of: shards }.of_generator(generator).of_all(1_000)));
         }
         all.sort_unstable();
         assert_eq!(all, (0..1_000).collect::<Vec<_>>());
@@ -148,8 +150,8 @@ mod tests {
 
     #[test]
     fn everything_is_of_one_shard() {
-        let mut all: Vec<u32> = (0..3).flat_map(|shard| Share { shard, of: 3 }.of_all(10)).collect();
-        assert_eq!(Share { shard: 1, of: 3 }.of_all(10), [1, 4, 7]);
+        let mut all: Vec<u32> = (0..3).flat_map(|shard| Slice { shard, of: 3 }.of_all(10)).collect();
+        assert_eq!(Slice { shard: 1, of: 3 }.of_all(10), [1, 4, 7]);
         all.sort_unstable();
         assert_eq!(all, (0..10).collect::<Vec<_>>());
     }

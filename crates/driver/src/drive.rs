@@ -1,6 +1,6 @@
 //! Threads: one for each shard, and one start for all.
 
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::combine::in_turn;
 use crate::mail::Mail;
@@ -8,7 +8,7 @@ use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Stream};
 use crate::reactor::Epoll;
 use crate::script;
-use crate::sessions::{self, Opened, Roster};
+use crate::sessions::{self, Opened, SessionList};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Note, Published, Signals};
 use crate::stall;
@@ -30,13 +30,13 @@ const START_LEAD: Nanos = Nanos::from_millis(20);
 const START_POLL: Duration = Duration::from_millis(1);
 
 /// Says that a thread is over, also when it panics; in that case the others must not go on either.
-struct Farewell<'a> {
+struct EndNotice<'a> {
     shard: u32,
     notes: Sender<Note>,
     signals: &'a Signals<'a>,
 }
 
-impl Drop for Farewell<'_> {
+impl Drop for EndNotice<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.signals.abort();
@@ -63,12 +63,12 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     let mails = mails(workload, shards)?;
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
-        for ((here, published), mail) in (0..shards).map(|shard| Share { shard, of: shards }).zip(&published).zip(mails)
+        for ((here, published), mail) in (0..shards).map(|shard| Slice { shard, of: shards }).zip(&published).zip(mails)
         {
             let (start_sender, windows) = channel();
-            let farewell = Farewell { shard: here.shard, notes: notes.clone(), signals: &signals };
+            let farewell = EndNotice { shard: here.shard, notes: notes.clone(), signals: &signals };
             let opener = connect.opener(scope);
-            let place = Place { here, published, windows, opener, mail };
+            let place = ShardSetup { here, published, windows, opener, mail };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push(Thread { handle, start: start_sender });
         }
@@ -110,7 +110,7 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
         plan.shards
     };
     let streams = plan.phases.iter().flat_map(|phase| &phase.streams);
-    let sessions = streams.map(|stream| plan.part.of_pacing(stream.pacing).sessions()).max().unwrap_or(1);
+    let sessions = streams.map(|stream| plan.generator.of_pacing(stream.pacing).sessions()).max().unwrap_or(1);
     Ok(wanted.clamp(1, sessions.max(1)))
 }
 
@@ -192,8 +192,8 @@ pub fn goes_on(driven: &Driven) -> bool {
     !driven.stopped && driven.broke_off.is_none() && ended != Some(PhaseEnd::Limit)
 }
 
-struct Place<'a, I, S> {
-    here: Share,
+struct ShardSetup<'a, I, S> {
+    here: Slice,
     published: &'a Published,
     windows: Receiver<Window>,
     opener: Option<BoxedOpener<'a, S>>,
@@ -204,8 +204,8 @@ fn shard_thread<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_, W::Input, C::Session>,
-    farewell: &Farewell<'_>,
+    place: &ShardSetup<'_, W::Input, C::Session>,
+    farewell: &EndNotice<'_>,
 ) -> Result<(), DriveError> {
     be_punctual();
     let back_to_back = |stream: &Stream| matches!(stream.pacing, Pacing::Clients { .. });
@@ -227,7 +227,7 @@ fn be_punctual() {
 /// A thread for each CPU does best where its sessions' requests are still in the caches, and each time it moves, the
 /// server's processes follow. One that waits for a moment is better woken wherever there is room, so this is for clients
 /// that go back to back. Says whether it is so, for the record; if the kernel refuses, the driver costs a little more.
-fn stay_on_one_cpu(share: Share) -> bool {
+fn stay_on_one_cpu(share: Slice) -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     if allowed.count() != share.of {
         return false;
@@ -243,8 +243,8 @@ fn open_and_drive<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &Place<'_, W::Input, C::Session>,
-    farewell: &Farewell<'_>,
+    place: &ShardSetup<'_, W::Input, C::Session>,
+    farewell: &EndNotice<'_>,
     on_one_cpu: bool,
 ) -> Result<(), DriveError> {
     let signals = farewell.signals;
@@ -254,7 +254,7 @@ fn open_and_drive<W: Workload, C: Connect>(
         reactor.watch_bell(bell).map_err(waiting)?;
     }
     let shard = place.here.shard;
-    let roster = Roster::of(workload, place.here.of_part(plan.part), plan);
+    let roster = SessionList::of(workload, place.here.of_generator(plan.generator), plan);
     let stopped = || signals.is_stopped() || signals.is_aborted();
     let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &roster, stopped)?;
     let _ = farewell.notes.send(Note::Ready);
@@ -328,18 +328,18 @@ mod tests {
         let of = allowed.count();
         let mut together = CpuSet::new();
         for shard in 0..of {
-            let own = thread::spawn(move || where_it_stays(Share { shard, of })).join().unwrap();
+            let own = thread::spawn(move || where_it_stays(Slice { shard, of })).join().unwrap();
             assert_eq!(own.count(), 1);
             for cpu in (0..CpuSet::MAX_CPU).filter(|cpu| own.is_set(*cpu)) {
                 together.set(cpu);
             }
         }
         assert!(together == allowed);
-        let fewer = thread::spawn(move || where_it_stays(Share { shard: 0, of: of + 1 })).join().unwrap();
+        let fewer = thread::spawn(move || where_it_stays(Slice { shard: 0, of: of + 1 })).join().unwrap();
         assert!(fewer == allowed, "who shares CPUs goes where there is room");
     }
 
-    fn where_it_stays(share: Share) -> CpuSet {
+    fn where_it_stays(share: Slice) -> CpuSet {
         let said = stay_on_one_cpu(share);
         let allowed = sched_getaffinity(None).unwrap();
         assert!(!said || allowed.count() == 1);

@@ -9,7 +9,7 @@ use crate::deferral::{self, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{Driven, Pacing, Part, Phase, SecondDone, SecondSeen};
+use crate::plan::{Driven, Generator, Pacing, Phase, SecondDone, SecondSeen};
 use crate::recorder::Second;
 use crate::shard::ShardReport;
 use crate::testimony::{ShardTime, Times, testify};
@@ -180,7 +180,7 @@ impl Gathering {
     }
 
     /// A phase as one result. What a thread that only watched saw of stalls is said of the whole driver.
-    pub fn conclude(self, part: Part, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
+    pub fn conclude(self, generator: Generator, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
         let window = &self.window;
         let measured = Nanos::from_millis(self.measured_ms);
         let is_whole = self.done.len() as u64 >= window.measure_s;
@@ -196,7 +196,7 @@ impl Gathering {
         };
         let stalls = shards.iter().map(|shard| shard.stalls).fold(stalls, longer);
         let testimony = testify(&times, &self.time, self.measured.work.statements, measured, in_process);
-        let pacings = || phase.streams.iter().map(|stream| part.of_pacing(stream.pacing));
+        let pacings = || phase.streams.iter().map(|stream| generator.of_pacing(stream.pacing));
         let facts = DriverFacts {
             placement: String::new(),
             warmup_ms: window.warmup_s * SECOND_MS,

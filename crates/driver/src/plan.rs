@@ -1,11 +1,11 @@
 //! What the driver is asked to do, and what it says afterwards.
 
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::script::ScriptError;
 use record::intervals::{Interval, KindInterval, Span};
 pub use record::script::{Phase, Stream, Until};
+pub use record::trial::{ArrivalProcess, Pacing};
 use record::trial::{DriverFacts, KindTotals};
-pub use record::trial::{Pacing, Process};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -29,7 +29,7 @@ pub struct DrivePlan {
     pub drain_limit_ms: u64,
     /// If several load generators drive one database, which part of the users is this one's.
     #[serde(default)]
-    pub part: Part,
+    pub generator: Generator,
     /// Whether what users were told is handed on, for who holds it against the data.
     #[serde(default)]
     pub receipts: bool,
@@ -47,13 +47,13 @@ pub struct Receipt {
 /// One of several load generators. Users are numbered over all of them, and each drives every `of`-th, so that together they
 /// do what one would do alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Part {
+pub struct Generator {
     /// From 0.
     pub number: u32,
     pub of: u32,
 }
 
-impl Part {
+impl Generator {
     /// What the part has of a pacing.
     pub fn of_pacing(self, pacing: Pacing) -> Pacing {
         let own = |count: u32| u32::try_from(self.share().of_all(count).len()).unwrap_or(u32::MAX);
@@ -68,12 +68,12 @@ impl Part {
         }
     }
 
-    fn share(self) -> Share {
-        Share { shard: self.number, of: self.of }
+    fn share(self) -> Slice {
+        Slice { shard: self.number, of: self.of }
     }
 }
 
-impl Default for Part {
+impl Default for Generator {
     fn default() -> Self {
         Self { number: 0, of: 1 }
     }
@@ -102,7 +102,7 @@ impl DrivePlan {
             together: None,
             away_limit_ms: AWAY_LIMIT_MS,
             drain_limit_ms: DRAIN_LIMIT_MS,
-            part: Part::default(),
+            generator: Generator::default(),
             receipts: false,
         }
     }

@@ -91,7 +91,7 @@ impl Second {
 
 /// The life of one transaction, as its session task saw it.
 #[derive(Debug, Clone, Copy)]
-pub struct Life {
+pub struct Executed {
     pub kind: u16,
     pub due: Nanos,
     /// When there was a session that had nothing else to do.
@@ -166,7 +166,7 @@ impl Recorder {
     }
 
     /// Books a finished transaction; the caller has closed the seconds before it.
-    pub fn book<I>(&mut self, life: &Life, effects: &Effects<'_, I>) {
+    pub fn book<I>(&mut self, life: &Executed, effects: &Effects<'_, I>) {
         self.current.last_done = self.current.last_done.max(life.done);
         let Some(kind) = self.current.kinds.get_mut(usize::from(life.kind)) else { return };
         kind.retries += u64::from(life.retries);
@@ -278,8 +278,8 @@ mod tests {
 
     const WINDOW: Window = Window { start: Nanos(0), warmup_s: 1, measure_s: 2, ..Window::AT_ZERO };
 
-    fn life(kind: u16, done_ms: u64, ending: Option<Ending>) -> Life {
-        Life {
+    fn life(kind: u16, done_ms: u64, ending: Option<Ending>) -> Executed {
+        Executed {
             kind,
             due: Nanos::from_millis(done_ms - 30),
             free: Nanos::from_millis(done_ms - 25),
@@ -302,7 +302,7 @@ mod tests {
     }
 
     /// The seconds that closed on the way.
-    fn booked(recorder: &mut Recorder, lives: &[Life]) -> Vec<Second> {
+    fn booked(recorder: &mut Recorder, lives: &[Executed]) -> Vec<Second> {
         let mut closed = Vec::new();
         for life in lives {
             closed.extend(recorder.close_second(life.done, Meters::default()));
@@ -313,7 +313,7 @@ mod tests {
         closed
     }
 
-    fn only_second(lives: &[Life]) -> Second {
+    fn only_second(lives: &[Executed]) -> Second {
         let mut recorder = recorder();
         assert_eq!(booked(&mut recorder, lives), []);
         recorder.finish(Meters::default()).0
@@ -373,7 +373,7 @@ mod tests {
     #[test]
     fn what_outlasts_the_window_by_far_is_booked_with_its_whole_time() {
         let mut recorder = recorder();
-        let ended = |due_ms: u64, done_ms: u64| Life {
+        let ended = |due_ms: u64, done_ms: u64| Executed {
             due: Nanos::from_millis(due_ms),
             ..life(0, done_ms, Some(Ending::Committed))
         };

@@ -13,7 +13,7 @@ const FIRST_PAUSE: Nanos = Nanos::from_micros(500);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(32);
 
 #[derive(Debug)]
-pub enum Outcome {
+pub enum TransactionEnd {
     Ended(Ending),
     /// Failed for good; the session is usable.
     GivenUp,
@@ -23,7 +23,7 @@ pub enum Outcome {
 
 #[derive(Debug)]
 pub struct Attempts {
-    pub outcome: Outcome,
+    pub outcome: TransactionEnd,
     pub retries: u32,
 }
 
@@ -61,22 +61,22 @@ where
         let error = match shard.workload.run(session, input, effects).await {
             Ok(ending) => {
                 effects.end_step();
-                return Attempts { outcome: Outcome::Ended(ending), retries };
+                return Attempts { outcome: TransactionEnd::Ended(ending), retries };
             }
             Err(error) => error,
         };
         shard.note_error(&error);
         if is_loss(&error) {
-            return Attempts { outcome: Outcome::Lost, retries };
+            return Attempts { outcome: TransactionEnd::Lost, retries };
         }
         // A session that cannot even roll back is in a state that nobody knows.
         if let Err(error) = session.rollback().await {
             shard.note_error(&error);
-            return Attempts { outcome: Outcome::Lost, retries };
+            return Attempts { outcome: TransactionEnd::Lost, retries };
         }
         let again = matches!(error, SessionError::Retryable { .. }) && retries < shard.retries;
         if !again || shard.signals.is_aborted() {
-            return Attempts { outcome: Outcome::GivenUp, retries };
+            return Attempts { outcome: TransactionEnd::GivenUp, retries };
         }
         let now = shard.clock.now();
         shard.agenda.pause(shard.clock, token, now + pause_before(retries, token, now)).await;

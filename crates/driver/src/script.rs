@@ -27,8 +27,8 @@ pub enum ScriptError {
         "phase {phase} counts the transactions of each user, but work that arrives at a rate has no users; give it clients"
     )]
     ArrivalsCounted { phase: String },
-    #[error("part {number} of {of} load generators does not exist; parts are numbered from 0")]
-    NoSuchPart { number: u32, of: u32 },
+    #[error("load generator {number} of {of} does not exist; they are numbered from 0")]
+    NoSuchGenerator { number: u32, of: u32 },
 }
 
 /// Whether a workload with these actors can be driven as planned.
@@ -36,9 +36,9 @@ pub fn check(plan: &DrivePlan, actors: &[Actor]) -> Result<(), ScriptError> {
     if plan.phases.is_empty() {
         return Err(ScriptError::NoPhases);
     }
-    let part = plan.part;
-    if part.number >= part.of {
-        return Err(ScriptError::NoSuchPart { number: part.number, of: part.of });
+    let generator = plan.generator;
+    if generator.number >= generator.of {
+        return Err(ScriptError::NoSuchGenerator { number: generator.number, of: generator.of });
     }
     plan.phases.iter().try_for_each(|phase| check_phase(phase, actors))
 }
@@ -99,7 +99,7 @@ fn something_to_do(stream: &Stream) -> Result<(), ScriptError> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::plan::{Part, Process};
+    use crate::plan::{ArrivalProcess, Generator};
 
     const ACTORS: &[Actor] = &[Actor::paced("clients"), Actor::ending("streams"), Actor::reacting("market", 2)];
 
@@ -128,15 +128,15 @@ mod tests {
             refused(time, vec![nobody]),
             "nothing would be driven: the number of clients in the plan must be above zero"
         );
-        let arriving = Pacing::Arrivals { per_second: 1.0, process: Process::Uniform, sessions: 1 };
+        let arriving = Pacing::Arrivals { per_second: 1.0, process: ArrivalProcess::Uniform, sessions: 1 };
         assert!(refused(end, vec![Stream { transactions: Some(1), ..Stream::of(0, arriving) }]).contains("no users"));
         let mut warm = Phase::timed(Pacing::Clients { clients: 1 }, 500, 1_000);
         warm.until = end;
         let plan = DrivePlan::of(vec![warm], 1);
         assert!(check(&plan, ACTORS).is_err_and(|error| error.to_string().contains("phase of its own")));
         let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, 0, 1_000, 1);
-        let plan = DrivePlan { part: Part { number: 2, of: 2 }, ..plan };
-        assert!(check(&plan, ACTORS).is_err_and(|error| error.to_string().contains("part 2 of 2")));
+        let plan = DrivePlan { generator: Generator { number: 2, of: 2 }, ..plan };
+        assert!(check(&plan, ACTORS).is_err_and(|error| error.to_string().contains("generator 2 of 2")));
         assert_eq!(check(&DrivePlan::of(Vec::new(), 1), ACTORS), Err(ScriptError::NoPhases));
     }
 }

@@ -1,7 +1,7 @@
 //! Opening a shard's sessions before the start, and opening one again when it was lost.
 
 use crate::agenda::Role;
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::CLIENTS_FOR_ONE;
 use crate::plan::{DriveError, DrivePlan};
@@ -22,15 +22,15 @@ pub struct Opened<S> {
 }
 
 /// Which sessions a shard opens: what each is for, and its number among all.
-pub struct Roster {
+pub struct SessionList {
     sessions: Vec<(Role, u32)>,
     of: u32,
 }
 
-impl Roster {
+impl SessionList {
     /// Those for the shard's part of all streams, in each phase at most so many at a time, and some in the background for
     /// each actor that reacts: in proportion to the others, so that more shards do not mean more of them.
-    pub fn of(workload: &impl Workload, share: Share, plan: &DrivePlan) -> Self {
+    pub fn of(workload: &impl Workload, share: Slice, plan: &DrivePlan) -> Self {
         let actors = || (0_u16..).zip(workload.actors());
         let wanted = |actor: u16| {
             let streams = plan.phases.iter().flat_map(|phase| &phase.streams);
@@ -40,7 +40,7 @@ impl Roster {
             actors().filter(|(_, actor)| !actor.reacts).map(|(index, _)| (index, wanted(index))).collect();
         let reacting: Vec<u16> = actors().filter(|(_, actor)| actor.reacts).map(|(index, _)| index).collect();
         let background_of = |shard| {
-            let share = Share { shard, ..share };
+            let share = Slice { shard, ..share };
             let clients: usize = paced.iter().map(|(_, sessions)| share.of_all(*sessions).len()).sum();
             clients.div_ceil(CLIENTS_FOR_ONE)
         };
@@ -65,7 +65,7 @@ impl Roster {
 pub fn open<C: Connect>(
     connect: &C,
     reactor: &impl Reactor<C::Session>,
-    roster: &Roster,
+    roster: &SessionList,
     stopped: impl Fn() -> bool,
 ) -> Result<Opened<C::Session>, DriveError> {
     let of = roster.of;

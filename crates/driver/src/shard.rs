@@ -1,7 +1,7 @@
 //! One thread of the driver: its sessions' tasks, and the loop that polls them.
 
 use crate::agenda::{Agenda, Role};
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
 use crate::crew::Crew;
@@ -13,7 +13,7 @@ use crate::openings::Openings;
 use crate::pacing::QueueCounts;
 use crate::plan::{DriveError, DrivePlan, Phase};
 use crate::reactor::Reactor;
-use crate::recorder::{Life, Meters, Recorder, Second};
+use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::sessions::Opened;
 use crate::signals::{Published, Signals};
 use crate::stall::StallWatch;
@@ -36,9 +36,9 @@ pub struct Assignment<'a, W: Workload> {
     /// Which phase, from 0.
     pub number: u16,
     /// Of all users, over all load generators.
-    pub share: Share,
+    pub share: Slice,
     /// Among the shards of this load generator.
-    pub here: Share,
+    pub here: Slice,
     pub seed: u64,
     pub retries: u32,
     pub away_limit: Nanos,
@@ -49,12 +49,12 @@ pub struct Assignment<'a, W: Workload> {
 }
 
 impl<'a, W: Workload> Assignment<'a, W> {
-    pub fn of(workload: &'a W, plan: &'a DrivePlan, number: u16, here: Share, window: Window) -> Option<Self> {
+    pub fn of(workload: &'a W, plan: &'a DrivePlan, number: u16, here: Slice, window: Window) -> Option<Self> {
         Some(Self {
             workload,
             phase: plan.phases.get(usize::from(number))?,
             number,
-            share: here.of_part(plan.part),
+            share: here.of_generator(plan.generator),
             here,
             seed: plan.seed,
             retries: plan.retries,
@@ -93,7 +93,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     drain_limit: Nanos,
     pub window: Window,
     /// Among the shards of this load generator.
-    pub here: Share,
+    pub here: Slice,
     pub in_process: bool,
     pub agenda: Agenda,
     /// One for each actor, by its index.
@@ -411,7 +411,7 @@ where
     }
 
     /// Books a finished transaction in the second in which it was done.
-    pub fn book(&self, life: &Life, effects: &Effects<'_, W::Input>) {
+    pub fn book(&self, life: &Executed, effects: &Effects<'_, W::Input>) {
         if self.in_process {
             // Inside the transaction this thread was the database.
             self.idle.set(self.idle.get() + life.done.since(life.sent));

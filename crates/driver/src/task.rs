@@ -9,8 +9,8 @@ use crate::deferral::{Job, ResultLine};
 use crate::mail::{due, home_of};
 use crate::pacing::ClientIndex;
 use crate::reactor::Reactor;
-use crate::recorder::{Life, work_between};
-use crate::retry::{Attempts, Outcome, attempt};
+use crate::recorder::{Executed, work_between};
+use crate::retry::{Attempts, TransactionEnd, attempt};
 use crate::sessions::reopen;
 use crate::shard::{Shard, UnderWay};
 use crate::users::{Style, next_pause};
@@ -35,17 +35,17 @@ where
         let sent = shard.clock.now();
         let Attempts { outcome, retries } = attempt(shard, token, &mut session, &job.input, &mut effects).await;
         let done = shard.clock.now();
-        let ending = if let Outcome::Ended(ending) = outcome { Some(ending) } else { None };
+        let ending = if let TransactionEnd::Ended(ending) = outcome { Some(ending) } else { None };
         let work = work_between(before, session.work());
         let deferred = job.client.is_none();
-        let life = Life { kind: job.kind, due: job.due, free, sent, done, retries, ending, work, deferred };
+        let life = Executed { kind: job.kind, due: job.due, free, sent, done, retries, ending, work, deferred };
         shard.book(&life, &effects);
         if ending.is_some() {
             shard.learn(&job, &mut effects);
             effects.take_follow_ups().for_each(|follow_up| shard.follow_up(follow_up, done));
         }
         shard.release(token, &job, &life);
-        if matches!(outcome, Outcome::Lost) {
+        if matches!(outcome, TransactionEnd::Lost) {
             drop(session);
             // The client may be due again, and this session cannot take it.
             shard.agenda.wake_one(job.actor);
@@ -236,7 +236,7 @@ where
     }
 
     /// Lets the client go on, or writes down how a deferred transaction went.
-    fn release(&self, token: u32, job: &Job<W::Input>, life: &Life) {
+    fn release(&self, token: u32, job: &Job<W::Input>, life: &Executed) {
         self.note_under_way(token, None);
         if let Some(client) = job.client {
             self.due_again(job.actor, client, life.done, job.thinking);

@@ -46,7 +46,7 @@ pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) 
     let clients = match pacing {
         Pacing::Clients { .. } => Clients::pausing(states, repeat(start)),
         Pacing::Terminals { .. } => {
-            let past = Past::of(workload, seed, actor, &states);
+            let past = PauseHistory::of(workload, seed, actor, &states);
             let first = numbers.iter().zip(&states).map(|(number, state)| start + past.first_pause(*number, state));
             let first: Vec<Nanos> = first.collect();
             Clients::pausing(states, first.into_iter())
@@ -86,14 +86,14 @@ const SAMPLED_CYCLES: usize = 16;
 
 /// Where terminals are in their pauses when driving starts: as if they had been typing and thinking for long. If all of
 /// them began to type at once, all with the same keying time would send at the same moment.
-struct Past<'a, W: Workload> {
+struct PauseHistory<'a, W: Workload> {
     workload: &'a W,
     seed: u64,
     actor: u16,
     mean_cycle: Duration,
 }
 
-impl<'a, W: Workload> Past<'a, W> {
+impl<'a, W: Workload> PauseHistory<'a, W> {
     fn of(workload: &'a W, seed: u64, actor: u16, terminals: &[W::Client]) -> Self {
         let sampled = terminals.iter().step_by(terminals.len().div_ceil(SAMPLED_TERMINALS).max(1));
         let lengths: Vec<Duration> =

@@ -128,7 +128,7 @@ pub fn conclude(
     let mut failures: Vec<DriveError> = reports.iter_mut().filter_map(|report| report.failure.take()).collect();
     let Watch { gathering, all_failed, .. } = watch;
     let most_frequent = most_frequent_error(&reports);
-    let driven = gathering.conclude(plan.part, phase, reports, stalls);
+    let driven = gathering.conclude(plan.generator, phase, reports, stalls);
     let nothing_ended_well = driven.facts.whole_run.iter().all(|totals| totals.finished() == 0);
     if !failures.is_empty() {
         // A database that went away after it had worked takes nothing of that with it.

@@ -151,7 +151,7 @@ fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
 /// The wanted modules and everything they need, each after what it needs. Drivers built into the kernel are left out.
 pub fn module_closure(kernel: &Kernel, wanted: &[&str]) -> Result<Vec<PathBuf>, KernelError> {
     let index = ModuleIndex::read(kernel)?;
-    let mut order = Order { index: &index, aliases: None, visited: HashSet::new(), files: Vec::new() };
+    let mut order = KernelOrder { index: &index, aliases: None, visited: HashSet::new(), files: Vec::new() };
     for module in wanted {
         order.require(module)?;
     }
@@ -200,14 +200,14 @@ impl<'a> ModuleIndex<'a> {
 }
 
 /// The load order while it grows.
-struct Order<'a> {
+struct KernelOrder<'a> {
     index: &'a ModuleIndex<'a>,
     aliases: Option<HashMap<String, String>>,
     visited: HashSet<String>,
     files: Vec<PathBuf>,
 }
 
-impl Order<'_> {
+impl KernelOrder<'_> {
     fn require(&mut self, module: &str) -> Result<(), KernelError> {
         let module = normal(module);
         if self.index.built_in.contains(&module) || !self.visited.insert(module.clone()) {

@@ -25,7 +25,7 @@ pub enum SourcesError {
 
 /// One archive in one suite.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Entry {
+struct SourceEntry {
     uri: String,
     suite: String,
     components: Vec<String>,
@@ -66,7 +66,7 @@ fn source_files(apt: &Path) -> Result<Vec<PathBuf>, SourcesError> {
 }
 
 /// The Debian entries, moved to `suite`, without duplicates; empty unless the release itself is among them.
-fn lines_for_suite(entries: &[Entry], suite: &str) -> Vec<String> {
+fn lines_for_suite(entries: &[SourceEntry], suite: &str) -> Vec<String> {
     let mut lines: Vec<(bool, String)> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.is_debian()) {
         let suffix = entry.suffix();
@@ -84,7 +84,7 @@ fn lines_for_suite(entries: &[Entry], suite: &str) -> Vec<String> {
     lines.into_iter().map(|(_, line)| line).collect()
 }
 
-impl Entry {
+impl SourceEntry {
     fn release(&self) -> &str {
         self.suite.split(['-', '/']).next().unwrap_or_default()
     }
@@ -111,11 +111,11 @@ impl Entry {
 }
 
 /// Reads the classic form: `deb [options] URI suite component...`, one entry a line.
-fn read_one_line_entries(text: &str) -> Vec<Entry> {
+fn read_one_line_entries(text: &str) -> Vec<SourceEntry> {
     text.lines().filter_map(read_one_line_entry).collect()
 }
 
-fn read_one_line_entry(line: &str) -> Option<Entry> {
+fn read_one_line_entry(line: &str) -> Option<SourceEntry> {
     let rest = line.split('#').next()?.trim().strip_prefix("deb")?;
     let rest = rest.strip_prefix(char::is_whitespace)?.trim_start();
     let (options, rest) = match rest.strip_prefix('[') {
@@ -130,16 +130,16 @@ fn read_one_line_entry(line: &str) -> Option<Entry> {
     let trust = ["trusted", "check-valid-until", "allow-insecure"];
     let trust = trust.iter().filter_map(|name| Some(format!("{name}={}", option(name)?))).collect();
     let signed_by = option("signed-by");
-    Some(Entry { uri, suite, components: words.collect(), signed_by, trust })
+    Some(SourceEntry { uri, suite, components: words.collect(), signed_by, trust })
 }
 
 /// Reads the newer form: stanzas of `Field: value` lines, several URIs and suites in each.
-fn read_stanzas(text: &str) -> Vec<Entry> {
+fn read_stanzas(text: &str) -> Vec<SourceEntry> {
     let plain: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     plain.split(|line| line.trim().is_empty()).flat_map(read_stanza).collect()
 }
 
-fn read_stanza(lines: &[&str]) -> Vec<Entry> {
+fn read_stanza(lines: &[&str]) -> Vec<SourceEntry> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for line in lines {
         match line.split_once(':').filter(|_| !line.starts_with(char::is_whitespace)) {
@@ -161,7 +161,7 @@ fn read_stanza(lines: &[&str]) -> Vec<Entry> {
     let key = field("signed-by").unwrap_or_default();
     let trust = ["trusted", "check-valid-until", "allow-insecure"];
     let trust: Vec<String> = trust.iter().filter_map(|name| Some(format!("{name}={}", field(name)?))).collect();
-    let entry = |uri: &String, suite: &String| Entry {
+    let entry = |uri: &String, suite: &String| SourceEntry {
         uri: uri.clone(),
         suite: suite.clone(),
         components: words("components"),

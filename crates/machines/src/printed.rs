@@ -21,7 +21,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 
 /// What was printed so far.
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: u64,
@@ -32,7 +32,7 @@ struct Kept {
 /// Reads until nobody is left who could print.
 #[derive(Debug)]
 pub struct Printed {
-    shared: Arc<(Mutex<Kept>, Condvar)>,
+    shared: Arc<(Mutex<KeptOutput>, Condvar)>,
     /// Keeps a named pipe from ending before anybody has opened it.
     open: Option<File>,
     /// Bytes of which the lines were told.
@@ -106,13 +106,13 @@ impl Printed {
     }
 }
 
-type Shared = (Mutex<Kept>, Condvar);
+type Shared = (Mutex<KeptOutput>, Condvar);
 
-fn held(shared: &Shared) -> MutexGuard<'_, Kept> {
+fn held(shared: &Shared) -> MutexGuard<'_, KeptOutput> {
     shared.0.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Kept {
+impl KeptOutput {
     fn keep(&mut self, bytes: &[u8]) {
         let (head, rest) = bytes.split_at(bytes.len().min(HEAD_BYTES - self.head.len()));
         self.head.extend_from_slice(head);
@@ -151,7 +151,7 @@ impl Kept {
 
 #[cfg(test)]
 mod tests {
-    use super::{HEAD_BYTES, Kept, Printed, TAIL_BYTES, held};
+    use super::{HEAD_BYTES, KeptOutput, Printed, TAIL_BYTES, held};
     use crate::process::{Launch, Process};
     use std::sync::{Arc, Condvar, Mutex};
     use std::time::Duration;
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn each_line_is_told_once_and_only_when_it_is_whole() {
-        let mut kept = Kept::default();
+        let mut kept = KeptOutput::default();
         kept.keep(b"one\ntwo\nthr");
         let shared = Arc::new((Mutex::new(kept), Condvar::new()));
         let mut printed = Printed { shared: Arc::clone(&shared), open: None, told: 0 };

@@ -1,7 +1,7 @@
 //! The agent half of the bakeoff binary alone, for this crate's tests: they start real machines, and the whole binary is
 //! built from crates that use this one.
 
-use agent::service::{Place, serve};
+use agent::service::{Folders, serve};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -12,7 +12,7 @@ fn main() -> ExitCode {
     }
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [command, _, data, _, logs] = &words[..] else { return ExitCode::FAILURE };
-    let place = Place { data: PathBuf::from(data), logs: PathBuf::from(logs) };
+    let place = Folders { data: PathBuf::from(data), logs: PathBuf::from(logs) };
     let served = command == "agent" && serve(std::io::stdin(), std::io::stdout(), place).is_ok();
     if served { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -282,7 +282,7 @@ pub enum Pacing {
     /// Clients that type before and think after each transaction, and share sessions.
     Terminals { terminals: u32, sessions: u32 },
     /// Work that arrives whether or not earlier work is done, and shares sessions.
-    Arrivals { per_second: f64, process: Process, sessions: u32 },
+    Arrivals { per_second: f64, process: ArrivalProcess, sessions: u32 },
 }
 
 impl Pacing {
@@ -307,7 +307,7 @@ impl Pacing {
 /// How arrivals are spread over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Process {
+pub enum ArrivalProcess {
     /// Independent of each other, as from many users: exponential spans between them.
     #[default]
     Poisson,

@@ -4,7 +4,7 @@ use crate::keys::{LOAD, MACHINE, PEAK_WORD};
 use crate::overrides::{KIND, at};
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
-use record::trial::{Pacing, Process};
+use record::trial::{ArrivalProcess, Pacing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -155,7 +155,7 @@ struct LoadTable {
     #[serde(default)]
     arrivals: Option<f64>,
     #[serde(default)]
-    process: Process,
+    process: ArrivalProcess,
     #[serde(default)]
     sessions: Option<u32>,
     #[serde(default)]

@@ -47,7 +47,7 @@ pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
         Err(why) => why.clone(),
     };
     let (vendor, known_by) = match found {
-        Some(Found { vendor, known_by }) => (Ok(vendor), Ok(known_by)),
+        Some(Hypervisor { vendor, known_by }) => (Ok(vendor), Ok(known_by)),
         None => (Err(unnamed()), Err(unnamed())),
     };
     vec![
@@ -101,20 +101,20 @@ pub fn kvm_offer(_: Option<&str>) -> Option<Offered> {
     None
 }
 
-struct Found {
+struct Hypervisor {
     vendor: String,
     known_by: String,
 }
 
 /// The most direct witness first: the processor, then the kernel, then the firmware.
-fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<Found> {
-    let by_processor = signature.map(|signature| Found {
+fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<Hypervisor> {
+    let by_processor = signature.map(|signature| Hypervisor {
         vendor: vendor_of_signature(signature),
         known_by: format!("the processor (signature {signature:?})"),
     });
     let by_kernel = || {
         let vendor = tree.value("/sys/hypervisor/type").ok()?;
-        Some(Found { vendor, known_by: "the kernel (/sys/hypervisor/type)".to_owned() })
+        Some(Hypervisor { vendor, known_by: "the kernel (/sys/hypervisor/type)".to_owned() })
     };
     by_processor.or_else(by_kernel).or_else(|| firmware.hypervisor())
 }
@@ -134,13 +134,13 @@ impl Firmware {
         Self { vendor: dmi(tree, "sys_vendor"), product: dmi(tree, "product_name") }
     }
 
-    fn hypervisor(&self) -> Option<Found> {
+    fn hypervisor(&self) -> Option<Hypervisor> {
         let named = [&self.vendor, &self.product].into_iter().flatten().find_map(|text| {
             let lower = text.to_lowercase();
             let (_, vendor) = FIRMWARE_WORDS.iter().find(|(word, _)| lower.contains(word))?;
             Some((text, *vendor))
         });
-        named.map(|(text, vendor)| Found {
+        named.map(|(text, vendor)| Hypervisor {
             vendor: vendor.to_owned(),
             known_by: format!("the firmware (it calls the system {text:?})"),
         })

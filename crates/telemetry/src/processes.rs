@@ -30,7 +30,7 @@ pub fn names(tree: &Tree) -> Result<BTreeSet<String>, String> {
     Ok(ids.filter_map(|id| name(&id)).collect())
 }
 
-struct Process {
+struct ProcessStat {
     parent: u32,
     is_kernel: bool,
     ticks: u64,
@@ -41,7 +41,7 @@ pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
     let ids = tree.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
     // One that has ended since the folder was read is counted with its parent.
     let stats = ids.filter_map(|id| Some((id, tree.text(&format!("/proc/{id}/stat")).ok()?)));
-    let processes: BTreeMap<u32, Process> = stats.filter_map(|(id, stat)| Some((id, process(&stat)?))).collect();
+    let processes: BTreeMap<u32, ProcessStat> = stats.filter_map(|(id, stat)| Some((id, process(&stat)?))).collect();
     if !processes.contains_key(&us) {
         return Err("/proc does not show our own process".to_owned());
     }
@@ -49,16 +49,16 @@ pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
 }
 
 /// The name may hold spaces and brackets, so what counts begins behind the last one.
-fn process(stat: &str) -> Option<Process> {
+fn process(stat: &str) -> Option<ProcessStat> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_whitespace().collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let ticks = TIMES.map(number).try_fold(0, |sum: u64, ticks| Some(sum.saturating_add(ticks?)))?;
     let is_kernel = number(FLAGS)? & KERNEL_THREAD != 0;
-    Some(Process { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
+    Some(ProcessStat { parent: u32::try_from(number(PARENT)?).ok()?, is_kernel, ticks })
 }
 
-fn added_up(processes: &BTreeMap<u32, Process>, us: u32) -> ProcessTimes {
+fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> ProcessTimes {
     let ours = below(processes, us);
     let mut times = ProcessTimes::default();
     for (id, process) in processes {
@@ -73,7 +73,7 @@ fn added_up(processes: &BTreeMap<u32, Process>, us: u32) -> ProcessTimes {
 }
 
 /// A process with its children, theirs, and so on.
-fn below(processes: &BTreeMap<u32, Process>, us: u32) -> BTreeSet<u32> {
+fn below(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([us]);
     let mut to_visit = vec![us];
     while let Some(parent) = to_visit.pop() {

@@ -6,7 +6,7 @@
 
 #![allow(clippy::print_stderr)]
 
-use agent::service::{Place, serve};
+use agent::service::{Folders, serve};
 use machines::frame::{Numbered, read_frame, write_frame};
 use machines::token::Token;
 use machines::transport;
@@ -105,7 +105,7 @@ fn streams(words: &[String]) -> Result<Streams, Box<dyn std::error::Error>> {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let place = Place { data: PathBuf::from(&words[2]), logs: PathBuf::from(&words[4]) };
+    let place = Folders { data: PathBuf::from(&words[2]), logs: PathBuf::from(&words[4]) };
     let (mut input, out) = streams(&words)?;
     let agent = Arc::new(Agent { deeds: deeds(&words), is_mute: AtomicBool::new(false), out: Mutex::new(out) });
     let (mut to_agent, requests) = UnixStream::pair()?;

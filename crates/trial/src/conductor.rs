@@ -131,7 +131,7 @@ pub fn run(
     what_follows: &mut WhatFollows<'_>,
     show: &mut dyn FnMut(&Event),
 ) -> Result<Tallied, ConductorError> {
-    let mut voice = Voice { log: order.folder.events()?, show, broken: None };
+    let mut voice = EventWriter { log: order.folder.events()?, show, broken: None };
     let swept = [machines::scratch::sweep(&order.site.scratch)?, preparation::sweep(order.site)?];
     for text in order.notes.iter().cloned().chain(swept.into_iter().flatten()) {
         voice.tell(&Event::Warning { text });
@@ -191,7 +191,7 @@ struct Run<'a> {
 
 impl Run<'_> {
     /// One after another; whether all of them were run.
-    fn trials(&mut self, trials: &[PlannedTrial], voice: &mut Voice<'_>) -> Result<bool, ConductorError> {
+    fn trials(&mut self, trials: &[PlannedTrial], voice: &mut EventWriter<'_>) -> Result<bool, ConductorError> {
         let before = self.of;
         self.of += trials.len();
         for (position, planned) in (before + 1..).zip(trials) {
@@ -212,7 +212,7 @@ impl Run<'_> {
         &self,
         next: NextPlan,
         blocks: &mut u32,
-        voice: &mut Voice<'_>,
+        voice: &mut EventWriter<'_>,
     ) -> Result<Vec<PlannedTrial>, ConductorError> {
         let NextPlan { plan, expected_ms, why } = next;
         self.order.folder.replace_plan(&plan)?;
@@ -232,7 +232,7 @@ impl Run<'_> {
         &mut self,
         planned: &PlannedTrial,
         (position, of): (u32, usize),
-        voice: &mut Voice<'_>,
+        voice: &mut EventWriter<'_>,
     ) -> Result<TrialRecord, ConductorError> {
         let Some(cell) = self.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
             unreachable!("a plan lists the cell of each of its trials");
@@ -279,7 +279,7 @@ impl Run<'_> {
 
     /// Prepares a cell at its first trial. A host without room ends the run; data that cannot be loaded for any other
     /// reason fails the trials of that cell alone.
-    fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut Voice<'_>) -> Result<(), ConductorError> {
+    fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
         if self.prepared.contains_key(&id) {
             return Ok(());
         }
@@ -321,14 +321,14 @@ impl Run<'_> {
     }
 }
 
-/// Logs each event, then shows it. A log that cannot be written is found out at the next [`Voice::heard`].
-struct Voice<'a> {
+/// Logs each event, then shows it. A log that cannot be written is found out at the next [`EventWriter::heard`].
+struct EventWriter<'a> {
     log: EventLog,
     show: &'a mut dyn FnMut(&Event),
     broken: Option<RecordError>,
 }
 
-impl Voice<'_> {
+impl EventWriter<'_> {
     fn tell(&mut self, event: &Event) {
         if let Err(error) = self.log.append(now_ms(), event) {
             self.broken.get_or_insert(error);

@@ -6,7 +6,7 @@ use crate::error::AttemptError;
 use crate::existing::Heard;
 use crate::host_watch::HostWatch;
 use crate::validity;
-use agent::looks::Watch;
+use agent::looks::LookWatch;
 use agent::protocol::{Reply, Request};
 use driver::plan::{Control, DrivePlan, Driven, Seen, Tick};
 use engines::server::{Counters, Endpoint, ServerReport};
@@ -140,7 +140,7 @@ impl Running<'_> {
     ) -> Result<Driven, AttemptError> {
         let workload = Arc::clone(&self.data().workload);
         let (control, halt) = (Control::default(), self.attempt.halt);
-        let mut watch = Watch::over(plan);
+        let mut watch = LookWatch::over(plan);
         let mut see = |seen| match seen {
             Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
                 Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),

@@ -16,7 +16,7 @@ use crate::site::Site;
 use crate::step::Task;
 use crate::validity::Invalid;
 use agent::protocol::{Chosen, Reply, Request};
-use agent::service::{self, Place};
+use agent::service::{self, Folders};
 use agent::tables::{OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
@@ -38,7 +38,7 @@ use workloads::catalog::AnyWorkload;
 /// The platform of such a trial.
 pub static EXTERNAL: Entry = external::entry(|_, _, launched| {
     let serve = |stream: std::os::unix::net::UnixStream| {
-        let place = Place { data: PathBuf::new(), logs: PathBuf::new() };
+        let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)
     };
     external::machine::start(serve, external::decided(), launched)

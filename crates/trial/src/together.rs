@@ -27,7 +27,7 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     let (rendezvous, order) = (Rendezvous::of(count), StartOrder::default());
     let halt = Halt { others: Some(&rendezvous), ..whole.halt };
     let leader = odd::leader(whole.cell);
-    let mut chorus = Chorus::of(count, leader, whole.cell.bystander);
+    let mut chorus = MergedEvents::of(count, leader, whole.cell.bystander);
     let (send, events) = channel();
     let (shared, tell, earlier) = (Shared::of(&whole), whole.tell, whole.earlier);
     let each: Vec<Carried> = thread::scope(|scope| {
@@ -179,14 +179,14 @@ const LATE_MS: u64 = 2_000;
 
 /// Makes one voice of many: phases are those of the leader, and a second of driving is told when all that are measured have had it.
 /// What another one does is in no total, and may be counted in another unit.
-struct Chorus {
+struct MergedEvents {
     of: u32,
     leader: u32,
     bystander: Option<u32>,
     seconds: BTreeMap<u64, (u32, Event)>,
 }
 
-impl Chorus {
+impl MergedEvents {
     fn of(machines: u32, leader: u32, bystander: Option<u32>) -> Self {
         Self { of: machines - u32::from(bystander.is_some()), leader, bystander, seconds: BTreeMap::new() }
     }
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_second_is_told_once_with_what_all_did() {
-        let mut chorus = Chorus::of(3, 1, None);
+        let mut chorus = MergedEvents::of(3, 1, None);
         let phase = Event::PhaseStarted { trial: 1, phase: "boot".to_owned(), expected_ms: 1 };
         assert_eq!(chorus.hear(2, phase.clone()), []);
         assert_eq!(chorus.hear(1, phase.clone()), [phase]);
@@ -248,7 +248,7 @@ mod tests {
 
     #[test]
     fn a_machine_that_is_not_measured_is_not_waited_for_and_not_counted() {
-        let mut chorus = Chorus::of(3, 2, Some(1));
+        let mut chorus = MergedEvents::of(3, 2, Some(1));
         assert_eq!(chorus.hear(1, second(1_000, 900)), []);
         assert_eq!(chorus.hear(2, second(1_000, 5)), []);
         let both =

@@ -175,7 +175,7 @@ mod tests {
     use record::intervals::{Interval, KindInterval, Measured};
     use record::synthetic;
     use record::synthetic::consolidated;
-    use record::trial::{Process, Queue};
+    use record::trial::{ArrivalProcess, Queue};
 
     /// A trial of ten seconds in which each second the same times were seen.
     fn trial(each_second: &[(u64, u32)]) -> StoredTrial {
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn arrivals_are_queued_or_have_a_session() {
-        let pacing = Pacing::Arrivals { per_second: 200.0, process: Process::Poisson, sessions: 3 };
+        let pacing = Pacing::Arrivals { per_second: 200.0, process: ArrivalProcess::Poisson, sessions: 3 };
         let with = |waiting: u64| {
             let mut trial = paced(trial(&[(20_000, 200)]), pacing, 0);
             trial.record.driver.as_mut().unwrap().queue =

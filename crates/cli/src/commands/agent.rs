@@ -3,7 +3,7 @@
 use crate::arguments::AgentOptions;
 use crate::display::say;
 use crate::exit::{Ended, Exit};
-use agent::service::{Place, serve};
+use agent::service::{Folders, serve};
 use anyhow::{Context, Result};
 use machines::token::Token;
 use machines::transport::listen;
@@ -12,7 +12,7 @@ use std::process::ExitCode;
 /// As a plain process: frames on standard input and output, or over TCP with one conductor.
 pub fn agent(options: &AgentOptions) -> Result<Exit> {
     std::fs::create_dir_all(&options.logs).with_context(|| format!("making {}", options.logs.display()))?;
-    let place = Place { data: options.data.clone(), logs: options.logs.clone() };
+    let place = Folders { data: options.data.clone(), logs: options.logs.clone() };
     let served = if let (Some(address), Some(token)) = (options.listen, &options.token_file) {
         let token = Token::of_file(token).map_err(|error| Ended::bad_input(error.to_string()))?;
         let (read, write) = listen(address, token, &mut |text| say(text))?;

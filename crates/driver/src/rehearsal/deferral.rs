@@ -1,9 +1,9 @@
 //! Deferred transactions: queued at once, executed by a pool that grows with what is overdue, drained or counted.
 
 use super::workload::{DELIVERY, Rehearsed};
-use super::world::{Answer, Asked, Call};
+use super::world::{Answer, Call, RequestKind};
 use super::{Merged, Run, ShardRun, answers_after, plan};
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::deferral::{OVERDUE_AFTER, QUEUE_CAPACITY};
@@ -13,13 +13,13 @@ use record::intervals::Span;
 
 /// Sales take 1 ms, deliveries as long as given.
 pub fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
-    move |call| answers_after(if call.asked == Asked::Statement(DELIVERY) { millis } else { 1 })
+    move |call| answers_after(if call.asked == RequestKind::Statement(DELIVERY) { millis } else { 1 })
 }
 
 /// The same for a database that takes no more sessions than there are when driving begins.
 pub fn but_no_more_sessions(at_start: u32, script: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
     move |call| {
-        if call.asked == Asked::Connect && call.session >= at_start {
+        if call.asked == RequestKind::Connect && call.session >= at_start {
             let (code, message) = ("53300".to_owned(), "too many clients already".to_owned());
             return Answer::Fail(SessionError::Refused { code, message });
         }
@@ -48,7 +48,7 @@ fn throughput_does_not_depend_on_the_number_of_shards() {
     let driven = |shards: u32| -> Merged {
         let workload = Rehearsed::deferring(11);
         let run = Run::new(&workload, plan(16, 3, 5), false, &stop);
-        let shard = |shard| run.shard(Share { shard, of: shards }, deliveries_take(5)).unwrap();
+        let shard = |shard| run.shard(Slice { shard, of: shards }, deliveries_take(5)).unwrap();
         run.merged((0..shards).map(shard).collect())
     };
     let (one, eight) = (driven(1), driven(8));

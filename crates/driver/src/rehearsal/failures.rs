@@ -1,11 +1,11 @@
 //! Retries, lost sessions, servers that go away or say nothing.
 
 use super::workload::Rehearsed;
-use super::world::{Answer, Asked, Call};
+use super::world::{Answer, Call, RequestKind};
 use super::{Run, answers_after, lost, paced, plan, retryable, since_start};
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::Nanos;
-use crate::plan::{Control, DriveError, Pacing, Process};
+use crate::plan::{ArrivalProcess, Control, DriveError, Pacing};
 use engines::session::SessionError;
 use std::cell::Cell;
 
@@ -17,7 +17,7 @@ fn refused() -> Answer {
 fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer {
     let left = Cell::new(times);
     move |call| {
-        if matches!(call.asked, Asked::Statement(_)) && left.get() > 0 {
+        if matches!(call.asked, RequestKind::Statement(_)) && left.get() > 0 {
             left.set(left.get() - 1);
             return failure();
         }
@@ -81,7 +81,7 @@ fn a_session_that_cannot_roll_back_is_opened_again() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(1, 0, 1), false, &stop);
     let failing = fails_first(1, retryable);
-    let report = run.alone(move |call| if call.asked == Asked::Rollback { refused() } else { failing(call) });
+    let report = run.alone(move |call| if call.asked == RequestKind::Rollback { refused() } else { failing(call) });
     assert_eq!((report.losses.lost, report.losses.reopened), (1, 1));
 }
 
@@ -162,7 +162,7 @@ fn what_ends_after_the_window_is_in_the_percentiles_with_its_whole_time() {
 #[test]
 fn arrivals_that_wait_for_a_silent_server_are_in_the_percentiles() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
-    let pacing = Pacing::Arrivals { per_second: 100.0, process: Process::Uniform, sessions: 5 };
+    let pacing = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 5 };
     let run = Run::new(&workload, paced(pacing, 0, 4), false, &stop);
     let silent =
         |call: &Call| if since_start(call) < Nanos::from_seconds(2) { answers_after(1) } else { Answer::Never };
@@ -177,6 +177,6 @@ fn a_session_that_cannot_be_opened_is_named() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let run = Run::new(&workload, plan(9, 0, 2), false, &stop);
     let full = |call: &Call| if call.session < 2 { answers_after(1) } else { refused() };
-    let error = run.shard(Share { shard: 0, of: 3 }, full).unwrap_err();
+    let error = run.shard(Slice { shard: 0, of: 3 }, full).unwrap_err();
     assert!(matches!(error, DriveError::Connect { index: 6, of: 9, .. }));
 }

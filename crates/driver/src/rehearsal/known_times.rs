@@ -3,7 +3,7 @@
 use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{paced, plan};
 use crate::counts::quantile;
-use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Process, Seen, Together};
+use crate::plan::{ArrivalProcess, Control, DriveError, DrivePlan, Driven, Pacing, Seen, Together};
 use crate::script::ScriptError;
 use crate::virtual_time::{Service, rehearse};
 use record::intervals::Span;
@@ -85,7 +85,7 @@ fn terminals_do_as_much_as_their_number_over_a_cycle() {
 
 #[test]
 fn arrivals_come_at_their_rate() {
-    let pacing = Pacing::Arrivals { per_second: 500.0, process: Process::Uniform, sessions: 20 };
+    let pacing = Pacing::Arrivals { per_second: 500.0, process: ArrivalProcess::Uniform, sessions: 20 };
     let driven = rehearsed(&Rehearsed::default(), &paced(pacing, 1, 20), &taking(10));
     assert!(ended(&driven).abs_diff(10_000) <= 10, "{}", ended(&driven));
     let queue = driven.facts.queue.unwrap();

@@ -8,7 +8,7 @@ use crate::deferral::ResultLines;
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
 use crate::pacing::QueueCounts;
-use crate::recorder::{Life, Meters, Recorder, Second};
+use crate::recorder::{Executed, Meters, Recorder, Second};
 use crate::shard::ShardReport;
 use crate::window::Window;
 use engines::session::SessionWork;
@@ -23,14 +23,14 @@ const WARMUP_S: u64 = 1;
 const MEASURE_S: u64 = 4;
 
 /// A transaction that was done some time in the run, and the shard that did it.
-fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
+fn lives() -> impl Strategy<Value = Vec<(Executed, usize)>> {
     let ending = prop_oneof![Just(Some(Ending::Committed)), Just(Some(Ending::RolledBack)), Just(None)];
     let life = (0..2_u16, 0..6_000_000_u64, 1..900_000_u64, 0..900_000_u64, 0..3_u32, ending, 0..40_u64);
     let life = life.prop_map(|(kind, sent_us, service_us, queued_us, retries, ending, rows)| {
         let sent = START + Nanos::from_micros(sent_us);
         let due = sent.since(Nanos::from_micros(queued_us));
         let work = SessionWork { statements: 1 + u64::from(retries), rows_returned: rows, rows_changed: rows / 2 };
-        Life {
+        Executed {
             kind,
             due,
             free: due,
@@ -46,7 +46,7 @@ fn lives() -> impl Strategy<Value = Vec<(Life, usize)>> {
 }
 
 /// A shard that drove until `closed_at` and did this.
-fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
+fn shard(window: Window, mut lives: Vec<Executed>, closed_at: Nanos) -> ShardRun {
     lives.sort_by_key(|life| life.done);
     let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), false, Meters::default());
     let mut seconds = Vec::new();
@@ -84,7 +84,7 @@ fn shard(window: Window, mut lives: Vec<Life>, closed_at: Nanos) -> ShardRun {
     ShardRun { report, seconds }
 }
 
-fn merged(shards: Vec<Vec<Life>>) -> Merged {
+fn merged(shards: Vec<Vec<Executed>>) -> Merged {
     let plan = plan(3, WARMUP_S, MEASURE_S);
     let window = window(&plan);
     super::merged(&plan, shards.into_iter().map(|lives| shard(window, lives, window.end())).collect())

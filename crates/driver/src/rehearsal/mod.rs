@@ -12,13 +12,13 @@ mod threads;
 mod times;
 mod workload;
 
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing};
 use crate::recorder::Second;
-use crate::sessions::{self, Roster};
+use crate::sessions::{self, SessionList};
 use crate::shard::{self, Assignment, ShardReport, Surroundings};
 use crate::signals::{Published, Signals};
 use crate::virtual_time::world::{self, Answer, Call, World};
@@ -79,11 +79,11 @@ impl<'a> Run<'a> {
         Self { workload, plan, in_process, stop, toil: Nanos::ZERO }
     }
 
-    pub fn shard(&self, share: Share, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
+    pub fn shard(&self, share: Slice, script: impl Fn(&Call) -> Answer + 'static) -> Result<ShardRun, DriveError> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop);
-        let roster = Roster::of(self.workload, share, &self.plan);
+        let roster = SessionList::of(self.workload, share, &self.plan);
         let mut opened = sessions::open(&world, &world, &roster, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
         let around = Surroundings {
@@ -104,7 +104,7 @@ impl<'a> Run<'a> {
 
     /// All clients in one shard.
     pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardRun {
-        self.shard(Share { shard: 0, of: 1 }, script).unwrap()
+        self.shard(Slice { shard: 0, of: 1 }, script).unwrap()
     }
 
     pub fn merged(&self, shards: Vec<ShardRun>) -> Merged {
@@ -169,7 +169,7 @@ pub fn merged(plan: &DrivePlan, shards: Vec<ShardRun>) -> Merged {
     }
     let kinds = KINDS.map(|kind| kind.name.to_owned()).to_vec();
     let measured = Measured { kinds, intervals: seen.into_iter().map(|seen| seen.interval).collect() };
-    Merged { driven: gathering.conclude(plan.part, &plan.phases[0], reports, Stalls::default()), measured }
+    Merged { driven: gathering.conclude(plan.generator, &plan.phases[0], reports, Stalls::default()), measured }
 }
 
 pub fn count_at_least(counts: &SparseCounts, millis: u64) -> u64 {

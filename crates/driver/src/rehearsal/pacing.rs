@@ -4,18 +4,18 @@ use super::deferral::{but_no_more_sessions, deliveries_take};
 use super::workload::{Input, Rehearsed};
 use super::world::{Answer, Call};
 use super::{Run, ShardRun, answers_after, count_at_least, paced, since_start};
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, sum, total};
 use crate::pacing::ARRIVALS_WAITING_MAX;
-use crate::plan::{Control, Pacing, Process};
+use crate::plan::{ArrivalProcess, Control, Pacing};
 use crate::recorder::Second;
 
 fn terminals(terminals: u32, sessions: u32) -> Pacing {
     Pacing::Terminals { terminals, sessions }
 }
 
-fn arrivals(per_second: f64, process: Process, sessions: u32) -> Pacing {
+fn arrivals(per_second: f64, process: ArrivalProcess, sessions: u32) -> Pacing {
     Pacing::Arrivals { per_second, process, sessions }
 }
 
@@ -52,7 +52,7 @@ fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
 #[test]
 fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
-    let run = Run::new(&workload, paced(arrivals(1_000.0, Process::Uniform, 50), 1, 4), false, &stop);
+    let run = Run::new(&workload, paced(arrivals(1_000.0, ArrivalProcess::Uniform, 50), 1, 4), false, &stop);
     let report = run.alone(stalls);
     let slow = slower_than(&report, 500, |second| &second.kinds[0].response);
     // One each millisecond; the first half of those due in the stall waits half a second or more, and so do a few behind
@@ -73,7 +73,7 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
 }
 
 /// What was begun, in order; arrivals are served in the order in which they came.
-fn begun(process: Process, seed: u64, sessions: u32, millis: u64) -> Vec<Input> {
+fn begun(process: ArrivalProcess, seed: u64, sessions: u32, millis: u64) -> Vec<Input> {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let mut plan = paced(arrivals(500.0, process, sessions), 0, 3);
     plan.seed = seed;
@@ -83,7 +83,7 @@ fn begun(process: Process, seed: u64, sessions: u32, millis: u64) -> Vec<Input> 
 
 #[test]
 fn the_plan_of_arrivals_is_the_same_whatever_the_service_times() {
-    for process in [Process::Poisson, Process::Uniform] {
+    for process in [ArrivalProcess::Poisson, ArrivalProcess::Uniform] {
         let (fast, slow, few) = (begun(process, 7, 20, 1), begun(process, 7, 20, 30), begun(process, 7, 1, 10));
         assert!(fast.len() > 1_350, "three seconds of 500: {}", fast.len());
         assert_eq!(fast, slow);
@@ -99,8 +99,8 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
     let inputs = |shards: u32| {
         let workload = Rehearsed::default();
         for shard in 0..shards {
-            let plan = paced(arrivals(500.0, Process::Poisson, 12), 0, 2);
-            Run::new(&workload, plan, false, &stop).shard(Share { shard, of: shards }, |_| answers_after(1)).unwrap();
+            let plan = paced(arrivals(500.0, ArrivalProcess::Poisson, 12), 0, 2);
+            Run::new(&workload, plan, false, &stop).shard(Slice { shard, of: shards }, |_| answers_after(1)).unwrap();
         }
         workload.attempts_by_client()
     };
@@ -111,13 +111,13 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
 fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     // One session that needs 15 ms for what comes every 10 ms.
-    let run = Run::new(&workload, paced(arrivals(100.0, Process::Uniform, 1), 0, 3), false, &stop);
+    let run = Run::new(&workload, paced(arrivals(100.0, ArrivalProcess::Uniform, 1), 0, 3), false, &stop);
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 1.0);
     assert_eq!(lateness, 1);
     assert!(wait.abs_diff(1_000_000) < 20_000, "the queue grows by a third of all: {wait}");
     // Sessions in plenty, but a driver that takes 2 ms for each look at the clock.
     let workload = Rehearsed::default();
-    let plan = paced(arrivals(100.0, Process::Uniform, 60), 0, 3);
+    let plan = paced(arrivals(100.0, ArrivalProcess::Uniform, 60), 0, 3);
     let run = Run { toil: Nanos::from_millis(2), ..Run::new(&workload, plan, false, &stop) };
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 0.99);
     assert_eq!(wait, 1, "there was always a free session");
@@ -175,7 +175,7 @@ fn without_terminals_only_the_workloads_own_think_time_counts() {
 fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let rate = 50_000.0;
-    let run = Run::new(&workload, paced(arrivals(rate, Process::Poisson, 1), 0, 4), false, &stop);
+    let run = Run::new(&workload, paced(arrivals(rate, ArrivalProcess::Poisson, 1), 0, 4), false, &stop);
     let report = run.alone(|_| answers_after(10));
     let queue = report.queue;
     assert_eq!(queue.longest, ARRIVALS_WAITING_MAX as u64);
@@ -195,7 +195,7 @@ fn an_overload_is_a_queue_that_grows_to_its_bound_and_is_counted() {
 fn who_is_turned_away_changes_nobody_elses_inputs() {
     let by_client = |sessions: u32, millis: u64| {
         let (workload, stop) = (Rehearsed::default(), Control::default());
-        let run = Run::new(&workload, paced(arrivals(60_000.0, Process::Uniform, sessions), 0, 3), false, &stop);
+        let run = Run::new(&workload, paced(arrivals(60_000.0, ArrivalProcess::Uniform, sessions), 0, 3), false, &stop);
         let report = run.alone(move |_| answers_after(millis));
         (workload.attempts(), report.queue.turned_away)
     };
@@ -212,7 +212,7 @@ fn who_is_turned_away_changes_nobody_elses_inputs() {
 #[test]
 fn arrivals_do_not_wait_for_room_in_the_background() {
     let (workload, stop) = (Rehearsed::deferring(2), Control::default());
-    let run = Run::new(&workload, paced(arrivals(20_000.0, Process::Poisson, 200), 0, 3), false, &stop);
+    let run = Run::new(&workload, paced(arrivals(20_000.0, ArrivalProcess::Poisson, 200), 0, 3), false, &stop);
     let report = run.alone(but_no_more_sessions(225, deliveries_take(20)));
     let deferred = report.deferred;
     assert!(deferred.turned_away > 1_000 && deferred.held_up == 0, "{deferred:?}");

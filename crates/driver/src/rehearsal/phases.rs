@@ -4,8 +4,8 @@ use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{Run, START, answers_after, plan, since_start};
 use crate::clock::Nanos;
 use crate::deferral::LATER_CAPACITY;
-use crate::plan::{Control, DrivePlan, Driven, Pacing, Part, Phase, Seen, Stream, Until};
-use crate::virtual_time::world::Asked;
+use crate::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Seen, Stream, Until};
+use crate::virtual_time::world::RequestKind;
 use crate::virtual_time::{Service, rehearse};
 use record::intervals::Interval;
 use record::script::PhaseEnd;
@@ -116,10 +116,10 @@ fn what_is_caused_is_executed_when_it_is_due() {
     let run = Run::new(&causing, plan(1, 0, 2), false, &stop);
     let seen = Rc::clone(&deliveries);
     let report = run.alone(move |call| {
-        if call.asked == Asked::Statement(DELIVERY) {
+        if call.asked == RequestKind::Statement(DELIVERY) {
             seen.borrow_mut().push(since_start(call));
         }
-        answers_after(if matches!(call.asked, Asked::Statement(_)) { 10 } else { 0 })
+        answers_after(if matches!(call.asked, RequestKind::Statement(_)) { 10 } else { 0 })
     });
     let expected: Vec<Nanos> = (1..=170).map(|sale| Nanos::from_millis(10 * sale + 300)).collect();
     let mut got = deliveries.borrow().clone();
@@ -148,14 +148,14 @@ fn too_much_that_is_due_later_is_turned_away_and_counted() {
 #[test]
 fn load_generators_that_share_a_plan_do_what_one_would() {
     let service = Service::of_all(Duration::from_millis(10));
-    let done_by = |part: Part| {
+    let done_by = |generator: Generator| {
         let workload = Rehearsed::default();
-        let plan = DrivePlan { part, ..plan(5, 1, 2) };
+        let plan = DrivePlan { generator, ..plan(5, 1, 2) };
         let driven = rehearse(&workload, &plan, &service, &Control::default(), &mut |_| ()).unwrap();
         (driven, workload)
     };
-    let (whole, _) = done_by(Part::default());
-    let parts: Vec<Driven> = [0, 1].map(|number| done_by(Part { number, of: 2 }).0).into();
+    let (whole, _) = done_by(Generator::default());
+    let parts: Vec<Driven> = [0, 1].map(|number| done_by(Generator { number, of: 2 }).0).into();
     assert_eq!((parts[0].facts.clients, parts[1].facts.clients), (3, 2));
     let both = crate::combine::together(parts).unwrap();
     assert_eq!(both.facts.kinds, whole.facts.kinds);

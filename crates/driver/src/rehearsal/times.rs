@@ -3,7 +3,7 @@
 use super::workload::Rehearsed;
 use super::world::{Answer, Call};
 use super::{Run, answers_after, count_at_least, plan, since_start};
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::Nanos;
 use crate::counts::{quantile, total};
 use crate::plan::Control;
@@ -102,7 +102,7 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
         let workload = Rehearsed::deferring(4);
         for shard in 0..shards {
             let run = Run::new(&workload, plan(6, 0, 1), false, &stop);
-            run.shard(Share { shard, of: shards }, move |_| answers_after(millis)).unwrap();
+            run.shard(Slice { shard, of: shards }, move |_| answers_after(millis)).unwrap();
         }
         let mut by_client = workload.attempts_by_client();
         for inputs in by_client.values_mut() {

@@ -8,7 +8,7 @@ pub mod world;
 
 pub use service::Service;
 
-use crate::arrivals::Share;
+use crate::arrivals::Slice;
 use crate::clock::Clock;
 use crate::combine::in_turn;
 use crate::drive::{goes_on, on_grid};
@@ -16,7 +16,7 @@ use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
 use crate::recorder::Second;
 use crate::script;
-use crate::sessions::{self, Roster};
+use crate::sessions::{self, SessionList};
 use crate::shard::{self, Assignment, Surroundings};
 use crate::signals::{Published, Signals};
 use crate::watch::{Watch, conclude};
@@ -40,8 +40,8 @@ pub fn rehearse<W: Workload>(
     let workload = &Timed(workload);
     script::check(plan, workload.actors())?;
     let world = World::new(false, service.script(plan.seed));
-    let (here, signals, published) = (Share { shard: 0, of: 1 }, Signals::new(control), Published::default());
-    let roster = Roster::of(workload, here.of_part(plan.part), plan);
+    let (here, signals, published) = (Slice { shard: 0, of: 1 }, Signals::new(control), Published::default());
+    let roster = SessionList::of(workload, here.of_generator(plan.generator), plan);
     let mut opened = sessions::open(&world, &world, &roster, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {

@@ -1,6 +1,6 @@
 //! How long transactions take in a rehearsal, and the workload whose transactions take so long instead of being executed.
 
-use super::world::{Answer, Asked, Script};
+use super::world::{Answer, RequestKind, Script};
 use crate::clock::Nanos;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
@@ -46,7 +46,7 @@ impl Service {
         let last = times.last().copied().unwrap_or_default();
         let (spread, chance) = (self.spread, RefCell::new(Stream::new(seed, "service", [0, 0])));
         Box::new(move |call| {
-            let Asked::Statement(kind) = call.asked else { return Answer::After(Nanos::ZERO) };
+            let RequestKind::Statement(kind) = call.asked else { return Answer::After(Nanos::ZERO) };
             let time = times.get(usize::from(kind)).copied().unwrap_or(last);
             Answer::After(varied(time, spread, &mut chance.borrow_mut()).max(SHORTEST))
         })

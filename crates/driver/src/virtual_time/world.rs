@@ -22,7 +22,7 @@ const BEGINNING: Nanos = Nanos::from_seconds(10);
 
 /// What a session asks of the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Asked {
+pub enum RequestKind {
     Connect,
     Statement(u16),
     Commit,
@@ -35,7 +35,7 @@ pub struct Call {
     pub now: Nanos,
     /// Sessions are numbered in the order in which they are opened, from 0.
     pub session: u32,
-    pub asked: Asked,
+    pub asked: RequestKind,
 }
 
 #[cfg_attr(not(test), expect(dead_code, reason = "in a rehearsal everything is answered; tests have more to ask"))]
@@ -115,7 +115,7 @@ impl Connect for World {
 
     fn connect(&self) -> Result<VirtualSession, SessionError> {
         let number = self.0.sessions.get();
-        let call = Call { now: self.now(), session: number, asked: Asked::Connect };
+        let call = Call { now: self.now(), session: number, asked: RequestKind::Connect };
         if let Answer::Fail(error) = (self.0.script)(&call) {
             return Err(error);
         }
@@ -148,7 +148,7 @@ pub struct VirtualSession {
 
 impl VirtualSession {
     /// As the contract of sessions says: the first poll only sends, later polls look for the answer.
-    async fn ask(&mut self, asked: Asked) -> Result<(), SessionError> {
+    async fn ask(&mut self, asked: RequestKind) -> Result<(), SessionError> {
         let (world, now) = (&self.world, self.world.now());
         let at = match (world.0.script)(&Call { now, session: self.number, asked }) {
             Answer::Fail(error) => return Err(error),
@@ -186,15 +186,15 @@ impl Session for VirtualSession {
     }
 
     async fn commit(&mut self) -> Result<(), SessionError> {
-        self.ask(Asked::Commit).await
+        self.ask(RequestKind::Commit).await
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        self.ask(Asked::Rollback).await
+        self.ask(RequestKind::Rollback).await
     }
 
     async fn execute(&mut self, statement: StatementId, _params: &[Param<'_>]) -> Result<&ResultSet, SessionError> {
-        self.ask(Asked::Statement(statement.0)).await?;
+        self.ask(RequestKind::Statement(statement.0)).await?;
         self.work.statements += 1;
         Ok(&self.results)
     }

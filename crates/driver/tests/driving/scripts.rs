@@ -5,7 +5,7 @@ use crate::database::{HasDataset, Loaded, database_or_skip};
 use crate::made_up::{self, BATCH, CLOSE, CONFIRM, DEPOSIT, FILLED_BY_EACH, LOOK, SETTLED_BY_EACH, WRITE};
 use driver::combine::together;
 use driver::drive_endpoint;
-use driver::plan::{Control, DrivePlan, Pacing, Part, Phase, Receipt, Seen};
+use driver::plan::{Control, DrivePlan, Generator, Pacing, Phase, Receipt, Seen};
 use record::intervals::Interval;
 use record::script::PhaseEnd;
 use record::trial::DriverFacts;
@@ -141,7 +141,7 @@ fn two_load_generators_are_as_one() {
     let plan = plan(&database.workload);
     let (workload, endpoint) = (&database.workload, database.endpoint());
     let generator = |number| {
-        let plan = DrivePlan { part: Part { number, of: 2 }, ..plan.clone() };
+        let plan = DrivePlan { generator: Generator { number, of: 2 }, ..plan.clone() };
         drive_endpoint(workload, endpoint, &plan, &Control::default(), &mut |_| ()).unwrap()
     };
     let parts = std::thread::scope(|scope| {

@@ -4,7 +4,7 @@ use super::converse::{Heard, command, converse, prepare};
 use super::decode::{ColumnKind, row};
 use super::encode::put_rows;
 use super::handshake::{Purpose, open};
-use super::marks::Part;
+use super::marks::MarkedPart;
 use super::packet::put;
 use super::reply::Step;
 use super::wire::Wire;
@@ -97,7 +97,7 @@ impl Admin for MysqlAdmin {
     }
 
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
-        let mut statement = prepare(&mut self.wire, &Part { sql: sql.to_owned(), values: Vec::new() })?;
+        let mut statement = prepare(&mut self.wire, &MarkedPart { sql: sql.to_owned(), values: Vec::new() })?;
         statement.execute(&[], self.wire.outgoing())?;
         let id = statement.id();
         let mut batch = Batch { columns: statement.columns, rows: ResultSet::default(), row };

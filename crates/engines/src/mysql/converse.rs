@@ -1,8 +1,8 @@
 //! Asking and waiting for the answer: before anything is measured, and for administration.
 
 use super::decode::{ColumnKind, Refusal};
-use super::encode::Prepared;
-use super::marks::Part;
+use super::encode::PreparedStatement;
+use super::marks::MarkedPart;
 use super::packet::Reader;
 use super::reply::{Reply, Step, session_error};
 use super::wire::Wire;
@@ -90,7 +90,7 @@ impl Announced {
 }
 
 /// Prepares one statement.
-pub fn prepare(wire: &mut Wire, part: &Part) -> Result<Prepared, SessionError> {
+pub fn prepare(wire: &mut Wire, part: &MarkedPart) -> Result<PreparedStatement, SessionError> {
     let deadline = Instant::now() + Limit::PREPARATION.time;
     wire.expect_at_most(Limit::PREPARATION.bytes);
     wire.command(command::PREPARE, &part.sql)?;
@@ -109,7 +109,7 @@ pub fn prepare(wire: &mut Wire, part: &Part) -> Result<Prepared, SessionError> {
         let what = format!("the server found {found} parameters where {} were marked", part.values.len());
         return Err(SessionError::Protocol(what));
     }
-    Ok(Prepared::new(announced.id, part.values.clone(), columns))
+    Ok(PreparedStatement::new(announced.id, part.values.clone(), columns))
 }
 
 /// Older servers end each list of definitions with a packet.

@@ -214,7 +214,7 @@ fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Resu
 
 /// How a statement ended well.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Outcome {
+pub struct OkPacket {
     /// Rows that were inserted, deleted, or found to be updated.
     pub changed: u64,
     /// The number that the database gave to the first row inserted; 0 if it gave none.
@@ -223,7 +223,7 @@ pub struct Outcome {
     pub warnings: u16,
 }
 
-impl Outcome {
+impl OkPacket {
     pub fn in_transaction(self) -> bool {
         self.status & 1 != 0
     }

@@ -19,7 +19,7 @@ mod kind {
 
 /// A statement that the server has prepared.
 #[derive(Debug)]
-pub struct Prepared {
+pub struct PreparedStatement {
     id: u32,
     /// For each mark, which of our parameters it stands for.
     values: Vec<usize>,
@@ -29,7 +29,7 @@ pub struct Prepared {
     pub columns: Vec<ColumnKind>,
 }
 
-impl Prepared {
+impl PreparedStatement {
     pub fn new(id: u32, values: Vec<usize>, columns: Vec<ColumnKind>) -> Self {
         let types = vec![kind::NULL; values.len()];
         Self { id, values, types, types_known: false, columns }
@@ -138,7 +138,7 @@ mod tests {
     use crate::rows::RowSink;
     use crate::session::Decimal;
 
-    fn executed(statement: &mut Prepared, params: &[Param<'_>]) -> Vec<u8> {
+    fn executed(statement: &mut PreparedStatement, params: &[Param<'_>]) -> Vec<u8> {
         let mut out = BytesMut::new();
         statement.execute(params, &mut out).unwrap();
         out.to_vec()
@@ -146,7 +146,7 @@ mod tests {
 
     #[test]
     fn types_are_told_once_and_again_when_they_change() {
-        let mut statement = Prepared::new(0x0102, vec![1, 0, 1], Vec::new());
+        let mut statement = PreparedStatement::new(0x0102, vec![1, 0, 1], Vec::new());
         let head = b"\x17\x02\x01\0\0\0\x01\0\0\0";
         let first = executed(&mut statement, &[Param::Text("ab"), Param::Integer(-2)]);
         let minus_two = [0xfe, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff];
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn decimals_are_told_in_digits_and_dates_in_numbers() {
-        let mut statement = Prepared::new(7, vec![0, 1], Vec::new());
+        let mut statement = PreparedStatement::new(7, vec![0, 1], Vec::new());
         let values = [Param::Decimal(Decimal::new(-1250, 2)), Param::Date(Date::parse("2026-11-21").unwrap())];
         let told = executed(&mut statement, &values);
         assert!(told.ends_with(b"\0\x01\xf6\0\x0a\0\x06-12.50\x04\xea\x07\x0b\x15"), "{told:?}");
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn a_statement_without_parameters_is_its_head() {
         assert_eq!(
-            executed(&mut Prepared::new(7, Vec::new(), Vec::new()), &[]),
+            executed(&mut PreparedStatement::new(7, Vec::new(), Vec::new()), &[]),
             b"\x0a\0\0\0\x17\x07\0\0\0\0\x01\0\0\0"
         );
     }
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_value_that_is_too_long_leaves_nothing_behind() {
-        let mut statement = Prepared::new(7, vec![0], Vec::new());
+        let mut statement = PreparedStatement::new(7, vec![0], Vec::new());
         let mut out = BytesMut::from(b"before".as_slice());
         let long = "x".repeat(16 << 20);
         assert!(statement.execute(&[Param::Text(&long)], &mut out).is_err());

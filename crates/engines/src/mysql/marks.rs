@@ -5,22 +5,22 @@
 
 /// One statement as the server takes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Part {
+pub struct MarkedPart {
     pub sql: String,
     /// For each `?` in turn, which of our parameters it stands for, counted from 0.
     pub values: Vec<usize>,
 }
 
 /// The parts of a statement.
-pub fn parts(sql: &str) -> Vec<Part> {
+pub fn parts(sql: &str) -> Vec<MarkedPart> {
     let mut found = Vec::new();
-    let mut part = Part { sql: String::new(), values: Vec::new() };
+    let mut part = MarkedPart { sql: String::new(), values: Vec::new() };
     let mut rest = sql;
     while let Some(letter) = rest.chars().next() {
         let length = opaque(rest).unwrap_or(letter.len_utf8());
         let digits = parameter(rest);
         match (letter, digits) {
-            (';', _) => found.push(std::mem::replace(&mut part, Part { sql: String::new(), values: Vec::new() })),
+            (';', _) => found.push(std::mem::replace(&mut part, MarkedPart { sql: String::new(), values: Vec::new() })),
             (_, Some((number, length))) => {
                 part.sql.push('?');
                 part.values.push(number - 1);
@@ -40,7 +40,7 @@ pub fn parts(sql: &str) -> Vec<Part> {
 }
 
 /// How many parameters the parts of a statement take together.
-pub fn parameters(parts: &[Part]) -> usize {
+pub fn parameters(parts: &[MarkedPart]) -> usize {
     parts.iter().flat_map(|part| &part.values).map(|value| value + 1).max().unwrap_or(0)
 }
 
@@ -75,8 +75,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn part(sql: &str, values: &[usize]) -> Part {
-        Part { sql: sql.to_owned(), values: values.to_vec() }
+    fn part(sql: &str, values: &[usize]) -> MarkedPart {
+        MarkedPart { sql: sql.to_owned(), values: values.to_vec() }
     }
 
     #[test]

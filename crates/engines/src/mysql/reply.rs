@@ -1,6 +1,6 @@
 //! The answer to one request, packet by packet: what each means, whoever waits for them.
 
-use super::decode::{Outcome, Refusal};
+use super::decode::{OkPacket, Refusal};
 use super::packet::{Packet, Reader};
 use crate::session::SessionError;
 use crate::wire::Malformed;
@@ -44,7 +44,7 @@ pub struct Reply {
     awaited: Awaited,
     refusal: Option<Refusal>,
     /// The last outcome; it stays when the next answer begins, because it says where the transaction stands.
-    pub outcome: Outcome,
+    pub outcome: OkPacket,
     /// Rows changed by all statements of the request.
     pub changed: u64,
 }
@@ -84,7 +84,7 @@ impl Reply {
                 self.refusal = Some(Refusal::read(body)?);
                 Ok(Step::Done)
             }
-            (Awaited::First, first::OK) => Ok(self.end(Outcome::read(body)?)),
+            (Awaited::First, first::OK) => Ok(self.end(OkPacket::read(body)?)),
             (Awaited::First, first::ROWS_WANTED) => Ok(Step::RowsWanted(packet.sequence)),
             (Awaited::First, _) => self.columns(body, binary),
             (Awaited::Columns(left), _) => {
@@ -96,7 +96,7 @@ impl Reply {
                 Ok(Step::Nothing)
             }
             (Awaited::Rows, first::END) if body.len() < LONGEST_END => {
-                let outcome = if self.features.no_eof { Outcome::read(body)? } else { Outcome::read_end(body)? };
+                let outcome = if self.features.no_eof { OkPacket::read(body)? } else { OkPacket::read_end(body)? };
                 Ok(self.end(outcome))
             }
             (Awaited::Rows, _) => Ok(Step::Row(body)),
@@ -124,7 +124,7 @@ impl Reply {
         }
     }
 
-    fn end<'a>(&mut self, outcome: Outcome) -> Step<'a> {
+    fn end<'a>(&mut self, outcome: OkPacket) -> Step<'a> {
         self.outcome = outcome;
         self.changed += outcome.changed;
         self.awaited = Awaited::First;

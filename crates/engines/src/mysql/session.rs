@@ -5,7 +5,7 @@
 
 use super::converse::{command, prepare};
 use super::decode::{ColumnKind, row, text_row};
-use super::encode::Prepared;
+use super::encode::PreparedStatement;
 use super::handshake::{Purpose, open};
 use super::marks::{parameters, parts};
 use super::packet::Packets;
@@ -75,7 +75,11 @@ struct Whole {
     parts: Range<usize>,
 }
 
-fn prepare_whole(wire: &mut Wire, statement: &Statement, prepared: &mut Vec<Prepared>) -> Result<Whole, SessionError> {
+fn prepare_whole(
+    wire: &mut Wire,
+    statement: &Statement,
+    prepared: &mut Vec<PreparedStatement>,
+) -> Result<Whole, SessionError> {
     let name = statement.name;
     let parts = parts(&statement.sql);
     let first = prepared.len();
@@ -99,7 +103,7 @@ fn prepare_whole(wire: &mut Wire, statement: &Statement, prepared: &mut Vec<Prep
 pub struct MysqlSession {
     wire: Wire,
     statements: Vec<Whole>,
-    prepared: Vec<Prepared>,
+    prepared: Vec<PreparedStatement>,
     /// Of the text that is answered now.
     text_columns: Vec<ColumnKind>,
     /// What the answers that the server still owes are to: one, or more if the future of an earlier request was
@@ -200,7 +204,7 @@ impl Exchange for MysqlSession {
 
 fn columns<'a>(
     to: Option<usize>,
-    prepared: &'a mut [Prepared],
+    prepared: &'a mut [PreparedStatement],
     text_columns: &'a mut Vec<ColumnKind>,
 ) -> &'a mut Vec<ColumnKind> {
     match to {

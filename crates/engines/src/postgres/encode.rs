@@ -38,7 +38,7 @@ impl ParameterKind {
 
 /// What a statement needs to be executed, known since it was prepared.
 #[derive(Debug, Default)]
-pub struct Prepared {
+pub struct PreparedStatement {
     /// As it is called in errors.
     pub name: &'static str,
     /// As the server knows it.
@@ -47,7 +47,7 @@ pub struct Prepared {
     pub columns: Vec<ColumnKind>,
 }
 
-impl Prepared {
+impl PreparedStatement {
     /// Appends Bind, Execute and Sync. Appends nothing if a value does not fit.
     pub fn execute(&self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), SessionError> {
         if params.len() != self.parameters.len() {
@@ -160,9 +160,9 @@ mod tests {
         assert!(out.is_empty());
     }
 
-    fn prepared(parameters: &[ParameterKind], columns: &[ColumnKind]) -> Prepared {
+    fn prepared(parameters: &[ParameterKind], columns: &[ColumnKind]) -> PreparedStatement {
         let (parameters, columns) = (parameters.to_vec(), columns.to_vec());
-        Prepared { name: "stock", server_name: "s7".to_owned(), parameters, columns }
+        PreparedStatement { name: "stock", server_name: "s7".to_owned(), parameters, columns }
     }
 
     #[test]

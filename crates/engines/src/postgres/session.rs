@@ -1,7 +1,7 @@
 //! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
 
 use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
-use super::encode::{ParameterKind, Prepared, execute_text};
+use super::encode::{ParameterKind, PreparedStatement, execute_text};
 use super::handshake::{converse, open};
 use super::reply::{Reply, Transaction, tag};
 use super::wire::Wire;
@@ -40,7 +40,7 @@ impl Connect for PostgresConnect {
         let given = self.statements.iter().map(|statement| (statement.name, statement.sql.as_str()));
         let mut prepared = prepare(&mut wire, CONTROL.into_iter().chain(given))?;
         let text = prepared.len();
-        prepared.push(Prepared::default());
+        prepared.push(PreparedStatement::default());
         Ok(PostgresSession {
             wire,
             prepared,
@@ -71,7 +71,7 @@ const ROLLBACK: usize = 3;
 fn prepare<'a>(
     wire: &mut Wire,
     statements: impl Iterator<Item = (&'static str, &'a str)>,
-) -> Result<Vec<Prepared>, SessionError> {
+) -> Result<Vec<PreparedStatement>, SessionError> {
     let mut prepared = Vec::new();
     for (number, (name, sql)) in statements.enumerate() {
         let server_name = format!("s{number}");
@@ -80,7 +80,7 @@ fn prepare<'a>(
             .and_then(|()| frontend::describe(b'S', &server_name, out))
             .map_err(|error| SessionError::Unexpected { statement: name, what: error.to_string() })?;
         frontend::sync(out);
-        prepared.push(Prepared { name, server_name, parameters: Vec::new(), columns: Vec::new() });
+        prepared.push(PreparedStatement { name, server_name, parameters: Vec::new(), columns: Vec::new() });
     }
     for statement in &mut prepared {
         converse(wire, Limit::PREPARATION, &mut |message| hear(message, statement)).map_err(|error| match error {
@@ -94,7 +94,7 @@ fn prepare<'a>(
 }
 
 /// What the server says of a statement that it prepares.
-fn hear(message: Message<'_>, statement: &mut Prepared) -> Result<(), SessionError> {
+fn hear(message: Message<'_>, statement: &mut PreparedStatement) -> Result<(), SessionError> {
     match message.tag {
         tag::PARAMETER_DESCRIPTION => {
             statement.parameters = parameter_types(message.body)?.into_iter().map(ParameterKind::of_type).collect();
@@ -111,7 +111,7 @@ fn hear(message: Message<'_>, statement: &mut Prepared) -> Result<(), SessionErr
 #[derive(Debug)]
 pub struct PostgresSession {
     wire: Wire,
-    prepared: Vec<Prepared>,
+    prepared: Vec<PreparedStatement>,
     /// The one of `prepared` that stands for whatever text is executed, and is prepared each time.
     text: usize,
     /// Answers that the server still owes: one, or more if the future of an earlier request was dropped.

@@ -30,14 +30,15 @@ impl Connect for SqliteConnect {
 
     fn connect(&self) -> Result<SqliteSession, SessionError> {
         let connection = open(&self.database, None)?;
-        let prepared = Prepared::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
+        let prepared =
+            PreparedStatement::try_new(connection, |connection| Statements::prepare(connection, &self.statements))?;
         Ok(SqliteSession { prepared, results: ResultSet::default(), work: SessionWork::default() })
     }
 }
 
 self_cell!(
     /// A connection and the statements that borrow it.
-    struct Prepared {
+    struct PreparedStatement {
         owner: Connection,
         #[covariant]
         dependent: Statements,
@@ -129,7 +130,7 @@ impl<'c> Ready<'c> {
 
 /// One connection to the file.
 pub struct SqliteSession {
-    prepared: Prepared,
+    prepared: PreparedStatement,
     results: ResultSet,
     work: SessionWork,
 }

@@ -8,7 +8,7 @@ use analysis::checks::CheckSummary;
 use analysis::summary::Analysis;
 use analysis::work::WorkComparison;
 use record::check::Moment;
-use record::trial::{Pacing, Process};
+use record::trial::{ArrivalProcess, Pacing};
 use std::collections::BTreeSet;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -153,8 +153,8 @@ fn source(driver: &DriverReading) -> String {
         Some(Pacing::Terminals { terminals, .. }) => format!("{} terminals", format::count(terminals.into())),
         Some(Pacing::Arrivals { per_second, process, .. }) => {
             let spread = match process {
-                Process::Poisson => "Poisson",
-                Process::Uniform => "uniform",
+                ArrivalProcess::Poisson => "Poisson",
+                ArrivalProcess::Uniform => "uniform",
             };
             format!("{per_second} arrivals/s, {spread}")
         }

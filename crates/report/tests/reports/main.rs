@@ -11,7 +11,7 @@ use record::ladder::{ClimbEnd, Ladder, Rung};
 use record::precision::{Ended, Precision};
 use record::run::Run;
 use record::synthetic;
-use record::trial::{Pacing, Process, Queue};
+use record::trial::{ArrivalProcess, Pacing, Queue};
 
 fn sound() -> (Run, Analysis) {
     let run = synthetic::run(5);
@@ -75,7 +75,8 @@ fn offered() -> (Run, Analysis) {
                 saturated: "the machine's CPUs: 97 % busy".to_owned(),
             });
         } else {
-            driver.pacing = Some(Pacing::Arrivals { per_second: 900.0, process: Process::Poisson, sessions: 64 });
+            driver.pacing =
+                Some(Pacing::Arrivals { per_second: 900.0, process: ArrivalProcess::Poisson, sessions: 64 });
             let each_second: Vec<u64> = (0..32).map(|second| second * 250).collect();
             driver.queue =
                 Some(Queue { longest: 7_800, waiting_at_end: 7_750, each_second, limit: 100_000, ..Queue::default() });

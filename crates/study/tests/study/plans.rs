@@ -5,7 +5,7 @@ use insta::assert_snapshot;
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
 use record::precision::Precision;
-use record::trial::{Pacing, Process};
+use record::trial::{ArrivalProcess, Pacing};
 use serde_json::{Value, json};
 use settings::{Bytes, Span};
 use study::{Offered, PeakLimits, Placement, Storage};
@@ -254,8 +254,11 @@ fn whatever_makes_work_due_is_decided_with_all_that_belongs_to_it() {
     assert_eq!(of("terminals = 20"), paced(Pacing::Terminals { terminals: 20, sessions: 20 }));
     assert_eq!(of("terminals = 2000\nsessions = 7"), paced(Pacing::Terminals { terminals: 2000, sessions: 7 }));
     let arrivals = |per_second, process, sessions| paced(Pacing::Arrivals { per_second, process, sessions });
-    assert_eq!(of("arrivals = \"30000/min\""), arrivals(500.0, Process::Poisson, 64));
-    assert_eq!(of("arrivals = \"5/s\"\nprocess = \"uniform\"\nsessions = 3"), arrivals(5.0, Process::Uniform, 3));
+    assert_eq!(of("arrivals = \"30000/min\""), arrivals(500.0, ArrivalProcess::Poisson, 64));
+    assert_eq!(
+        of("arrivals = \"5/s\"\nprocess = \"uniform\"\nsessions = 3"),
+        arrivals(5.0, ArrivalProcess::Uniform, 3)
+    );
     let limits = |max_clients, p99_limit_ms| PeakLimits { max_clients, error_limit: 0.01, p99_limit_ms };
     assert_eq!(of("clients = \"peak\""), Offered::Peak(limits(128, None)));
     let written = "clients = \"peak\"\npeak = { max_clients = 16, p99_limit = \"200ms\" }";
@@ -280,7 +283,7 @@ set = { "load.terminals" = 100 }
     let base = plus(scenarios).replace("clients = 4", "arrivals = \"9/s\"\nprocess = \"uniform\"\nsessions = 5");
     let [closed, open, users] = offered(&base)[..3] else { panic!("three scenarios") };
     assert_eq!(closed, Offered::Paced(Pacing::Clients { clients: 8 }));
-    let same_kind = Pacing::Arrivals { per_second: 100.0, process: Process::Uniform, sessions: 5 };
+    let same_kind = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 5 };
     assert_eq!(open, Offered::Paced(same_kind), "the same way of pacing keeps the rest of the base");
     assert_eq!(users, Offered::Paced(Pacing::Terminals { terminals: 100, sessions: 64 }));
 }

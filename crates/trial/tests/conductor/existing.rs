@@ -2,7 +2,7 @@
 
 use crate::ground::decided;
 use agent::protocol::{Chosen, Reply, Request};
-use agent::service::{Place, serve};
+use agent::service::{Folders, serve};
 use driver::plan::{DrivePlan, Pacing, Phase, Stream, Together, Until};
 use engines::server::Endpoint;
 use engines::sqlite::settings::DatabaseFile;
@@ -143,7 +143,7 @@ fn a_server_that_is_not_there_fails_where_it_would_be_used() {
 /// An agent in this process.
 fn agent(folder: &Path) -> AgentLink {
     let (agent, inside) = UnixStream::pair().unwrap();
-    let place = Place { data: folder.to_owned(), logs: folder.join("logs") };
+    let place = Folders { data: folder.to_owned(), logs: folder.join("logs") };
     std::thread::spawn(move || serve(inside.try_clone().unwrap(), inside, place));
     Transport::pipe(agent.try_clone().unwrap(), agent).connect(Duration::from_mins(1)).unwrap()
 }

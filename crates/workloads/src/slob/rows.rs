@@ -23,7 +23,7 @@ pub fn rows(settings: &Settings, table: &str, part: Part) -> Box<dyn RowSource> 
     let count = if schema.is_some() { rows_of(settings, purpose) } else { 0 };
     Box::new(Rows {
         left: part.chunks(u64::from(count)),
-        order: Order::new(settings.data_seed, schema.unwrap_or_default(), purpose, count),
+        order: BlockOrder::new(settings.data_seed, schema.unwrap_or_default(), purpose, count),
         seed: settings.data_seed,
         schema: schema.unwrap_or_default(),
         purpose,
@@ -40,7 +40,7 @@ pub fn rows_of(settings: &Settings, purpose: Purpose) -> u32 {
 
 struct Rows {
     left: Range<u64>,
-    order: Order,
+    order: BlockOrder,
     seed: u64,
     schema: u32,
     purpose: Purpose,
@@ -82,13 +82,13 @@ impl RowSource for Rows {
 ///
 /// A Feistel network permutes the numbers of twice so many bits as its halves have; those beyond the count are sent
 /// through again until they fall within. The halves together are at most four times the count, so that takes few turns.
-struct Order {
+struct BlockOrder {
     count: u64,
     half_bits: u32,
     keys: [u64; ROUNDS],
 }
 
-impl Order {
+impl BlockOrder {
     fn new(seed: u64, schema: u32, purpose: Purpose, count: u32) -> Self {
         let name = match purpose {
             Purpose::Ranges => "slob range order",
@@ -173,7 +173,7 @@ mod tests {
 
     #[test]
     fn neighbours_by_key_are_no_neighbours_by_place() {
-        let order = Order::new(42, 1, Purpose::Ranges, 100_000);
+        let order = BlockOrder::new(42, 1, Purpose::Ranges, 100_000);
         let keys: Vec<i64> = (0..100_000).map(|place| i64::from(order.key(place))).collect();
         let neighbours = keys.windows(2).filter(|pair| (pair[0] - pair[1]).abs() == 1).count();
         // Of a random permutation two pairs on average, with a Poisson distribution.
@@ -195,7 +195,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(48))]
         #[test]
         fn every_key_has_one_place(seed: u64, count in 1_u32..3_000) {
-            let order = Order::new(seed, 1, Purpose::Ranges, count);
+            let order = BlockOrder::new(seed, 1, Purpose::Ranges, count);
             let mut keys: Vec<u32> = (0..u64::from(count)).map(|place| order.key(place)).collect();
             keys.sort_unstable();
             prop_assert_eq!(keys, (1..=count).collect::<Vec<_>>());

@@ -215,7 +215,7 @@ fn a_day_that_is_none_stays_a_text() {
 
 #[test]
 fn an_outcome_tells_the_number_of_a_new_row() {
-    let inserted = Outcome::read(b"\0\x01\xfc\x2c\x01\x02\0\0\0").unwrap();
+    let inserted = OkPacket::read(b"\0\x01\xfc\x2c\x01\x02\0\0\0").unwrap();
     assert_eq!((inserted.changed, inserted.inserted_id), (1, 300));
 }
 
@@ -285,7 +285,7 @@ proptest! {
         let columns = [&COLUMNS[11 - count..], &[ColumnKind::Date]].concat();
         let _ = row(&body, &columns, &mut ResultSet::default());
         let _ = text_row(&body, &columns, &mut ResultSet::default());
-        let _ = (ColumnKind::read(&body), Outcome::read(&body), Outcome::read_end(&body), Refusal::read(&body));
+        let _ = (ColumnKind::read(&body), OkPacket::read(&body), OkPacket::read_end(&body), Refusal::read(&body));
     }
 
     #[test]
