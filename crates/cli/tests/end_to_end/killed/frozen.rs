@@ -21,7 +21,8 @@ fn a_guest_that_hangs_while_data_are_checked_fails_its_trial() {
     let (code, told) = running.end();
     assert_eq!(code, Some(4), "{told}");
     let why = failed_for(&place.record().trials[0], &[2]);
-    // The second machine may have been on its way out already.
-    assert!(why.contains("hangs") || why.contains("asked to power off"), "{why}");
+    // The second machine may not have begun to check, or may have been on its way out already.
+    let expected = ["hangs", "did not answer within", "asked to power off"];
+    assert!(expected.iter().any(|words| why.contains(words)), "{why}");
     leftovers.none();
 }
