@@ -18,7 +18,7 @@ use std::time::Duration;
 use workloads::catalog::{Entry, Metric};
 use workloads::dataset::{Dataset, Part, RowSource, Table};
 use workloads::effects::{Effects, FollowUp};
-use workloads::workload::{Actor, Ending, Kind, User, Workload};
+use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
 pub const KIND: &str = "made-up";
 
@@ -49,6 +49,8 @@ const CUSTOMERS: u16 = 0;
 
 /// A clerk closes the books after so many confirmations.
 pub const BATCH: i64 = 10;
+/// A customer thinks so long between two deposits.
+const THOUGHT: Duration = Duration::from_millis(10);
 /// A clerk takes so long to notice a deposit.
 const CONFIRMED_AFTER: Duration = Duration::from_millis(2);
 
@@ -141,6 +143,11 @@ impl Workload for MadeUp {
 
     fn performer(&self, input: &Input) -> u16 {
         u16::from(!matches!(input, Input::Deposit { .. }))
+    }
+
+    /// So that clerks keep up, even where one thread of SQLite keeps another from writing for seconds.
+    fn pause(&self, _: &mut Client, _: &Input, _: bool) -> Pause {
+        Pause { keying: Duration::ZERO, thinking: THOUGHT }
     }
 
     async fn run<S: Session>(
