@@ -1,9 +1,10 @@
 //! The load engine: a few threads (shards), each with many sessions, one epoll loop and its own histograms.
 //!
 //! Transactions are straight-line `async fn`s polled by the shard's loop; there is no async runtime. On the hot path
-//! there is no lock, no channel and no allocation per transaction or statement. Every transaction has three times:
-//! *due* (the client wanted it), *sent* (its first statement began), *done*. Response is done − due, service is
-//! done − sent. Clients are never skipped when the database stalls.
+//! there is no lock, no channel and no allocation per transaction or statement; only work that a transaction causes on
+//! another thread goes over a channel, which takes no lock. Every transaction has three times: *due* (the client wanted
+//! it), *sent* (its first statement began), *done*. Response is done − due, service is done − sent. Clients are never
+//! skipped when the database stalls.
 //!
 //! # How data flows
 //!

@@ -11,6 +11,7 @@ use crate::pacing::ClientIndex;
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, work_between};
 use crate::retry::{Attempts, TransactionEnd, attempt};
+use crate::script::ScriptError;
 use crate::sessions::reopen;
 use crate::shard::{Shard, UnderWay};
 use crate::users::{Style, next_pause};
@@ -145,14 +146,17 @@ where
         if job.actor == actor {
             return Some(job);
         }
-        let performer = self.crew(job.actor)?;
+        let performer = self.reacting(job.actor)?;
         let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
-        // While it waited to be queued it was the client's, and from now on it is in the background.
-        self.paused(now.since(job.due));
         if self.crew(actor)?.style == Style::Arriving {
+            // Nobody waits, so nobody pauses either.
             performer.deferral.borrow_mut().offer_or_leave(job);
-        } else if performer.deferral.borrow_mut().offer(actor, client, job) {
-            self.due_again(actor, client, now, thinking);
+        } else {
+            // While it waited to be queued it was the client's, and from now on it is in the background.
+            self.paused(now.since(job.due));
+            if performer.deferral.borrow_mut().offer(actor, client, job) {
+                self.due_again(actor, client, now, thinking);
+            }
         }
         self.agenda.wake_one(by);
         None
@@ -217,9 +221,20 @@ where
     /// What others have caused for an actor here.
     pub fn take_caused(&self, job: Job<W::Input>, now: Nanos) {
         let actor = job.actor;
-        let Some(crew) = self.crew(actor) else { return };
+        let Some(crew) = self.reacting(actor) else { return };
         crew.deferral.borrow_mut().cause(job, now);
         self.agenda.wake_one(actor);
+    }
+
+    /// An actor that others may cause work for. Work for any other would never be done, so that ends the driving.
+    fn reacting(&self, actor: u16) -> Option<&Crew<W>> {
+        let crew = self.crew(actor).filter(|crew| crew.reacts);
+        if crew.is_none() {
+            let name =
+                self.workload.actors().get(usize::from(actor)).map_or("an actor it does not have", |actor| actor.name);
+            self.fail(ScriptError::DoesNotReact { actor: name }.into());
+        }
+        crew
     }
 
     fn note_under_way(&self, token: u32, under_way: Option<UnderWay>) {

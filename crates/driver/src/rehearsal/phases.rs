@@ -4,7 +4,7 @@ use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{Run, START, answers_after, plan, since_start};
 use crate::clock::Nanos;
 use crate::deferral::LATER_CAPACITY;
-use crate::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Seen, Stream, Until};
+use crate::plan::{ArrivalProcess, Control, DrivePlan, Driven, Generator, Pacing, Phase, Seen, Stream, Until};
 use crate::virtual_time::world::RequestKind;
 use crate::virtual_time::{Service, rehearse};
 use record::intervals::Interval;
@@ -132,6 +132,26 @@ fn what_is_caused_is_executed_when_it_is_due() {
     assert!((29..=31).contains(&totals.not_due), "{totals:?}");
     let longest = report.seconds.iter().flat_map(|second| &second.kinds[usize::from(DELIVERY)].response);
     assert!(longest.map(|(micros, _)| *micros).max().unwrap() <= 10_010, "response counts from when it is due");
+}
+
+#[test]
+fn work_for_an_actor_that_does_not_react_ends_the_driving() {
+    let service = Service::of_all(Duration::from_millis(10));
+    let ended = rehearse(&Rehearsed::misdirecting(), &plan(2, 0, 5), &service, &Control::default(), &mut |_| ());
+    let error = ended.unwrap_err().to_string();
+    assert_eq!(error, "the workload causes work for deliveries, which does not react: nobody would do it");
+}
+
+#[test]
+fn nobody_pauses_where_work_arrives() {
+    let stop = Control::default();
+    let arrivals = Pacing::Arrivals { per_second: 100.0, process: ArrivalProcess::Uniform, sessions: 1 };
+    let run_plan = super::paced(arrivals, 0, 2);
+    let workload = Rehearsed::deferring(2);
+    let run = Run::new(&workload, run_plan, false, &stop);
+    // One session for a hundred arrivals a second of 30 ms, so that what is handed over has waited.
+    let report = run.alone(|_| answers_after(30));
+    assert_eq!(run.merged(vec![report]).driven.facts.paused_ms, Some(0));
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub struct Rehearsed {
     pub rollback_every: u32,
     /// Each sale causes a delivery after so long.
     causes_after: Option<Duration>,
+    /// Its deliveries belong to an actor that nobody may cause work for.
+    misdirects: bool,
     /// Each client has done everything after so many transactions; 0 means that none ever has.
     ends_after: u32,
     /// Pauses at a terminal; without one, only the think time counts.
@@ -66,6 +68,10 @@ impl Rehearsed {
 
     pub fn ending(ends_after: u32) -> Self {
         Self { ends_after, ..Self::default() }
+    }
+
+    pub fn misdirecting() -> Self {
+        Self { misdirects: true, ..Self::deferring(10) }
     }
 
     pub fn causing(after: Duration) -> Self {
@@ -116,7 +122,9 @@ impl Workload for Rehearsed {
     }
 
     fn actors(&self) -> &'static [Actor] {
-        if self.ends_after > 0 {
+        if self.misdirects {
+            const { &[Actor::paced("clients"), Actor::paced("deliveries")] }
+        } else if self.ends_after > 0 {
             ENDING
         } else if self.deferred_every > 0 || self.causes_after.is_some() {
             ACTORS
