@@ -297,7 +297,7 @@ fn unsteady(run: &Run) -> Vec<Warning> {
 fn given_up(run: &Run) -> Vec<Warning> {
     let mut failed: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
-        for totals in trial.record.driver.iter().flat_map(|driver| &driver.kinds) {
+        for totals in trial.record.driver.iter().flat_map(|driver| &driver.kinds).filter(|kind| !kind.step) {
             let (given_up, all) = failed.entry(&trial.record.contender).or_default();
             *given_up += totals.failed;
             *all += totals.failed + totals.finished();

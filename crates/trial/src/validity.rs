@@ -4,7 +4,7 @@
 use driver::plan::{Driven, SecondDone};
 use record::check::{Finding, Verdict};
 use record::script::PhaseEnd;
-use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Queue};
+use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Pacing, Queue};
 use std::ops::Range;
 use std::time::Duration;
 
@@ -134,6 +134,13 @@ fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
             many(u64::from(deferred.sessions_at_end), "background session", "background sessions"),
         ));
     }
+    let arrives = matches!(facts.pacing, Some(Pacing::Arrivals { .. }));
+    if deferred.turned_away > 0 && !arrives {
+        return Some(format!(
+            "{} that others caused found the queue full and never ran: the throughput is that of less work",
+            many(deferred.turned_away, "transaction", "transactions"),
+        ));
+    }
     let behind = fell_behind(&deferred);
     (behind as f64 > BEHIND_SHARE_MAX * deferred.queued_in_window as f64).then(|| {
         format!(
@@ -172,7 +179,8 @@ fn why_driver_bound(facts: &DriverFacts) -> Option<String> {
 /// What of, how many failed, and how many there were: all of them, or the kind of which the largest share failed.
 fn too_many_failed(kinds: &[KindTotals]) -> Option<(String, u64, u64)> {
     let is_too_much = |failed: u64, of: u64| failed as f64 > FAILED_SHARE_MAX * of as f64;
-    let ended = |kind: &KindTotals| kind.finished() + kind.failed;
+    // A step is no transaction, and none of them fails.
+    let ended = |kind: &KindTotals| if kind.step { 0 } else { kind.finished() + kind.failed };
     let share = |kind: &KindTotals| kind.failed as f64 / ended(kind).max(1) as f64;
     let worst = kinds.iter().filter(|kind| kind.failed >= FAILED_FEW && is_too_much(kind.failed, ended(kind)));
     let worst = worst.max_by(|one, other| share(one).total_cmp(&share(other)));

@@ -14,7 +14,18 @@ pub fn in_turn(phases: &[&DriverFacts]) -> Option<DriverFacts> {
     let most = |of: fn(&DriverFacts) -> u32| phases.iter().map(|phase| of(phase)).max();
     let each_second = phases.iter().filter_map(|phase| phase.queue.as_ref()).flat_map(|queue| &queue.each_second);
     let queue = queue(phases).map(|queue| Queue { each_second: each_second.copied().collect(), ..queue });
+    // Nothing may have been deferred in some of them, and the sessions of one phase are those of the next.
+    let own: Vec<&Deferred> = phases.iter().filter_map(|phase| phase.deferred.as_ref()).collect();
+    let deferred = own.first().zip(own.last()).map(|(first, last)| {
+        let mut sum = Deferred::default();
+        for own in &own {
+            sum.add(own);
+        }
+        let (sessions_at_start, sessions_at_end) = (first.sessions_at_start, last.sessions_at_end);
+        Deferred { sessions_at_start, sessions_at_end, ..sum }
+    });
     Some(DriverFacts {
+        deferred,
         warmup_ms: first.warmup_ms,
         measured_ms: phases.iter().map(|phase| phase.measured_ms).sum(),
         clients: most(|phase| phase.clients)?,
