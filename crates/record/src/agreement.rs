@@ -57,12 +57,25 @@ fn driven(trial: &StoredTrial) -> impl Iterator<Item = (u32, &StoredTrial)> {
 
 /// Whether the data of one of its machines was not looked at after the load.
 pub fn is_unchecked(trial: &StoredTrial) -> bool {
-    let is_checked =
-        |machine: &StoredTrial| machine.findings.iter().any(|finding| finding.moment == Moment::AfterTrial);
-    driven(trial).any(|(_, machine)| !is_checked(machine))
+    let is_checked = |own: &StoredTrial| own.findings.iter().any(|finding| finding.moment == Moment::AfterTrial);
+    driven(trial).any(|(_, machine)| !machine.each_database().iter().all(is_checked))
 }
 
-fn of_machine(trial: &StoredTrial) -> Vec<String> {
+fn of_machine(machine: &StoredTrial) -> Vec<String> {
+    if machine.instances.is_empty() {
+        return of_database(machine);
+    }
+    let of_instance = |(number, own): (u32, &StoredTrial)| {
+        of_database(own).into_iter().map(move |text| format!("instance {number}: {text}"))
+    };
+    let mut found: Vec<String> = (1..).zip(&machine.instances).flat_map(of_instance).collect();
+    if found.is_empty() && machine.record.driver.is_none() {
+        found.push("the trial is called completed, but the record of one of its databases is missing".to_owned());
+    }
+    found
+}
+
+fn of_database(trial: &StoredTrial) -> Vec<String> {
     if trial.record.outcome != Outcome::Completed {
         return vec!["the trial is called completed, but its own trial.json says otherwise".to_owned()];
     }

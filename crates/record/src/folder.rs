@@ -258,6 +258,21 @@ impl TrialFolder {
         Self { path: self.path.join("machines").join(number.to_string()) }
     }
 
+    /// The folder of one of several databases in a machine, counted from 1: of the same files those that are about a database.
+    #[must_use]
+    pub fn instance(&self, number: u16) -> Self {
+        Self { path: self.path.join("instances").join(number.to_string()) }
+    }
+
+    /// The folders of a machine's databases that have a record, if there are several; the list ends before one that is missing.
+    #[must_use]
+    pub fn instances(&self, count: u16) -> Vec<Self> {
+        match count {
+            0 | 1 => Vec::new(),
+            _ => (1..=count).map(|number| self.instance(number)).take_while(Self::is_complete).collect(),
+        }
+    }
+
     /// The folders of the machines of a complete trial: its own if it has one machine, else those of the machines that have a
     /// record. A machine's place in the list is its number less one, so the list ends before one that is missing.
     #[must_use]

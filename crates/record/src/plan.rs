@@ -8,6 +8,8 @@ use serde_json::{Map, Value};
 pub const MOST_TRIALS: u64 = 10_000;
 /// Machines side by side in one trial. More would need more than one host.
 pub const MOST_MACHINES: u32 = 64;
+/// Databases in one machine.
+pub const MOST_INSTANCES: u16 = 64;
 
 /// A study after every override is applied: cells, and the order in which their trials run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -72,6 +74,12 @@ impl Cell {
     /// How many machines run side by side in each trial.
     pub fn machines(&self) -> u32 {
         self.of_machine("count").and_then(|count| u32::try_from(count).ok()).unwrap_or(1)
+    }
+
+    /// How many databases each machine has, with a server of its own each.
+    pub fn instances(&self) -> u16 {
+        let count = self.settings.get("engine").and_then(|engine| engine.get("instances")).and_then(Value::as_u64);
+        count.and_then(|count| u16::try_from(count).ok()).unwrap_or(1).max(1)
     }
 
     /// Of several machines the one that is there to stand idle, to begin or stop working in the midst, or both, or to do other work:

@@ -39,6 +39,9 @@ pub struct StoredTrial {
     /// Where several machines ran side by side, each by itself, in their order; then the rest of this is of all together
     /// ([`together::compose`]). Empty of one machine, and its parts have none.
     pub machines: Vec<StoredTrial>,
+    /// Where one machine had several databases, each by itself, in their order; then the rest of this is of all together
+    /// ([`together::of_databases`]). Empty of a machine with one.
+    pub instances: Vec<StoredTrial>,
     /// The number of the machine that is not measured, if there is one ([`Cell::bystander`]).
     pub bystander: Option<u32>,
     /// In what a completed trial's files disagree with each other or what they lack, each a sentence ([`agreement::settle`]).
@@ -49,6 +52,11 @@ impl StoredTrial {
     /// What is said of single machines: each of several, or the trial itself.
     pub fn each_machine(&self) -> &[Self] {
         if self.machines.is_empty() { std::slice::from_ref(self) } else { &self.machines }
+    }
+
+    /// What is said of single databases of this machine: each of several, or the machine itself.
+    pub fn each_database(&self) -> &[Self] {
+        if self.instances.is_empty() { std::slice::from_ref(self) } else { &self.instances }
     }
 
     /// Each machine that was measured, with its number, counted from 1.
@@ -93,6 +101,17 @@ fn read_record(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Res
 
 /// What the folder of a trial of one machine holds, or that of one machine of several.
 fn read_machine(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
+    let machine = read_files(trial, planned, cell)?;
+    if cell.instances() == 1 {
+        return Ok(machine);
+    }
+    let parts = trial.instances(cell.instances());
+    let parts = parts.iter().map(|part| read_files(part, planned, cell)).collect::<Result<Vec<_>, _>>()?;
+    Ok(together::of_databases(machine, parts, cell))
+}
+
+/// What is in one folder, of a machine or of one of its databases.
+fn read_files(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
     let (record, path) = (read_record(trial, planned, cell)?, trial.path());
     let log = path.join("intervals.hlog");
     let measured = if log.exists() {
@@ -109,6 +128,16 @@ fn read_machine(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Res
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json_in_range::<StoredCounters>(&counters)?.window } else { None };
     let telemetry = telemetry_files::read(path)?;
-    let (machines, disagreements) = (Vec::new(), Vec::new());
-    Ok(StoredTrial { record, measured, findings, looks, telemetry, machines, bystander: None, disagreements })
+    let (machines, instances, disagreements) = (Vec::new(), Vec::new(), Vec::new());
+    Ok(StoredTrial {
+        record,
+        measured,
+        findings,
+        looks,
+        telemetry,
+        machines,
+        instances,
+        bystander: None,
+        disagreements,
+    })
 }

@@ -143,6 +143,7 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         looks: None,
         telemetry: Vec::new(),
         machines: Vec::new(),
+        instances: Vec::new(),
         bystander: None,
         disagreements: Vec::new(),
     }

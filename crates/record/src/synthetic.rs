@@ -238,6 +238,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
         looks: Some(looks(speed)),
         telemetry: telemetry::of_trial(native, per_second, WARMUP_S + MEASURED_S + 1, &mut chance),
         machines: Vec::new(),
+        instances: Vec::new(),
         bystander: None,
         disagreements: Vec::new(),
     }

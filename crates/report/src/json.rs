@@ -28,12 +28,16 @@ struct Trial<'a> {
     /// Where several machines ran side by side, each by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     machines: Vec<Self>,
+    /// Where a machine had several databases, each by itself.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    instances: Vec<Self>,
 }
 
 impl<'a> Trial<'a> {
     fn of(stored: &'a StoredTrial) -> Self {
-        let machines = stored.machines.iter().map(Self::of).collect();
-        Self { record: &stored.record, findings: &stored.findings, machines }
+        let all = |parts: &'a [StoredTrial]| parts.iter().map(Self::of).collect();
+        let (machines, instances) = (all(&stored.machines), all(&stored.instances));
+        Self { record: &stored.record, findings: &stored.findings, machines, instances }
     }
 }
 

@@ -159,6 +159,7 @@ pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace:
         looks: Some(looks_at(cell, number, pace(0) * wobble)),
         telemetry: Vec::new(),
         machines: Vec::new(),
+        instances: Vec::new(),
         bystander: None,
         disagreements: Vec::new(),
     }

@@ -1,17 +1,18 @@
-//! The looks into several machines as looks into all of them: counts are added.
+//! The looks into several machines, or several databases of one, as looks into all of them: counts are added.
 //!
 //! Each machine looks by its own clock, within milliseconds of the others. What lies between the looks is over their mean
 //! length, on the clock of the first.
 
+use super::Parts;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::run::StoredTrial;
 use crate::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `None` unless every machine was looked into: a sum without one would be taken for the sum.
-pub fn added_up(machines: &[(u32, &StoredTrial)]) -> Option<Looks> {
+/// `None` unless every part was looked into: a sum without one would be taken for the sum.
+pub fn added_up(what: Parts, parts: &[(u32, &StoredTrial)]) -> Option<Looks> {
     let looks: Vec<Part<'_>> =
-        machines.iter().map(|(number, machine)| Part::of(*number, machine)).collect::<Option<_>>()?;
+        parts.iter().map(|(number, part)| Part::of(what, *number, part)).collect::<Option<_>>()?;
     let first = looks.first()?.looks;
     let many = u64::try_from(looks.len()).ok()?;
     let span_ns = looks.iter().map(|part| part.looks.span_ns()).fold(0, u64::saturating_add) / many;
@@ -20,7 +21,10 @@ pub fn added_up(machines: &[(u32, &StoredTrial)]) -> Option<Looks> {
         took_ns: looks.iter().map(|part| of(part.looks).took_ns).max().unwrap_or(0),
         database: databases(&looks, of).into(),
         device: devices(&looks, of).into(),
-        cpu: Reading::Unavailable("CPUs of several machines are not added up".to_owned()),
+        cpu: match what {
+            Parts::Machines => Reading::Unavailable("CPUs of several machines are not added up".to_owned()),
+            Parts::DatabasesOfOne => of(first).cpu.clone(),
+        },
         counters: counters(&looks, of),
     };
     let start_ns = first.start.at_ns;
@@ -36,23 +40,25 @@ fn end(looks: &Looks) -> &Look {
 }
 
 struct Part<'a> {
+    what: Parts,
     number: u32,
     looks: &'a Looks,
-    /// Whether its devices are the host's, which others may use as well.
-    is_on_the_hosts_kernel: bool,
+    /// Others may use the same devices: those of the host, or of the machine that they share.
+    shares_devices: bool,
 }
 
 impl<'a> Part<'a> {
-    fn of(number: u32, machine: &'a StoredTrial) -> Option<Self> {
-        let is_on_the_hosts_kernel = machine.record.machine.as_ref().is_some_and(MachineFacts::is_on_the_hosts_kernel);
-        Some(Self { number, looks: machine.looks.as_ref()?, is_on_the_hosts_kernel })
+    fn of(what: Parts, number: u32, part: &'a StoredTrial) -> Option<Self> {
+        let is_on_the_hosts_kernel = || part.record.machine.as_ref().is_some_and(MachineFacts::is_on_the_hosts_kernel);
+        let shares_devices = what == Parts::DatabasesOfOne || is_on_the_hosts_kernel();
+        Some(Self { what, number, looks: part.looks.as_ref()?, shares_devices })
     }
 }
 
 fn read<'a, T>(part: &Part<'a>, reading: &'a Reading<T>) -> Result<&'a T, String> {
     match reading {
         Reading::Known(known) => Ok(known),
-        Reading::Unavailable(why) => Err(format!("machine {}: {why}", part.number)),
+        Reading::Unavailable(why) => Err(format!("{} {}: {why}", part.what.name(), part.number)),
     }
 }
 
@@ -72,13 +78,13 @@ fn databases(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCoun
     })
 }
 
-/// A device of the host that several machines use is counted once: what it counts is of all of them.
+/// A device that several use is counted once: what it counts is of all of them.
 fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, String> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut distinct: Vec<&DeviceCounts> = Vec::new();
     for part in parts {
         let counts = read(part, &of(part.looks).device)?;
-        if !part.is_on_the_hosts_kernel || seen.insert(&counts.device) {
+        if !part.shares_devices || seen.insert(&counts.device) {
             distinct.push(counts);
         }
     }

@@ -1,9 +1,9 @@
-//! A trial of several machines, put together from the records of its machines.
+//! A trial of several machines, or a machine of several databases, put together from the records of the parts.
 //!
-//! The folder of each machine holds what the folder of a trial of one machine holds. Here they become one trial, so that
-//! whoever asks for totals, latencies or findings need not know how many machines there were: what was counted is added up,
-//! and what the load engine says of itself is the worst of all. Throughput is not among it: how several machines make one
-//! figure is for whoever reads the record, and so the machines' own records stay beside the trial.
+//! The folder of each part holds what the folder of a trial of one machine with one database holds. Here they become one, so that
+//! whoever asks for totals, latencies or findings need not know how many there were: what was counted is added up, and what the
+//! load engine says of itself is the worst of all. Throughput is not among it: how several machines make one figure is for
+//! whoever reads the record, and so the records of the parts stay beside the trial.
 
 pub mod driver;
 mod looks;
@@ -11,15 +11,53 @@ mod seconds;
 
 use crate::check::{Finding, Verdict};
 use crate::intervals::Measured;
+use crate::looks::Looks;
 use crate::plan::Cell;
 use crate::run::StoredTrial;
 use crate::trial::{DriverFacts, TrialRecord};
+
+/// What is put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Parts {
+    Machines,
+    /// They share CPUs and devices.
+    DatabasesOfOne,
+}
+
+impl Parts {
+    /// What one of them is called, before its number.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Machines => "machine",
+            Self::DatabasesOfOne => "instance",
+        }
+    }
+
+    fn findings(self, parts: &[StoredTrial]) -> Vec<Finding> {
+        let of_part = |(number, part): (u32, &StoredTrial)| {
+            let told =
+                move |finding: &Finding| Finding { verdict: self.told_of(number, &finding.verdict), ..finding.clone() };
+            part.findings.iter().map(told).collect::<Vec<_>>()
+        };
+        (1..).zip(parts).flat_map(of_part).collect()
+    }
+
+    /// What is wrong or open is said of its part; what holds, holds.
+    fn told_of(self, number: u32, verdict: &Verdict) -> Verdict {
+        let told = |text: &String| format!("{} {number}: {text}", self.name());
+        match verdict {
+            Verdict::Holds { seen } => Verdict::Holds { seen: seen.clone() },
+            Verdict::Violated { seen } => Verdict::Violated { seen: told(seen) },
+            Verdict::Undecided { why } => Verdict::Undecided { why: told(why) },
+        }
+    }
+}
 
 /// The trial of a cell whose own record this is, with its machines in their order. If one that was to be measured has nothing, or
 /// is missing, there are no totals: a sum without it would be taken for the sum. One that is only a bystander is in no total.
 pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
     let all_there = machines.len() == cell.machines() as usize;
-    let findings = (1..).zip(&machines).flat_map(|(number, machine)| findings(number, machine)).collect();
+    let findings = Parts::Machines.findings(&machines);
     if let Some(first) = machines.first() {
         record.machine = record.machine.or_else(|| first.record.machine.clone());
         record.server = record.server.or_else(|| first.record.server.clone());
@@ -31,36 +69,59 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
         looks: None,
         telemetry: Vec::new(),
         machines,
+        instances: Vec::new(),
         bystander: cell.bystander(),
         disagreements: Vec::new(),
     };
     if all_there {
-        let parts = || trial.measured_machines().map(|(_, machine)| machine);
-        let drivers: Option<Vec<&DriverFacts>> = parts().map(|machine| machine.record.driver.as_ref()).collect();
-        let series: Option<Vec<&Measured>> = parts().map(|machine| machine.measured.as_ref()).collect();
-        let looks = looks::added_up(&trial.measured_machines().collect::<Vec<_>>());
-        let driver = drivers.and_then(|drivers| driver::added_up(&drivers));
-        trial.measured = series.filter(|series| !series.is_empty()).map(|series| seconds::merged(&series));
-        trial.record.driver = trial.record.driver.or(driver);
-        trial.looks = looks;
+        let totals = Totals::of(Parts::Machines, &trial.measured_machines().collect::<Vec<_>>());
+        totals.become_those_of(&mut trial);
     }
     trial
 }
 
-fn findings(number: u32, machine: &StoredTrial) -> impl Iterator<Item = Finding> {
+/// A machine whose own record and files this is, with its databases in their order; the same holds as of several machines.
+pub fn of_databases(mut machine: StoredTrial, instances: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
+    machine.findings = Parts::DatabasesOfOne.findings(&instances);
+    if let Some(first) = instances.first() {
+        machine.record.server = machine.record.server.or_else(|| first.record.server.clone());
+    }
+    if instances.len() == usize::from(cell.instances()) {
+        let numbered: Vec<_> = (1..).zip(&instances).collect();
+        let totals = Totals::of(Parts::DatabasesOfOne, &numbered);
+        totals.become_those_of(&mut machine);
+        // One climb was made with all of them.
+        let ladder = instances.iter().find_map(|own| own.record.driver.as_ref()?.ladder.clone());
+        if let Some(driver) = &mut machine.record.driver {
+            driver.ladder = ladder;
+        }
+    }
+    machine.instances = instances;
     machine
-        .findings
-        .iter()
-        .map(move |finding| Finding { verdict: told_of(number, &finding.verdict), ..finding.clone() })
 }
 
-/// What is wrong or open is said of its machine; what holds, holds.
-fn told_of(number: u32, verdict: &Verdict) -> Verdict {
-    let told = |text: &String| format!("machine {number}: {text}");
-    match verdict {
-        Verdict::Holds { seen } => Verdict::Holds { seen: seen.clone() },
-        Verdict::Violated { seen } => Verdict::Violated { seen: told(seen) },
-        Verdict::Undecided { why } => Verdict::Undecided { why: told(why) },
+struct Totals {
+    measured: Option<Measured>,
+    driver: Option<DriverFacts>,
+    looks: Option<Looks>,
+}
+
+impl Totals {
+    fn of(what: Parts, parts: &[(u32, &StoredTrial)]) -> Self {
+        let each = || parts.iter().map(|(_, part)| part);
+        let drivers: Option<Vec<&DriverFacts>> = each().map(|part| part.record.driver.as_ref()).collect();
+        let series: Option<Vec<&Measured>> = each().map(|part| part.measured.as_ref()).collect();
+        Self {
+            measured: series.filter(|series| !series.is_empty()).map(|series| seconds::merged(&series)),
+            driver: drivers.and_then(|drivers| driver::added_up(&drivers)),
+            looks: looks::added_up(what, parts),
+        }
+    }
+
+    fn become_those_of(self, whole: &mut StoredTrial) {
+        whole.measured = self.measured;
+        whole.record.driver = whole.record.driver.take().or(self.driver);
+        whole.looks = self.looks;
     }
 }
 

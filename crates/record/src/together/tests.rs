@@ -76,6 +76,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
         looks: None,
         telemetry: Vec::new(),
         machines: Vec::new(),
+        instances: Vec::new(),
         bystander: None,
         disagreements: Vec::new(),
     }
@@ -100,6 +101,50 @@ fn totals_are_added_and_the_worst_testimony_is_kept() {
     assert_eq!(trial.machines.len(), 2);
     assert_eq!(trial.each_machine().len(), 2);
     assert_eq!(trial.machines[0].each_machine().len(), 1);
+}
+
+fn with_two_databases() -> Cell {
+    let mut cell = two();
+    cell.settings = serde_json::from_value(serde_json::json!({ "engine": { "instances": 2 } })).unwrap();
+    cell
+}
+
+/// A folder of one of several databases says nothing of the machine.
+fn database(committed: u64, finding: Verdict) -> StoredTrial {
+    let own = machine(committed, finding);
+    StoredTrial { record: TrialRecord { machine: None, ..own.record }, ..own }
+}
+
+fn of_machine() -> StoredTrial {
+    let own = machine(1, holds());
+    let record = TrialRecord { driver: None, ..own.record };
+    StoredTrial { record, measured: None, findings: Vec::new(), ..own }
+}
+
+#[test]
+fn databases_of_a_machine_are_added_and_stay_beside_it() {
+    let wrong = Verdict::Violated { seen: "7".to_owned() };
+    let cell = with_two_databases();
+    let machine = of_databases(of_machine(), vec![database(3, holds()), database(5, wrong)], &cell);
+    let driver = machine.record.driver.as_ref().unwrap();
+    assert_eq!((driver.kinds[0].committed, driver.clients), (8, 8));
+    assert_eq!(machine.record.machine.as_ref().unwrap().image, "image 1", "what is of the machine stays");
+    assert_eq!(machine.measured.as_ref().unwrap().intervals.len(), 2);
+    assert_eq!(machine.findings[1].verdict, Verdict::Violated { seen: "instance 2: 7".to_owned() });
+    assert_eq!(machine.each_database().len(), 2);
+    let one = of_databases(of_machine(), vec![database(3, holds())], &cell);
+    assert!(one.record.driver.is_none() && one.measured.is_none(), "a sum without one would be taken for the sum");
+}
+
+#[test]
+fn what_databases_share_is_not_added_up() {
+    let looked = |more| StoredTrial { record: database(3, holds()).record, ..looked_into("vda", more) };
+    let cell = with_two_databases();
+    let machine = of_databases(of_machine(), vec![looked(1), looked(2)], &cell);
+    let (whole, first) = (machine.looks.unwrap(), looked(1).looks.unwrap());
+    assert_eq!(whole.start.device, first.start.device, "they are on one disk");
+    assert_eq!(whole.start.cpu, first.start.cpu);
+    assert_ne!(whole.end.database, first.end.database);
 }
 
 #[test]
