@@ -46,6 +46,7 @@
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from the seconds of shards to one series and one result; the driver about itself |
 //! | `combine.rs` | several phases, or several load generators, as one result |
+//! | `instances.rs` | several databases of one machine driven at once, and one load divided among them |
 //! | `stall.rs` | how long the load engine itself stood still |
 //! | `ladder.rs` | how many clients to try next on the way to the peak |
 //! | `clock.rs`, `reactor.rs` | time and epoll, each behind a trait |
@@ -79,6 +80,7 @@ mod drive;
 mod ending;
 mod endpoint;
 mod errors;
+pub mod instances;
 pub mod ladder;
 mod mail;
 mod merge;

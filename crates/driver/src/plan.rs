@@ -222,6 +222,9 @@ pub enum DriveError {
     Io { doing: &'static str, source: std::io::Error },
     #[error("driving did not start")]
     NotStarted,
+    /// Of one of several databases, counted from 1.
+    #[error("instance {number}: {source}")]
+    OfInstance { number: usize, source: Box<DriveError> },
     #[error("a driver thread panicked: {0}")]
     Panicked(String),
 }

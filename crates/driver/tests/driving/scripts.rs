@@ -5,10 +5,12 @@ use crate::database::{HasDataset, Loaded, database_or_skip};
 use crate::made_up::{self, BATCH, CLOSE, CONFIRM, DEPOSIT, FILLED_BY_EACH, LOOK, SETTLED_BY_EACH, WRITE};
 use driver::combine::together;
 use driver::drive_endpoint;
-use driver::plan::{Control, DrivePlan, Generator, Pacing, Phase, Receipt, Seen};
+use driver::instances::{self, drive_all};
+use driver::plan::{Control, DrivePlan, Driven, Generator, Pacing, Phase, Receipt, Seen};
+use engines::server::Endpoint;
 use record::intervals::Interval;
 use record::script::PhaseEnd;
-use record::trial::DriverFacts;
+use record::trial::{DriverFacts, KindTotals};
 use std::collections::BTreeSet;
 use workloads::dataset::Dataset;
 
@@ -133,6 +135,63 @@ fn what_was_caused_was_done(database: &Loaded<AnyWorkload>, facts: &DriverFacts)
     assert!(whole(CONFIRM) > 0 && whole(CLOSE) > 0, "{:?}", facts.whole_run);
     assert!(whole(CONFIRM) + left >= whole(DEPOSIT) && whole(CONFIRM) <= whole(DEPOSIT), "{deferred:?}");
     assert!(left <= u64::from(CUSTOMERS) * 6, "what the last moments of three phases caused: {deferred:?}");
+}
+
+/// Three phases, of which two end with their streams, so that nobody knows when the next one can begin.
+#[test]
+fn databases_of_one_machine_are_driven_at_once_and_each_adds_up() {
+    let all: Vec<_> = ["sqlite", "postgres"].iter().filter_map(|engine| database_or_skip(engine, made_up())).collect();
+    let plan = DrivePlan { receipts: false, ..plan(&all[0].workload) };
+    let of = u16::try_from(all.len()).unwrap();
+    let with_plan = |(instance, database): (u16, &Loaded<AnyWorkload>)| {
+        (database.endpoint().clone(), instances::share_of(&plan, instance, of))
+    };
+    let databases: Vec<_> = (0..).zip(&all).map(with_plan).collect();
+    let (mut told, mut ticks, mut readies) = (vec![0; all.len()], 0, 0);
+    let driven = drive_all(&all[0].workload, &databases, &Control::default(), &mut |instance, seen| match seen {
+        Seen::Ready => readies += 1,
+        Seen::Tick(tick) => ticks += tick.counted * u64::from(tick.measured),
+        Seen::Second(second) if !second.interval.measured => {}
+        Seen::Second(second) => told[usize::from(instance)] += second.totals[usize::from(DEPOSIT)].committed,
+        Seen::Receipts(_) => panic!("nobody asked for them"),
+    });
+    let driven = driven.unwrap();
+    assert_eq!((driven.len(), readies), (all.len(), 3), "each phase begins once for all");
+    let starts = |driven: &Driven| driven.facts.phases.iter().map(|phase| phase.start_ms).collect::<Vec<_>>();
+    for (((database, own), told), number) in all.iter().zip(&driven).zip(told).zip(0..) {
+        let state = database.state();
+        let whole = |kind: u16| own.facts.whole_run[usize::from(kind)].committed;
+        assert_eq!(state["deposits"].unsigned_abs(), whole(DEPOSIT), "of instance {number}");
+        assert_eq!(state["confirmed"].unsigned_abs(), whole(CONFIRM), "of instance {number}");
+        assert_eq!(own.facts.clients, CUSTOMERS / u32::from(of));
+        assert_eq!(told, own.facts.kinds[usize::from(DEPOSIT)].committed, "its seconds are its own");
+        assert_eq!(starts(own), starts(&driven[0]), "all begin each phase in the same second");
+    }
+    assert_ne!(driven[0].facts.whole_run, driven[driven.len() - 1].facts.whole_run);
+    let sum = |kinds: fn(&DriverFacts) -> &[KindTotals]| -> u64 {
+        driven.iter().map(|own| kinds(&own.facts)[usize::from(DEPOSIT)].committed).sum()
+    };
+    let (timed, all) = (sum(|facts| &facts.phases[1].kinds), sum(|facts| &facts.kinds));
+    assert!(
+        (timed..=all).contains(&ticks),
+        "{ticks} of {timed} to {all}: a second that a phase does not fill has no tick"
+    );
+    let together = together(driven).unwrap();
+    assert_eq!((together.facts.clients, together.facts.phases.len()), (CUSTOMERS, 3));
+}
+
+#[test]
+fn a_database_that_fails_stops_those_beside_it_and_is_named() {
+    let database = Loaded::of("sqlite", made_up());
+    let empty = tempfile::tempdir().unwrap();
+    let mut nowhere = database.endpoint().clone();
+    if let Endpoint::Sqlite(file) = &mut nowhere {
+        file.file = empty.path().join("none/there.db");
+    }
+    let plan = plan(&database.workload);
+    let databases = [database.endpoint().clone(), nowhere].map(|endpoint| (endpoint, plan.clone()));
+    let error = drive_all(&database.workload, &databases, &Control::default(), &mut |_, _| ()).unwrap_err().to_string();
+    assert!(error.starts_with("instance 2: session "), "{error}");
 }
 
 #[test]
