@@ -5,7 +5,8 @@
 //! be sent while another request is being answered; they have no answer of their own.
 //!
 //! Every request has a number, which everything said about it repeats, so that what comes too late is not taken for the answer to
-//! the request that follows.
+//! the request that follows. It has the number of a database of the machine as well, an *instance*, which is counted from 0. Only
+//! [`Request::Drive`] is about several of them; what comes before its final reply says about which.
 
 use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Tick};
@@ -97,7 +98,8 @@ pub enum Request {
     StopSampling,
     Drive {
         workload: Chosen,
-        plan: DrivePlan,
+        /// One for each instance, from the first on.
+        plans: Vec<DrivePlan>,
     },
     /// The moment of the machine's clock at which a drive that is together with others starts, after its [`Reply::Ready`].
     StartDriving {
@@ -106,8 +108,25 @@ pub enum Request {
     StopDriving,
     /// The end of the server's log.
     ServerLog,
-    /// Everything down, data on disk. A guest powers off after answering.
+    /// Every instance down, data on disk. A guest powers off after answering.
     Shutdown,
+}
+
+impl Request {
+    /// Whether it is about one of the machine's databases, and not about the machine or several of them.
+    pub fn is_about_one(&self) -> bool {
+        !matches!(
+            self,
+            Self::Clock
+                | Self::Describe
+                | Self::StartSampling { .. }
+                | Self::StopSampling
+                | Self::Drive { .. }
+                | Self::StartDriving { .. }
+                | Self::StopDriving
+                | Self::Shutdown
+        )
+    }
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -129,8 +148,8 @@ pub enum Reply {
     State(BTreeMap<String, i64>),
     Counters(Counters),
     Look(Box<Look>),
-    /// The seconds come before it, in [`Reply::Interval`]s, each when it is over.
-    Driven(Box<Driven>),
+    /// Of each instance. The seconds come before it, in [`Reply::Interval`]s, each when it is over.
+    Driven(Vec<Driven>),
     /// What was sampled, without the samples: those come before it, in [`Reply::Samples`].
     Sampled(Box<Series>),
     ServerLog(String),
@@ -141,6 +160,7 @@ pub enum Reply {
     Alive,
     /// All sessions are open.
     Ready,
+    /// Of all instances together.
     Tick(Tick),
     Progress {
         what: String,
@@ -163,6 +183,9 @@ pub struct TableChecksum {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub why: String,
+    /// What it is about, unless that is the machine or several.
+    #[serde(default)]
+    pub instance: Option<u16>,
     /// The end of the server's log, where there is one.
     pub log: String,
 }

@@ -9,9 +9,15 @@ use telemetry::{DiskTarget, FamilyTarget, Grid, Interfaces, Place, ProcessTarget
 /// Samples of one message: so many that there are few messages, so few that none is near the limit of a frame.
 const SAMPLES_A_MESSAGE: usize = 64;
 
-/// Begins to sample the system as a whole, the disk of `data` and the server, which is `process`.
-pub fn start(data: &Path, process: u32, origin_ns: u64) -> io::Result<Sampling> {
-    let label = || "server".to_owned();
+/// Begins to sample the system as a whole, the disk of `data` and each server, which is one of `processes`.
+pub fn start(data: &Path, processes: &[u32], origin_ns: u64) -> io::Result<Sampling> {
+    let servers = || labelled(processes).map(|(label, process)| ProcessTarget { label, process });
+    let families = labelled(processes).map(|(label, process)| FamilyTarget {
+        label,
+        process,
+        without_threads: [].into(),
+        with_switches: false,
+    });
     let targets = Targets {
         without_system: false,
         cpus: telemetry::own_cpus(),
@@ -19,14 +25,21 @@ pub fn start(data: &Path, process: u32, origin_ns: u64) -> io::Result<Sampling> 
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
         // A server may have hundreds of processes.
-        families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],
-        pages: vec![ProcessTarget { label: label(), process }],
-        groups: vec![ProcessTarget { label: label(), process }],
+        families: families.collect(),
+        pages: servers().collect(),
+        groups: servers().collect(),
     };
     let sampler = Sampler::open(Side::Machine, Path::new("/"), &targets, Vec::new());
     let sampling = Sampling::start(sampler, Grid::of_seconds(origin_ns))?;
     sampling.mark();
     Ok(sampling)
+}
+
+/// What servers are called: by their instances, if there are several.
+fn labelled(processes: &[u32]) -> impl Iterator<Item = (String, u32)> {
+    let is_alone = processes.len() == 1;
+    let label = move |number| if is_alone { "server".to_owned() } else { format!("server-{number}") };
+    (1..).zip(processes).map(move |(number, process)| (label(number), *process))
 }
 
 /// Ends it and tells what was sampled.

@@ -7,9 +7,11 @@ use crate::protocol::{Chosen, Failure, PULSE, Reply, Request};
 use crate::sampling;
 use crate::tables;
 use crate::voice::ReplyWriter;
+use driver::instances;
 use driver::plan::{Control, DrivePlan, Seen};
 use engines::server::{Endpoint, ServerPlace, ServerReport};
-use machines::frame::{Greeting, Numbered, read_frame, write_frame};
+use machines::frame::{Greeting, Message, read_frame, write_frame};
+use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -29,18 +31,39 @@ pub struct Folders {
     pub logs: PathBuf,
 }
 
+impl Folders {
+    /// Those of one of several databases in the machine: the first has them to itself, each other its own below them.
+    fn of(&self, instance: u16) -> Self {
+        match instance {
+            0 => self.clone(),
+            _ => Self {
+                data: self.data.join(folder_of_instance(instance)),
+                logs: self.logs.join(folder_of_instance(instance)),
+            },
+        }
+    }
+}
+
+/// The folder of a further instance on a data disk. What the first has is beside it.
+pub fn folder_of_instance(instance: u16) -> String {
+    format!("{INSTANCE_FOLDER}{}", instance + 1)
+}
+
+/// What the folders of further instances begin with.
+pub const INSTANCE_FOLDER: &str = "instance-";
+
 /// Serves until the conductor says `Shutdown` or goes away.
 pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Folders) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
     let requests = listen(read, Arc::clone(&control));
-    let mut service = Service { place, database: None, sampling: None, control };
+    let mut service = Service { place, databases: BTreeMap::new(), sampling: None, control };
     let voice = ReplyWriter::of(write);
     voice.with_pulse(PULSE, || {
-        while let Ok((number, request)) = requests.recv() {
-            let last = request == Request::Shutdown;
-            voice.begin(number);
-            let reply = service.answer(request, &mut |reply| voice.say(&reply))?;
+        while let Ok(request) = requests.recv() {
+            let last = request.body == Request::Shutdown;
+            voice.begin(&request);
+            let reply = service.answer(request, &mut |instance, reply| voice.say(instance, &reply))?;
             voice.conclude(&reply)?;
             if last {
                 break;
@@ -52,14 +75,14 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
 
 /// Reads requests on a thread of its own, so that what is said to the driver is heard while driving. When the conductor is gone the
 /// driver is stopped too, and the channel ends.
-fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Numbered<Request>> {
+fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Message<Request>> {
     let (send, requests) = sync_channel(QUEUED_REQUESTS);
     std::thread::spawn(move || {
-        while let Ok(Some((number, request))) = read_frame::<Numbered<Request>>(&mut read) {
-            match request {
+        while let Ok(Some(request)) = read_frame::<Message<Request>>(&mut read) {
+            match request.body {
                 Request::StartDriving { at_ns } => control.start_at(at_ns),
                 Request::StopDriving => control.stop(),
-                _ if send.send((number, request)).is_err() => return,
+                _ if send.send(request).is_err() => return,
                 _ => {}
             }
         }
@@ -70,145 +93,195 @@ fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiv
 
 struct Service {
     place: Folders,
-    database: Option<Database>,
+    /// By their instances.
+    databases: BTreeMap<u16, Database>,
     sampling: Option<Sampling>,
     control: Arc<Control>,
 }
 
-type Say<'a> = &'a mut dyn FnMut(Reply) -> io::Result<()>;
+/// Says something about an instance, before the final reply.
+type Say<'a> = &'a mut dyn FnMut(u16, Reply) -> io::Result<()>;
+type Tell<'a> = &'a mut dyn FnMut(u16, Reply);
 
 impl Service {
     /// The final reply to a request. Only a broken connection is an error here; everything else is told.
-    fn answer(&mut self, request: Request, say: Say<'_>) -> io::Result<Reply> {
+    fn answer(&mut self, request: Message<Request>, say: Say<'_>) -> io::Result<Reply> {
+        let Message { instance, body, .. } = request;
+        let about = body.is_about_one().then_some(instance);
         let mut broken = None;
         let reply = {
-            let mut tell = |reply| {
+            let mut tell = |instance, reply| {
                 if broken.is_none() {
-                    broken = say(reply).err();
+                    broken = say(instance, reply).err();
                 }
             };
-            self.attempt(request, &mut tell)
+            self.attempt(instance, body, &mut tell)
         };
         if let Some(error) = broken {
             return Err(error);
         }
         Ok(reply.unwrap_or_else(|error| {
             // A server that died explains what failed better than the failure does.
-            let error = self.database.as_mut().and_then(|database| database.alive().err()).map_or(error, Into::into);
-            Reply::Failed(self.failure(error.as_ref()))
+            let dead =
+                self.databases.iter_mut().find_map(|(instance, database)| Some((*instance, database.alive().err()?)));
+            let (about, error) = dead.map_or((about, error), |(instance, died)| (Some(instance), died.into()));
+            Reply::Failed(self.failure(about, error.as_ref()))
         }))
     }
 
-    fn attempt(&mut self, request: Request, tell: &mut dyn FnMut(Reply)) -> Result<Reply, Box<dyn std::error::Error>> {
+    /// What is about the machine and its servers; the rest is about data.
+    fn attempt(
+        &mut self,
+        instance: u16,
+        request: Request,
+        tell: Tell<'_>,
+    ) -> Result<Reply, Box<dyn std::error::Error>> {
         Ok(match request {
             Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
             Request::Describe => Reply::Description(telemetry::describe(&self.place.data)),
-            Request::StartServer { engine, shape, listen } => {
-                let place = ServerPlace { data: self.place.data.clone(), logs: self.place.logs.clone(), listen };
-                let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
-                let report = server.report().clone();
-                self.used(Database::Started(server), report)
-            }
-            Request::UseServer { endpoint } => {
-                let (database, report) = Database::found(endpoint)?;
-                self.used(database, report)
-            }
-            Request::StopServer | Request::Shutdown => {
-                if let Some(database) = self.database.take() {
+            Request::Shutdown => {
+                for database in std::mem::take(&mut self.databases).into_values() {
                     database.stop()?;
                 }
                 Reply::Done
             }
+            Request::StartSampling { origin_ns } => {
+                self.running(instance)?;
+                let processes = self.databases.values().map(Database::process).collect::<Result<Vec<_>, _>>()?;
+                self.sampling = Some(sampling::start(&self.place.data, &processes, origin_ns)?);
+                Reply::Done
+            }
+            Request::StopSampling => {
+                let sampling = self.sampling.take().ok_or("nothing is being sampled in this machine")?;
+                sampling::hand_over(sampling, &mut |samples| tell(instance, samples))
+            }
+            Request::Drive { workload, plans } => self.drive(&workload, plans, tell)?,
+            // Taken by the reading thread.
+            Request::StartDriving { .. } | Request::StopDriving => Reply::Done,
+            Request::StartServer { engine, shape, listen } => {
+                let Folders { data, logs } = self.place.of(instance);
+                if instance > 0 {
+                    std::fs::create_dir_all(&data)?;
+                    std::fs::create_dir_all(&logs)?;
+                }
+                let place = ServerPlace { data, logs, listen };
+                let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
+                let report = server.report().clone();
+                self.used(instance, Database::Started(server), report)
+            }
+            Request::UseServer { endpoint } => {
+                let (database, report) = Database::found(endpoint)?;
+                self.used(instance, database, report)
+            }
+            Request::StopServer => {
+                if let Some(database) = self.databases.remove(&instance) {
+                    database.stop()?;
+                }
+                Reply::Done
+            }
+            Request::Counters => Reply::Counters(self.running(instance)?.counters()?),
+            Request::Look => {
+                let data = self.place.of(instance).data;
+                Reply::Look(Box::new(self.running(instance)?.look(&data)))
+            }
+            Request::ServerLog => Reply::ServerLog(self.server_log(instance)),
+            of_data => self.attempt_on_data(instance, of_data, tell)?,
+        })
+    }
+
+    /// What is done with the workload's tables in one database.
+    fn attempt_on_data(
+        &mut self,
+        instance: u16,
+        request: Request,
+        tell: Tell<'_>,
+    ) -> Result<Reply, Box<dyn std::error::Error>> {
+        let endpoint = self.endpoint(instance)?;
+        let mut progress = progress(instance, tell);
+        Ok(match request {
             Request::Tables { workload, with_sizes } => {
-                let mut admin = engines::catalog::admin(&self.endpoint()?)?;
+                let mut admin = engines::catalog::admin(&endpoint)?;
                 Reply::Tables(tables::find(chosen(&workload)?.dataset(), admin.as_mut(), with_sizes)?)
             }
             Request::Clean { workload } => {
-                let endpoint = self.endpoint()?;
                 let mut admin = engines::catalog::admin(&endpoint)?;
                 let dropped = tables::drop(chosen(&workload)?.dataset(), admin.as_mut(), endpoint.dialect())?;
                 Reply::Cleaned(dropped)
             }
             Request::Load { workload, writers } => {
                 let workload = chosen(&workload)?;
-                self.running()?.make_ready_to_load()?;
-                let rows = loading::load(workload.dataset(), &self.endpoint()?, writers, &mut progress(tell))?;
+                self.running(instance)?.make_ready_to_load()?;
+                let rows = loading::load(workload.dataset(), &endpoint, writers, &mut progress)?;
                 Reply::Loaded { rows }
             }
             Request::Verify { workload, threads } => {
                 let workload = chosen(&workload)?;
-                Reply::Verified(loading::verify(workload.dataset(), &self.endpoint()?, threads, &mut progress(tell))?)
+                Reply::Verified(loading::verify(workload.dataset(), &endpoint, threads, &mut progress)?)
             }
             Request::Check { workload, moment } => {
-                let (workload, endpoint) = (chosen(&workload)?, self.endpoint()?);
+                let workload = chosen(&workload)?;
                 let mut admin = engines::catalog::admin(&endpoint)?;
                 Reply::Findings(workload.dataset().check(admin.as_mut(), endpoint.dialect(), moment)?)
             }
             Request::State { workload } => {
-                let mut admin = engines::catalog::admin(&self.endpoint()?)?;
+                let mut admin = engines::catalog::admin(&endpoint)?;
                 Reply::State(chosen(&workload)?.dataset().state(admin.as_mut())?)
             }
-            Request::Counters => Reply::Counters(self.running()?.counters()?),
-            Request::Look => {
-                let data = self.place.data.clone();
-                Reply::Look(Box::new(self.running()?.look(&data)))
-            }
-            Request::StartSampling { origin_ns } => {
-                let process = self.running()?.process()?;
-                self.sampling = Some(sampling::start(&self.place.data, process, origin_ns)?);
-                Reply::Done
-            }
-            Request::StopSampling => {
-                let sampling = self.sampling.take().ok_or("nothing is being sampled in this machine")?;
-                sampling::hand_over(sampling, tell)
-            }
-            Request::Drive { workload, plan } => self.drive(&workload, &plan, tell)?,
-            Request::ServerLog => Reply::ServerLog(self.server_log()),
-            // Taken by the reading thread.
-            Request::StartDriving { .. } | Request::StopDriving => Reply::Done,
+            other => return Err(format!("{other:?} is not about data").into()),
         })
     }
 
     fn drive(
         &mut self,
         workload: &Chosen,
-        plan: &DrivePlan,
-        tell: &mut dyn FnMut(Reply),
+        plans: Vec<DrivePlan>,
+        tell: Tell<'_>,
     ) -> Result<Reply, Box<dyn std::error::Error>> {
-        let (workload, endpoint) = (chosen(workload)?, self.endpoint()?);
-        let (database, data) = (&mut self.database, &self.place.data);
-        let mut watch = LookWatch::over(plan);
+        let workload = chosen(workload)?;
+        let mut watches: Vec<LookWatch> = plans.iter().map(LookWatch::over).collect();
+        let with_endpoint = |(instance, plan)| Ok((self.endpoint(instance)?, plan));
+        let driven: Result<Vec<_>, Box<dyn std::error::Error>> = (0..).zip(plans).map(with_endpoint).collect();
+        let driven = driven?;
+        let (databases, place) = (&mut self.databases, &self.place);
         let _ = self.control.take_start();
-        let driven = driver::drive_endpoint(&workload, &endpoint, plan, &self.control, &mut |seen| match seen {
-            Seen::Ready => tell(Reply::Ready),
+        let driven = instances::drive_all(&workload, &driven, &self.control, &mut |instance, seen| match seen {
+            Seen::Ready => tell(instance, Reply::Ready),
             Seen::Tick(tick) => {
-                watch.tick(&tick, &mut || Some(database.as_mut()?.look(data)));
-                tell(Reply::Tick(tick));
+                for (instance, watch) in (0..).zip(&mut watches) {
+                    let mut look = || Some(databases.get_mut(&instance)?.look(&place.of(instance).data));
+                    watch.tick(&tick, &mut look);
+                }
+                tell(instance, Reply::Tick(tick));
             }
             // Nothing of it is kept here: memory that grows would be taken from the database.
-            Seen::Second(second) => tell(Reply::Interval(second.interval)),
+            Seen::Second(second) => tell(instance, Reply::Interval(second.interval)),
             Seen::Receipts(_) => {}
         })?;
-        if let Some(looks) = watch.looks() {
-            tell(Reply::Looks(Box::new(looks)));
+        for (instance, watch) in (0..).zip(watches) {
+            if let Some(looks) = watch.looks() {
+                tell(instance, Reply::Looks(Box::new(looks)));
+            }
         }
-        Ok(Reply::Driven(Box::new(driven)))
+        Ok(Reply::Driven(driven))
     }
 
-    fn used(&mut self, database: Database, report: ServerReport) -> Reply {
-        self.database = Some(database);
+    fn used(&mut self, instance: u16, database: Database, report: ServerReport) -> Reply {
+        self.databases.insert(instance, database);
         Reply::Started(Box::new(report))
     }
 
-    fn running(&mut self) -> Result<&mut Database, Box<dyn std::error::Error>> {
-        self.database.as_mut().ok_or_else(|| "no server was started in this machine".into())
+    fn running(&mut self, instance: u16) -> Result<&mut Database, Box<dyn std::error::Error>> {
+        self.databases.get_mut(&instance).ok_or_else(|| match instance {
+            0 => "no server was started in this machine".into(),
+            _ => format!("no server was started in this machine as its instance {}", instance + 1).into(),
+        })
     }
 
-    fn endpoint(&mut self) -> Result<Endpoint, Box<dyn std::error::Error>> {
-        Ok(self.running()?.endpoint().clone())
+    fn endpoint(&mut self, instance: u16) -> Result<Endpoint, Box<dyn std::error::Error>> {
+        Ok(self.running(instance)?.endpoint().clone())
     }
 
-    fn failure(&self, error: &dyn std::error::Error) -> Failure {
+    fn failure(&self, instance: Option<u16>, error: &dyn std::error::Error) -> Failure {
         let mut why = error.to_string();
         let mut cause = error.source();
         while let Some(deeper) = cause {
@@ -218,12 +291,13 @@ impl Service {
             }
             cause = deeper.source();
         }
-        Failure { why, log: self.server_log() }
+        Failure { why, instance, log: self.server_log(instance.unwrap_or_default()) }
     }
 
-    fn server_log(&self) -> String {
-        let Ok(entries) = std::fs::read_dir(&self.place.logs) else { return String::new() };
-        let texts = entries.flatten().map(|entry| machines::tail::of_file(&entry.path()));
+    fn server_log(&self, instance: u16) -> String {
+        let Ok(entries) = std::fs::read_dir(self.place.of(instance).logs) else { return String::new() };
+        let files = entries.flatten().map(|entry| entry.path()).filter(|path| path.is_file());
+        let texts = files.map(|path| machines::tail::of_file(&path));
         texts.collect::<Vec<_>>().join("\n")
     }
 }
@@ -235,6 +309,6 @@ fn chosen(workload: &Chosen) -> Result<AnyWorkload, Box<dyn std::error::Error>> 
     })
 }
 
-fn progress(tell: &mut dyn FnMut(Reply)) -> impl FnMut(&str, u64, u64) {
-    move |what, done, of| tell(Reply::Progress { what: what.to_owned(), done, of })
+fn progress(instance: u16, tell: Tell<'_>) -> impl FnMut(&str, u64, u64) {
+    move |what, done, of| tell(instance, Reply::Progress { what: what.to_owned(), done, of })
 }

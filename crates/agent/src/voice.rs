@@ -4,7 +4,7 @@
 //! none otherwise. Between requests nobody waits for anything, and nothing is said.
 
 use crate::protocol::Reply;
-use machines::frame::write_frame;
+use machines::frame::{Message, write_frame};
 use std::io::{self, Write};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,33 +16,35 @@ pub struct ReplyWriter<W>(Mutex<State<W>>);
 
 struct State<W> {
     write: W,
-    /// Of the request that is or was worked at.
+    /// Of the request that is or was worked at, and the instance that it is about.
     number: u64,
+    instance: u16,
     /// When something was said last, while a request is worked at.
     said: Option<Instant>,
 }
 
 impl<W: Write> State<W> {
-    fn write(&mut self, reply: &Reply) -> io::Result<()> {
-        write_frame(&mut self.write, &(self.number, reply))
+    fn write(&mut self, instance: u16, body: &Reply) -> io::Result<()> {
+        write_frame(&mut self.write, &Message { number: self.number, instance, body })
     }
 }
 
 impl<W: Write + Send> ReplyWriter<W> {
     pub fn of(write: W) -> Self {
-        Self(Mutex::new(State { write, number: 0, said: None }))
+        Self(Mutex::new(State { write, number: 0, instance: 0, said: None }))
     }
 
-    /// The request of this number is worked at from now on.
-    pub fn begin(&self, number: u64) {
+    /// This request is worked at from now on.
+    pub fn begin<T>(&self, request: &Message<T>) {
         let mut state = self.state();
-        state.number = number;
+        (state.number, state.instance) = (request.number, request.instance);
         state.said = Some(Instant::now());
     }
 
-    pub fn say(&self, reply: &Reply) -> io::Result<()> {
+    /// About one instance of those that the request is about.
+    pub fn say(&self, instance: u16, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
-        state.write(reply)?;
+        state.write(instance, reply)?;
         state.said = Some(Instant::now());
         Ok(())
     }
@@ -51,7 +53,8 @@ impl<W: Write + Send> ReplyWriter<W> {
     pub fn conclude(&self, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
         state.said = None;
-        state.write(reply)
+        let instance = state.instance;
+        state.write(instance, reply)
     }
 
     /// Does the work. As long as it goes on, there is no longer silence than about this within a request.
@@ -70,7 +73,8 @@ impl<W: Write + Send> ReplyWriter<W> {
             let mut state = self.state();
             if is_due(state.said, Instant::now(), pulse) {
                 // Whoever works finds out, too, if nobody listens any more.
-                let _ = state.write(&Reply::Alive);
+                let instance = state.instance;
+                let _ = state.write(instance, &Reply::Alive);
             }
         }
     }
@@ -87,7 +91,7 @@ fn is_due(said: Option<Instant>, now: Instant, pulse: Duration) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use machines::frame::{Numbered, read_frame};
+    use machines::frame::read_frame;
     use std::io::pipe;
 
     const SHORT: Duration = Duration::from_millis(1);
@@ -96,21 +100,22 @@ mod tests {
     fn signs_of_life_are_given_while_a_request_is_worked_at() {
         let (mut read, write) = pipe().unwrap();
         let voice = ReplyWriter::of(write);
-        let mut hear = || read_frame::<Numbered<Reply>>(&mut read).unwrap().unwrap();
+        let mut hear = || read_frame::<Message<Reply>>(&mut read).unwrap().unwrap();
+        let said = |instance, body| Message { number: 7, instance, body };
         voice.with_pulse(SHORT, || {
-            voice.begin(7);
-            assert_eq!([hear(), hear()], [(7, Reply::Alive), (7, Reply::Alive)]);
-            voice.say(&Reply::Ready).unwrap();
+            voice.begin(&said(1, Reply::Done));
+            assert_eq!([hear(), hear()], [said(1, Reply::Alive), said(1, Reply::Alive)]);
+            voice.say(2, &Reply::Ready).unwrap();
             // Those that were given before are still to be heard.
-            while hear() != (7, Reply::Ready) {}
-            assert_eq!(hear(), (7, Reply::Alive));
+            while hear() != said(2, Reply::Ready) {}
+            assert_eq!(hear(), said(1, Reply::Alive));
         });
     }
 
     #[test]
     fn nothing_is_said_between_requests_or_while_there_is_something_to_say() {
         let voice = ReplyWriter::of(Vec::new());
-        voice.begin(1);
+        voice.begin(&Message { number: 1, instance: 0, body: () });
         let begun = voice.state().said.unwrap();
         assert!(is_due(Some(begun), begun + SHORT, SHORT));
         assert!(!is_due(Some(begun), begun + SHORT / 2, SHORT));

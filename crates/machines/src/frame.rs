@@ -1,21 +1,27 @@
 //! Frames: a length and a JSON text, over any byte stream.
 //!
 //! A frame is the length of its body (4 bytes, little endian) and the body. The first frame that an agent sends is its
-//! [`Greeting`], which keeps its form in every protocol. All others are [`Numbered`].
+//! [`Greeting`], which keeps its form in every protocol. All others are [`Message`]s.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
 /// Version of the messages spoken with an agent. Raised with every change of meaning.
-pub const PROTOCOL: u32 = 4;
+pub const PROTOCOL: u32 = 5;
 
 /// No message is larger; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;
 
-/// A request's number and the request, or something that is said about the request of that number. What is said too
-/// late is known by it.
-pub type Numbered<T> = (u64, T);
+/// A request, or something that is said about one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message<T> {
+    /// The request's number. What is said too late is known by it.
+    pub number: u64,
+    /// Which of the machine's databases it is about, from 0; 0 as well if it is about the machine.
+    pub instance: u16,
+    pub body: T,
+}
 
 pub fn write_frame(stream: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     let body = serde_json::to_vec(message)?;

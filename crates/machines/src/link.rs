@@ -1,6 +1,6 @@
 //! The host's end of a conversation with an agent, with a limit on every wait.
 
-use crate::frame::{Greeting, Numbered, PROTOCOL, read_body, write_frame};
+use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cmp::Ordering;
@@ -38,8 +38,9 @@ pub enum LinkError {
 pub struct AgentLink {
     write: Box<dyn Write + Send>,
     frames: Receiver<io::Result<Vec<u8>>>,
-    /// Number of the request that was sent last.
+    /// Number of the request that was sent last, and what it is about.
     number: u64,
+    instance: u16,
 }
 
 impl AgentLink {
@@ -55,27 +56,30 @@ impl AgentLink {
                 }
             }
         });
-        Self { write: Box::new(write), frames, number: 0 }
+        Self { write: Box::new(write), frames, number: 0, instance: 0 }
     }
 
-    /// Sends a request under a number of its own. Whoever asked before has given up, and gets no answer any more.
-    pub fn ask(&mut self, request: &impl Serialize) -> Result<(), LinkError> {
+    /// Sends a request about one of the machine's databases, under a number of its own. Whoever asked before has given up, and gets
+    /// no answer any more.
+    pub fn ask(&mut self, instance: u16, request: &impl Serialize) -> Result<(), LinkError> {
         self.number += 1;
+        self.instance = instance;
         self.add(request)
     }
 
     /// Sends something that belongs to the request that was sent last.
     pub fn add(&mut self, message: &impl Serialize) -> Result<(), LinkError> {
-        Ok(write_frame(&mut self.write, &(self.number, message))?)
+        let Self { number, instance, .. } = *self;
+        Ok(write_frame(&mut self.write, &Message { number, instance, body: message })?)
     }
 
-    /// The next message about the request that was sent last, or an error when nothing came within `limit`. `None` is a
-    /// message about an earlier request: too late to mean anything but that the agent is alive.
-    pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<T>, LinkError> {
-        let (number, message): Numbered<T> = self.frame(limit)?;
+    /// The next message about the request that was sent last, with the instance that it is about, or an error when nothing came
+    /// within `limit`. `None` is a message about an earlier request: too late to mean anything but that the agent is alive.
+    pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<(u16, T)>, LinkError> {
+        let Message { number, instance, body } = self.frame(limit)?;
         match number.cmp(&self.number) {
             Ordering::Less => Ok(None),
-            Ordering::Equal => Ok(Some(message)),
+            Ordering::Equal => Ok(Some((instance, body))),
             Ordering::Greater => {
                 let why = format!("a message about request {number}, and {} was the last one", self.number);
                 Err(LinkError::Unexpected(why))
@@ -120,7 +124,7 @@ impl LinkError {
 #[cfg(test)]
 mod tests {
     use super::{AgentLink, LinkError};
-    use crate::frame::{Greeting, PROTOCOL, write_frame};
+    use crate::frame::{Greeting, Message, PROTOCOL, write_frame};
     use std::time::Duration;
 
     const LONG: Duration = Duration::from_mins(1);
@@ -144,14 +148,14 @@ mod tests {
     #[test]
     fn messages_are_told_apart_by_the_number_of_their_request() {
         let mut bytes = Vec::new();
-        for numbered in [(1, "late"), (2, "asked for"), (3, "never asked for")] {
-            write_frame(&mut bytes, &numbered).unwrap();
+        for (number, body) in [(1, "late"), (2, "asked for"), (3, "never asked for")] {
+            write_frame(&mut bytes, &Message { number, instance: 4, body }).unwrap();
         }
         let mut link = AgentLink::new(std::io::Cursor::new(bytes), std::io::sink());
-        link.ask(&"given up").unwrap();
-        link.ask(&"waited for").unwrap();
+        link.ask(0, &"given up").unwrap();
+        link.ask(4, &"waited for").unwrap();
         assert_eq!(link.receive::<String>(LONG).unwrap(), None);
-        assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), "asked for");
+        assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), (4, "asked for".to_owned()));
         let error = link.receive::<String>(LONG).unwrap_err().to_string();
         assert!(error.contains("a message about request 3, and 2 was the last one"), "{error}");
     }

@@ -22,8 +22,8 @@ pub trait Machine: Send {
     /// The exact command line that started it.
     fn command_line(&self) -> &[String];
     fn decided(&self) -> &Decided;
-    /// Where a server listening inside on the forwarded port is reached from the host, if the platform offers that.
-    fn address(&self) -> Option<std::net::SocketAddr>;
+    /// Where a server listening inside on this port, which was ordered, is reached from the host, if the platform offers that.
+    fn reached_at(&self, port: u16) -> Option<std::net::SocketAddr>;
     /// The address inside on which a server must listen to be reached there, and on no more than it must.
     fn listens_on(&self) -> std::net::IpAddr;
     /// The folder that is the data disk, as seen inside.

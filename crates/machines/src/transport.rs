@@ -316,7 +316,7 @@ impl Read for Until<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::frame::{Numbered, read_frame};
+    use crate::frame::{Message, read_frame};
     use crate::token::token;
     use std::sync::mpsc::{Receiver, channel};
     use std::thread::JoinHandle;
@@ -338,7 +338,7 @@ mod tests {
         let agent = std::thread::spawn(move || {
             let (mut read, mut write) = listener.conductor(limits, &mut |text| tell.send(text.to_owned()).unwrap())?;
             write_frame(&mut write, &Greeting::ours()).unwrap();
-            while let Some(message) = read_frame::<Numbered<String>>(&mut read).unwrap() {
+            while let Some(message) = read_frame::<Message<String>>(&mut read).unwrap() {
                 write_frame(&mut write, &message).unwrap();
             }
             Ok(())
@@ -359,8 +359,8 @@ mod tests {
         /// The agent still takes a conductor, and ends when that one hangs up.
         fn still_serves(self) {
             let mut link = connect(self.address, 'a').unwrap();
-            link.ask(&"hello").unwrap();
-            assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), "hello");
+            link.ask(0, &"hello").unwrap();
+            assert_eq!(link.receive::<String>(LONG).unwrap().unwrap(), (0, "hello".to_owned()));
             drop(link);
             self.agent.join().unwrap().unwrap();
             assert!(self.told.recv().is_err(), "nobody else was refused");

@@ -27,7 +27,7 @@ fn main() {
         data: DataDisk::Image(PathBuf::from(data)),
         scratch: scratch.path().to_owned(),
         cache: scratch.path().join("cache"),
-        port: None,
+        ports: Vec::new(),
     };
     match (platforms::catalog::entry(kind).unwrap().start)(&serde_json::from_str(table).unwrap(), &order, &|| {}) {
         Err(error) => println!("failed: {error}"),

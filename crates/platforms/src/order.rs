@@ -30,8 +30,8 @@ pub struct MachineOrder {
     pub scratch: PathBuf,
     /// Folder of answers remembered between runs, such as whether KVM works here.
     pub cache: PathBuf,
-    /// Port inside that must be reachable from the host, for load from outside.
-    pub port: Option<u16>,
+    /// Ports inside that must be reachable from the host, for load from outside.
+    pub ports: Vec<u16>,
 }
 
 /// Called as soon as the machine's process runs, long before it has booted; more than once where one that could not be made

@@ -19,11 +19,12 @@ pub fn data_bytes(engine: &str, kind: &str, table: &Map<String, Value>) -> Optio
     Some(engine.empty_bytes.saturating_add(workload.dataset().stored_bytes(engine.dialect)))
 }
 
-/// The loaded data of a cell and, where its odd machine has others, of that one; nothing for a cell that is not decided.
+/// The loaded data of a machine of a cell and, where its odd machine has others, of that one; nothing for a cell that is not decided.
 pub fn data_bytes_of(cell: &Cell) -> Option<Vec<u64>> {
     let (engine, _) = kind_and_table(cell, "engine")?;
     let workloads = ["workload", ODD_WORKLOAD].into_iter().filter_map(|path| kind_and_table(cell, path));
-    Some(workloads.filter_map(|(kind, table)| data_bytes(engine, kind, &table)).collect())
+    let bytes = workloads.filter_map(|(kind, table)| data_bytes(engine, kind, &table));
+    Some(bytes.map(|bytes| bytes.saturating_mul(cell.instances().into())).collect())
 }
 
 /// What was expected of `machine.disk.size` if data of so many bytes do not fit on the disk.

@@ -3,7 +3,7 @@
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::data_size;
-use crate::keys::{LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
+use crate::keys::{ENGINE, LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
@@ -100,15 +100,15 @@ impl Deciding<'_> {
     fn cell(&mut self) -> Map<String, Value> {
         let catalogs = self.catalogs;
         let engine = self.kind("engine", &catalogs.engines);
-        let engine_table = engine.and_then(|entry| self.entry("engine", entry));
+        let engine_table = engine.and_then(|entry| self.entry("engine", entry, ENGINE));
         let machine = self.table("machine", MACHINE).and_then(|table| self.machine(table, engine));
         let platform = self.kind("platform", &catalogs.platforms);
-        let platform_table = platform.and_then(|entry| self.entry("platform", entry));
+        let platform_table = platform.and_then(|entry| self.entry("platform", entry, &[]));
         let workload = self.workload("workload");
         let odd_workload = self.odd_workload();
         for (path, table) in [("workload", &workload), (ODD_WORKLOAD, &odd_workload)] {
             if let (Some(machine), Some(engine), Some(table)) = (&machine, engine, table) {
-                self.data_fits(machine, engine, path, table);
+                self.data_fits(machine, (engine, instances(engine_table.as_ref())), path, table);
             }
         }
         let machine = machine.map(|table| with_odd_workload(table, odd_workload));
@@ -118,6 +118,9 @@ impl Deciding<'_> {
         }
         if let (Some(machine), Some(load)) = (&machine, &load) {
             self.take("", side_by_side::load_problems(machine, load));
+        }
+        if let (Some(machine), Some(load), Some(table)) = (&machine, &load, &engine_table) {
+            self.take("", side_by_side::instances_problems(instances(Some(table)), machine, load));
         }
         if let (Some(machine), Some(load), Some(entry), Some(table)) = (&machine, &load, platform, &platform_table) {
             self.platform_fits(machine, load, entry, table);
@@ -156,11 +159,11 @@ impl Deciding<'_> {
         entry
     }
 
-    /// The table of a catalog entry, without its kind.
-    fn entry(&mut self, part: &str, entry: &Kind) -> Option<Map<String, Value>> {
+    /// The table of a catalog entry, without its kind; `common` are keys that all entries of the catalog have.
+    fn entry(&mut self, part: &str, entry: &Kind, common: &[settings::Key]) -> Option<Map<String, Value>> {
         let mut table = self.tables.get(part)?.as_object()?.clone();
         table.shift_remove(KIND);
-        self.checked(part, &table, entry.keys)
+        self.checked(part, &table, &[entry.keys, common].concat())
     }
 
     fn table(&mut self, part: &str, keys: &[settings::Key]) -> Option<Map<String, Value>> {
@@ -243,7 +246,13 @@ impl Deciding<'_> {
     }
 
     /// Told here, because loading what does not fit may take hours.
-    fn data_fits(&mut self, machine: &Map<String, Value>, engine: &Kind, path: &str, workload: &Map<String, Value>) {
+    fn data_fits(
+        &mut self,
+        machine: &Map<String, Value>,
+        (engine, instances): (&Kind, u64),
+        path: &str,
+        workload: &Map<String, Value>,
+    ) {
         const SIZE: &str = "machine.disk.size";
         let disk_bytes = machine.get("disk").and_then(|disk| disk.get("size")).and_then(Value::as_u64);
         let mut table = workload.clone();
@@ -251,8 +260,9 @@ impl Deciding<'_> {
         let kind = kind.as_ref().and_then(Value::as_str).unwrap_or_default();
         let data_bytes = (self.catalogs.data_bytes)(engine.kind, kind, &table);
         let (Some(disk_bytes), Some(data_bytes)) = (disk_bytes, data_bytes) else { return };
-        let whose = format!("{path} on {}", engine.kind);
-        if let Some(expected) = data_size::misfit(disk_bytes, data_bytes, &whose) {
+        let times = if instances == 1 { String::new() } else { format!(", {instances} times") };
+        let whose = format!("{path} on {}{times}", engine.kind);
+        if let Some(expected) = data_size::misfit(disk_bytes, data_bytes.saturating_mul(instances), &whose) {
             self.tell(SIZE, format!("found {}", Bytes(disk_bytes)), expected);
         }
     }
@@ -283,7 +293,7 @@ impl Deciding<'_> {
     fn workload(&mut self, path: &str) -> Option<Map<String, Value>> {
         let catalogs = self.catalogs;
         let entry = self.kind(path, &catalogs.workloads)?;
-        let table = self.entry(path, entry)?;
+        let table = self.entry(path, entry, &[])?;
         match (catalogs.check_workload)(entry.kind, &table) {
             Ok(note) => self.notes.push(note),
             Err(problems) => self.take(path, problems),
@@ -363,6 +373,11 @@ fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String
         odd.insert("workload".to_owned(), Value::Object(decided));
     }
     machine
+}
+
+/// `engine.instances` of a table that was checked.
+fn instances(engine: Option<&Map<String, Value>>) -> u64 {
+    engine.and_then(|table| table.get("instances")).and_then(Value::as_u64).unwrap_or(1)
 }
 
 fn is_outside(load: &Map<String, Value>) -> bool {

@@ -1,12 +1,14 @@
-//! The keys of a study that belong to no catalog entry: the top level, `[machine]` and `[load]`.
+//! The keys of a study that belong to no catalog entry: the top level, `[machine]`, `[load]`, and what all engines have.
 
-use record::plan::MOST_MACHINES;
+use record::plan::{MOST_INSTANCES, MOST_MACHINES};
 use settings::{Holds, Key, keys};
 
 /// Tables whose keys make up a cell, in the order in which they are told. All may be overridden.
 pub const PARTS: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
 
 const MIB: u64 = 1 << 20;
+/// Of a machine, and of each of its databases.
+pub const LEAST_MEMORY: u64 = 64 * MIB;
 const TIB: u64 = 1 << 40;
 const DAY_MS: u64 = 24 * 3_600_000;
 
@@ -32,7 +34,7 @@ pub const MACHINE: &[Key] = keys! {
     count = "1", Holds::Integer { min: 1, max: MACHINES_MAX },
         "machines side by side, all of this shape, each with its own copy of the data and its own load";
     vcpus, Holds::Integer { min: 1, max: 1024 }, "CPUs of each machine; native machines are held to as many";
-    memory, Holds::Size { min: 64 * MIB, max: 16 * TIB }, "memory of each machine; native machines are held to as much";
+    memory, Holds::Size { min: LEAST_MEMORY, max: 16 * TIB }, "memory of each machine; native machines are held to as much";
     kernel = "cloud", Holds::Choice(&["cloud", "generic"]), "which of Debian's kernels a guest boots";
     image = "", Holds::Text, "recipe of the image; the one named after the engine unless given (for sqlite: micro)";
     disk = "{}", Holds::Table(DISK), "the disk that holds the database";
@@ -71,6 +73,15 @@ const DISK: &[Key] = keys! {
         "an ext4 image in a file of the host, or a block device of the host";
     device = "", Holds::Text, "path of the block device for storage = \"device\"; everything on it is overwritten";
 };
+
+/// Keys of `[engine]` that every engine has, beside its kind and its own.
+pub const ENGINE: &[Key] = keys! {
+    instances = "1", Holds::Integer { min: 1, max: INSTANCES_MAX },
+        "databases in each machine: each has a server with an equal part of the memory, a copy of the data, and an \
+         equal part of the load";
+};
+
+const INSTANCES_MAX: i64 = MOST_INSTANCES as i64;
 
 /// Keys of `[load]`: who works on the database of each machine, and for how long.
 pub const LOAD: &[Key] = keys! {

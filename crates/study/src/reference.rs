@@ -3,7 +3,7 @@
 //! Made from the same lists that studies are checked against, so it cannot say anything else than they do.
 
 use crate::catalogs::{Catalogs, Kind};
-use crate::keys::{LOAD, MACHINE, STUDY};
+use crate::keys::{ENGINE, LOAD, MACHINE, STUDY};
 use crate::overrides::KIND;
 use crate::problems::below;
 use settings::{Holds, Key};
@@ -56,8 +56,8 @@ pub fn reference(catalogs: &Catalogs) -> String {
     let mut text = HEAD.to_owned();
     keys(&mut text, "", "", STUDY, Written::Live);
     table(&mut text, "machine", "The shape that every contender gets.", MACHINE);
-    kinds(&mut text, "engine", &catalogs.engines);
-    kinds(&mut text, "workload", &catalogs.workloads);
+    kinds(&mut text, "engine", &catalogs.engines, ENGINE);
+    kinds(&mut text, "workload", &catalogs.workloads, &[]);
     table(&mut text, "load", "Who works on the database of each machine, and for how long.", LOAD);
     text.push_str(CONTENDERS);
     for (at, platform) in catalogs.platforms.iter().enumerate() {
@@ -80,8 +80,8 @@ fn table(text: &mut String, name: &str, meaning: &str, list: &[Key]) {
     keys(text, name, name, list, Written::Live);
 }
 
-/// The first kind is live, the others show what the table holds for them.
-fn kinds(text: &mut String, part: &str, kinds: &[Kind]) {
+/// The first kind is live, the others show what the table holds for them; `common` are keys that all have.
+fn kinds(text: &mut String, part: &str, kinds: &[Kind], common: &[Key]) {
     for (at, entry) in kinds.iter().enumerate() {
         let written = if at == 0 { Written::Live } else { Written::CommentedOut };
         text.push('\n');
@@ -89,6 +89,9 @@ fn kinds(text: &mut String, part: &str, kinds: &[Kind]) {
         line(text, &format!("[{part}]"), written);
         line(text, &format!("{KIND} = \"{}\"", entry.kind), written);
         keys(text, part, part, entry.keys, written);
+        if written == Written::Live {
+            keys(text, part, part, common, written);
+        }
     }
 }
 

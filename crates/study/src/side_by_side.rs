@@ -3,7 +3,7 @@
 //! Tables are checked key by key before; here is what several keys say together. Paths start at the top of the study.
 
 use crate::decide::Host;
-use crate::keys::{MACHINE, PEAK_WORD};
+use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
 use crate::room::{counted, in_gib};
 use crate::shape::{Machine, Odd, OddLoad, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
@@ -48,6 +48,38 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
     }
     if machine.odd.is_some_and(|odd| odd.clients.is_some()) && clients.is_none_or(|clients| !clients.is_u64()) {
         problems.push(problem("machine.odd.clients", "given", "this key only beside a number of load.clients"));
+    }
+    problems
+}
+
+/// What several databases in each machine ask of the machine's memory and of the load, which are divided evenly among them.
+pub fn instances_problems(instances: u64, machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
+    if instances == 1 {
+        return Vec::new();
+    }
+    let mut problems = Vec::new();
+    let memory = machine.get("memory").and_then(Value::as_u64).unwrap_or_default();
+    if memory / instances < LEAST_MEMORY {
+        let found = format!("found {} for {instances} databases", Bytes(memory));
+        let expected = format!("at least {}, {} for each", Bytes(LEAST_MEMORY * instances), Bytes(LEAST_MEMORY));
+        problems.push(problem("machine.memory", found, expected));
+    }
+    let odd_clients = machine.get("odd").and_then(|odd| odd.get("clients"));
+    let in_load = ["clients", "terminals", "sessions"].map(|name| (format!("load.{name}"), load.get(name)));
+    let counts = in_load.into_iter().chain([("machine.odd.clients".to_owned(), odd_clients)]);
+    for (path, count) in counts {
+        let Some(count) = count.and_then(Value::as_u64) else { continue };
+        if count % instances > 0 {
+            let (below, above) = (count / instances * instances, count.next_multiple_of(instances));
+            let nearest = if below == 0 { above.to_string() } else { format!("{below} or {above}") };
+            let expected = format!("{nearest}, as many for each of engine.instances = {instances}");
+            problems.push(problem(&path, format!("found {count}"), expected));
+        }
+    }
+    let max_clients = load.get("peak").and_then(|peak| peak.get("max_clients")).and_then(Value::as_u64);
+    if let Some(most) = max_clients.filter(|most| *most < 2 * instances) {
+        let expected = format!("at least {}, two for each of engine.instances = {instances}", 2 * instances);
+        problems.push(problem("load.peak.max_clients", format!("found {most}"), expected));
     }
     problems
 }

@@ -2,12 +2,12 @@
 //!
 //! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words of the form `MESSAGE:DEED` or
 //! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, or `greeting`, and WHICH the number of the machine
-//! of a trial that is meant, or `loading`. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
+//! of a trial that is meant, or `loading`. `MESSAGE:DEED#NUMBER` means messages about that database of the machine. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
 
 #![allow(clippy::print_stderr)]
 
 use agent::service::{Folders, serve};
-use machines::frame::{Numbered, read_frame, write_frame};
+use machines::frame::{Message, read_frame, write_frame};
 use machines::token::Token;
 use machines::transport;
 use serde_json::{Value, json};
@@ -23,6 +23,8 @@ const LISTEN: &str = "--listen";
 struct Deed {
     message: String,
     what: String,
+    /// About which database, from 0; about any, if it does not say.
+    instance: Option<u16>,
 }
 
 struct Agent {
@@ -33,8 +35,9 @@ struct Agent {
 }
 
 impl Agent {
-    fn deed(&self, message: &str) -> Option<&str> {
-        Some(self.deeds.iter().find(|deed| deed.message == message)?.what.as_str())
+    fn deed(&self, message: &str, instance: u16) -> Option<&str> {
+        let is_meant = |deed: &&Deed| deed.message == message && deed.instance.is_none_or(|only| only == instance);
+        Some(self.deeds.iter().find(is_meant)?.what.as_str())
     }
 
     fn say(&self, message: &impl serde::Serialize) {
@@ -44,17 +47,24 @@ impl Agent {
         }
     }
 
+    fn say_about(&self, number: u64, instance: u16, body: Value) {
+        self.say(&Message { number, instance, body });
+    }
+
     /// Whether the message goes on its way.
-    fn passes(&self, name: &str, number: u64) -> bool {
-        match self.deed(name) {
+    fn passes(&self, name: &str, number: u64, instance: u16) -> bool {
+        match self.deed(name, instance) {
             None | Some("runs-fast") => return true,
             Some("dies") => std::process::exit(7),
             Some("hangs") => self.is_mute.store(true, Ordering::Relaxed),
             Some("refuses") => {
-                self.say(&(number, json!({ "reply": "failed", "with": { "why": "no", "log": "why not" } })));
+                let failure = json!({ "why": "no", "log": "why not", "instance": instance });
+                self.say_about(number, instance, json!({ "reply": "failed", "with": failure }));
             }
-            Some("lies") => self.say(&(number, json!({ "reply": "server-log", "with": "something else" }))),
-            Some("miscounts") => self.say(&(number + 1, json!({ "reply": "done" }))),
+            Some("lies") => {
+                self.say_about(number, instance, json!({ "reply": "server-log", "with": "something else" }));
+            }
+            Some("miscounts") => self.say_about(number + 1, instance, json!({ "reply": "done" })),
             Some("babbles") => {
                 let mut out = self.out.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
                 let words = b"this is no frame of any kind";
@@ -71,7 +81,7 @@ impl Agent {
 
     /// The machine's clock as the conductor is told it.
     fn falsified(&self, mut reply: Value) -> Value {
-        if self.deed("clock") == Some("runs-fast")
+        if self.deed("clock", 0) == Some("runs-fast")
             && let Some(now) = reply["with"]["monotonic_ns"].as_u64()
         {
             reply["with"]["monotonic_ns"] = (2 * now).into();
@@ -85,8 +95,13 @@ fn deeds(words: &[String]) -> Vec<Deed> {
     let deed = |word: &String| {
         let (message, what) = word.split_once(':')?;
         let (what, only) = what.split_once('@').map_or((what, None), |(what, only)| (what, Some(only)));
-        only.map_or(machine != "loading", |only| only == machine)
-            .then(|| Deed { message: message.to_owned(), what: what.to_owned() })
+        let (what, instance) = what.split_once('#').map_or((what, None), |(what, number)| (what, number.parse().ok()));
+        let instance = instance.map(|number: u16| number - 1);
+        only.map_or(machine != "loading", |only| only == machine).then(|| Deed {
+            message: message.to_owned(),
+            what: what.to_owned(),
+            instance,
+        })
     };
     words[7..].iter().take_while(|word| *word != LISTEN).filter_map(deed).collect()
 }
@@ -113,21 +128,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let speaker = Arc::clone(&agent);
     std::thread::spawn(move || {
         if let Ok(Some(greeting)) = read_frame::<Value>(&mut from_agent)
-            && speaker.passes("greeting", 0)
+            && speaker.passes("greeting", 0, 0)
         {
             speaker.say(&greeting);
         }
-        while let Ok(Some((number, reply))) = read_frame::<Numbered<Value>>(&mut from_agent) {
-            if speaker.passes(reply["reply"].as_str().unwrap_or_default(), number) {
-                speaker.say(&(number, speaker.falsified(reply)));
+        while let Ok(Some(Message { number, instance, body })) = read_frame::<Message<Value>>(&mut from_agent) {
+            if speaker.passes(body["reply"].as_str().unwrap_or_default(), number, instance) {
+                speaker.say_about(number, instance, speaker.falsified(body));
             }
         }
         std::process::exit(0);
     });
     std::thread::spawn(move || serve(requests, replies, place));
-    while let Ok(Some((number, request))) = read_frame::<Numbered<Value>>(&mut input) {
-        if agent.passes(request["request"].as_str().unwrap_or_default(), number) {
-            write_frame(&mut to_agent, &(number, request))?;
+    while let Ok(Some(message)) = read_frame::<Message<Value>>(&mut input) {
+        let name = message.body["request"].as_str().unwrap_or_default();
+        if agent.passes(name, message.number, message.instance) {
+            write_frame(&mut to_agent, &message)?;
         }
     }
     Ok(())

@@ -59,7 +59,7 @@ impl Running<'_> {
     }
 
     pub(crate) fn conversation<'m>(&'m self, machine: &'m mut dyn Machine) -> Conversation<'m> {
-        Conversation { link: machine.link(), halt: self.attempt.halt, limits: self.limits() }
+        Conversation { link: machine.link(), halt: self.attempt.halt, limits: self.limits(), instance: self.instance }
     }
 
     pub(crate) fn limits(&self) -> &Limits {

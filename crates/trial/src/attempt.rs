@@ -5,6 +5,7 @@ use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::existing::Existing;
 use crate::host_watch::HostWatch;
+use crate::instances::Instance;
 use crate::interrupts::Halt;
 use crate::odd;
 use crate::places::places;
@@ -13,7 +14,7 @@ use crate::site::Site;
 use crate::start_order::Turn;
 use crate::step::{self, Step, Task};
 use crate::together;
-use agent::protocol::{Reply, Request};
+use agent::protocol::{Failure, Reply, Request};
 use engines::port::HeldPort;
 use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
@@ -21,12 +22,9 @@ use platforms::catalog::{Capabilities, Entry};
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
-use record::check::Finding;
 use record::event::Event;
 use record::facts::Fact;
 use record::folder::{RecordError, TrialFolder};
-use record::interval_file::IntervalFile;
-use record::looks::Looks;
 use record::phase::Phase;
 use record::plan::PlannedTrial;
 use record::trial::{MachineFacts, Outcome, PhaseSpan, ServerFacts, TrialRecord};
@@ -93,15 +91,12 @@ pub(crate) struct Running<'a> {
     pub(crate) began_ns: Cell<Option<u64>>,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
-    pub(crate) findings: Vec<Finding>,
-    /// What was counted within the measured window.
-    pub(crate) looks: Option<Looks>,
+    /// The machine's databases; at least one.
+    pub(crate) instances: Vec<Instance>,
+    /// Which of them is being worked with, from 0.
+    pub(crate) instance: u16,
     /// What the host did around the measured window.
     pub(crate) host: HostWatch,
-    /// The measured series, written while it is measured; an error is told when driving is over.
-    pub(crate) series: Option<Result<IntervalFile, RecordError>>,
-    /// Where the server listens, if it must be reached from outside.
-    port: Option<HeldPort>,
 }
 
 impl<'a> Running<'a> {
@@ -111,8 +106,8 @@ impl<'a> Running<'a> {
         let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
         let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
         let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
-        let findings = data.findings.clone();
         let (cell, site) = (attempt.cell, attempt.site);
+        let instances = Instance::of_machine(attempt.folder.as_ref(), cell.instances, &data.findings)?;
         let is_idle = odd::is_idle(cell, attempt.number);
         let steps = step::chosen(site.capabilities(&cell.platform.kind), &cell.load, is_idle, asked);
         Ok(Self {
@@ -124,11 +119,9 @@ impl<'a> Running<'a> {
             since: None,
             began_ns: Cell::new(None),
             clock_read: None,
-            findings,
-            port: None,
-            looks: None,
+            instances,
+            instance: 0,
             host: HostWatch::default(),
-            series: None,
         })
     }
 
@@ -200,7 +193,9 @@ impl<'a> Running<'a> {
         let cell = self.attempt.cell;
         let vcpus = cell.machine.vcpus;
         if cell.load.placement == Placement::Outside && self.can().starts_server {
-            self.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
+            for own in &mut self.instances {
+                own.port = Some(HeldPort::of_loopback().map_err(AttemptError::Port)?);
+            }
         }
         let order = MachineOrder {
             name: self.name(),
@@ -213,7 +208,7 @@ impl<'a> Running<'a> {
             data: lease.data().clone(),
             scratch: self.attempt.scratch.to_owned(),
             cache: self.attempt.site.cache.clone(),
-            port: self.port.as_ref().map(HeldPort::number),
+            ports: self.ports(),
         };
         let machine = (self.platform()?.start)(&cell.platform.settings, &order, &|| self.pass_turn())?;
         self.record.machine = Some(MachineFacts {
@@ -260,10 +255,12 @@ impl<'a> Running<'a> {
 
     pub(crate) fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
         let cell = self.attempt.cell;
+        // They share the machine's memory; each may use all of its CPUs.
+        let memory_bytes = cell.machine.memory_bytes.0 / u64::from(cell.instances);
         let request = Request::StartServer {
             engine: cell.engine.clone(),
-            shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes: cell.machine.memory_bytes.0 },
-            listen: self.port.as_ref().map(|port| SocketAddr::new(machine.listens_on(), port.number())),
+            shape: ServerShape { vcpus: cell.machine.vcpus, memory_bytes },
+            listen: self.current().port.as_ref().map(|port| SocketAddr::new(machine.listens_on(), port.number())),
         };
         match self.ask(machine, &request, self.limits().start)? {
             Reply::Started(report) => {
@@ -277,7 +274,7 @@ impl<'a> Running<'a> {
     pub(crate) fn record_server(&mut self, report: &ServerReport) {
         let engine = &self.attempt.cell.engine;
         let profile = engine.settings.get("profile").and_then(|profile| profile.as_str());
-        self.record.server = Some(ServerFacts {
+        self.own().server = Some(ServerFacts {
             engine: engine.kind.clone(),
             version: report.version.clone(),
             profile: profile.unwrap_or_default().to_owned(),
@@ -294,24 +291,30 @@ impl<'a> Running<'a> {
     pub(crate) fn save_server_log(&mut self, machine: &mut dyn Machine) {
         let reply = self.ask(machine, &Request::ServerLog, self.limits().end);
         let saved = match reply {
-            Ok(Reply::ServerLog(log)) => self.file(|folder| folder.write("logs/server.txt", log.as_bytes())).is_ok(),
+            Ok(Reply::ServerLog(log)) => {
+                self.current().file(|folder| folder.write("logs/server.txt", log.as_bytes())).is_ok()
+            }
             _ => false,
         };
         if !saved {
-            self.record.warnings.push("the server's log could not be saved".to_owned());
+            let warning = self.of_instance("the server's log could not be saved");
+            self.record.warnings.push(warning);
         }
     }
 
     /// What a failure brought with it of the logs of the server or the machine.
     fn keep_logs(&self, error: &AttemptError) -> Result<(), RecordError> {
-        let (name, text) = match error {
-            AttemptError::Ask(AskError::Refused(failure)) => ("logs/server.txt", &failure.log),
-            AttemptError::Machine(MachineError::Silent { console, .. } | MachineError::Ended { console, .. }) => {
-                ("logs/console.txt", console)
+        match error {
+            AttemptError::Ask(AskError::Refused(failure)) => {
+                let own = self.instances.get(usize::from(failure.instance.unwrap_or_default()));
+                let own = own.unwrap_or(&self.instances[0]);
+                own.file(|folder| folder.write("logs/server.txt", failure.log.as_bytes()))
             }
-            _ => return Ok(()),
-        };
-        self.file(|folder| folder.write(name, text.as_bytes()))
+            AttemptError::Machine(MachineError::Silent { console, .. } | MachineError::Ended { console, .. }) => {
+                self.file(|folder| folder.write("logs/console.txt", console.as_bytes()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Ends the phase that was and begins the next.
@@ -347,6 +350,11 @@ impl<'a> Running<'a> {
         match error {
             AttemptError::Machine(MachineError::Unavailable { why }) => Outcome::Skipped { why: why.clone() },
             AttemptError::Ask(AskError::Interrupted) => Outcome::Interrupted { phase },
+            AttemptError::Ask(AskError::Refused(Failure { why, instance: Some(instance), .. }))
+                if self.instances.len() > 1 =>
+            {
+                Outcome::Failed { phase, why: format!("instance {}: {why}", u32::from(*instance) + 1) }
+            }
             error => Outcome::Failed { phase, why: error.to_string() },
         }
     }
@@ -360,16 +368,6 @@ impl<'a> Running<'a> {
         }
         let kept = self.keep_record();
         result.and(kept.map_err(AttemptError::from))
-    }
-
-    fn keep_record(&self) -> Result<(), RecordError> {
-        self.file(|folder| {
-            folder.write_json("findings.json", &self.findings)?;
-            match self.record.outcome {
-                Outcome::Interrupted { .. } => folder.keep_partial(&self.record),
-                _ => folder.complete(&self.record),
-            }
-        })
     }
 }
 

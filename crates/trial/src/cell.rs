@@ -21,6 +21,8 @@ pub struct CellOrder {
     pub machine: Machine,
     pub platform: Chosen,
     pub engine: Chosen,
+    /// Databases in each machine, each with a server of its own.
+    pub instances: u16,
     pub workload: Chosen,
     /// That of the odd machine, where it has one of its own.
     pub odd_workload: Option<Chosen>,
@@ -40,7 +42,8 @@ impl CellOrder {
         Ok(Self {
             machine: study::machine(cell).map_err(wrong)?,
             platform: chosen(cell, "platform")?,
-            engine: chosen(cell, "engine")?,
+            engine: without_instances(chosen(cell, "engine")?),
+            instances: cell.instances(),
             workload: chosen(cell, "workload")?,
             odd_workload: study::kind_and_table(cell, ODD_WORKLOAD).map(as_chosen),
             load: study::load(cell).map_err(wrong)?,
@@ -82,6 +85,12 @@ impl CellOrder {
 fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
     let missing = || CellError { cell: cell.id, what: format!("table {part} or its kind is missing") };
     study::kind_and_table(cell, part).map(as_chosen).ok_or_else(missing)
+}
+
+/// What the engine itself is told of its table.
+fn without_instances(mut engine: Chosen) -> Chosen {
+    engine.settings.shift_remove("instances");
+    engine
 }
 
 fn as_chosen((kind, settings): (&str, Map<String, Value>)) -> Chosen {

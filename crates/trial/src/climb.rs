@@ -4,12 +4,12 @@
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
-use crate::course::{Work, left};
+use crate::course::{OwnWork, Work, left};
 use crate::error::AttemptError;
 use crate::validity;
+use driver::combine;
 use driver::ladder::{self, Limits, Next};
 use driver::plan::Pacing;
-use engines::server::ServerReport;
 use machines::machine::Machine;
 use record::event::Event;
 use record::ladder::{ClimbEnd, Ladder, Rung};
@@ -23,11 +23,9 @@ const SESSIONS_KEPT: u32 = 8;
 /// Makes the seed of each step another: repeated inputs would find their rows in the cache.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What a climb leaves behind.
+/// What a climb leaves behind, beside what its steps did to each database.
 pub(crate) struct Climb {
     pub ladder: Ladder,
-    /// Everything that the steps did to the database.
-    driven: AllDriven,
 }
 
 /// What was done to the database in all of a trial's driving.
@@ -39,15 +37,10 @@ pub(crate) struct AllDriven {
 }
 
 impl AllDriven {
-    /// The measured driving and the climb before it, if there was one.
-    pub fn of(facts: &DriverFacts, climb: Option<&Climb>) -> Self {
-        let mut all = Self::default();
-        if let Some(climb) = climb {
-            all.whole_run.clone_from(&climb.driven.whole_run);
-            all.unknown_ends = climb.driven.unknown_ends;
-        }
-        all.absorb(facts);
-        all
+    /// With what was driven after that.
+    pub fn and(mut self, facts: &DriverFacts) -> Self {
+        self.absorb(facts);
+        self
     }
 
     fn absorb(&mut self, facts: &DriverFacts) {
@@ -58,14 +51,15 @@ impl AllDriven {
 
 impl Running<'_> {
     pub(crate) fn climb(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        let server = left(work.server.as_ref());
         let Offered::Peak(limits) = self.attempt.cell.load.offered else { return Ok(()) };
+        // Each database has as many, so steps are multiples of their number.
+        let each = u32::from(self.instance_count());
         let limits = Limits {
-            max_clients: limits.max_clients.min(self.room_for(server)),
+            max_clients: (limits.max_clients.min(self.room_for(&work.each)) / each).max(1),
             failed_share: limits.error_limit,
             p99_us: limits.p99_limit_ms.map(|limit| limit.0 * 1_000),
         };
-        let (mut rungs, mut driven) = (Vec::<Rung>::new(), AllDriven::default());
+        let mut rungs = Vec::<Rung>::new();
         let mut seed = self.attempt.planned.seed;
         loop {
             let clients = match ladder::next(&limits, &rungs) {
@@ -74,36 +68,45 @@ impl Running<'_> {
                 Next::Found(peak) => {
                     let at_peak = rungs.iter().find(|rung| rung.clients == peak.chosen).copied().unwrap_or_default();
                     let ladder = Ladder {
-                        chosen: peak.chosen,
-                        smallest_tied: peak.smallest_tied,
+                        chosen: peak.chosen * each,
+                        smallest_tied: peak.smallest_tied * each,
                         ended: peak.ended,
-                        largest_allowed: limits.max_clients,
+                        largest_allowed: limits.max_clients.saturating_mul(each),
                         saturated: ladder::saturated(&at_peak, self.in_process()),
-                        rungs,
+                        rungs: rungs.iter().map(|rung| Rung { clients: rung.clients * each, ..*rung }).collect(),
                     };
-                    work.climb = Some(Climb { ladder, driven });
+                    work.climb = Some(Climb { ladder });
                     return Ok(());
                 }
             };
             let done = rungs.len() as u64;
-            let what = format!("climb: {clients} clients");
+            let all_clients = clients * each;
+            let what = format!("climb: {all_clients} clients");
             (self.attempt.tell)(Event::Progress { what, done, of: ladder::steps_max(&limits).into() });
             seed = seed.wrapping_add(SEED_STEP);
-            let step = self.drive(machine, server, self.drive_plan(Pacing::Clients { clients }, seed))?;
+            let all =
+                self.drive(machine, &work.each, &self.drive_plan(Pacing::Clients { clients: all_clients }, seed))?;
+            for (own, driven) in work.each.iter_mut().zip(&all) {
+                own.climbed.absorb(&driven.facts);
+            }
+            let step = left(combine::together(all));
             if step.stopped {
                 return Err(AskError::Interrupted.into());
             }
-            driven.absorb(&step.facts);
-            let cpu = self.looks.take().and_then(|looks| looks.cpu_use());
+            // CPUs are the machine's, whichever database is looked into.
+            let looks = self.instances.iter_mut().find_map(|own| own.looks.take());
+            let cpu = looks.and_then(|looks| looks.cpu_use());
             rungs.push(Rung { cpu, ..ladder::rung(clients, &step) });
         }
     }
 
-    /// How many clients the running server takes, if it says so. Each may need a session in the background, too.
-    fn room_for(&self, server: &ServerReport) -> u32 {
-        let taken = server.effective.get(SESSIONS_SETTING).and_then(|count| count.parse::<u32>().ok());
+    /// How many clients the running servers take together, if they say so. Each may need a session in the background, too.
+    fn room_for(&self, servers: &[OwnWork]) -> u32 {
+        let taken = |own: &OwnWork| own.server.as_ref()?.effective.get(SESSIONS_SETTING)?.parse::<u32>().ok();
+        let taken: Option<Vec<u32>> = servers.iter().map(taken).collect();
         let each = if self.data().workload.actors().iter().any(|actor| actor.reacts) { 2 } else { 1 };
-        taken.map_or(u32::MAX, |count| (count.saturating_sub(SESSIONS_KEPT) / each).max(1))
+        let clients = |count: u32| (count.saturating_sub(SESSIONS_KEPT) / each).max(1);
+        taken.map_or(u32::MAX, |counts| counts.into_iter().map(clients).fold(0, u32::saturating_add))
     }
 }
 
@@ -131,16 +134,7 @@ mod tests {
         let mut driven = AllDriven::default();
         driven.absorb(&facts(10, 0));
         driven.absorb(&facts(20, 1));
-        let ladder = Ladder {
-            rungs: Vec::new(),
-            chosen: 1,
-            smallest_tied: 1,
-            ended: ClimbEnd::Levelled,
-            largest_allowed: 1,
-            saturated: String::new(),
-        };
-        let all = AllDriven::of(&facts(70, 2), Some(&Climb { ladder, driven }));
+        let all = driven.and(&facts(70, 2));
         assert_eq!((all.whole_run[0].committed, all.whole_run[0].failed, all.unknown_ends), (100, 3, 3));
-        assert_eq!(AllDriven::of(&facts(70, 2), None).whole_run[0].committed, 70);
     }
 }

@@ -35,6 +35,8 @@ pub struct Conversation<'a> {
     pub link: &'a mut AgentLink,
     pub halt: Halt<'a>,
     pub limits: &'a Limits,
+    /// What requests are about that are about one of the machine's databases.
+    pub instance: u16,
 }
 
 impl Conversation<'_> {
@@ -46,42 +48,43 @@ impl Conversation<'_> {
         silence: Duration,
         aside: &mut dyn FnMut(Reply),
     ) -> Result<Reply, AskError> {
-        self.ask_and_answer(request, silence, silence, &mut |reply, _| {
+        self.ask_and_answer(request, silence, silence, &mut |_, reply, _| {
             aside(reply);
             Ok(())
         })
     }
 
-    /// The same where what comes before the final reply is answered. However long that takes, it is no silence. The first
-    /// message has a limit of its own.
+    /// The same where what comes before the final reply is answered, and is told with the instance that it is about. However long
+    /// that takes, it is no silence. The first message has a limit of its own.
     pub fn ask_and_answer(
         &mut self,
         request: &Request,
         first: Duration,
         silence: Duration,
-        aside: &mut dyn FnMut(Reply, &mut AgentLink) -> Result<(), AskError>,
+        aside: &mut dyn FnMut(u16, Reply, &mut AgentLink) -> Result<(), AskError>,
     ) -> Result<Reply, AskError> {
-        self.link.ask(request)?;
+        self.link.ask(self.instance, request)?;
         let (mut heard, mut alive) = (Instant::now(), Instant::now());
         let mut limit = first;
         loop {
             match self.link.receive(LOOK_UP) {
-                Ok(None | Some(Reply::Alive)) => alive = Instant::now(),
-                Ok(Some(
+                Ok(None | Some((_, Reply::Alive))) => alive = Instant::now(),
+                Ok(Some((
+                    instance,
                     reply @ (Reply::Ready
                     | Reply::Tick(_)
                     | Reply::Progress { .. }
                     | Reply::Interval(_)
                     | Reply::Looks(_)
                     | Reply::Samples(_)),
-                )) => {
-                    aside(reply, self.link)?;
+                ))) => {
+                    aside(instance, reply, self.link)?;
                     heard = Instant::now();
                     alive = heard;
                     limit = silence;
                 }
-                Ok(Some(Reply::Failed(failure))) => return Err(AskError::Refused(failure)),
-                Ok(Some(reply)) => return Ok(reply),
+                Ok(Some((_, Reply::Failed(failure)))) => return Err(AskError::Refused(failure)),
+                Ok(Some((_, reply))) => return Ok(reply),
                 Err(LinkError::TooSlow(_)) if self.halt.now() => {
                     // Whoever asked gives the machine up next; the driver need not find that out by itself.
                     let _ = self.link.add(&Request::StopDriving);
@@ -132,7 +135,7 @@ pub fn mismatch(request: &'static str, reply: &Reply) -> AskError {
 mod tests {
     use super::*;
     use crate::interrupts::Interrupts;
-    use machines::frame::{Numbered, read_frame, write_frame};
+    use machines::frame::{Message, read_frame, write_frame};
     use std::os::unix::net::UnixStream;
     use std::thread::scope;
 
@@ -143,11 +146,11 @@ mod tests {
 
     impl Agent {
         fn hear(&mut self) -> u64 {
-            read_frame::<Numbered<Request>>(&mut self.0).unwrap().unwrap().0
+            read_frame::<Message<Request>>(&mut self.0).unwrap().unwrap().number
         }
 
-        fn say(&mut self, number: u64, reply: &Reply) {
-            write_frame(&mut self.0, &(number, reply)).unwrap();
+        fn say(&mut self, number: u64, body: &Reply) {
+            write_frame(&mut self.0, &Message { number, instance: 0, body }).unwrap();
         }
     }
 
@@ -160,8 +163,8 @@ mod tests {
     fn a_reply_that_comes_too_late_is_not_taken_for_the_next_one() {
         let (mut link, mut agent) = connected();
         let interrupts = Interrupts::default();
-        let mut conversation =
-            Conversation { link: &mut link, halt: Halt::by_user(&interrupts), limits: &Limits::default() };
+        let (halt, limits) = (Halt::by_user(&interrupts), &Limits::default());
+        let mut conversation = Conversation { link: &mut link, halt, limits, instance: 0 };
         let given_up = conversation.ask(&Request::Counters, Duration::ZERO, &mut |_| {});
         assert!(matches!(given_up, Err(AskError::Link(LinkError::TooSlow(_)))), "{given_up:?}");
         scope(|scope| {
@@ -183,14 +186,14 @@ mod tests {
     fn the_first_message_has_a_limit_of_its_own() {
         let (mut link, mut agent) = connected();
         let interrupts = Interrupts::default();
-        let mut conversation =
-            Conversation { link: &mut link, halt: Halt::by_user(&interrupts), limits: &Limits::default() };
+        let (halt, limits) = (Halt::by_user(&interrupts), &Limits::default());
+        let mut conversation = Conversation { link: &mut link, halt, limits, instance: 0 };
         let (long, none) = (LONG, Duration::ZERO);
         let too_slow = |reply: Result<Reply, AskError>, limit| match reply {
             Err(AskError::Link(LinkError::TooSlow(waited))) => assert_eq!(waited, limit),
             other => panic!("{other:?}"),
         };
-        too_slow(conversation.ask_and_answer(&Request::Clock, none, long, &mut |_, _| Ok(())), none);
+        too_slow(conversation.ask_and_answer(&Request::Clock, none, long, &mut |_, _, _| Ok(())), none);
         scope(|scope| {
             scope.spawn(|| {
                 agent.hear();
@@ -199,7 +202,7 @@ mod tests {
                 agent.say(number, &Reply::Ready);
             });
             let mut ready = false;
-            let reply = conversation.ask_and_answer(&Request::Clock, long, none, &mut |reply, _| {
+            let reply = conversation.ask_and_answer(&Request::Clock, long, none, &mut |_, reply, _| {
                 ready = reply == Reply::Ready;
                 Ok(())
             });

@@ -30,15 +30,24 @@ struct Held {
 /// The same of steps between the agent's greeting and its goodbye.
 #[derive(Default)]
 pub(crate) struct Work {
-    pub server: Option<ServerReport>,
+    /// What belongs to each of the machine's databases, in their order.
+    pub each: Vec<OwnWork>,
     /// Nothing was driven since the tables were filled.
-    pub is_fresh: bool,
-    /// Sums over the data before they were driven, where that was not known before the trial.
-    pub state: Option<BTreeMap<String, i64>>,
+    is_fresh: bool,
     pub climb: Option<Climb>,
+    sampling: Option<Sampling>,
+}
+
+/// What steps leave of one of the machine's databases.
+#[derive(Default)]
+pub(crate) struct OwnWork {
+    pub server: Option<ServerReport>,
+    /// Sums over the data before they were driven, where that was not known before the trial.
+    state: Option<BTreeMap<String, i64>>,
+    /// What the steps of a climb did to the database.
+    pub climbed: AllDriven,
     /// Before driving.
     counters: Counters,
-    sampling: Option<Sampling>,
     driven: Option<Driven>,
     all_driven: AllDriven,
 }
@@ -51,6 +60,7 @@ pub(crate) fn left<T>(by_an_earlier_step: Option<T>) -> T {
 impl Running<'_> {
     pub(crate) fn carry_out_once(&mut self) -> Result<(), AttemptError> {
         let (steps, mut held) = (self.steps.clone(), Held::default());
+        held.work.each.resize_with(self.instances.len(), OwnWork::default);
         for (step, rest) in steps.iter().zip(1..).map(|(step, next)| (*step, &steps[next..])) {
             if let Some(phase) = step.phase().filter(|phase| *phase != self.phase || self.since.is_none()) {
                 self.enter(phase);
@@ -102,16 +112,12 @@ impl Running<'_> {
     fn take_in_machine(&mut self, step: Step, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
         match step {
             Step::Describe => self.describe(machine),
-            Step::StartServer => self.start_server(machine).map(|server| work.server = Some(server)),
             Step::RequireRightClock => self.require_right_clock(machine),
-            Step::UseServer => self.use_server(machine).map(|server| work.server = Some(server)),
-            Step::Clean => self.clean(machine),
-            Step::Load => self.load(machine).map(|()| work.is_fresh = true),
-            Step::RequireTables(task) => self.require_tables(machine, task),
-            Step::ReadState => self.state(machine).map(|state| work.state = Some(state)),
             Step::Climb => self.climb(machine, work),
             Step::Gather => {
-                work.counters = self.counters(machine)?;
+                self.for_each_instance(&mut work.each, |running, own| {
+                    running.counters(machine).map(|counters| own.counters = counters)
+                })?;
                 Ok(self.meet()?)
             }
             Step::Watch => {
@@ -125,19 +131,41 @@ impl Running<'_> {
                 Ok(self.meet()?)
             }
             Step::Record => self.record_work(machine, work),
-            Step::Check => self.check(machine, work),
-            Step::LeaveUnchecked => {
-                self.findings.push(rehearsal::not_checked());
-                Ok(())
-            }
-            Step::StopServer => self.have_done(machine, &Request::StopServer, "stop of the server"),
-            Step::KeepServerLog => {
-                self.save_server_log(machine);
-                Ok(())
-            }
             Step::ShutDown | Step::LeaveServer => self.have_done(machine, &Request::Shutdown, "shutdown"),
             Step::Lease | Step::AwaitTurn | Step::Boot | Step::KeepConsole | Step::Stop => Ok(()),
+            step => {
+                let is_fresh = work.is_fresh;
+                self.for_each_instance(&mut work.each, |running, own| {
+                    running.take_of_instance(step, machine, own, is_fresh)
+                })?;
+                work.is_fresh |= step == Step::Load;
+                Ok(())
+            }
         }
+    }
+
+    /// A step that is taken once for each of the machine's databases.
+    fn take_of_instance(
+        &mut self,
+        step: Step,
+        machine: &mut dyn Machine,
+        own: &mut OwnWork,
+        is_fresh: bool,
+    ) -> Result<(), AttemptError> {
+        match step {
+            Step::StartServer => own.server = Some(self.start_server(machine)?),
+            Step::UseServer => own.server = Some(self.use_server(machine)?),
+            Step::Clean => self.clean(machine)?,
+            Step::Load => self.load(machine)?,
+            Step::RequireTables(task) => self.require_tables(machine, task)?,
+            Step::ReadState => own.state = Some(self.state(machine)?),
+            Step::Check => self.check(machine, own, is_fresh)?,
+            Step::LeaveUnchecked => self.own().findings.push(rehearsal::not_checked()),
+            Step::StopServer => self.have_done(machine, &Request::StopServer, "stop of the server")?,
+            Step::KeepServerLog => self.save_server_log(machine),
+            _ => {}
+        }
+        Ok(())
     }
 
     fn drive_measured(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
@@ -147,43 +175,53 @@ impl Running<'_> {
         };
         self.begin_series();
         work.is_fresh = false;
-        let driven = self.drive(machine, left(work.server.as_ref()), self.measured_plan(pacing));
-        let series = self.series.take();
-        let driven = driven?;
-        if let Some(series) = series {
-            series?.finish(driven.unended())?;
+        let plan = self.measured_plan(pacing);
+        let all = self.drive(machine, &work.each, &plan);
+        let series: Vec<_> = self.instances.iter_mut().map(|own| own.series.take()).collect();
+        for ((own, driven), series) in work.each.iter_mut().zip(all?).zip(series) {
+            if let Some(series) = series {
+                series?.finish(driven.unended())?;
+            }
+            own.driven = Some(driven);
         }
-        self.require_whole(machine, &driven)?;
-        work.driven = Some(driven);
+        self.for_each_instance(&mut work.each, |running, own| {
+            running.require_whole(machine, left(own.driven.as_ref()))
+        })?;
         Ok(self.meet()?)
     }
 
     fn record_work(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        let driven = left(work.driven.as_mut());
-        work.all_driven = AllDriven::of(&driven.facts, work.climb.as_ref());
-        driven.facts.ladder = work.climb.take().map(|climb| climb.ladder);
+        if let (Some(climb), Some(first)) = (work.climb.take(), work.each.first_mut()) {
+            left(first.driven.as_mut()).facts.ladder = Some(climb.ladder);
+        }
         self.record_sampling(machine, work.sampling.take())?;
         self.read_clock(machine, AFTER_DRIVING)?;
-        let counted = self.counters(machine)?;
-        self.record_driving(driven, &work.counters, &counted)?;
-        if driven.stopped { Err(self.attempt.halt.reason().into()) } else { Ok(()) }
+        self.for_each_instance(&mut work.each, |running, own| {
+            let driven = left(own.driven.as_mut());
+            own.all_driven = std::mem::take(&mut own.climbed).and(&driven.facts);
+            let counted = running.counters(machine)?;
+            running.record_driving(driven, &own.counters, &counted)
+        })?;
+        let stopped = work.each.iter().filter_map(|own| own.driven.as_ref()).any(|driven| driven.stopped);
+        if stopped { Err(self.attempt.halt.reason().into()) } else { Ok(()) }
     }
 
-    fn check(&mut self, machine: &mut dyn Machine, work: &Work) -> Result<(), AttemptError> {
-        let begun = self.findings.len();
-        if let Some(driven) = &work.driven {
-            let (after, all) = (self.state(machine)?, &work.all_driven);
+    fn check(&mut self, machine: &mut dyn Machine, own: &OwnWork, is_fresh: bool) -> Result<(), AttemptError> {
+        let begun = self.current().findings.len();
+        if let Some(driven) = &own.driven {
+            let (after, all) = (self.state(machine)?, &own.all_driven);
             let data = self.attempt.prepared.data_of(self.attempt.number);
-            let (dataset, before) = (data.workload.dataset(), work.state.as_ref().unwrap_or(&data.state));
-            self.findings.extend(dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max()));
+            let (dataset, before) = (data.workload.dataset(), own.state.as_ref().unwrap_or(&data.state));
+            let audit = dataset.audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max());
             let reconciled = dataset.reconcile(before, &after, &all.whole_run);
-            self.findings.extend(validity::as_far_as_known(reconciled, all.unknown_ends));
+            let reconciled = validity::as_far_as_known(reconciled, all.unknown_ends);
+            self.own().findings.extend(audit.into_iter().chain(reconciled));
         }
         let workload = self.data().chosen.clone();
-        let moment = if work.is_fresh { Moment::AfterLoad } else { Moment::AfterTrial };
+        let moment = if is_fresh { Moment::AfterLoad } else { Moment::AfterTrial };
         let reply = self.ask(machine, &Request::Check { workload, moment }, self.limits().check)?;
         let Reply::Findings(findings) = reply else { return Err(mismatch("check", &reply).into()) };
-        self.findings.extend(findings);
+        self.own().findings.extend(findings);
         self.hear_checked(begun);
         Ok(())
     }

@@ -2,20 +2,23 @@
 
 use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
+use crate::course::{OwnWork, left};
 use crate::error::AttemptError;
 use crate::existing::Heard;
 use crate::host_watch::HostWatch;
+use crate::instances::Instance;
+use crate::together::{gravity, throughput};
 use crate::validity;
 use agent::looks::LookWatch;
 use agent::protocol::{Reply, Request};
+use driver::instances;
 use driver::plan::{Control, DrivePlan, Driven, Seen, Tick};
 use engines::server::{Counters, Endpoint, ServerReport};
 use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
 use machines::machine::Machine;
-use record::event::Event;
 use record::intervals::Interval;
-use record::looks::{Look, StoredCounters};
+use record::looks::{Look, Looks, StoredCounters};
 use record::phase::Phase;
 use record::trial::Outcome;
 use std::sync::Arc;
@@ -34,53 +37,72 @@ impl Running<'_> {
     pub(crate) fn drive(
         &mut self,
         machine: &mut dyn Machine,
-        server: &ServerReport,
-        plan: DrivePlan,
-    ) -> Result<Driven, AttemptError> {
-        self.looks = None;
+        databases: &[OwnWork],
+        plan: &DrivePlan,
+    ) -> Result<Vec<Driven>, AttemptError> {
+        self.instances.iter_mut().for_each(|own| own.looks = None);
         self.began_ns.set(None);
+        let of = self.instance_count();
+        let plans = (0..of).map(|instance| instances::share_of(plan, instance, of)).collect::<Vec<_>>();
         // The host is the same for all machines of a trial.
-        self.host = if self.leads() && self.executes() { HostWatch::over(&plan) } else { HostWatch::default() };
+        self.host = if self.leads() && self.executes() { HostWatch::over(plan) } else { HostWatch::default() };
         let placement = self.attempt.cell.load.placement;
         match if self.executes() { placement } else { Placement::Inside } {
-            Placement::Inside => self.drive_inside(machine, plan),
+            Placement::Inside => self.drive_inside(machine, plans),
             Placement::Outside => {
-                let endpoint = self.reached(machine, server)?;
+                let servers = self.instances.iter().zip(databases);
+                let reached = servers.map(|(own, work)| self.reached(machine, own, left(work.server.as_ref())));
+                let endpoints = reached.collect::<Result<Vec<_>, _>>()?;
                 // A server that died explains a failed drive better than the drive's own error does.
-                let driven = self.drive_outside(machine, &endpoint, &plan);
-                driven.map_err(|error| self.counters(machine).err().unwrap_or(error))
+                let databases: Vec<_> = endpoints.into_iter().zip(plans).collect();
+                let driven = self.drive_outside(machine, &databases);
+                driven.map_err(|error| self.why_dead(machine).unwrap_or(error))
             }
         }
     }
 
     /// Where the server is for sessions from here.
-    fn reached(&self, machine: &dyn Machine, server: &ServerReport) -> Result<Endpoint, AttemptError> {
+    fn reached(&self, machine: &dyn Machine, own: &Instance, server: &ServerReport) -> Result<Endpoint, AttemptError> {
         let endpoint = server.endpoint.clone();
         if !self.can().starts_server {
             return Ok(endpoint);
         }
-        Ok(endpoint.reached_at(machine.address().ok_or(AttemptError::NoWayIn)?))
+        let address = own.port.as_ref().and_then(|port| machine.reached_at(port.number()));
+        Ok(endpoint.reached_at(address.ok_or(AttemptError::NoWayIn)?))
     }
 
-    fn drive_inside(&mut self, machine: &mut dyn Machine, plan: DrivePlan) -> Result<Driven, AttemptError> {
-        let request = Request::Drive { workload: self.data().chosen.clone(), plan };
+    /// What the agent says, if one of its servers has died.
+    fn why_dead(&mut self, machine: &mut dyn Machine) -> Option<AttemptError> {
+        let mut died = None;
+        for instance in 0..self.instance_count() {
+            self.instance = instance;
+            died = died.or_else(|| self.counters(machine).err());
+        }
+        self.instance = 0;
+        died
+    }
+
+    fn drive_inside(&mut self, machine: &mut dyn Machine, plans: Vec<DrivePlan>) -> Result<Vec<Driven>, AttemptError> {
+        let request = Request::Drive { workload: self.data().chosen.clone(), plans };
         let halt = self.attempt.halt;
         let limits = self.attempt.site.limits;
         let silence = limits.driving + self.start_delay();
-        let mut hear = |aside, link: &mut AgentLink| {
+        let mut hear = |instance, aside, link: &mut AgentLink| {
             match aside {
                 Reply::Ready => self.start_with_others(link)?,
                 Reply::Tick(tick) => self.tick(tick),
-                Reply::Interval(interval) => self.keep(&interval),
-                Reply::Looks(looks) => self.looks = Some(*looks),
+                Reply::Interval(interval) => self.keep(instance, &interval),
+                Reply::Looks(looks) => self.keep_looks(instance, Some(*looks)),
                 _ => {}
             }
             Ok(())
         };
-        let mut conversation = Conversation { link: machine.link(), halt, limits: &limits };
+        let mut conversation = Conversation { link: machine.link(), halt, limits: &limits, instance: 0 };
         let reply = conversation.ask_and_answer(&request, limits.opening, silence, &mut hear)?;
-        let Reply::Driven(driven) = reply else { return Err(mismatch("drive", &reply).into()) };
-        Ok(*driven)
+        match reply {
+            Reply::Driven(driven) if driven.len() == self.instances.len() => Ok(driven),
+            other => Err(mismatch("drive", &other).into()),
+        }
     }
 
     /// A database that went away in between was not measured, nor one that never came to the end of a phase; what was seen
@@ -90,22 +112,29 @@ impl Running<'_> {
         let too_long = || validity::why_a_phase_is_too_long(&driven.facts);
         let why = driven.broke_off.clone().or_else(too_long).filter(|_| self.can().starts_server);
         let Some(why) = why else { return Ok(()) };
-        self.record.driver = Some(driven.facts.clone());
+        self.own().driver = Some(driven.facts.clone());
         self.counters(machine)?;
-        Err(AttemptError::Away(why))
+        Err(AttemptError::Away(self.of_instance(&why)))
     }
 
     /// From now on what is driven is written down, second by second.
     pub(crate) fn begin_series(&mut self) {
-        let kinds = self.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
-        self.series = self.attempt.folder.as_ref().map(|folder| folder.intervals(kinds));
+        let kinds: Vec<String> = self.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
+        self.instances.iter_mut().for_each(|own| own.begin_series(&kinds));
     }
 
-    fn keep(&mut self, second: &Interval) {
-        if let Some(Ok(series)) = &mut self.series
+    fn keep(&mut self, instance: u16, second: &Interval) {
+        let Some(own) = self.instances.get_mut(usize::from(instance)) else { return };
+        if let Some(Ok(series)) = &mut own.series
             && let Err(error) = series.second(second)
         {
-            self.series = Some(Err(error));
+            own.series = Some(Err(error));
+        }
+    }
+
+    fn keep_looks(&mut self, instance: u16, looks: Option<Looks>) {
+        if let Some(own) = self.instances.get_mut(usize::from(instance)) {
+            own.looks = looks;
         }
     }
 
@@ -135,23 +164,25 @@ impl Running<'_> {
     fn drive_outside(
         &mut self,
         machine: &mut dyn Machine,
-        endpoint: &Endpoint,
-        plan: &DrivePlan,
-    ) -> Result<Driven, AttemptError> {
+        databases: &[(Endpoint, DrivePlan)],
+    ) -> Result<Vec<Driven>, AttemptError> {
         let workload = Arc::clone(&self.data().workload);
         let (control, halt) = (Control::default(), self.attempt.halt);
-        let mut watch = LookWatch::over(plan);
-        let mut see = |seen| match seen {
-            Seen::Ready if plan.together.is_some() => match self.meet_for_start() {
+        let mut watches: Vec<LookWatch> = databases.iter().map(|(_, plan)| LookWatch::over(plan)).collect();
+        let is_together = databases.iter().any(|(_, plan)| plan.together.is_some());
+        let mut see = |instance, seen| match seen {
+            Seen::Ready if is_together => match self.meet_for_start() {
                 Ok(start_ns) => control.start_at(start_ns + in_nanos(self.start_delay())),
                 Err(_) => control.stop(),
             },
             Seen::Tick(tick) => {
-                watch.tick(&tick, &mut || self.look(machine));
+                for (instance, watch) in (0..).zip(&mut watches) {
+                    watch.tick(&tick, &mut || self.look(machine, instance));
+                }
                 self.tick(tick);
             }
             Seen::Second(second) => {
-                self.keep(&second.interval);
+                self.keep(instance, &second.interval);
                 self.hear(Heard::Second(second));
             }
             Seen::Ready | Seen::Receipts(_) => {}
@@ -167,7 +198,7 @@ impl Running<'_> {
                     }
                 }
             });
-            let driven = driver::drive_endpoint(&*workload, endpoint, plan, control, &mut see);
+            let driven = instances::drive_all(&*workload, databases, control, &mut see);
             drop(over);
             driven
         });
@@ -175,13 +206,18 @@ impl Running<'_> {
             return Err(halt.reason().into());
         }
         let driven = driven?;
-        self.looks = watch.looks();
+        for (instance, watch) in (0..).zip(watches) {
+            self.keep_looks(instance, watch.looks());
+        }
         Ok(driven)
     }
 
     /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
-    pub(crate) fn look(&mut self, machine: &mut dyn Machine) -> Option<Look> {
-        match self.ask(machine, &Request::Look, self.limits().start) {
+    fn look(&mut self, machine: &mut dyn Machine, instance: u16) -> Option<Look> {
+        self.instance = instance;
+        let reply = self.ask(machine, &Request::Look, self.limits().start);
+        self.instance = 0;
+        match reply {
             Ok(Reply::Look(look)) => Some(*look),
             Ok(_) | Err(_) => None,
         }
@@ -194,9 +230,7 @@ impl Running<'_> {
             self.enter(Phase::Measure);
         }
         self.host.tick(&tick);
-        let Tick { measured, counted, committed, errors, .. } = tick;
-        let trial = self.attempt.planned.id;
-        (self.attempt.tell)(Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors });
+        (self.attempt.tell)(throughput(self.attempt.planned.id, Tick { elapsed_ms, ..tick }));
     }
 
     pub(crate) fn record_driving(
@@ -210,21 +244,29 @@ impl Running<'_> {
         let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
         placement_name(placement).clone_into(&mut facts.placement);
         if !driven.log.is_empty() {
-            self.file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;
+            self.current().file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;
         }
-        let (before, after, window) = (before.clone(), after.clone(), self.looks.take());
-        self.file(|folder| folder.write_json("counters.json", &StoredCounters { before, after, window }))?;
+        let (before, after, window) = (before.clone(), after.clone(), self.own().looks.take());
+        self.current().file(|folder| folder.write_json("counters.json", &StoredCounters { before, after, window }))?;
         let warnings = validity::warnings(&driven.facts, &driven.seconds);
-        self.record.warnings.extend(warnings.iter().cloned());
+        let of_instance: Vec<String> = warnings.iter().map(|warning| self.of_instance(warning)).collect();
+        self.record.warnings.extend(of_instance);
         let clock = self.record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
         let invalid = validity::why_not(clock, driven);
-        self.record.outcome = match (&driven.broke_off, &invalid) {
-            (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: why.clone() },
-            (None, Some(invalid)) => Outcome::Invalid { why: invalid.why.clone() },
+        let outcome = |said: &dyn Fn(&str) -> String| match (&driven.broke_off, &invalid) {
+            (Some(why), _) => Outcome::Failed { phase: self.phase.to_string(), why: said(why) },
+            (None, Some(invalid)) => Outcome::Invalid { why: said(&invalid.why) },
             (None, None) => Outcome::Completed,
         };
-        self.record.host_state = std::mem::take(&mut self.host).state();
-        self.record.driver = Some(driven.facts.clone());
+        let (of_machine, of_instance) = (outcome(&|why| self.of_instance(why)), outcome(&str::to_owned));
+        if self.instance == 0 || gravity(&of_machine) > gravity(&self.record.outcome) {
+            self.record.outcome = of_machine;
+        }
+        if self.instance == 0 {
+            self.record.host_state = std::mem::take(&mut self.host).state();
+        }
+        let own = self.own();
+        (own.outcome, own.driver) = (of_instance, Some(driven.facts.clone()));
         self.hear(Heard::Driven { driven, warnings: &warnings, invalid: invalid.as_ref() });
         Ok(())
     }

@@ -186,7 +186,7 @@ impl Running<'_> {
     /// Tells the findings from this one on.
     pub(crate) fn hear_checked(&mut self, first: usize) {
         if let Some(existing) = &mut self.attempt.existing {
-            (existing.hear)(Heard::Checked(&self.findings[first..]));
+            (existing.hear)(Heard::Checked(&self.instances[usize::from(self.instance)].findings[first..]));
         }
     }
 
@@ -221,8 +221,8 @@ impl Running<'_> {
         }
         let writers = self.attempt.existing.as_ref().map_or(1, |existing| existing.writers);
         let (workload, begun) = (self.data().chosen.clone(), Instant::now());
-        let mut conversation =
-            Conversation { link: machine.link(), halt: self.attempt.halt, limits: &self.attempt.site.limits };
+        let (halt, limits, instance) = (self.attempt.halt, &self.attempt.site.limits, self.instance);
+        let mut conversation = Conversation { link: machine.link(), halt, limits, instance };
         let tell = &mut self.attempt.tell;
         let silence = self.attempt.site.limits.check;
         let reply = conversation.ask(&Request::Load { workload, writers }, silence, &mut |aside| {

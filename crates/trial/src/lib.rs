@@ -18,6 +18,7 @@ mod driving;
 pub mod error;
 pub mod existing;
 mod host_watch;
+mod instances;
 pub mod interrupts;
 pub mod limits;
 mod loaded_data;

@@ -11,6 +11,7 @@ use crate::loaded_data::{checksum_finding, require_right};
 use crate::rendezvous::Rendezvous;
 use crate::site::Site;
 use agent::protocol::{Chosen, Failure, Reply, Request};
+use agent::service;
 use engines::server::ServerShape;
 use images::data::DataDisk;
 use images::{Image, ImageError};
@@ -104,7 +105,7 @@ impl PreparationError {
     /// Tells a database that failed for want of room on the host from one that failed by itself.
     fn if_full(self, folder: &Path) -> Self {
         match self {
-            Self::Ask(AskError::Refused(Failure { why, log }))
+            Self::Ask(AskError::Refused(Failure { why, log, .. }))
                 if WORDS_OF_A_FULL_DISK.iter().any(|words| why.contains(words) || log.contains(words)) =>
             {
                 Self::Full { why, folder: folder.to_owned() }
@@ -224,14 +225,18 @@ pub fn prepare(
 
 /// Everything that shapes the content of a data disk. They are loaded natively, so it does not matter which kernel a guest boots.
 fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
-    json!({
+    let mut made_from = json!({
         "version": DATA_VERSION,
         "image": tree_id,
         "engine": cell.engine,
         "workload": workload,
         "disk_bytes": cell.machine.disk.size_bytes.0,
         "loaded_with": loading_shape(site),
-    })
+    });
+    if cell.instances > 1 {
+        made_from["instances"] = cell.instances.into();
+    }
+    made_from
 }
 
 /// The same for all cells of a host.
@@ -315,8 +320,10 @@ impl Making<'_> {
         // The folder and the disk made of it are there at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
         let expected_bytes = expected_bytes.filter(|_| self.platform.can.executes).unwrap_or_default();
-        images::data::require_space(&data, 2 * expected_bytes)?;
+        let copies = u64::from(self.cell.instances);
+        images::data::require_space(&data, expected_bytes.saturating_mul(2 * copies))?;
         let found = self.load(&data, tell).map_err(|error| error.if_full(&data))?;
+        self.copy_for_further_instances(&data, tell)?;
         if !self.owns_data() {
             let size_bytes = self.cell.machine.disk.size_bytes.0;
             images::data::make_from_folder(&data, &built.join(DISK), size_bytes, machines::boot::DATA_LABEL)?;
@@ -326,6 +333,23 @@ impl Making<'_> {
             .map_err(|error| failing("writing", &kept)(error.into()))?;
         fs::write(&kept, text).map_err(failing("writing", &kept))?;
         Ok(folder.keep()?)
+    }
+
+    /// What was loaded once, again for each further database of the machine.
+    fn copy_for_further_instances(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<(), PreparationError> {
+        let of = u64::from(self.cell.instances) - 1;
+        let folders = || (1..self.cell.instances).map(service::folder_of_instance);
+        for (folder, done) in folders().zip(0..) {
+            let what = "copying the data for the machine's further databases".to_owned();
+            tell(Event::Progress { what, done, of });
+            images::data::clone_folder(data, &data.with_file_name(folder))?;
+        }
+        // Only now, so that no copy has others in it.
+        for folder in folders() {
+            let copy = data.with_file_name(&folder);
+            fs::rename(&copy, data.join(folder)).map_err(failing("moving", &copy))?;
+        }
+        Ok(())
     }
 
     /// Waits for another bakeoff that loads the same data.
@@ -362,7 +386,7 @@ impl Making<'_> {
             data: DataDisk::Folder(data.to_owned()),
             scratch: self.scratch.to_owned(),
             cache: self.site.cache.clone(),
-            port: None,
+            ports: Vec::new(),
         };
         let (platform, settings) = if self.owns_data() {
             (self.platform, self.cell.platform.settings.clone())
@@ -413,7 +437,7 @@ impl Making<'_> {
         tell: &mut dyn FnMut(Event),
     ) -> Result<Found, PreparationError> {
         let shape = loading_shape(self.site);
-        let mut conversation = Conversation { link: machine.link(), halt, limits: &self.site.limits };
+        let mut conversation = Conversation { link: machine.link(), halt, limits: &self.site.limits, instance: 0 };
         let mut ask = |request: Request| {
             conversation.ask(&request, self.site.limits.check, &mut |aside| {
                 if let Reply::Progress { what, done, of } = aside {

@@ -9,7 +9,7 @@ use agent::tables::Tables;
 use driver::Service;
 use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, ServerReport};
-use machines::frame::{Greeting, Numbered, read_frame, write_frame};
+use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
 use platforms::catalog::{Capabilities, Entry, ImageUse};
 use platforms::external;
@@ -63,16 +63,16 @@ fn start(_: &Map<String, Value>, _: &MachineOrder, launched: Launched<'_>) -> Re
 fn serve(mut stream: UnixStream) -> io::Result<()> {
     write_frame(&mut stream, &Greeting::ours())?;
     let mut writer = stream.try_clone()?;
-    while let Some((number, request)) = read_frame::<Numbered<Request>>(&mut stream)? {
-        let mut say = |reply: Reply| write_frame(&mut writer, &(number, reply));
-        if let Some(reply) = answer(request, &mut say)? {
-            say(reply)?;
+    while let Some(Message { number, instance, body }) = read_frame::<Message<Request>>(&mut stream)? {
+        let mut say = |instance, body: Reply| write_frame(&mut writer, &Message { number, instance, body });
+        if let Some(reply) = answer(body, &mut say)? {
+            say(instance, reply)?;
         }
     }
     Ok(())
 }
 
-fn answer(request: Request, say: &mut dyn FnMut(Reply) -> io::Result<()>) -> io::Result<Option<Reply>> {
+fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -> io::Result<Option<Reply>> {
     Ok(Some(match request {
         Request::Clock => Reply::Clock { monotonic_ns: machines::clock::monotonic_ns() },
         Request::Describe => Reply::Description(record::facts::Facts::default()),
@@ -88,7 +88,7 @@ fn answer(request: Request, say: &mut dyn FnMut(Reply) -> io::Result<()>) -> io:
         Request::Check { .. } => Reply::Findings(Vec::new()),
         Request::State { .. } => Reply::State(BTreeMap::new()),
         Request::Counters => Reply::Counters(BTreeMap::new()),
-        Request::Drive { workload, plan } => return drive(&workload, &plan, say).map(Some),
+        Request::Drive { workload, plans } => return drive(&workload, &plans, say).map(Some),
         Request::ServerLog => Reply::ServerLog(String::new()),
         Request::StopServer | Request::Shutdown => Reply::Done,
         Request::Look | Request::StartSampling { .. } | Request::StopSampling => {
@@ -100,36 +100,40 @@ fn answer(request: Request, say: &mut dyn FnMut(Reply) -> io::Result<()>) -> io:
 }
 
 fn failed(why: String) -> Reply {
-    Reply::Failed(agent::protocol::Failure { why, log: String::new() })
+    Reply::Failed(agent::protocol::Failure { why, instance: None, log: String::new() })
 }
 
 fn drive(
     workload: &agent::protocol::Chosen,
-    plan: &DrivePlan,
-    say: &mut dyn FnMut(Reply) -> io::Result<()>,
+    plans: &[DrivePlan],
+    say: &mut dyn FnMut(u16, Reply) -> io::Result<()>,
 ) -> io::Result<Reply> {
     let workload = match AnyWorkload::from_table(&workload.kind, &workload.settings) {
         Ok(workload) => workload,
         Err(problems) => return Ok(failed(format!("workload {}: {problems:?}", workload.kind))),
     };
-    let mut broken = None;
-    let mut tell = |reply| {
-        if broken.is_none() {
-            broken = say(reply).err();
+    let (mut broken, mut all) = (None, Vec::with_capacity(plans.len()));
+    // On a virtual clock one after another is as good as at once, but that each second is told again.
+    for (instance, plan) in (0..).zip(plans) {
+        let mut tell = |reply| {
+            if broken.is_none() {
+                broken = say(instance, reply).err();
+            }
+        };
+        let service = Service::of_all(service_time(plan)).varied(SPREAD);
+        let driven = driver::rehearse(&workload, plan, &service, &Control::default(), &mut |seen| match seen {
+            Seen::Ready | Seen::Tick(_) if instance > 0 => {}
+            Seen::Ready => tell(Reply::Ready),
+            Seen::Tick(tick) => tell(Reply::Tick(tick)),
+            Seen::Second(second) => tell(Reply::Interval(second.interval)),
+            Seen::Receipts(_) => {}
+        });
+        match driven {
+            Ok(driven) => all.push(driven),
+            Err(error) => return Ok(failed(error.to_string())),
         }
-    };
-    let service = Service::of_all(service_time(plan)).varied(SPREAD);
-    let driven = driver::rehearse(&workload, plan, &service, &Control::default(), &mut |seen| match seen {
-        Seen::Ready => tell(Reply::Ready),
-        Seen::Tick(tick) => tell(Reply::Tick(tick)),
-        Seen::Second(second) => tell(Reply::Interval(second.interval)),
-        Seen::Receipts(_) => {}
-    });
-    match (broken, driven) {
-        (Some(error), _) => Err(error),
-        (None, Ok(driven)) => Ok(Reply::Driven(Box::new(driven))),
-        (None, Err(error)) => Ok(failed(error.to_string())),
     }
+    broken.map_or(Ok(Reply::Driven(all)), Err)
 }
 
 /// How long a transaction takes, so that not many more than [`TRANSACTIONS`] are played.

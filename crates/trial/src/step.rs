@@ -223,7 +223,8 @@ mod tests {
     #[test]
     fn what_follows_a_failure_depends_on_where_and_what_it_was() {
         let [console, log, stop] = [Step::KeepConsole, Step::KeepServerLog, Step::Stop];
-        let refused = || AskError::Refused(agent::protocol::Failure { why: String::new(), log: String::new() });
+        let refused =
+            || AskError::Refused(agent::protocol::Failure { why: String::new(), instance: None, log: String::new() });
         for (failed, following) in after(refused) {
             let expected = match failed {
                 Step::Climb | Step::Gather | Step::Watch | Step::Drive | Step::Record | Step::Check => {

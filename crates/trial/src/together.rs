@@ -10,10 +10,11 @@ use crate::interrupts::Halt;
 use crate::odd;
 use crate::rendezvous::Rendezvous;
 use crate::start_order::{StartOrder, Turn};
+use driver::instances::MergedTicks;
+use driver::plan::Tick;
 use record::event::Event;
 use record::folder::TrialFolder;
 use record::trial::{Outcome, TrialRecord};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{self, ScopedJoinHandle};
@@ -163,7 +164,7 @@ fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
 }
 
 /// Which outcome of several speaks for all. One that failed because of another says nothing.
-fn gravity(outcome: &Outcome) -> u8 {
+pub(crate) fn gravity(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Completed => 0,
         Outcome::Invalid { .. } => 1,
@@ -174,21 +175,18 @@ fn gravity(outcome: &Outcome) -> u8 {
     }
 }
 
-/// Seconds that not all have told by then are told all the same: one of the machines may be driven for a part of the time.
-const LATE_MS: u64 = 2_000;
-
 /// Makes one voice of many: phases are those of the leader, and a second of driving is told when all that are measured have had it.
 /// What another one does is in no total, and may be counted in another unit.
 struct MergedEvents {
-    of: u32,
     leader: u32,
     bystander: Option<u32>,
-    seconds: BTreeMap<u64, (u32, Event)>,
+    ticks: MergedTicks,
 }
 
 impl MergedEvents {
     fn of(machines: u32, leader: u32, bystander: Option<u32>) -> Self {
-        Self { of: machines - u32::from(bystander.is_some()), leader, bystander, seconds: BTreeMap::new() }
+        let measured = machines - u32::from(bystander.is_some());
+        Self { leader, bystander, ticks: MergedTicks::of(measured as usize) }
     }
 
     /// What is to be told now, in order.
@@ -199,26 +197,14 @@ impl MergedEvents {
         if self.bystander == Some(number) {
             return Vec::new();
         }
-        let (heard, sum) = self.seconds.entry(elapsed_ms).or_insert_with(|| {
-            let none = Event::Throughput { trial, measured, elapsed_ms, counted: 0, committed: 0, errors: 0 };
-            (0, none)
-        });
-        *heard += 1;
-        if let Event::Throughput { counted: all_counted, committed: all_committed, errors: all_errors, .. } = sum {
-            *all_counted += counted;
-            *all_committed += committed;
-            *all_errors += errors;
-        }
-        let of = self.of;
-        let is_told = |second: u64, heard: u32| heard == of || second + LATE_MS < elapsed_ms;
-        let told: Vec<u64> = self
-            .seconds
-            .iter()
-            .filter(|(second, (heard, _))| is_told(**second, *heard))
-            .map(|(second, _)| *second)
-            .collect();
-        told.into_iter().filter_map(|second| Some(self.seconds.remove(&second)?.1)).collect()
+        let told = self.ticks.hear(Tick { elapsed_ms, measured, counted, committed, errors });
+        told.into_iter().map(|tick| throughput(trial, tick)).collect()
     }
+}
+
+pub(crate) fn throughput(trial: u32, tick: Tick) -> Event {
+    let Tick { elapsed_ms, measured, counted, committed, errors } = tick;
+    Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors }
 }
 
 #[cfg(test)]
@@ -241,7 +227,6 @@ mod tests {
         let all =
             Event::Throughput { trial: 1, measured: true, elapsed_ms: 1_000, counted: 12, committed: 12, errors: 3 };
         assert_eq!(chorus.hear(2, second(1_000, 1)), [all]);
-        assert_eq!(chorus.seconds.len(), 1);
         let without_others = second(2_000, 7);
         assert_eq!(chorus.hear(3, second(5_000, 1)), [without_others]);
     }

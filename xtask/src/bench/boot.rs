@@ -129,9 +129,14 @@ impl Guest {
             "listen": null,
         }))?;
         let settings = json!({ "warehouses": 1, "delivery": "deferred", "data_seed": 42 });
-        let plan = json!({ "clients": 1, "shards": 1, "warmup_ms": 0, "measure_ms": 1000, "seed": 1, "retries": 3 });
+        let stream = json!({ "actor": 0, "pacing": { "kind": "clients", "clients": 1 } });
+        let until = json!({ "until": "time", "measure_ms": 1_000 });
+        let plan = json!({
+            "phases": [{ "name": "load", "warmup_ms": 0, "until": until, "streams": [stream] }],
+            "shards": 1, "seed": 1, "retries": 3, "away_limit_ms": 3_000, "drain_limit_ms": 10_000,
+        });
         let drive = json!({
-            "request": "drive", "workload": { "kind": "order-entry", "settings": settings }, "plan": plan,
+            "request": "drive", "workload": { "kind": "order-entry", "settings": settings }, "plans": [plan],
         });
         let tick = agent.ask_until(&drive, |reply| reply["reply"] == "tick")?;
         let elapsed =

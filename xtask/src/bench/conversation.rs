@@ -52,9 +52,9 @@ impl Conversation {
 
     /// The first reply that satisfies `enough`, or the final one.
     pub fn ask_until(&mut self, request: &Value, enough: impl Fn(&Value) -> bool) -> anyhow::Result<Value> {
-        self.link.ask(request)?;
+        self.link.ask(0, request)?;
         loop {
-            let Some(reply) = self.link.receive::<Value>(SILENCE_LIMIT)? else { continue };
+            let Some((_, reply)) = self.link.receive::<Value>(SILENCE_LIMIT)? else { continue };
             match reply["reply"].as_str() {
                 Some("failed") => bail!("{request}: {}", reply["with"]),
                 _ if enough(&reply) => return Ok(reply),

@@ -47,6 +47,12 @@ fn entries() -> Vec<Entry> {
     let study = [
         Entry { catalog: "study", kind: "study", meaning: "top of a study file", keys: study::STUDY },
         Entry { catalog: "study", kind: "machine", meaning: "the shape every contender gets", keys: study::MACHINE },
+        Entry {
+            catalog: "study",
+            kind: "engine",
+            meaning: "what the table of every engine holds, too",
+            keys: study::ENGINE,
+        },
         Entry { catalog: "study", kind: "load", meaning: "who works on the database, and how long", keys: study::LOAD },
     ];
     platforms

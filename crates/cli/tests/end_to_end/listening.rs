@@ -38,8 +38,8 @@ fn an_agent_at_an_address_serves_the_conductor_that_has_its_token() {
     assert!(told.starts_with("refused 127.0.0.1:") && told.ends_with("it has another token"), "{told}");
     let mut link = Transport::Tcp { address, token }.connect(LIMIT).unwrap();
     let mut answer = |request: &Request| {
-        link.ask(request).unwrap();
-        link.receive::<Reply>(LIMIT).unwrap().unwrap()
+        link.ask(0, request).unwrap();
+        link.receive::<Reply>(LIMIT).unwrap().unwrap().1
     };
     assert!(matches!(answer(&Request::Clock), Reply::Clock { .. }));
     assert_eq!(answer(&Request::Shutdown), Reply::Done);

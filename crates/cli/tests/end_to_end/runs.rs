@@ -1,8 +1,10 @@
 //! Whole runs: what is measured, recorded and reported.
 
 use crate::setting::{Place, has_qemu, missing, text};
+use record::check::Moment;
 use record::run::Run;
 use record::trial::Outcome;
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// A short study with the given engine, contenders and more.
@@ -165,13 +167,21 @@ fn postgres_natively_and_in_a_guest() {
 }
 
 #[test]
-fn load_from_outside_reaches_a_server_in_a_guest() {
+fn load_from_outside_reaches_two_servers_in_a_guest() {
     if missing("qemu", has_qemu()) {
         return;
     }
-    let place = runs(&from_outside("postgres"), 2);
+    let two = from_outside("postgres").replace("kind = \"postgres\"", "kind = \"postgres\"\ninstances = 2");
+    let place = runs(&two, 2);
     for trial in place.record().trials {
         assert_eq!(trial.record.driver.expect("driver facts").placement, "outside");
+        let ports = trial.instances.iter().map(|own| &own.record.server.as_ref().unwrap().effective["port"]);
+        assert_eq!(ports.collect::<BTreeSet<_>>().len(), 2, "each is reached at a port of its own");
+        for own in &trial.instances {
+            let driver = own.record.driver.as_ref().unwrap();
+            assert!(driver.clients == 1 && driver.work.transactions > 0, "{driver:?}");
+            assert!(own.findings.iter().filter(|finding| finding.moment == Moment::AfterTrial).count() >= 12);
+        }
     }
 }
 

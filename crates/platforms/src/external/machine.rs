@@ -60,7 +60,7 @@ impl Machine for ThreadMachine {
         &self.decided
     }
 
-    fn address(&self) -> Option<SocketAddr> {
+    fn reached_at(&self, _: u16) -> Option<SocketAddr> {
         None
     }
 

@@ -34,7 +34,6 @@ pub struct NativeMachine {
     groups: Cgroups,
     command_line: Vec<String>,
     decided: Decided,
-    address: Option<SocketAddr>,
     stderr: Printed,
     watch: Targets,
     /// Must be free again before anybody else may write to them.
@@ -75,7 +74,6 @@ pub fn start(
         groups,
         command_line: command_line(&command),
         decided,
-        address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         stderr: started.stderr,
         data: order.data.clone(),
         watch: watch(order, &command.cpus, started_id),
@@ -241,8 +239,8 @@ impl Machine for NativeMachine {
         &self.decided
     }
 
-    fn address(&self) -> Option<SocketAddr> {
-        self.address
+    fn reached_at(&self, port: u16) -> Option<SocketAddr> {
+        Some((Ipv4Addr::LOCALHOST, port).into())
     }
 
     /// It shares the host's network, and whoever drives it is on this host.

@@ -169,7 +169,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
         console: probe.scratch.join("kvm-probe.console"),
         root: None,
         data: None,
-        port: None,
+        ports: Vec::new(),
         isolation: Isolation::here().clone(),
         settings,
     };

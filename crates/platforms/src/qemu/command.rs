@@ -77,8 +77,8 @@ pub struct CommandOrder {
     pub console: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
-    /// Port inside to be reached from the host.
-    pub port: Option<u16>,
+    /// Ports inside to be reached from the host.
+    pub ports: Vec<u16>,
     pub isolation: Isolation,
     pub settings: QemuSettings,
 }
@@ -233,11 +233,10 @@ fn network(words: &mut Words, order: &CommandOrder) {
     let settings = &order.settings;
     let backend = match settings.network {
         Network::None => return,
-        // The guest reaches nobody; the host reaches the one port. Port 0 lets the host choose, and QMP tells which.
+        // The guest reaches nobody; the host reaches its ports. Port 0 lets the host choose, and QMP tells which.
         Network::User => {
-            let forward =
-                order.port.map(|port| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address));
-            format!("user,id=network,restrict=on{}", forward.unwrap_or_default())
+            let forward = |port: &u16| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address);
+            format!("user,id=network,restrict=on{}", order.ports.iter().map(forward).collect::<String>())
         }
         Network::Tap => {
             let device = escaped(settings.tap.as_deref().unwrap_or_default());
@@ -296,7 +295,7 @@ mod tests {
             console: "/scratch/trial-0001.console".into(),
             root: Some("/cache/root.ext4".into()),
             data: Some(Disk { path: "/scratch/data, cloned.img".into(), is_device: false }),
-            port: Some(5432),
+            ports: vec![5432],
             isolation: Isolation { sandbox: Ok(()), user: None },
             settings,
         }
@@ -372,7 +371,7 @@ mod tests {
                 },
             ),
             ("control groups", CommandOrder { cgroups: vec!["/sys/fs/cgroup/cpu/bakeoff".into()], ..base.clone() }),
-            ("no root, no data, no port", CommandOrder { root: None, data: None, port: None, ..base.clone() }),
+            ("no root, no data, no port", CommandOrder { root: None, data: None, ports: Vec::new(), ..base.clone() }),
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));
         insta::assert_snapshot!(told.join("\n"));

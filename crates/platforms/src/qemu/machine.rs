@@ -17,6 +17,7 @@ use machines::cgroup::Cgroups;
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
@@ -36,7 +37,8 @@ pub struct QemuMachine {
     data: Option<Disk>,
     cpus: Vec<usize>,
     decided: Decided,
-    address: Option<SocketAddr>,
+    /// By the ports inside.
+    addresses: BTreeMap<u16, SocketAddr>,
 }
 
 pub fn start(
@@ -63,9 +65,9 @@ pub fn start(
         .map_err(|error| failing("asking QEMU", error))?;
     command.isolation.settle(guest.pid(), &mut decided);
     decided.extend(quota.map(|held| ("CPU quota".to_owned(), held.map(|time| time.to_string()))));
-    let address = address(&mut qmp, &command)?;
+    let addresses = addresses(&mut qmp, &command)?;
     let (data, cpus) = (command.data, order.place.vcpu_cpus().to_vec());
-    Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, address }))
+    Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
 }
 
 /// The initramfs with these drivers; a kernel without one of them is a reason to skip, and says so.
@@ -97,7 +99,7 @@ fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, Machine
 
 /// What can be told before anything is started.
 fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
-    if settings.network == Network::None && order.port.is_some() {
+    if settings.network == Network::None && !order.ports.is_empty() {
         return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
     }
     let places = std::slice::from_ref(&order.place);
@@ -148,7 +150,7 @@ fn command_order(
         console: order.scratch.join(format!("{}.console", order.name)),
         root: image.root_disk.clone(),
         data: Some(data),
-        port: order.port,
+        ports: order.ports.clone(),
         isolation: Isolation::here().clone(),
         settings,
     })
@@ -215,17 +217,25 @@ fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> 
     }
 }
 
-fn address(qmp: &mut Qmp, order: &CommandOrder) -> Result<Option<SocketAddr>, MachineError> {
-    let Some(port) = order.port else { return Ok(None) };
-    let direct = |address: GuestAddress| SocketAddr::new(IpAddr::V4(address.address), port);
-    match order.settings.network {
-        Network::User => {
-            let host_port = qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
-            Ok(Some(SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), host_port)))
-        }
-        Network::Tap => Ok(super::command::boot_words(order).network.map(direct)),
-        Network::None => Ok(None),
+/// Where each of the guest's ports is reached.
+fn addresses(qmp: &mut Qmp, order: &CommandOrder) -> Result<BTreeMap<u16, SocketAddr>, MachineError> {
+    let mut addresses = BTreeMap::new();
+    for port in order.ports.iter().copied() {
+        let address = match order.settings.network {
+            Network::User => {
+                let host_port =
+                    qmp.forwarded_port(port).map_err(|error| failing("finding the forwarded port", error))?;
+                Some(SocketAddr::from((Ipv4Addr::LOCALHOST, host_port)))
+            }
+            Network::Tap => {
+                let guest = super::command::boot_words(order).network;
+                guest.map(|guest: GuestAddress| SocketAddr::from((guest.address, port)))
+            }
+            Network::None => None,
+        };
+        addresses.extend(address.map(|address| (port, address)));
     }
+    Ok(addresses)
 }
 
 impl Machine for QemuMachine {
@@ -241,8 +251,8 @@ impl Machine for QemuMachine {
         &self.decided
     }
 
-    fn address(&self) -> Option<SocketAddr> {
-        self.address
+    fn reached_at(&self, port: u16) -> Option<SocketAddr> {
+        self.addresses.get(&port).copied()
     }
 
     /// Nobody but the host reaches the guest's addresses.

@@ -43,7 +43,6 @@ struct BareMachine {
     stderr: Printed,
     command_line: Vec<String>,
     decided: Decided,
-    address: Option<SocketAddr>,
     data: PathBuf,
 }
 
@@ -92,7 +91,6 @@ fn start(
         stderr,
         command_line,
         decided: [said("processor", "the host's own"), said("data cached twice", "no")].into(),
-        address: order.port.map(|port| SocketAddr::from((Ipv4Addr::LOCALHOST, port))),
         data: data.clone(),
     }))
 }
@@ -146,8 +144,8 @@ impl Machine for BareMachine {
         &self.decided
     }
 
-    fn address(&self) -> Option<SocketAddr> {
-        self.address
+    fn reached_at(&self, port: u16) -> Option<SocketAddr> {
+        Some((Ipv4Addr::LOCALHOST, port).into())
     }
 
     fn listens_on(&self) -> IpAddr {

@@ -102,11 +102,11 @@ fn assert_is_loaded(machine: &mut dyn Machine) {
 
 /// The answer after what is told on the way.
 fn ask_at_length(machine: &mut dyn Machine, request: &Request) -> Reply {
-    machine.link().ask(request).unwrap();
+    machine.link().ask(0, request).unwrap();
     loop {
         match machine.link().receive(ANSWER_LIMIT).unwrap() {
-            None | Some(Reply::Alive | Reply::Progress { .. }) => {}
-            Some(reply) => return reply,
+            None | Some((_, Reply::Alive | Reply::Progress { .. })) => {}
+            Some((_, reply)) => return reply,
         }
     }
 }

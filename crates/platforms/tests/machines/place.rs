@@ -145,7 +145,7 @@ impl Place {
             data: data(scratch.path()),
             scratch: scratch.path().to_owned(),
             cache: folder.path().join("cache"),
-            port: None,
+            ports: Vec::new(),
         };
         Self { order, folder, disk, platform, _scratch: scratch }
     }
@@ -249,13 +249,13 @@ pub fn started(scratch: &Path) -> Vec<Identity> {
 }
 
 pub fn ask(machine: &mut dyn Machine, request: &Request) -> Reply {
-    machine.link().ask(request).unwrap();
+    machine.link().ask(0, request).unwrap();
     loop {
         let heard = machine.link().receive(ANSWER_LIMIT);
         match heard.unwrap_or_else(|error| panic!("{error}\n{}", machine.console())) {
             // What takes longer on an emulated CPU.
-            None | Some(Reply::Alive) => {}
-            Some(reply) => return reply,
+            None | Some((_, Reply::Alive)) => {}
+            Some((_, reply)) => return reply,
         }
     }
 }

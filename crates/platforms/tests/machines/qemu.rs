@@ -86,10 +86,10 @@ fn ahci_with_a_kernel_without_it_is_a_reason_to_skip() {
 fn a_server_on_a_root_disk_is_reached_from_outside() {
     let Some(postgres) = guest_image("postgres", Flavour::Cloud) else { return };
     let mut place = Place::new(postgres);
-    place.order.port = Some(PORT);
+    place.order.ports = vec![PORT];
     let mut machine = place.start("qemu", &json!({ "accelerator": "tcg" }));
     start_server(machine.as_mut(), "postgres", Some(PORT));
-    let mut stream = TcpStream::connect(machine.address().unwrap()).unwrap();
+    let mut stream = TcpStream::connect(machine.reached_at(PORT).unwrap()).unwrap();
     stream.set_read_timeout(Some(ANSWER_LIMIT)).unwrap();
     stream.write_all(&ASK_FOR_TLS).unwrap();
     let mut answer = [0];
@@ -130,7 +130,7 @@ fn a_guest_that_hangs_is_given_up_and_ended() {
         console: place.order.scratch.join("hanging.console"),
         root: None,
         data: None,
-        port: None,
+        ports: Vec::new(),
         isolation: Isolation::here().clone(),
         settings: QemuSettings::default(),
     };
@@ -196,10 +196,10 @@ fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let Some(_tap) = Tap::make() else { return skip("root", "no tap device can be made here") };
     let mut place = Place::new(micro);
-    place.order.port = Some(PORT);
+    place.order.ports = vec![PORT];
     let table = json!({ "accelerator": "tcg", "network": "tap", "tap": TAP, "guest_address": "192.168.177.2/24" });
     let machine = place.start("qemu", &table);
-    let address = machine.address().unwrap();
+    let address = machine.reached_at(PORT).unwrap();
     assert_eq!(address.to_string(), format!("192.168.177.2:{PORT}"));
     // Nothing listens there. That the guest says so, at once, shows that packets go both ways.
     let refused = TcpStream::connect_timeout(&address, ANSWER_LIMIT).unwrap_err();

@@ -22,6 +22,11 @@ fn every_kind_is_told_with_its_keys() {
     # "sized" or "stock"; default "sized".
     profile = "sized"
 
+    # Databases in each machine: each has a server with an equal part of the memory, a copy of the data, and an equal part
+    # of the load.
+    # A whole number from 1 to 64; default 1.
+    instances = 1
+
     # An invented entry.
     # [engine]
     # kind = "sqlite"

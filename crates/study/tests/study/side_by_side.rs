@@ -150,3 +150,19 @@ fn an_old_plan_is_one_machine_in_order() {
     let machine = study::machine(&cell).unwrap();
     assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::InOrder, None));
 }
+
+#[test]
+fn databases_of_a_machine_share_its_memory_and_its_load_evenly() {
+    let three = with("kind = \"server\"", "kind = \"server\"\ninstances = 3");
+    assert_eq!(problems(&three.replace("clients = 4", "clients = 6")), "no problem");
+    assert_snapshot!(problems(&three), @"x.toml:18: load.clients: found 4; expected 3 or 6, as many for each of engine.instances = 3");
+    assert_snapshot!(problems(&three.replace("clients = 4", "clients = 2")), @"x.toml:18: load.clients: found 2; expected 3, as many for each of engine.instances = 3");
+    assert_snapshot!(problems(&three.replace("clients = 4", "terminals = 100\nsessions = 8")), @"x.toml:18: load.terminals: found 100; expected 99 or 102, as many for each of engine.instances = 3
+x.toml:19: load.sessions: found 8; expected 6 or 9, as many for each of engine.instances = 3");
+    assert_snapshot!(problems(&three.replace("clients = 4", "clients = \"peak\"\npeak = { max_clients = 5 }")), @"x.toml:19: load.peak.max_clients: found 5; expected at least 6, two for each of engine.instances = 3");
+    let small = three.replace("clients = 4", "clients = 6").replace("\"1GiB\"", "\"128MiB\"");
+    assert_snapshot!(problems(&small), @"x.toml:7: machine.memory: found 128 MiB for 3 databases; expected at least 192 MiB, 64 MiB for each");
+    assert_snapshot!(problems(&three.replace("instances = 3", "instances = 65")), @"x.toml:11: engine.instances: found 65; expected a whole number from 1 to 64");
+    assert_snapshot!(problems(&three.replace("instances", "instance")), @r#"x.toml:11: engine.instance: unknown key; expected one of profile, instances; did you mean "instances"?"#);
+    assert_eq!(plan(&three.replace("clients = 4", "clients = 6")).cells[0].instances(), 3);
+}

@@ -44,7 +44,7 @@ fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
 #[test]
 fn a_database_without_room_ends_the_run_and_one_that_fails_by_itself_does_not() {
     let ends = |why: &str, log: &str| {
-        let failure = Failure { why: why.to_owned(), log: log.to_owned() };
+        let failure = Failure { why: why.to_owned(), instance: None, log: log.to_owned() };
         PreparationError::from(AskError::Refused(failure)).if_full(Path::new("/cache/data")).ends_the_run()
     };
     assert!(ends("loading table stock: SQLITE 13: database or disk is full", ""));

@@ -150,9 +150,9 @@ fn agent(folder: &Path) -> AgentLink {
 
 /// What is said until the request is answered, and the answer.
 fn answered(link: &mut AgentLink, request: &Request, mut hear: impl FnMut(Reply, &mut AgentLink)) -> Reply {
-    link.ask(request).unwrap();
+    link.ask(0, request).unwrap();
     loop {
-        match link.receive::<Reply>(Duration::from_mins(1)).unwrap().unwrap() {
+        match link.receive::<Reply>(Duration::from_mins(1)).unwrap().unwrap().1 {
             aside @ (Reply::Ready | Reply::Tick(_) | Reply::Interval(_) | Reply::Progress { .. } | Reply::Alive) => {
                 hear(aside, link);
             }
@@ -181,7 +181,7 @@ fn each_phase_of_a_script_waits_to_be_told_its_start() {
     let plan = DrivePlan::of(vec![of_each("fill", 5), load.clone(), of_each("settle", 3)], 1);
     let plan = DrivePlan { together: Some(Together { tail_s: 0 }), ..plan };
     let (mut told, mut seconds) = (Vec::new(), Vec::new());
-    let driven = answered(&mut link, &Request::Drive { workload, plan }, |aside, link| match aside {
+    let driven = answered(&mut link, &Request::Drive { workload, plans: vec![plan] }, |aside, link| match aside {
         Reply::Ready => {
             // Later phases begin whole seconds after the first.
             let soonest_ns = monotonic_ns() + 100_000_000;
@@ -194,7 +194,7 @@ fn each_phase_of_a_script_waits_to_be_told_its_start() {
         _ => {}
     });
     let Reply::Driven(driven) = driven else { panic!("{driven:?}") };
-    let facts = &driven.facts;
+    let facts = &driven[0].facts;
     assert_eq!(facts.window_start_ns, Some(told[0]));
     let starts: Vec<u64> = facts.phases.iter().map(|phase| told[0] + phase.start_ms * 1_000_000).collect();
     assert_eq!(starts, told, "each began when it was told to");

@@ -31,18 +31,37 @@ impl Ran {
     }
 }
 
+/// What machines a study has.
+#[derive(Debug, Clone, Copy)]
+struct Shape {
+    machines: u32,
+    /// Databases in each.
+    instances: u16,
+    /// Agents are reached over TCP.
+    tcp: bool,
+    /// A number, or the word for the peak.
+    clients: &'static str,
+}
+
+const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: "1" };
+
 /// One trial for each script, on so many machines, in this order.
 pub fn run(scripts: &[&str], machines: u32) -> Ran {
     run_within(scripts, machines, Limits::default())
 }
 
 pub fn run_within(scripts: &[&str], machines: u32, limits: Limits) -> Ran {
-    run_plan(&plan(scripts, machines, false), limits)
+    run_plan(&plan(scripts, Shape { machines, ..ONE }), limits)
 }
 
 /// One trial on machines whose agents are reached over TCP.
 pub fn run_over_tcp(script: &str, machines: u32) -> Ran {
-    run_plan(&plan(&[script], machines, true), Limits::default())
+    run_plan(&plan(&[script], Shape { machines, tcp: true, ..ONE }), Limits::default())
+}
+
+/// One trial for each script, on machines with so many databases, each with so many clients or as many as get most done.
+pub fn run_instances(scripts: &[&str], machines: u32, instances: u16, clients: &'static str) -> Ran {
+    run_plan(&plan(scripts, Shape { machines, instances, clients, ..ONE }), Limits::default())
 }
 
 fn run_plan(plan: &Plan, limits: Limits) -> Ran {
@@ -88,20 +107,29 @@ fn agent() -> PathBuf {
     tests.parent().unwrap().with_file_name("examples").join("scripted_agent")
 }
 
-fn plan(scripts: &[&str], machines: u32, tcp: bool) -> Plan {
+fn plan(scripts: &[&str], shape: Shape) -> Plan {
+    let Shape { machines, instances, tcp, clients } = shape;
+    let clients = clients.parse::<u32>().map_or(json!(clients), |clients| json!(clients));
+    let peak = if clients.is_string() { json!({ "max_clients": 8 }) } else { Value::Null };
+    let mut engine = decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({}));
+    engine.insert("instances".to_owned(), instances.into());
+    let mut load = json!({ "clients": clients, "warmup": "0s", "measure": "1s", "telemetry": false });
+    if !peak.is_null() {
+        load["peak"] = peak;
+    }
     let cells = (0..).zip(scripts).map(|(id, script)| {
         json!({
             "id": id, "contender": format!("contender {id}"), "baseline": id == 0, "sweep": {},
             "settings": {
                 "machine": { "vcpus": 1, "memory": "64MiB", "image": "", "disk": {}, "count": machines },
                 "platform": { "kind": BARE.kind, "script": script, "tcp": tcp },
-                "engine": decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({})),
+                "engine": engine,
                 "workload": decided(
                     "sysbench-oltp",
                     workloads::catalog::entry("sysbench-oltp").unwrap().keys,
                     &json!({ "tables": 1, "table_size": 100 }),
                 ),
-                "load": { "clients": 1, "warmup": "0s", "measure": "1s", "telemetry": false },
+                "load": load,
             },
         })
     });

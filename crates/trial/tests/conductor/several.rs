@@ -1,6 +1,7 @@
-//! Several machines in one trial, of which one fails.
+//! Several machines in one trial, and several databases in one machine, of which one fails.
 
-use crate::ground::{failures, run, run_within, short};
+use crate::ground::{Ran, failures, run, run_instances, run_within, short};
+use record::run::{Run, StoredTrial};
 use record::trial::Outcome;
 
 #[test]
@@ -29,4 +30,75 @@ fn a_machine_that_hangs_is_named() {
     let (_, why) = failures(&ran)[0].clone().unwrap();
     assert!(why.starts_with("machine 3: "), "{why}");
     assert!(ran.left.is_empty());
+}
+
+/// The trials as whoever analyses them reads them; what is stored agrees with itself.
+fn stored(ran: &Ran) -> Vec<StoredTrial> {
+    let trials = Run::open(&ran.folder().join("run")).unwrap().trials;
+    for trial in &trials {
+        assert_eq!(trial.disagreements, [""; 0]);
+    }
+    trials
+}
+
+fn committed(trial: &StoredTrial) -> u64 {
+    trial.record.driver.as_ref().unwrap().whole_run.iter().map(|kind| kind.committed).sum()
+}
+
+fn assert_whole(machine: &StoredTrial, clients: u32) {
+    assert_eq!(machine.instances.len(), 2);
+    for (own, number) in machine.instances.iter().zip(1..) {
+        let driver = own.record.driver.as_ref().unwrap();
+        assert_eq!((driver.clients, own.record.outcome.clone()), (clients / 2, Outcome::Completed));
+        assert!(committed(own) > 0 && own.record.server.is_some() && own.looks.is_none(), "instance {number}");
+        assert!(own.findings.iter().any(|finding| finding.name == "sysbench-oltp/constant-rows"), "instance {number}");
+        assert!(own.findings.iter().all(|finding| !finding.is_violated()), "{:?}", own.findings);
+    }
+    let sum: u64 = machine.instances.iter().map(committed).sum();
+    assert_eq!((committed(machine), machine.record.driver.as_ref().unwrap().clients), (sum, clients));
+}
+
+#[test]
+fn databases_of_one_machine_are_driven_together_and_each_is_checked() {
+    let ran = run_instances(&[""], 1, 2, "4");
+    assert_eq!(ran.trials[0].outcome, Outcome::Completed, "{:?}", ran.trials[0].warnings);
+    let trials = stored(&ran);
+    assert_whole(&trials[0], 4);
+    assert!(trials[0].record.machine.is_some() && trials[0].instances[0].record.machine.is_none());
+    assert!(ran.left.is_empty());
+}
+
+#[test]
+fn several_machines_of_several_databases_are_driven_together() {
+    let ran = run_instances(&[""], 2, 2, "2");
+    assert_eq!(ran.trials[0].outcome, Outcome::Completed, "{:?}", ran.trials[0].warnings);
+    let trials = stored(&ran);
+    trials[0].machines.iter().for_each(|machine| assert_whole(machine, 2));
+    assert_eq!(committed(&trials[0]), trials[0].machines.iter().map(committed).sum::<u64>());
+}
+
+#[test]
+fn a_peak_is_looked_for_with_as_many_clients_for_each_database() {
+    let ran = run_instances(&[""], 1, 2, "peak");
+    assert_eq!(ran.trials[0].outcome, Outcome::Completed, "{:?}", ran.trials[0].warnings);
+    let trial = stored(&ran).remove(0);
+    let ladder = trial.record.driver.as_ref().unwrap().ladder.clone().unwrap();
+    assert!(ladder.rungs.iter().all(|rung| rung.clients % 2 == 0 && rung.clients <= 8), "{ladder:?}");
+    assert_whole(&trial, ladder.chosen);
+}
+
+#[test]
+fn a_database_that_fails_takes_its_trial_along_and_is_named() {
+    let scripts = ["start-server:refuses#2", "check:refuses#2", "state:dies#2", "stop-server:lies#2", ""];
+    let ran = run_instances(&scripts, 1, 2, "2");
+    let failures = failures(&ran);
+    let why = |trial: usize| failures[trial].clone().unwrap_or_else(|| panic!("{} is no failure", scripts[trial]));
+    assert_eq!(why(0), ("start".to_owned(), "instance 2: no".to_owned()));
+    assert_eq!(why(1), ("check".to_owned(), "instance 2: no".to_owned()));
+    assert!(why(2).1.contains("exit status: 7"), "{:?}", why(2));
+    assert!(why(3).1.contains("something else"), "{:?}", why(3));
+    assert_eq!(ran.tallied.completed, 1, "the last trial is as it should be");
+    assert!(ran.left.is_empty());
+    let log = ran.folder().join("run/trials/0001/instances/2/logs/server.txt");
+    assert_eq!(std::fs::read_to_string(log).unwrap(), "why not");
 }

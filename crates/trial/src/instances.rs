@@ -1,0 +1,129 @@
+//! The databases of one machine: what becomes of each, and where that is kept.
+//!
+//! A machine has one, unless the study asks for more. Then each has a server, data, a share of the load, checks and a folder of its
+//! own in the machine's folder, with what the folder of a machine of one database has. What is about the machine stays in the
+//! machine's folder: its facts, its console and what was sampled.
+
+use crate::attempt::Running;
+use crate::error::AttemptError;
+use engines::port::HeldPort;
+use record::check::Finding;
+use record::folder::{RecordError, TrialFolder};
+use record::interval_file::IntervalFile;
+use record::looks::Looks;
+use record::trial::{DriverFacts, Outcome, ServerFacts, TrialRecord};
+
+/// One of a machine's databases, as its record will tell of it.
+pub(crate) struct Instance {
+    /// The machine's own folder, if it has but this one.
+    folder: Option<TrialFolder>,
+    pub server: Option<ServerFacts>,
+    pub driver: Option<DriverFacts>,
+    pub outcome: Outcome,
+    pub findings: Vec<Finding>,
+    /// What was counted within the measured window.
+    pub looks: Option<Looks>,
+    /// The measured series, written while it is measured; an error is told when driving is over.
+    pub series: Option<Result<IntervalFile, RecordError>>,
+    /// Where the server listens, if it must be reached from outside.
+    pub port: Option<HeldPort>,
+}
+
+impl Instance {
+    /// Those of a machine, in their order. Their folders are made.
+    pub fn of_machine(
+        folder: Option<&TrialFolder>,
+        count: u16,
+        findings: &[Finding],
+    ) -> Result<Vec<Self>, RecordError> {
+        let begin = |number: u16| {
+            let own = folder.map(|folder| if count == 1 { folder.clone() } else { folder.instance(number) });
+            if let Some(own) = own.as_ref().filter(|_| count > 1) {
+                own.begin()?;
+            }
+            Ok(Self {
+                folder: own,
+                server: None,
+                driver: None,
+                outcome: Outcome::Completed,
+                findings: findings.to_vec(),
+                looks: None,
+                series: None,
+                port: None,
+            })
+        };
+        (1..=count).map(begin).collect()
+    }
+
+    /// Writes into the folder of this one, if the trial has folders.
+    pub fn file(&self, write: impl FnOnce(&TrialFolder) -> Result<(), RecordError>) -> Result<(), RecordError> {
+        self.folder.as_ref().map_or(Ok(()), write)
+    }
+
+    pub fn begin_series(&mut self, kinds: &[String]) {
+        self.series = self.folder.as_ref().map(|folder| folder.intervals(kinds.to_vec()));
+    }
+}
+
+impl Running<'_> {
+    /// The one that is being worked with.
+    pub(crate) fn own(&mut self) -> &mut Instance {
+        &mut self.instances[usize::from(self.instance)]
+    }
+
+    /// The same, to look at.
+    pub(crate) fn current(&self) -> &Instance {
+        &self.instances[usize::from(self.instance)]
+    }
+
+    /// How many databases the machine has.
+    pub(crate) fn instance_count(&self) -> u16 {
+        u16::try_from(self.instances.len()).unwrap_or(u16::MAX)
+    }
+
+    /// What is said of one of several, with its number; of the only one, as it is.
+    pub(crate) fn of_instance(&self, text: &str) -> String {
+        if self.instances.len() == 1 { text.to_owned() } else { format!("instance {}: {text}", self.instance + 1) }
+    }
+
+    /// Works with one after another; `work` is what steps leave of each.
+    pub(crate) fn for_each_instance<T>(
+        &mut self,
+        work: &mut [T],
+        mut each: impl FnMut(&mut Self, &mut T) -> Result<(), AttemptError>,
+    ) -> Result<(), AttemptError> {
+        for (instance, work) in (0..).zip(work) {
+            self.instance = instance;
+            each(self, work)?;
+        }
+        self.instance = 0;
+        Ok(())
+    }
+
+    /// The ports on which they listen, where they are reached from outside.
+    pub(crate) fn ports(&self) -> Vec<u16> {
+        self.instances.iter().filter_map(|own| Some(own.port.as_ref()?.number())).collect()
+    }
+
+    /// Writes down what became of each, and last the machine's own record.
+    pub(crate) fn keep_record(&mut self) -> Result<(), RecordError> {
+        let is_alone = self.instances.len() == 1;
+        for own in &mut self.instances {
+            own.file(|folder| folder.write_json("findings.json", &own.findings))?;
+            let (server, driver) = (own.server.take(), own.driver.take());
+            if is_alone {
+                (self.record.server, self.record.driver) = (server, driver);
+            } else {
+                let (phases, warnings, outcome) = (Vec::new(), Vec::new(), own.outcome.clone());
+                let (machine, host_state) = (None, None);
+                let record = self.record.clone();
+                let record = TrialRecord { outcome, phases, machine, server, driver, host_state, warnings, ..record };
+                own.file(|folder| folder.complete(&record))?;
+            }
+        }
+        self.file(|folder| match self.record.outcome {
+            Outcome::Interrupted { .. } => folder.keep_partial(&self.record),
+            _ => folder.complete(&self.record),
+        })
+    }
+}
