@@ -20,7 +20,7 @@ use telemetry::Sampling;
 
 /// What steps leave for those after them. Fields are dropped in this order: a machine is gone before its data are.
 #[derive(Default)]
-struct Held {
+struct Resources {
     machine: Option<Box<dyn Machine>>,
     lease: Option<Lease>,
     work: Work,
@@ -59,26 +59,26 @@ pub(crate) fn left<T>(by_an_earlier_step: Option<T>) -> T {
 
 impl Running<'_> {
     pub(crate) fn carry_out_once(&mut self) -> Result<(), AttemptError> {
-        let (steps, mut held) = (self.steps.clone(), Held::default());
-        held.work.each.resize_with(self.instances.len(), OwnWork::default);
+        let (steps, mut resources) = (self.steps.clone(), Resources::default());
+        resources.work.each.resize_with(self.instances.len(), OwnWork::default);
         for (step, rest) in steps.iter().zip(1..).map(|(step, next)| (*step, &steps[next..])) {
             if let Some(phase) = step.phase().filter(|phase| *phase != self.phase || self.since.is_none()) {
                 self.enter(phase);
             }
-            if let Err(error) = self.take(step, &mut held) {
-                return Err(self.tidy(step, error, rest, held));
+            if let Err(error) = self.take(step, &mut resources) {
+                return Err(self.tidy(step, error, rest, resources));
             }
         }
         Ok(())
     }
 
     /// Carries out what still follows a step that failed; gives the error that tells most of it.
-    fn tidy(&mut self, failed: Step, mut error: AttemptError, rest: &[Step], mut held: Held) -> AttemptError {
+    fn tidy(&mut self, failed: Step, mut error: AttemptError, rest: &[Step], mut resources: Resources) -> AttemptError {
         for step in rest {
             if !step.follows(failed, &error) {
                 continue;
             }
-            error = match (self.take(*step, &mut held), error) {
+            error = match (self.take(*step, &mut resources), error) {
                 (Err(unkept @ AttemptError::Record(_)), _) => return unkept,
                 (
                     Err(ended @ AttemptError::Machine(MachineError::Ended { .. })),
@@ -88,22 +88,22 @@ impl Running<'_> {
             };
         }
         match error {
-            AttemptError::Ask(AskError::Link(error)) => AttemptError::BrokenOff { error, console: held.console },
+            AttemptError::Ask(AskError::Link(error)) => AttemptError::BrokenOff { error, console: resources.console },
             error => error,
         }
     }
 
-    fn take(&mut self, step: Step, held: &mut Held) -> Result<(), AttemptError> {
+    fn take(&mut self, step: Step, resources: &mut Resources) -> Result<(), AttemptError> {
         match step {
-            Step::Lease => held.lease = Some(self.lease_data()?),
+            Step::Lease => resources.lease = Some(self.lease_data()?),
             Step::AwaitTurn => self.wait_for_turn()?,
-            Step::Boot => held.machine = Some(self.start_machine(left(held.lease.as_ref()))?),
+            Step::Boot => resources.machine = Some(self.start_machine(left(resources.lease.as_ref()))?),
             Step::KeepConsole => {
-                held.console = left(held.machine.as_ref()).console();
-                self.file(|folder| folder.write("logs/console.txt", held.console.as_bytes()))?;
+                resources.console = left(resources.machine.as_ref()).console();
+                self.file(|folder| folder.write("logs/console.txt", resources.console.as_bytes()))?;
             }
-            Step::Stop => left(held.machine.take()).stop(self.limits().end)?,
-            step => self.take_in_machine(step, left(held.machine.as_mut()).as_mut(), &mut held.work)?,
+            Step::Stop => left(resources.machine.take()).stop(self.limits().end)?,
+            step => self.take_in_machine(step, left(resources.machine.as_mut()).as_mut(), &mut resources.work)?,
         }
         Ok(())
     }

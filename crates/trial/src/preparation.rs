@@ -164,12 +164,12 @@ struct Loaded {
     /// What the disk was made from, in words.
     made_from: serde_json::Value,
     #[serde(flatten)]
-    found: Found,
+    found: LoadResult,
 }
 
 /// What was found out about the data while they were loaded.
 #[derive(Debug, Serialize, Deserialize)]
-struct Found {
+struct LoadResult {
     rows: BTreeMap<String, u64>,
     findings: Vec<Finding>,
     state: BTreeMap<String, i64>,
@@ -373,7 +373,7 @@ impl Making<'_> {
         self.platform.can.owns_data
     }
 
-    fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<Found, PreparationError> {
+    fn load(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<LoadResult, PreparationError> {
         let shape = loading_shape(self.site);
         let order = MachineOrder {
             name: "loading".to_owned(),
@@ -405,7 +405,7 @@ impl Making<'_> {
         machine: &mut dyn Machine,
         data: &Path,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<Found, PreparationError> {
+    ) -> Result<LoadResult, PreparationError> {
         // Nobody is met here: it is what a watcher can give up.
         let room = Rendezvous::of(1);
         let is_over = AtomicBool::new(false);
@@ -435,7 +435,7 @@ impl Making<'_> {
         machine: &mut dyn Machine,
         halt: Halt<'_>,
         tell: &mut dyn FnMut(Event),
-    ) -> Result<Found, PreparationError> {
+    ) -> Result<LoadResult, PreparationError> {
         let shape = loading_shape(self.site);
         let mut conversation = Conversation { link: machine.link(), halt, limits: &self.site.limits, instance: 0 };
         let mut ask = |request: Request| {
@@ -460,7 +460,7 @@ impl Making<'_> {
         require_right(&findings)?;
         ask(Request::StopServer)?;
         ask(Request::Shutdown)?;
-        Ok(Found { rows, findings, state })
+        Ok(LoadResult { rows, findings, state })
     }
 }
 
