@@ -130,6 +130,9 @@ pub struct CompareOptions {
     /// Look for regressions: throughput or response times that are worse by more than this, for example 3%
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub threshold: Option<f64>,
+    /// End with 0 also if a regression is neither found nor ruled out
+    #[arg(long, requires = "threshold")]
+    pub allow_undecided: bool,
     /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,

@@ -26,12 +26,14 @@ pub enum Exit {
     Untold,
     /// What was driven is not what was asked for: the database refused too much of it.
     Refusing,
+    /// A comparison of two runs found no regression but could not rule one out.
+    NotRuledOut,
     /// Stopped by the user; `--resume` goes on.
     Interrupted,
 }
 
 impl Exit {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::Done,
         Self::Failed,
         Self::BadInput,
@@ -42,6 +44,7 @@ impl Exit {
         Self::Regressed,
         Self::Untold,
         Self::Refusing,
+        Self::NotRuledOut,
         Self::Interrupted,
     ];
 
@@ -57,6 +60,7 @@ impl Exit {
             Self::Regressed => 7,
             Self::Untold => 8,
             Self::Refusing => 9,
+            Self::NotRuledOut => 10,
             Self::Interrupted => 130,
         }
     }
@@ -71,8 +75,11 @@ impl Exit {
             Self::Skipped => "the run ended, but contenders were skipped because this host cannot run them",
             Self::DataWrong => "the run ended, but data checks were violated",
             Self::Regressed => "compare found a regression beyond the threshold",
-            Self::Untold => "compare found no regression, but could not look at everything",
+            Self::Untold => "compare found no regression, but could not compare everything",
             Self::Refusing => "drive ended, but more than 1 % of the transactions failed",
+            Self::NotRuledOut => {
+                "compare found no regression, but could not rule one out (--allow-undecided lets it pass)"
+            }
             Self::Interrupted => "stopped by the user; --resume goes on",
         }
     }

@@ -4,7 +4,7 @@ use crate::document::{Cell, Column, Table};
 use crate::sections::comparison::estimate;
 use crate::terminal::{table, wrapped};
 use crate::{format, terminal};
-use analysis::two_runs::{CellPair, Change, Figure, Gate, Regression, Side, TwoRuns, What};
+use analysis::two_runs::{CellPair, Change, Figure, Gate, MOST_BLOCKS, Regression, Side, TwoRuns, What};
 use analysis::warnings::Severity;
 use record::text::visible;
 use std::fmt::Write as _;
@@ -92,7 +92,6 @@ fn verdict(figure: &Figure) -> String {
     };
     match figure.regression {
         Regression::Found => format!("{change}: REGRESSION"),
-        // A threshold within the interval: worth a second look, with more blocks.
         Regression::NotShown => format!("{change}, regression not ruled out"),
         Regression::NotAsked | Regression::RuledOut | Regression::Unknown => change.to_owned(),
     }
@@ -102,7 +101,7 @@ fn conclusion(two: &TwoRuns) -> String {
     let Some(threshold) = two.threshold else {
         return match two.gate() {
             Gate::WrongData => "The new run left wrong data behind.".to_owned(),
-            Gate::Open | Gate::Regressed | Gate::Untold => {
+            Gate::Open | Gate::Regressed | Gate::NotRuledOut | Gate::Untold => {
                 "No threshold was given, so no regression was looked for.".to_owned()
             }
         };
@@ -115,12 +114,23 @@ fn conclusion(two: &TwoRuns) -> String {
         Gate::WrongData => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
         Gate::Regressed => format!("REGRESSION: {found} of {all} figures became slower by more than {percent} %."),
         Gate::Untold => format!(
-            "NOT TOLD: no figure is shown to be slower by more than {percent} %, but not everything could be looked at (see above)."
+            "INCONCLUSIVE: no regression above {percent} % was found, but not everything could be compared (see above)."
         ),
-        Gate::Open if open == 0 => format!("No figure became slower by more than {percent} %."),
-        Gate::Open => format!(
-            "No figure is shown to be slower by more than {percent} %; for {open} of {all} it is not ruled out either. More blocks would tell."
+        Gate::Open => format!("No figure became slower by more than {percent} %."),
+        Gate::NotRuledOut => format!(
+            "INCONCLUSIVE: no regression above {percent} % was found, but for {open} of {all} figures it is not ruled out. {}",
+            advice(figures().filter_map(|figure| figure.blocks_needed).max().unwrap_or(MOST_BLOCKS)),
         ),
+    }
+}
+
+/// What would decide all figures.
+fn advice(blocks: u32) -> String {
+    if blocks < MOST_BLOCKS {
+        format!("About {blocks} blocks in each run would decide all of them.")
+    } else {
+        "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter host."
+            .to_owned()
     }
 }
 
@@ -171,7 +181,7 @@ mod tests {
         old.trials.clear();
         let told = text(&compare(&old, &synthetic::run(3), Some(0.03)).unwrap());
         assert!(told.contains("nothing to compare: 0 trials of the old run and 3 of the new one count"), "{told}");
-        assert!(told.contains("NOT TOLD: no figure is shown to be slower by more than 3 %"), "{told}");
+        assert!(told.contains("INCONCLUSIVE: no regression above 3 % was found, but not everything"), "{told}");
         let same = synthetic::run(5);
         let told = text(&compare(&same, &same, None).unwrap());
         assert!(told.ends_with("No threshold was given, so no regression was looked for.\n"), "{told}");

@@ -74,6 +74,9 @@ pub struct Figure {
     pub ratio: Estimate,
     pub change: Change,
     pub regression: Regression,
+    /// About how many blocks each run would need to show a regression or to rule it out, if neither is so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocks_needed: Option<u32>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -120,6 +123,8 @@ pub enum Gate {
     /// Nothing was asked, or no regression was found.
     Open,
     Regressed,
+    /// No regression was found, but for some figures it is not ruled out either.
+    NotRuledOut,
     /// No regression was found, but not everything could be looked at.
     Untold,
     /// A cell of the new run left wrong data behind.
@@ -139,6 +144,8 @@ impl TwoRuns {
             Gate::Regressed
         } else if self.threshold.is_some() && not_looked_at {
             Gate::Untold
+        } else if any(Regression::NotShown) {
+            Gate::NotRuledOut
         } else {
             Gate::Open
         }
@@ -244,11 +251,15 @@ fn readings(trials: &[&StoredTrial], what: &What) -> Vec<f64> {
 fn figure(what: What, old: &[f64], new: &[f64], wrong_data: bool, threshold: Option<f64>) -> Option<Figure> {
     let ratio = welch::ratio(old, new)?;
     let slower = slower(&what, &ratio.bounds);
+    let limit = threshold.map(|threshold| limit(&what, threshold));
     let (change, regression) = if wrong_data {
-        (Change::WrongData, threshold.map_or(Regression::NotAsked, |_| Regression::Unknown))
+        (Change::WrongData, limit.map_or(Regression::NotAsked, |_| Regression::Unknown))
     } else {
-        (change(slower), threshold.map_or(Regression::NotAsked, |threshold| regression(slower, &what, threshold)))
+        (change(slower), limit.map_or(Regression::NotAsked, |limit| regression(slower, limit)))
     };
+    let blocks = u32::try_from(old.len().min(new.len())).unwrap_or(u32::MAX);
+    let is_open = regression == Regression::NotShown;
+    let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
     Some(Figure {
         old: student::geometric_mean(old)?,
         new: student::geometric_mean(new)?,
@@ -256,6 +267,7 @@ fn figure(what: What, old: &[f64], new: &[f64], wrong_data: bool, threshold: Opt
         ratio,
         change,
         regression,
+        blocks_needed,
     })
 }
 
@@ -277,12 +289,32 @@ fn change(slower: Option<(f64, f64)>) -> Change {
     }
 }
 
-/// A threshold of 3 % allows 0.97 of the throughput and 1.03 of the response time.
-fn regression(slower: Option<(f64, f64)>, what: &What, threshold: f64) -> Regression {
-    let limit = match what {
+/// How much slower may be. A threshold of 3 % allows 0.97 of the throughput and 1.03 of the response time.
+fn limit(what: &What, threshold: f64) -> f64 {
+    match what {
         What::Throughput => 1.0 / (1.0 - threshold),
         What::Response { .. } => 1.0 + threshold,
-    };
+    }
+}
+
+/// An interval shrinks with the root of the number of blocks. With so many its end would just reach the limit, were its middle to
+/// stay where it is.
+fn blocks_needed((near, far): (f64, f64), limit: f64, blocks: u32) -> u32 {
+    let (near, far, limit) = (near.ln(), far.ln(), limit.ln());
+    let (half, away) = ((far - near) / 2.0, (limit - f64::midpoint(near, far)).abs());
+    let needed = f64::from(blocks) * (half / away).powi(2);
+    if needed < f64::from(MOST_BLOCKS) { whole(needed.ceil()).max(blocks + 1) } else { MOST_BLOCKS }
+}
+
+/// More blocks than anybody runs: a figure that needs them cannot be decided.
+pub const MOST_BLOCKS: u32 = 1_000;
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Below the most blocks.
+fn whole(number: f64) -> u32 {
+    number as u32
+}
+
+fn regression(slower: Option<(f64, f64)>, limit: f64) -> Regression {
     match slower {
         None => Regression::Unknown,
         Some((near, _)) if near > limit => Regression::Found,

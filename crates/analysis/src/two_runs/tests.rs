@@ -37,10 +37,12 @@ fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     assert_eq!(regression(0.02), Regression::Found, "even 0.976 is less than 0.98");
     assert_eq!(regression(0.03), Regression::NotShown, "0.97 lies within");
     assert_eq!(regression(0.07), Regression::RuledOut, "0.938 is more than 0.93");
-    assert_eq!(
-        (with(Some(0.02)).gate(), with(Some(0.07)).gate(), with(None).gate()),
-        (Gate::Regressed, Gate::Open, Gate::Open)
-    );
+    let gates = [Some(0.02), Some(0.03), Some(0.07), None].map(|threshold| with(threshold).gate());
+    assert_eq!(gates[..2], [Gate::Regressed, Gate::NotRuledOut]);
+    assert_eq!(gates[3], Gate::Open);
+    // The interval's half is 0.019877 on logarithms, and 0.97 is 0.013671 from its middle: 4 × (0.019877 / 0.013671)².
+    assert_eq!(throughput_of(&with(Some(0.03))).blocks_needed, Some(9));
+    assert_eq!(throughput_of(&with(Some(0.07))).blocks_needed, None, "it is decided");
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn response_times_are_slower_above_one() {
 #[test]
 fn a_run_against_itself_has_no_warning_and_no_difference() {
     let run = synthetic::run(5);
-    let two = compare(&run, &run, Some(0.05)).unwrap();
+    let two = compare(&run, &run, Some(0.2)).unwrap();
     assert_eq!(two.warnings, []);
     assert!(two.cells.iter().flat_map(|cell| &cell.figures).all(|figure| figure.change == Change::NoDifferenceSeen));
     assert!((throughput_of(&two).ratio.point - 1.0).abs() < 1e-12);
@@ -192,4 +194,15 @@ fn wrong_data_has_no_verdict() {
     assert!(wrong.figures.iter().all(|figure| figure.change == Change::WrongData));
     assert_eq!((wrong.new_trials, two.gate()), (4, Gate::WrongData));
     assert_eq!(compare(&new, &old, Some(0.03)).unwrap().gate(), Gate::Untold);
+}
+
+/// What a gate is for: a run against itself, too noisy to show anything, does not pass.
+#[test]
+fn a_gate_that_sees_nothing_stays_shut() {
+    let noisy = counted(&[5282, 2210, 7341, 3190, 6305]);
+    let two = compare(&noisy, &noisy, Some(0.05)).unwrap();
+    assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::NotShown, Gate::NotRuledOut));
+    assert!(throughput_of(&two).blocks_needed.is_some_and(|blocks| blocks > 100), "{:?}", throughput_of(&two));
+    assert_eq!(blocks_needed((0.9, 1.1), (0.9_f64 * 1.1).sqrt(), 5), MOST_BLOCKS, "the limit is in its middle");
+    assert_eq!(blocks_needed((0.9, 1.1), 1.099, 5), 6, "more than there are");
 }

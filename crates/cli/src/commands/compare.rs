@@ -22,7 +22,7 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
     } else {
         print(&report::two_runs::text(&two));
     }
-    Ok(exit(&two))
+    Ok(exit(&two, options.allow_undecided))
 }
 
 /// Why a run's figures are of no use.
@@ -37,9 +37,11 @@ fn open(path: &Path) -> Result<Run> {
     Ok(run)
 }
 
-fn exit(two: &TwoRuns) -> Exit {
+fn exit(two: &TwoRuns, allow_undecided: bool) -> Exit {
     match two.gate() {
         Gate::Open => Exit::Done,
+        Gate::NotRuledOut if allow_undecided => Exit::Done,
+        Gate::NotRuledOut => Exit::NotRuledOut,
         Gate::Regressed => Exit::Regressed,
         Gate::Untold => Exit::Untold,
         Gate::WrongData => Exit::DataWrong,

@@ -90,8 +90,11 @@ fn two_runs_are_compared_refused_and_found_slower() {
     let (old, new) = (run(&place, "old"), run(&place, "new"));
     host_was_read(&new);
     // Between two runs of seconds on a host that others use anything but ten times as slow is possible.
-    let alike = compared(&place, &old, &new, &["--threshold", "90%"]);
-    ended_with(&alike, 0, &["\nnative\n", "old, 3 trials", "NOPM", "new-order p99, ms", "slower by more than 90 %"]);
+    let alike = compared(&place, &old, &new, &["--threshold", "90%", "--allow-undecided"]);
+    ended_with(&alike, 0, &["\nnative\n", "old, 3 trials", "NOPM", "new-order p99, ms", "90 %"]);
+    // Three trials show no difference of a thousandth, and rule none out.
+    let strict = compared(&place, &old, &old, &["--threshold", "0.1%"]);
+    ended_with(&strict, 10, &["regression not ruled out", "INCONCLUSIVE: no regression above 0.1 % was found"]);
     let json = compared(&place, &old, &new, &["--json"]);
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!(json["cells"][0]["figures"].as_array().map(Vec::len), Some(4), "{json}");
@@ -109,7 +112,7 @@ fn two_runs_are_compared_refused_and_found_slower() {
 
     std::fs::remove_file(slow.join("trials/0001/trial.json")).unwrap();
     std::fs::remove_file(slow.join("trials/0002/trial.json")).unwrap();
-    ended_with(&compared(&place, &even, &slow, &["--threshold", "50%"]), 8, &["too few trials", "NOT TOLD"]);
+    ended_with(&compared(&place, &even, &slow, &["--threshold", "50%"]), 8, &["too few trials", "INCONCLUSIVE"]);
 
     let other = copy(&new, &place.folder.path().join("other"));
     change_json(&other.join("plan.json"), |plan| plan["cells"][0]["settings"]["workload"]["warehouses"] = 7.into());
