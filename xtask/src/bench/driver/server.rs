@@ -111,6 +111,9 @@ fn defaults(ground: &Ground, product: Product) -> anyhow::Result<Value> {
     let plan: Value = serde_json::from_slice(&output.stdout).context("reading the plan")?;
     let mut settings: Map<String, Value> =
         plan["cells"][0]["settings"]["engine"].as_object().context("the plan has an engine")?.clone();
-    settings.remove("kind");
+    // What is not the server's own.
+    for name in ["kind", "instances"] {
+        settings.remove(name);
+    }
     Ok(Value::Object(settings))
 }
