@@ -4,8 +4,8 @@
 //! Means of long batches depend on each other less. What dependence is left is measured by the correlation of neighbours and
 //! makes the batches count for fewer. Nothing here enters an estimate over blocks; it is about single trials.
 
+use crate::distributions::t_975;
 use crate::estimate::Bounds;
-use crate::student::t_975;
 
 /// As many as a window is cut into at least, if its batches are not to be too short. Between 10 and 30 are enough to estimate
 /// a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
@@ -61,7 +61,7 @@ pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
     }
     let independent = independent(count, alike);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
-    let half = t_975(degrees(independent - 1.0)) * (squares / (independent - 1.0) / independent).sqrt();
+    let half = t_975((independent - 1.0).max(1.0)) * (squares / (independent - 1.0) / independent).sqrt();
     Bounds::Known { low: (value - half).max(0.0), high: value + half }
 }
 
@@ -82,13 +82,6 @@ pub fn correlation_of_neighbours(residuals: &[f64], degree: u32) -> f64 {
 /// As how many independent values these count, if neighbours are this much alike.
 pub fn independent(count: usize, alike: f64) -> f64 {
     count as f64 * (1.0 - alike) / (1.0 + alike)
-}
-
-/// Whole degrees of freedom, at least one.
-pub fn degrees(freedom: f64) -> usize {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // At least one, and at most some dozens.
-    let whole = freedom.floor().max(1.0) as usize;
-    whole
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@
 //!
 //! Below about ten blocks such an interval is too narrow; [`crate::student`] gives the one that verdicts rest on.
 
+use crate::distributions::{normal_at, normal_below};
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
-use crate::normal;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
@@ -48,7 +48,7 @@ pub fn corrected(mut resamples: Vec<f64>, blocks: usize, mut statistic: impl FnM
     let without = |left_out: usize| -> Vec<usize> { all.iter().copied().filter(|&block| block != left_out).collect() };
     let jackknife: Vec<f64> = all.iter().map(|&block| statistic(&without(block))).collect();
     let acceleration = acceleration(&jackknife);
-    let tail = normal::value_at((1.0 - CONFIDENCE) / 2.0);
+    let tail = normal_at((1.0 - CONFIDENCE) / 2.0);
     let end = |tail: f64| interpolated(&resamples, corrected_share(tail, bias, acceleration));
     Bounds::Known { low: end(tail), high: end(-tail) }
 }
@@ -60,7 +60,7 @@ fn bias(sorted: &[f64], value: f64) -> f64 {
     let rounding = largest * ROUNDING;
     let below = sorted.partition_point(|resample| *resample < value - rounding);
     let not_above = sorted.partition_point(|resample| *resample <= value + rounding);
-    normal::value_at((below + not_above) as f64 / (2.0 * sorted.len() as f64))
+    normal_at((below + not_above) as f64 / (2.0 * sorted.len() as f64))
 }
 
 /// How fast the standard deviation changes with the value, from leaving out one block after another.
@@ -80,7 +80,7 @@ fn corrected_share(tail: f64, bias: f64, acceleration: f64) -> f64 {
     if stretched <= 0.0 {
         return if moved > 0.0 { 1.0 } else { 0.0 };
     }
-    normal::share_below(bias + moved / stretched)
+    normal_below(bias + moved / stretched)
 }
 
 /// Why there is no interval over `blocks` blocks.

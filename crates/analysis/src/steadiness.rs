@@ -4,8 +4,9 @@
 pub mod cautions;
 
 use crate::batches::{self, Batches};
+use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
-use crate::student::{self, t_975};
+use crate::student;
 use crate::throughput::{Second, TrialThroughput};
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
@@ -168,7 +169,7 @@ pub fn drift(window: &[f64]) -> Option<Estimate> {
     let freedom = (batches::independent(means.len(), alike) - 2.0).max(1.0);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let share = count / mean;
-    let half = t_975(batches::degrees(freedom)) * (squares / freedom / across).sqrt() * share;
+    let half = t_975(freedom) * (squares / freedom / across).sqrt() * share;
     let point = slope * share;
     let method = "slope of batch means; Student's t with the freedom that autocorrelation leaves".to_owned();
     Some(Estimate { point, bounds: Bounds::Known { low: point - half, high: point + half }, method })

@@ -4,17 +4,8 @@
 //! few blocks, where the bootstrap is too narrow. How often it does is found by simulation (`examples/coverage.rs`).
 
 use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
+use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
-
-/// Two-sided 95 % points of the t distribution for 1 to 30 degrees of freedom: `scipy.stats.t.ppf(0.975, d)`.
-const T_975: [f64; 30] = [
-    12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004, 2.262_157, 2.228_139,
-    2.200_985, 2.178_813, 2.160_369, 2.144_787, 2.131_450, 2.119_905, 2.109_816, 2.100_922, 2.093_024, 2.085_963,
-    2.079_614, 2.073_873, 2.068_658, 2.063_899, 2.059_539, 2.055_529, 2.051_831, 2.048_407, 2.045_230, 2.042_272,
-];
-
-/// The 97.5 % point of the normal distribution, which t approaches.
-const Z_975: f64 = 1.959_964;
 
 /// The 95 % interval of the geometric mean of positive values.
 pub fn bounds(values: &[f64]) -> Bounds {
@@ -32,7 +23,7 @@ pub fn bounds_of_mean(values: &[f64]) -> Bounds {
     let Some(spread) = spread(values).filter(|_| values.len() >= FEWEST_BLOCKS) else {
         return too_few(values.len());
     };
-    let half = t_975(values.len() - 1) * spread / (values.len() as f64).sqrt();
+    let half = t_975(values.len() as f64 - 1.0) * spread / (values.len() as f64).sqrt();
     let mean = mean_of(values);
     Bounds::Known { low: mean - half, high: mean + half }
 }
@@ -59,16 +50,6 @@ fn mean_of(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// The 97.5 % point of t. Beyond the table the first terms of its expansion around the normal are exact enough.
-pub fn t_975(degrees: usize) -> f64 {
-    if let Some(value) = T_975.get(degrees.wrapping_sub(1)) {
-        return *value;
-    }
-    let degrees = degrees as f64;
-    let (z, z3, z5) = (Z_975, Z_975.powi(3), Z_975.powi(5));
-    z + (z3 + z) / (4.0 * degrees) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * degrees * degrees)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,13 +61,6 @@ mod tests {
         let (low, high) = bounds(&values).known().unwrap();
         assert!((low - 0.845_139_697_954).abs() < 1e-8, "{low}");
         assert!((high - 0.875_456_168_521).abs() < 1e-8, "{high}");
-    }
-
-    /// `scipy.stats.t.ppf(0.975, 31)` and `(…, 100)`.
-    #[test]
-    fn beyond_the_table_the_expansion_goes_on() {
-        assert!((t_975(31) - 2.039_513).abs() < 1e-4, "{}", t_975(31));
-        assert!((t_975(100) - 1.983_972).abs() < 1e-5, "{}", t_975(100));
     }
 
     /// `scipy.stats.gmean` of the same, and `numpy.std(numpy.log(x), ddof=1)`.

@@ -4,16 +4,8 @@
 //! variance is assumed. Bootstrap intervals of so few values on each side are too narrow, so there is none here.
 
 use crate::bootstrap::{FEWEST_BLOCKS, logarithms};
+use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
-
-/// Terms of the continued fraction; it needs fewer than a hundred for any number of degrees of freedom.
-const MOST_TERMS: usize = 300;
-
-/// Halvings of a range; each gains a binary digit.
-const HALVINGS: usize = 80;
-
-/// Both tails of a 95 % interval together.
-const TAILS: f64 = 0.05;
 
 /// The ratio of the geometric means of positive values, new over old. `None` without values on both sides, or if one is
 /// not positive.
@@ -63,69 +55,6 @@ fn half_width(first: &Sample, second: &Sample) -> f64 {
     t_975(error.powi(2) / (part(first) + part(second))) * error.sqrt()
 }
 
-/// The 97.5 % point of t for any number of degrees of freedom, not only whole ones.
-fn t_975(degrees: f64) -> f64 {
-    beyond(TAILS, degrees, (1.9, 13.0))
-}
-
-/// The value of t beyond which, to both sides together, lies this share; for shares of at least one in a million and two or
-/// more degrees of freedom.
-pub(crate) fn t_beyond(tails: f64, degrees: f64) -> f64 {
-    beyond(tails, degrees, (0.0, 1_100.0))
-}
-
-fn beyond(tails: f64, degrees: f64, (mut low, mut high): (f64, f64)) -> f64 {
-    for _ in 0..HALVINGS {
-        let middle = f64::midpoint(low, high);
-        if both_tails(middle, degrees) > tails { low = middle } else { high = middle }
-    }
-    f64::midpoint(low, high)
-}
-
-/// The chance that |t| is larger: a regularised incomplete beta function.
-fn both_tails(t: f64, degrees: f64) -> f64 {
-    incomplete_beta(degrees / (degrees + t * t), 0.5 * degrees, 0.5)
-}
-
-/// Regularised, by the continued fraction (DLMF 8.17.22), which converges quickly below (a + 1) / (a + b + 2).
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
-    if x > (a + 1.0) / (a + b + 2.0) {
-        return 1.0 - incomplete_beta(1.0 - x, b, a);
-    }
-    let front = a * x.ln() + b * (1.0 - x).ln() - logarithm_of_beta(a, b) - a.ln();
-    let (mut numerator, mut denominator, mut value) = (1.0, 0.0, 1.0);
-    for term in 0..MOST_TERMS {
-        let half = (term / 2) as f64;
-        let coefficient = match term {
-            0 => 1.0,
-            _ if term % 2 == 0 => half * (b - half) * x / ((a + 2.0 * half - 1.0) * (a + 2.0 * half)),
-            _ => -(a + half) * (a + b + half) * x / ((a + 2.0 * half) * (a + 2.0 * half + 1.0)),
-        };
-        denominator = 1.0 / (1.0 + coefficient * denominator);
-        numerator = 1.0 + coefficient / numerator;
-        value *= numerator * denominator;
-        if (1.0 - numerator * denominator).abs() < f64::EPSILON {
-            break;
-        }
-    }
-    // The first step of the recurrence counts the leading one besides the first term.
-    front.exp() * (value - 1.0)
-}
-
-fn logarithm_of_beta(a: f64, b: f64) -> f64 {
-    logarithm_of_gamma(a) + logarithm_of_gamma(b) - logarithm_of_gamma(a + b)
-}
-
-/// By Stirling's series (DLMF 5.11.1), after moving the argument up to where eight digits need four terms.
-fn logarithm_of_gamma(x: f64) -> f64 {
-    if x < 10.0 {
-        return logarithm_of_gamma(x + 1.0) - x.ln();
-    }
-    let (inverse, square) = (1.0 / x, 1.0 / (x * x));
-    let series = inverse / 12.0 * (1.0 - square / 30.0 * (1.0 - square * (2.0 / 7.0) * (1.0 - square * 0.75)));
-    (x - 0.5) * x.ln() - x + 0.5 * std::f64::consts::TAU.ln() + series
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,37 +84,6 @@ mod tests {
         close(found.point, 1.073_904_782_901_862, 1e-12);
         close(low, 0.552_230_046_329_323, 1e-9);
         close(high, 2.088_389_594_889_478, 1e-9);
-    }
-
-    /// `scipy.stats.t.ppf(0.975, d)`, scipy 1.17.1.
-    #[test]
-    fn quantiles_of_t_are_those_of_scipy() {
-        for (degrees, expected) in [
-            (2.0, 4.302_652_729_749_462),
-            (2.5, 3.574_654_842_003_682),
-            (3.7, 2.867_520_707_191_07),
-            (6.913, 2.370_670_283_007_44),
-            (12.25, 2.173_891_388_392_06),
-            (45.5, 2.013_492_682_929_27),
-            (1e6, 1.959_966_356_814_11),
-        ] {
-            close(t_975(degrees), expected, 1e-8);
-        }
-    }
-
-    /// `scipy.stats.t.ppf(1 - tails / 2, d)`, scipy 1.17.1.
-    #[test]
-    fn quantiles_further_out_are_those_of_scipy() {
-        for (tails, degrees, expected) in [
-            (0.05, 4.0, 2.776_445_105_197_793_4),
-            (0.05 / 3.0, 2.0, 7.648_803_937_915_553),
-            (0.05 / 3.0, 4.0, 3.960_786_482_770_183_5),
-            (0.05 / 8.0, 9.0, 3.546_508_498_078_632),
-            (0.05 / 64.0, 2.0, 35.756_121_089_806_38),
-            (0.05 / 64.0, 19.0, 3.991_480_024_751_096),
-        ] {
-            close(t_beyond(tails, degrees), expected, 1e-6);
-        }
     }
 
     #[test]

@@ -7,15 +7,14 @@
 
 use super::TrialReadings;
 use crate::bootstrap::{FEWEST_BLOCKS, too_few};
+use crate::distributions::{integral, normal_below, normal_density};
 use crate::estimate::{Bounds, Estimate};
-use crate::normal;
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Steps of Simpson's rule from −9 to 9 standard deviations; twice as many change nothing that is shown.
-const STEPS: usize = 1_800;
+/// Normal values this many standard deviations from the mean are too rare to count.
 const FARTHEST: f64 = 9.0;
 
 /// Studies of equal machines that are drawn to see what chance does, always the same.
@@ -143,17 +142,8 @@ fn lowest(values: &[f64]) -> f64 {
 /// The least of so many independent standard normal values, as is to be expected.
 fn expected_least(count: usize) -> f64 {
     let count = count as f64;
-    simpson(|value| value * count * normal::density(value) * normal::share_below(-value).powf(count - 1.0))
-}
-
-fn simpson(function: impl Fn(f64) -> f64) -> f64 {
-    let step = 2.0 * FARTHEST / STEPS as f64;
-    let weight = |index: usize| match index {
-        0 | STEPS => 1.0,
-        odd if odd % 2 == 1 => 4.0,
-        _ => 2.0,
-    };
-    (0..=STEPS).map(|index| weight(index) * function(step * index as f64 - FARTHEST)).sum::<f64>() * step / 3.0
+    let of_least = |value: f64| value * count * normal_density(value) * normal_below(-value).powf(count - 1.0);
+    integral(-FARTHEST, FARTHEST, of_least)
 }
 
 #[cfg(test)]

@@ -5,9 +5,10 @@
 
 use super::{TrialReadings, alone, by_block};
 use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
+use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::explanation::evidence;
-use crate::{student, welch};
+use crate::student;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -86,7 +87,7 @@ pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     let bounds = match student::spread(&logs) {
         Some(spread) if logs.len() >= FEWEST_BLOCKS => {
             let blocks = logs.len() as f64;
-            let half = welch::t_beyond((1.0 - CONFIDENCE) / of as f64, blocks - 1.0) * spread / blocks.sqrt();
+            let half = t_beyond((1.0 - CONFIDENCE) / of as f64, blocks - 1.0) * spread / blocks.sqrt();
             Bounds::Known { low: single.point.ln() - half, high: single.point.ln() + half }.map(f64::exp)
         }
         _ => too_few(logs.len()),

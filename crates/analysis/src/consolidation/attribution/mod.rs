@@ -13,9 +13,9 @@ use super::slots::{self, Standing};
 use super::{TrialReadings, by_block};
 use crate::bootstrap::FEWEST_BLOCKS;
 use crate::cells;
+use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::topology::Topology;
-use crate::welch;
 use additive::Difference;
 use labels::{Label, Reading};
 use questions::{Model, Question, Side};
@@ -166,7 +166,7 @@ fn seen(readings: &[Reading], question: &Question) -> Vec<f64> {
 fn estimate(found: Difference, degrees: usize, comparisons: usize, blocks: (usize, usize)) -> Estimate {
     let bounds = match found.standard_error.filter(|_| degrees >= FEWEST_DEGREES) {
         Some(error) => {
-            let t = welch::t_beyond((1.0 - CONFIDENCE) / comparisons as f64, degrees as f64);
+            let t = t_beyond((1.0 - CONFIDENCE) / comparisons as f64, degrees as f64);
             let half = t * error + ROUNDING;
             Bounds::Known { low: found.value - half, high: found.value + half }.map(f64::exp)
         }
