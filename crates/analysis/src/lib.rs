@@ -20,6 +20,7 @@ pub mod distributions;
 pub mod estimate;
 pub mod explanation;
 pub mod latency;
+pub mod least_squares;
 pub mod machines;
 pub mod nested;
 pub mod pilot;

@@ -8,6 +8,8 @@
 //!
 //! Here are no blocks and no intervals; those are made in [`super::law`].
 
+use crate::least_squares::LeastSquares;
+
 /// What the law says and how many of its terms are fitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -136,49 +138,14 @@ fn least_squares(rows: &[(Coefficients, f64)], terms: usize) -> Option<Coefficie
 /// The unrestricted least squares in the terms whose bits are set in `choice`, the others zero.
 fn solve(rows: &[(Coefficients, f64)], choice: usize) -> Option<Coefficients> {
     let chosen: Vec<usize> = (0..3).filter(|term| choice >> term & 1 == 1).collect();
-    // Columns are scaled to a length of one: their sizes differ by powers of the largest size.
-    let length = |term: usize| rows.iter().map(|(row, _)| row[term].powi(2)).sum::<f64>().sqrt();
-    let lengths: Vec<f64> = chosen.iter().map(|&term| length(term)).collect();
-    let mut columns: Vec<Vec<f64>> = Vec::new();
-    for (&term, length) in chosen.iter().zip(&lengths) {
-        columns.push(rows.iter().map(|(row, _)| row[term] / length).collect());
-    }
-    columns.push(rows.iter().map(|(_, target)| *target).collect());
-    let scaled = back_substituted(columns)?;
+    let columns = rows.iter().map(|(row, _)| chosen.iter().map(|&term| row[term]).collect::<Vec<_>>());
+    let targets: Vec<f64> = rows.iter().map(|(_, target)| *target).collect();
+    let found = LeastSquares::of(&columns.collect::<Vec<_>>(), &targets)?.coefficients()?;
     let mut coefficients = [0.0; 3];
-    for ((&term, length), value) in chosen.iter().zip(&lengths).zip(scaled) {
-        coefficients[term] = value / length;
+    for (&term, value) in chosen.iter().zip(found) {
+        coefficients[term] = value;
     }
     Some(coefficients)
-}
-
-/// Least squares by modified Gram–Schmidt, the last column being the target: squares are never formed, which would lose
-/// half of the digits. `None` where columns depend on each other.
-fn back_substituted(mut columns: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    /// What is left of a column of length one that does not depend on the others.
-    const INDEPENDENT: f64 = 1e-10;
-    let unknowns = columns.len() - 1;
-    let mut upper = vec![vec![0.0; unknowns + 1]; unknowns];
-    for pivot in 0..unknowns {
-        let length = columns[pivot].iter().map(|value| value * value).sum::<f64>().sqrt();
-        if length.is_nan() || length < INDEPENDENT {
-            return None;
-        }
-        columns[pivot].iter_mut().for_each(|value| *value /= length);
-        upper[pivot][pivot] = length;
-        let (done, rest) = columns.split_at_mut(pivot + 1);
-        for (offset, column) in rest.iter_mut().enumerate() {
-            let along: f64 = column.iter().zip(&done[pivot]).map(|(value, unit)| value * unit).sum();
-            column.iter_mut().zip(&done[pivot]).for_each(|(value, unit)| *value -= along * unit);
-            upper[pivot][pivot + 1 + offset] = along;
-        }
-    }
-    let mut found = vec![0.0; unknowns];
-    for row in (0..unknowns).rev() {
-        let known: f64 = (row + 1..unknowns).map(|column| upper[row][column] * found[column]).sum();
-        found[row] = (upper[row][unknowns] - known) / upper[row][row];
-    }
-    Some(found)
 }
 
 #[cfg(test)]
