@@ -1,10 +1,10 @@
 //! Curves through throughput over size: the Universal Scalability Law and, without its last term, Amdahl's law.
 //!
 //! Throughput at size N is λN / (1 + σ(N − 1) + κN(N − 1)): λ is the rate of one unit, σ what has to wait in one queue,
-//! κ what each pair of units must tell each other. Fitted is throughput itself by least squares, not its reciprocal by a
-//! straight line: noise of throughput becomes noise of the reciprocal mostly at small sizes, where the law's terms hardly
-//! show. Neither σ nor κ may be negative, which would mean that units help each other; where the data ask for that, the
-//! term is zero. The method is Gauss and Newton's, in the coefficients of the reciprocal, in which the law is linear.
+//! κ what each pair of units must tell each other. Fitted is the logarithm of throughput by least squares, since errors of
+//! throughput are shares of it, at a large size as at a small one. Neither σ nor κ may be negative, which would mean that
+//! units help each other; where the data ask for that, the term is zero. The method is Gauss and Newton's, in the coefficients
+//! of the reciprocal, in which the law is linear.
 //!
 //! Here are no blocks and no intervals; those are made in [`super::law`].
 
@@ -59,7 +59,7 @@ impl Shape {
         if points.len() < FEWEST_SIZES || !usable {
             return None;
         }
-        // First as if errors were shares of the fitted curve: then the law is linear, and that is close already.
+        // First as if the reciprocal had the errors: then the law is linear, and that is close already.
         let rows = points.iter().map(|&(size, rate)| (terms(size).map(|term| term * rate / size), 1.0));
         let mut found = least_squares(&rows.collect::<Vec<_>>(), self.terms())?;
         let mut squares = sum_of_squares(points, &found);
@@ -79,7 +79,7 @@ impl Shape {
     fn step(self, points: &[(f64, f64)], from: &Coefficients, squares: f64) -> Option<(Coefficients, f64)> {
         let row = |&(size, rate): &(f64, f64)| {
             let fitted = at(from, size);
-            (terms(size).map(|term| term * fitted * fitted / size), 2.0 * fitted - rate)
+            (terms(size).map(|term| term * fitted / size), 1.0 + (fitted / rate).ln())
         };
         let rows: Vec<_> = points.iter().map(row).collect();
         let target = least_squares(&rows, self.terms())?;
@@ -117,7 +117,7 @@ fn at(coefficients: &Coefficients, size: f64) -> f64 {
 }
 
 fn sum_of_squares(points: &[(f64, f64)], coefficients: &Coefficients) -> f64 {
-    points.iter().map(|&(size, rate)| (rate - at(coefficients, size)).powi(2)).sum()
+    points.iter().map(|&(size, rate)| (rate / at(coefficients, size)).ln().powi(2)).sum()
 }
 
 /// The coefficients with the least squares of which none is negative. With so few, each choice of which are zero can be
@@ -158,8 +158,8 @@ mod tests {
         assert!((found - expected).abs() <= share * expected.abs(), "found {found}, expected {expected}");
     }
 
-    /// Seven sizes past a peak. `scipy.optimize.least_squares(lambda p: x - law(p, n), p0, bounds=(0, inf), xtol=1e-15,
-    /// ftol=1e-15, gtol=1e-15)`, scipy 1.17.1, with the law as above and, for Amdahl's, κ left out.
+    /// Seven sizes past a peak. `scipy.optimize.least_squares(lambda p: numpy.log(x / law(p, n)), p0, bounds=(0, inf),
+    /// xtol=1e-15, ftol=1e-15, gtol=1e-15, x_scale=p0)`, scipy 1.17.1, with the law as above and, for Amdahl's, κ left out.
     #[test]
     fn the_curves_are_the_ones_scipy_finds() {
         let points = [
@@ -182,8 +182,8 @@ mod tests {
         assert_eq!((fit.coherency.to_bits(), fit.peak()), (0, None));
     }
 
-    const UNIVERSAL: (f64, f64, f64, f64) = (915.735_120, 0.004_553_529_3, 0.001_273_455_6, 27.958_705);
-    const AMDAHL: (f64, f64) = (1_569.114_515, 0.123_692_017);
+    const UNIVERSAL: (f64, f64, f64, f64) = (981.597_494_2, 0.012_421_021_48, 0.001_254_682_13, 28.055_567_78);
+    const AMDAHL: (f64, f64) = (1_123.682_172, 0.076_356_493_08);
 
     #[test]
     fn points_on_a_curve_give_that_curve() {
@@ -201,8 +201,8 @@ mod tests {
         let fit = Shape::Universal.fit(&[(1.0, 100.0), (2.0, 202.0), (4.0, 405.0), (8.0, 820.0)]).unwrap();
         assert_eq!((fit.contention.to_bits(), fit.coherency.to_bits()), (0, 0));
         assert_eq!(fit.peak(), None);
-        // The slope through nothing: Σ Nx / Σ N².
-        close(fit.rate_of_one, 8_684.0 / 85.0, 1e-9);
+        // The geometric mean of what each unit did.
+        close(fit.rate_of_one, (100.0 * 101.0 * 101.25 * 102.5_f64).powf(0.25), 1e-9);
     }
 
     #[test]
@@ -235,7 +235,7 @@ mod tests {
             let truth = Fit { rate_of_one: 100.0, contention: queue, coherency: pairs };
             let sizes = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
             let points: Vec<(f64, f64)> = sizes.iter().zip(&noise).map(|(size, noise)| (*size, truth.at(*size) * noise)).collect();
-            let squares = |fit: &Fit| points.iter().map(|(size, rate)| (rate - fit.at(*size)).powi(2)).sum::<f64>();
+            let squares = |fit: &Fit| points.iter().map(|(size, rate)| (rate / fit.at(*size)).ln().powi(2)).sum::<f64>();
             let fit = Shape::Universal.fit(&points).unwrap();
             for (one, two, three) in [(1.001, 0.0, 0.0), (0.999, 0.0, 0.0), (1.0, 1e-4, 0.0), (1.0, -1e-4, 0.0), (1.0, 0.0, 1e-5), (1.0, 0.0, -1e-5)] {
                 let other = Fit {

@@ -6,8 +6,9 @@ use crate::estimate::{Bounds, Estimate};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// With fewer sizes the three numbers of the law go through the points whatever they are, or nearly so.
-const FEWEST_SIZES_FOR_A_PEAK: usize = 4;
+/// With fewer sizes the three numbers of the law go near the points whatever they are, and a peak is found where there is
+/// none.
+const FEWEST_SIZES_FOR_A_PEAK: usize = 6;
 
 /// A peak further out than this many times the largest size measured lies where nothing was seen.
 const FURTHEST_PEAK: f64 = 2.0;
@@ -235,6 +236,17 @@ mod tests {
         assert!(!why.is_empty());
         let amdahl = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.amdahl().unwrap();
         assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
+    }
+
+    /// The same that has a peak with seven sizes has none that is believed with five.
+    #[test]
+    fn five_sizes_name_no_peak() {
+        let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
+        let blocks: Vec<Vec<f64>> = blocks(&truth, 6).into_iter().map(|block| block[2..].to_vec()).collect();
+        let law = Measured { sizes: &SIZES[2..], blocks: &blocks, seed: 3 }.universal().unwrap();
+        let Peak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
+        assert!((25.0..40.0).contains(size), "{law:?}");
+        assert_eq!(why, &["5 sizes were measured, at least 6 are needed"]);
     }
 
     #[test]

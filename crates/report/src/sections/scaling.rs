@@ -179,7 +179,7 @@ fn scientific(value: f64) -> String {
 
 fn note() -> String {
     "Cells that differ in nothing but the size. Growth and efficiency are ratios of the same block; “per doubling” is the growth \
-     from the row above, for as much of a doubling as the step is. The laws are fitted to throughput by least squares, with σ and \
-     κ not below zero; Amdahl's is the universal law without κ."
+     from the row above, for as much of a doubling as the step is. The laws are fitted to the logarithms of throughput \
+     by least squares, with σ and κ not below zero; Amdahl's is the universal law without κ."
         .to_owned()
 }

@@ -7,7 +7,7 @@ use record::run::Run;
 use record::synthetic;
 use serde_json::{Value, json};
 
-const SIZES: [u64; 5] = [1, 2, 4, 8, 16];
+const SIZES: [u64; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Both contenders of the made-up run with one to sixteen vCPUs, on a host of eight cores with two threads each.
 fn grown(blocks: u32) -> Run {
