@@ -26,9 +26,6 @@ const MSER_SHORTEST_TAIL: usize = 5;
 /// With fewer batches than this the first half and the tail leave nothing to choose from.
 const MSER_FEWEST: usize = 2 * MSER_SHORTEST_TAIL;
 
-/// Neighbouring batches more alike than this leave no freedom to tell a trend from a wandering.
-const MOST_ALIKE: f64 = 0.9;
-
 /// Fewer trials say nothing together.
 const FEWEST_TRIALS: usize = 3;
 
@@ -165,7 +162,7 @@ pub fn drift(window: &[f64]) -> Option<Estimate> {
     let slope = means.iter().enumerate().map(|(index, value)| from_middle(index) * value).sum::<f64>() / across;
     let line = |index: usize| mean + slope * from_middle(index);
     let residuals: Vec<f64> = means.iter().enumerate().map(|(index, value)| value - line(index)).collect();
-    let alike = batches::correlation_of_neighbours(&residuals, 1).min(MOST_ALIKE);
+    let alike = batches::correlation_of_neighbours(&residuals, 1);
     let freedom = (batches::independent(means.len(), alike) - 2.0).max(1.0);
     let squares: f64 = residuals.iter().map(|residual| residual * residual).sum();
     let share = count / mean;
