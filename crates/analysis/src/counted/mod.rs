@@ -35,9 +35,8 @@ pub struct CountedTrial {
     pub transactions: f64,
     pub host: Result<SideCounts, String>,
     pub machine: Result<SideCounts, String>,
-    /// Means over the window, of all kinds; none if nothing was timed.
+    /// Mean over the window, of all kinds; none if nothing was timed.
     pub response_ms: Option<f64>,
-    pub service_ms: Option<f64>,
     pub database: DatabaseWaits,
     /// Where several machines ran side by side, each of the measured ones by itself, with its number; the rest is then of all of
     /// them together. What is of the host as a whole is in the rest only.
@@ -97,8 +96,7 @@ pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
         transactions,
         host: side(trial, Side::Host),
         machine: side(trial, Side::Machine).map(SideCounts::of_shape),
-        response_ms: mean_ms(trial, Span::Response),
-        service_ms: mean_ms(trial, Span::Service),
+        response_ms: mean_response_ms(trial),
         database: database_waits(trial, transactions),
         machines: machines(trial),
     })
@@ -164,10 +162,10 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
 }
 
 /// Of all kinds together.
-fn mean_ms(trial: &StoredTrial, span: Span) -> Option<f64> {
+fn mean_response_ms(trial: &StoredTrial) -> Option<f64> {
     let measured = trial.measured.as_ref()?;
-    let kinds =
-        (0..u16::try_from(measured.kinds.len()).ok()?).map(|kind| latency::measured_counts(measured, kind, span));
+    let kinds = (0..u16::try_from(measured.kinds.len()).ok()?)
+        .map(|kind| latency::measured_counts(measured, kind, Span::Response));
     let (sum_us, count) = kinds.fold((0.0, 0.0), |(sum_us, count), counts| {
         let own = counts.total() as f64;
         (sum_us + counts.mean().unwrap_or(0.0) * own, count + own)

@@ -23,8 +23,6 @@ pub struct DiskWork {
     /// Added up over all requests.
     pub read_ms: f64,
     pub write_ms: f64,
-    /// Beside the writes; nothing where they hold it.
-    pub flush_ms: f64,
     /// With at least one request under way; QEMU does not count it.
     pub busy_ms: Option<f64>,
 }
@@ -123,8 +121,6 @@ impl SideCounts {
             write_bytes: of("write_bytes")?,
             read_ms: of("read_time")?,
             write_ms: of("write_time")?,
-            // A kernel counts a flush without data as a write too, whose time holds it; QEMU does not.
-            flush_ms: if layer == QEMU { of("flush_time").unwrap_or(0.0) } else { 0.0 },
             busy_ms: of("busy"),
         })
     }
@@ -180,10 +176,6 @@ impl DiskWork {
 
     pub fn bytes(&self) -> f64 {
         self.read_bytes + self.write_bytes
-    }
-
-    pub fn waited_ms(&self) -> f64 {
-        self.read_ms + self.write_ms + self.flush_ms
     }
 
     /// Mean time of a read; none if there was none.

@@ -174,7 +174,6 @@ pub(crate) mod tests {
             host: Ok(SideCounts::default()),
             machine: Ok(SideCounts::default()),
             response_ms: None,
-            service_ms: None,
             database: crate::counted::DatabaseWaits::default(),
             machines: Vec::new(),
         }

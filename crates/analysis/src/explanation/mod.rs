@@ -1,5 +1,5 @@
-//! Why two contenders differ, as far as what was counted tells: sentences, counters side by side, where the response time
-//! went, and the tables that studies print.
+//! Why two contenders differ, as far as what was counted tells: sentences, counters side by side, and the tables that
+//! studies print.
 //!
 //! Everything is over the blocks in which both contenders are sound and have telemetry. A sentence is said only by a rule
 //! whose condition holds ([`rules::RULES`]); where nothing can be said, it is said what was missing. That something differs
@@ -8,7 +8,6 @@
 pub mod counters;
 pub mod evidence;
 pub mod profile;
-pub mod response;
 pub mod rules;
 pub mod words;
 
@@ -22,7 +21,6 @@ use profile::ProfileTable;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Side};
-use response::ResponseSplit;
 use rules::Sentence;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -42,7 +40,6 @@ pub struct Explanation {
     /// What could not be said, and what was not available: each a sentence.
     pub not_available: Vec<String>,
     pub profiles: Vec<ProfileTable>,
-    pub responses: Vec<ResponseSplit>,
     pub counters: CounterComparison,
     pub courses: Vec<Course>,
 }
@@ -103,7 +100,6 @@ pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
         sentences,
         not_available,
         profiles: profile::tables(evidence),
-        responses: response::splits(evidence),
         courses: courses(evidence, &counters),
         counters,
     }
