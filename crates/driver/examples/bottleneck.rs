@@ -27,7 +27,7 @@ const WARMUP_MS: u64 = 1_000;
 const MEASURE_MS: u64 = 4_000;
 const RATES: [f64; 9] = [2_000.0, 10_000.0, 30_000.0, 60_000.0, 100_000.0, 140_000.0, 180_000.0, 220_000.0, 300_000.0];
 const CLIENTS: [u32; 8] = [8, 32, 64, 128, 192, 256, 384, 512];
-/// More sessions than ever are busy at once, so that nothing waits for one.
+/// More sessions than are ever busy at once, so that nothing waits for one.
 const SESSIONS: u32 = 2_000;
 
 struct Timers;

@@ -21,7 +21,7 @@ pub enum Role {
     All,
 }
 
-/// How soon a task is polled again that asked for it. Only requests larger than a socket's buffer do that, and filling
+/// How soon a task that asked for it is polled again. Only requests larger than a socket's buffer do that, and filling
 /// such a buffer again takes a server about as long.
 const SOON: Nanos = Nanos::from_micros(50);
 
@@ -42,7 +42,7 @@ impl Wake for WakeUpCall {
 pub struct Agenda {
     ready: RefCell<VecDeque<u32>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
-    /// Tasks without work, by the actor whose they are. One that does everything is the only one there is.
+    /// Tasks without work, by the actor that they belong to. A task that does everything is the only one.
     parked: Vec<RefCell<Vec<u32>>>,
     /// Whether a task stands in one of these lists, by its token: lists are long where thousands of sessions are shared.
     is_parked: RefCell<Vec<bool>>,
@@ -104,7 +104,7 @@ impl Agenda {
         }
     }
 
-    /// Makes one task ready that has nothing to do and executes this actor's transactions, if there is one.
+    /// Makes one idle task of this actor ready, if there is one.
     pub fn wake_one(&self, actor: u16) -> bool {
         let role = if self.serves_all.get() { Role::All } else { Role::Of(actor) };
         let Some(token) = self.parked_of(role).borrow_mut().pop() else { return false };
@@ -113,7 +113,7 @@ impl Agenda {
         true
     }
 
-    /// Where a role's tasks stand while they have nothing to do.
+    /// The list of a role's tasks that have nothing to do.
     fn parked_of(&self, role: Role) -> &RefCell<Vec<u32>> {
         match role {
             Role::Of(actor) => &self.parked[usize::from(actor)],
@@ -148,7 +148,7 @@ impl Agenda {
         let asked = Cell::new(false);
         poll_fn(|_| {
             if asked.replace(true) {
-                // Whoever wakes a task takes it from its list; one that is polled for no reason still stands there.
+                // Waking a task takes it from its list; a task that is polled for no reason is still in it.
                 if self.is_parked(token) {
                     self.set_parked(token, false);
                     self.parked_of(role).borrow_mut().retain(|other| *other != token);
@@ -232,7 +232,7 @@ mod tests {
         assert_eq!(agenda.next_ready(), Some(9));
     }
 
-    /// Polled once, as a task is that finds no work.
+    /// Polled once, like a task that finds no work.
     fn parked<'a>(agenda: &'a Agenda, token: u32, role: Role) -> Pin<Box<dyn Future<Output = ()> + 'a>> {
         let mut park: Pin<Box<dyn Future<Output = ()> + 'a>> = Box::pin(agenda.park(token, role));
         assert!(park.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

@@ -10,8 +10,9 @@ use crate::plan::Generator;
 use record::trial::ArrivalProcess;
 use workloads::random::Stream;
 
-/// How many users the arrivals come from, each with a random stream and a home of its own. Far more than transactions
-/// are ever under way, so that hardly any user has two at a time, and enough for every home of a large data set.
+/// How many users the arrivals come from, each with a random stream and a home of its own. Far more than there are
+/// transactions under way at any time, so that hardly any user has two at a time, and enough for every home of a large
+/// data set.
 pub const USERS: u32 = 10_000;
 
 const NANOS_PER_SECOND: f64 = 1e9;
@@ -42,7 +43,7 @@ pub struct Arrivals {
     process: ArrivalProcess,
     start: Nanos,
     gap_ns: f64,
-    /// Since the start, of the arrival that was drawn last.
+    /// When the arrival that was drawn last is due, since the start.
     at_ns: f64,
     drawn: u64,
     share: Slice,
@@ -73,7 +74,7 @@ impl Iterator for Arrivals {
         loop {
             let (at_ns, user) = self.draw();
             if user % self.share.of == self.share.shard {
-                // Never negative, and centuries fit.
+                // It is never negative, and centuries fit.
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let since_start = Nanos(at_ns as u64);
                 return Some((self.start + since_start, user / self.share.of));

@@ -7,12 +7,13 @@ use record::together::driver;
 use record::trial::DriverFacts;
 use std::collections::BTreeMap;
 
-/// One after another, by one load generator. `None` of nothing.
+/// Joins results of one load generator that came one after another; `None` if there are none.
 pub fn in_turn(phases: Vec<Driven>) -> Option<Driven> {
     combined(phases, driver::in_turn, |seconds| seconds.into_iter().flatten().collect())
 }
 
-/// At the same time, as if the shards of all load generators were those of one. `None` of nothing.
+/// Joins results of several load generators of the same time, as if all their shards were those of one; `None` if there
+/// are none.
 pub fn together(parts: Vec<Driven>) -> Option<Driven> {
     combined(parts, driver::added_up, |seconds| {
         let length = seconds.iter().map(Vec::len).max().unwrap_or(0);
@@ -46,7 +47,7 @@ fn combined(
     })
 }
 
-/// In the order of kinds, and of each kind what ended before what did not.
+/// In the order of kinds; for each kind, what ended comes before what did not.
 fn latencies<'a>(parts: impl Iterator<Item = &'a KindInterval>) -> Vec<KindInterval> {
     let order = |span: Span| match span {
         Span::Response => 0_u8,

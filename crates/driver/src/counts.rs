@@ -14,9 +14,9 @@ const EXACT_BITS: u32 = EXACT_BELOW_US.ilog2();
 const CLASSES_OF_ONE_WIDTH: usize = 1 << (EXACT_BITS - 1);
 const CLASSES: usize = class_of(LATENCY_MAX_US) + 1;
 
-/// Classes are numbered from that of zero on.
+/// Classes are numbered from 0, which is the class of zero.
 const fn class_of(micros: u64) -> usize {
-    // Above the bits that are told apart, which are all there are of a small value.
+    // How many bits the value has beyond those that are told apart: none for a small value.
     let doublings = (micros | 1).ilog2().saturating_sub(EXACT_BITS - 1);
     // At most as many as there are classes.
     #[allow(clippy::cast_possible_truncation)]

@@ -13,18 +13,18 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write;
 
-/// Transactions that may be queued, all shards together. Far more than background sessions that keep up ever have before
-/// them, and few enough to take little memory.
+/// Transactions that may be queued, all shards together. Far more than are ever queued while background sessions keep
+/// up, and few enough to take little memory.
 pub const QUEUE_CAPACITY: usize = 2_048;
 
 /// Transactions that may be due later, all shards together: a market that answers within minutes has some ten thousand.
 pub const LATER_CAPACITY: usize = 100_000;
 
-/// There is a background session for so many that serve clients, and at least one for each shard.
+/// There is one background session for this many sessions of clients, and at least one for each shard.
 pub const CLIENTS_FOR_ONE: usize = 8;
 
-/// The pool grows when the oldest transaction has waited so long: a multiple of what a transaction takes that is not
-/// held up, and so short that clients notice nothing.
+/// The pool grows when the oldest transaction has waited this long. That is a multiple of what a transaction takes if
+/// nothing holds it up, and too short for clients to notice.
 pub const OVERDUE_AFTER: Nanos = Nanos::from_millis(100);
 
 /// Result lines kept, all shards together; enough for hours at small rates and some megabytes at most.
@@ -146,7 +146,8 @@ impl<I> Deferral<I> {
         }
     }
 
-    /// Queues what has become due; returns how many. It has a place in any case, because it is bounded already.
+    /// Queues what has become due; returns how many. There is always room for it, because what is due later has a bound
+    /// of its own.
     pub fn admit(&mut self, now: Nanos) -> usize {
         let before = self.queue.len();
         while self.next_later().is_some_and(|due| due <= now) {
@@ -156,7 +157,7 @@ impl<I> Deferral<I> {
         self.queue.len() - before
     }
 
-    /// When something will be due that is not yet.
+    /// When the next of what is due later becomes due.
     pub fn next_later(&self) -> Option<Nanos> {
         self.later.peek().map(|Reverse(later)| later.due)
     }
@@ -165,7 +166,7 @@ impl<I> Deferral<I> {
         self.queue.front().map(|job| job.due)
     }
 
-    /// Takes the oldest transaction, and lets the client go on for whose transaction this made room.
+    /// Takes the oldest transaction. The client that has waited longest for room then goes on.
     pub fn take(&mut self) -> Option<Taken<I>> {
         let job = self.queue.pop_front()?;
         let admitted = self.waiting.pop_front().map(|Waiting { actor, client, job }| {
@@ -180,12 +181,13 @@ impl<I> Deferral<I> {
         Backlog { waiting: (self.queue.len() + self.waiting.len()) as u64, queued: self.totals.queued }
     }
 
-    /// Driving begins to end: who still waits for room goes home. What they had to hand over has waited until now.
+    /// Driving begins to end, so clients stop waiting for room. Returns what they had to hand over; it has waited until
+    /// now.
     pub fn admit_no_more(&mut self) -> impl Iterator<Item = Job<I>> + '_ {
         self.waiting.drain(..).map(|waiting| waiting.job)
     }
 
-    /// What nobody will execute any more.
+    /// What will not be executed any more.
     pub fn left(&self) -> impl Iterator<Item = &Job<I>> {
         self.queue.iter()
     }

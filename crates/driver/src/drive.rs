@@ -83,13 +83,13 @@ pub fn drive<W: Workload, C: Connect + Sync>(
         failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
         match failures.into_iter().next() {
             Some(failure) if !matches!(failure, DriveError::NotStarted) => Err(failure),
-            // What ends before its last phase starts its shards no more.
+            // Driving that ended before its last phase has started no shard for that one.
             _ => in_turn(driven?).ok_or(DriveError::NotStarted),
         }
     })
 }
 
-/// The way from shard to shard, where any actor has users who are at home on one.
+/// A mailbox for each shard, if any actor has users that each belong to one shard.
 fn mails<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mail<W::Input>>>, DriveError> {
     if shards == 1 || workload.actors().iter().all(|actor| actor.users == 0) {
         return Ok((0..shards).map(|_| None).collect());
@@ -180,7 +180,8 @@ impl Conductor<'_> {
     }
 }
 
-/// A moment that was told is meant to be on the grid, but for the error of two clocks; any other is the next one there.
+/// Rounds a start that was told, which is on the grid but for the error of two clocks; any other moment becomes the
+/// next one on the grid.
 pub fn on_grid(origin: Nanos, moment: Nanos, is_meant: bool) -> Nanos {
     let late = if is_meant { Nanos::from_millis(500) } else { Nanos(999_999_999) };
     origin + Nanos::from_seconds((moment.since(origin) + late).whole_seconds())
@@ -287,7 +288,7 @@ fn are_ready(inbox: &Receiver<Note>, shards: usize) -> bool {
     (0..shards).all(|_| matches!(inbox.recv(), Ok(Note::Ready)))
 }
 
-/// Waits to be told when to start. Whoever tells it has a limit on that; it may also say stop instead.
+/// Waits to be told when to start. The sender limits how long that takes, and may say stop instead.
 fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
     loop {
         if let Some(at_ns) = signals.take_start() {

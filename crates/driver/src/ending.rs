@@ -1,4 +1,4 @@
-//! When a phase ends, and what becomes of those who wait then: they are booked with the time that they have waited.
+//! When a phase ends. Transactions that still wait then are booked with the time that they have waited.
 
 use crate::clock::{Clock, Nanos};
 use crate::reactor::Reactor;
@@ -13,7 +13,7 @@ pub struct GivenUp {
     pub transactions: u64,
     /// How long the one that was due first had waited.
     pub oldest: Nanos,
-    /// Time of sessions in the measured window that went into them.
+    /// Session time in the measured window that they took.
     pub in_window: Nanos,
 }
 
@@ -61,7 +61,7 @@ where
         self.is_closing() && self.ended.get() == PhaseEnd::Streams
     }
 
-    /// Who waits for a session or for room now will not be served any more, and has waited until now.
+    /// Books what still waits for a session or for room: it will not be served any more, and has waited until now.
     pub fn send_home(&self, now: Nanos) {
         let mut recorder = self.recorder.borrow_mut();
         for crew in &self.crews {
@@ -78,7 +78,7 @@ where
         }
     }
 
-    /// What sessions are in, and what is still queued, will not end any more.
+    /// Books the transactions that are under way or still queued: they will not end any more.
     pub fn give_up(&self, now: Nanos) -> GivenUp {
         let mut given_up = GivenUp::default();
         let mut recorder = self.recorder.borrow_mut();

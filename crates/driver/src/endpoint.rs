@@ -23,8 +23,8 @@ pub fn drive_endpoint(
     Ok(with_figure(driven, workload))
 }
 
-/// Does as if it drove: on a virtual clock, and transactions take the times of `service` instead of being executed. Says
-/// the same as [`drive_endpoint`] would, but that nothing was counted of what was executed, and that it cost no CPU.
+/// Rehearses the driving on a virtual clock: transactions take the times of `service` instead of being executed. The
+/// result is that of [`drive_endpoint`], but no work of the database is counted and no CPU time is used.
 pub fn rehearse(
     workload: &impl AnyOf,
     plan: &DrivePlan,
@@ -36,7 +36,7 @@ pub fn rehearse(
     Ok(with_figure(driven, workload))
 }
 
-/// What is only known here: what the workload's throughput figure is called.
+/// Adds the name of the workload's throughput figure, which is known only here.
 fn with_figure(mut driven: Driven, workload: &impl AnyOf) -> Driven {
     let figure = workload.metric();
     driven.facts.metric = Metric {

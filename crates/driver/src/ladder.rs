@@ -15,9 +15,9 @@ use record::trial::KindTotals;
 const FACTOR: u32 = 2;
 /// Two steps in a row, because one can be a checkpoint or a neighbour's doing.
 const STEPS_WITHOUT_GAIN: usize = 2;
-/// Beside the best, no gap stays with a larger ratio than this: doubled steps are parted once.
+/// No gap beside the best is left with a larger ratio than this: each doubling is divided once.
 const GAP_MAX: f64 = 1.45;
-/// A best that keeps moving is a plateau, on which further steps find nothing.
+/// If the best keeps moving, it is on a plateau, where further steps find nothing.
 const REFINEMENTS_MAX: usize = 6;
 /// Two throughputs are different if more than two standard errors lie between them, …
 const STANDARD_ERRORS: f64 = 2.0;
@@ -34,7 +34,7 @@ pub struct Limits {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Measure with so many clients, and ask again.
+    /// Measure with this many clients, and ask again.
     Try(u32),
     Found(Peak),
     /// Even one client breaks a limit.
@@ -50,7 +50,7 @@ pub struct Peak {
 
 /// CPUs that were busy for more of the time than this had no room for more clients.
 const CPUS_FULL: f64 = 0.9;
-/// CPUs that were idle for more of the time than this while something waited for storage would have had.
+/// If CPUs were idle for more of the time than this while something waited for storage, storage ran out.
 const STORAGE_WAITED_FOR: f64 = 0.2;
 /// As in the trial's own judgement of the driver.
 const SHARD_FULL: f64 = 0.9;
@@ -156,7 +156,8 @@ fn broken(limits: &Limits, rung: &Rung) -> Option<ClimbEnd> {
     limits.p99_us.filter(|limit| rung.p99_us > *limit).map(|_| ClimbEnd::Slow)
 }
 
-/// Whether a step is a reason to climb on. Chance is no objection: one step more costs little, a peak not reached much.
+/// Whether a step is a reason to climb on. A gain that may be chance counts, too: one step too many costs little, a
+/// missed peak costs much.
 fn is_gain(step: &Rung, best: &Rung) -> bool {
     step.per_second > best.per_second * (1.0 + LEAST_DIFFERENCE)
 }

@@ -58,8 +58,8 @@
 //! * Tasks share their shard by `Cell` and `RefCell`: no borrow may live across an `.await`.
 //! * A task may be polled without a reason (an edge for a socket that became writable, a stale wake-up). Every future
 //!   here and in `engines` takes that; a new one must too.
-//! * What cannot be interrupted is waited for: a call into an in-process engine, and a connection that is being opened.
-//!   Both have limits of the engine's own.
+//! * A call into an in-process engine, and the opening of a connection, cannot be interrupted. They are waited for,
+//!   within limits of the engine's own.
 //! * A transaction that lost its session counts as failed, yet the database may have committed it. Reconcile totals
 //!   with the database only where `losses` and `unended` are empty.
 //! * Nothing may grow with the time that is driven: a second is handed on when it is over, and only sums are kept.

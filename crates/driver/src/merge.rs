@@ -23,7 +23,7 @@ use workloads::workload::{Kind, Workload};
 
 const SECOND_MS: u64 = 1_000;
 
-/// What the workload calls things.
+/// The workload's names.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
     pub kinds: &'static [Kind],
@@ -43,7 +43,7 @@ pub struct Gathering {
     shards: usize,
     /// The first second that was not handed on.
     next: u64,
-    /// A second through which some shard did not drive: from there on nothing counts.
+    /// Whether a second was reached that some shard did not drive through. From there on nothing counts.
     is_over: bool,
     /// Seconds that not every shard has closed yet. A shard closes them in order.
     closed: BTreeMap<u64, Vec<(u32, Second)>>,
@@ -53,7 +53,7 @@ pub struct Gathering {
     /// One for each shard, over the measured window.
     time: Vec<ShardTime>,
     done: Vec<SecondDone>,
-    /// When the last transaction ended that was booked anywhere.
+    /// When the last transaction that any shard booked ended.
     last_done: Nanos,
     queued_each_second: Vec<u64>,
     backlog: BacklogInWindow,
@@ -130,8 +130,8 @@ impl Gathering {
         if self.is_over { None } else { Some(self.absorb(index, &parts, SECOND_MS)) }
     }
 
-    /// The streams are at their end, and no shard hands anything on any more: what is left, up to the last transaction. Shards
-    /// without work end a little earlier than others.
+    /// Returns what is left, up to the last transaction, once the streams are at their end and no shard hands on
+    /// anything. Shards without work end a little earlier than others.
     pub fn end_with_streams(&mut self) -> Vec<SecondSeen> {
         let last = self.window.second_of(self.last_done);
         let mut seen = Vec::new();
@@ -139,7 +139,7 @@ impl Gathering {
             let index = self.next;
             let parts = self.closed.remove(&index).unwrap_or_default();
             let begins = self.window.second_start(index);
-            // A transaction that ended with the second's first millisecond takes that one.
+            // A last second never has the length zero, even if its last transaction ended as it began.
             let length_ms = if index == last { self.last_done.since(begins).as_millis().max(1) } else { SECOND_MS };
             self.next += 1;
             seen.push(self.absorb(index, &parts, length_ms));
@@ -179,7 +179,7 @@ impl Gathering {
         SecondSeen { interval, totals }
     }
 
-    /// A phase as one result. What a thread that only watched saw of stalls is said of the whole driver.
+    /// A phase as one result. The stalls that the watching thread saw count for the whole driver.
     pub fn conclude(self, generator: Generator, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
         let window = &self.window;
         let measured = Nanos::from_millis(self.measured_ms);
@@ -304,13 +304,13 @@ fn longer(one: Stalls, other: Stalls) -> Stalls {
     if other.total_ms > one.total_ms { other } else { one }
 }
 
-/// The names of the counted kinds; what the figure is called is for who knows the workload by name.
+/// The names of the counted kinds; the caller adds what the figure is called, because it knows the workload by name.
 fn counted_kinds(kinds: &[Kind]) -> Metric {
     let counted = kinds.iter().filter(|kind| kind.counted).map(|kind| kind.name.to_owned()).collect();
     Metric { counted, ..Metric::default() }
 }
 
-/// Why the phase ended: because of whatever ended it anywhere before its time.
+/// Why the phase ended: if a shard ended it before its time, for that shard's reason.
 fn ended(shards: &[ShardReport], is_whole: bool) -> PhaseEnd {
     let all = |end| shards.iter().all(|shard| shard.ended == end);
     if all(PhaseEnd::Streams) {
@@ -341,13 +341,13 @@ fn kind_intervals(shards: &[(u32, Second)]) -> Vec<KindInterval> {
     intervals
 }
 
-/// What had not ended with the window, of each kind.
+/// By kind: what had not ended with the window.
 fn unended_latencies(shards: &[ShardReport]) -> Vec<SparseCounts> {
     let kinds = shards.iter().map(|shard| shard.unended.len()).max().unwrap_or(0);
     (0..kinds).map(|kind| counts::sum(shards.iter().filter_map(|shard| shard.unended.get(kind)))).collect()
 }
 
-/// Who waited for a session; with a session for each client nobody does.
+/// The queue for sessions; where each client has a session, nobody waits.
 fn queue(
     pacings: impl Iterator<Item = Pacing>,
     shards: &[ShardReport],

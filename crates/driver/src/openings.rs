@@ -1,6 +1,6 @@
 //! Sessions that are being opened aside while a shard drives the others.
 //!
-//! Two want them: tasks that lost theirs, and the pool of background sessions. Who lost one comes first.
+//! They are for tasks that lost their session, which come first, and for the pool of background sessions.
 
 use crate::agenda::Agenda;
 use engines::session::{Opener, SessionError};
@@ -13,11 +13,11 @@ type Opened<S> = Result<S, SessionError>;
 
 pub struct Openings<'a, S> {
     opener: Option<&'a dyn Opener<S>>,
-    /// Asked for and not there yet.
+    /// How many were asked for and are not there yet.
     asked: Cell<u32>,
     /// Tasks that wait for a session, by their tokens.
     waiting: RefCell<VecDeque<u32>>,
-    /// What came for them.
+    /// What arrived for them.
     came: RefCell<BTreeMap<u32, Opened<S>>>,
     is_closed: Cell<bool>,
 }
@@ -33,7 +33,7 @@ impl<'a, S> Openings<'a, S> {
         self.asked.get() > 0
     }
 
-    /// One more for whoever needs it.
+    /// Asks for one more, for a task or the pool.
     pub fn ask_for_more(&self) {
         if let Some(opener) = self.opener {
             opener.ask();
@@ -51,7 +51,7 @@ impl<'a, S> Openings<'a, S> {
         Some(opened)
     }
 
-    /// Gives it to the task that waits longest; back if none does.
+    /// Gives it to the task that has waited longest; returns it if none waits.
     pub fn hand_to_waiting(&self, opened: Opened<S>, agenda: &Agenda) -> Option<Opened<S>> {
         let Some(token) = self.waiting.borrow_mut().pop_front() else { return Some(opened) };
         self.came.borrow_mut().insert(token, opened);
@@ -78,7 +78,7 @@ impl<'a, S> Openings<'a, S> {
         self.opener.is_some()
     }
 
-    /// Nobody needs one any more.
+    /// Ends the waiting of all tasks: driving is about to end.
     pub fn close(&self, agenda: &Agenda) {
         self.is_closed.set(true);
         for token in self.waiting.borrow_mut().drain(..) {

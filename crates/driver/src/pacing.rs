@@ -12,8 +12,8 @@ use std::collections::{BinaryHeap, VecDeque};
 /// A client of this shard, by its place in the shard's list.
 pub type ClientIndex = u32;
 
-/// Arrivals that may wait for a session, all shards together. So many that only a database far below the offered rate
-/// makes so long a queue, and so few that they take two megabytes. Who finds the queue full is turned away and counted.
+/// Arrivals that may wait for a session, all shards together. Only a database far below the offered rate makes the
+/// queue this long, and it takes two megabytes. An arrival that finds it full is turned away and counted.
 pub const ARRIVALS_WAITING_MAX: usize = 100_000;
 
 /// Where clients are while they do not wait.
@@ -24,7 +24,7 @@ enum Coming {
     Arriving { plan: Arrivals, next: (Nanos, ClientIndex) },
 }
 
-/// What has become of the queue; everything but `waiting` only grows.
+/// Counts of the queue; all but `waiting` only grow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueCounts {
     /// Became due.
@@ -37,7 +37,7 @@ pub struct QueueCounts {
 }
 
 impl QueueCounts {
-    /// With those of another actor, who has a queue of its own.
+    /// Adds those of another actor, which has a queue of its own.
     pub fn add(&mut self, other: Self) {
         self.came += other.came;
         self.turned_away += other.turned_away;
@@ -50,7 +50,7 @@ pub struct Clients<C> {
     states: Vec<C>,
     /// How many transactions each still has to do, where that is limited.
     left: Option<Vec<u32>>,
-    /// Who has done everything.
+    /// How many have done everything.
     ended: usize,
     coming: Coming,
     waiting: VecDeque<(Nanos, ClientIndex)>,
@@ -70,7 +70,7 @@ impl<C> Clients<C> {
 
     /// Clients of which one comes whenever the plan says so, and of whom at most `capacity` can wait.
     pub fn arriving(states: Vec<C>, mut plan: Arrivals, capacity: usize) -> Self {
-        // A plan has no end; if it had, nobody would come after it.
+        // The plan has no end, so this default is never used; with it, nobody would come.
         let next = plan.next().unwrap_or((Nanos(u64::MAX), 0));
         Self::new(states, Coming::Arriving { plan, next }, capacity)
     }
@@ -85,13 +85,13 @@ impl<C> Clients<C> {
         Self { states, left: None, ended: 0, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
     }
 
-    /// Each has done everything after so many transactions.
+    /// Each has done everything after this many transactions.
     #[must_use]
     pub fn limited_to(self, transactions: Option<u32>) -> Self {
         Self { left: transactions.map(|count| vec![count; self.states.len()]), ..self }
     }
 
-    /// One transaction of the client has ended; whether that was its last.
+    /// Notes that a transaction of the client has ended; returns whether it was the last.
     fn was_last(&mut self, index: ClientIndex) -> bool {
         let Some(left) = self.left.as_mut().and_then(|left| left.get_mut(index as usize)) else { return false };
         *left = left.saturating_sub(1);
@@ -108,8 +108,8 @@ impl<C> Clients<C> {
         self.ended >= self.states.len()
     }
 
-    /// Lets everyone into the queue whose moment has come; returns how many. `turn_away` gets those for whom there is no
-    /// room: clients that pause always find some.
+    /// Queues every client whose moment has come; returns how many. `turn_away` gets those that find no room; clients
+    /// that pause always find some.
     pub fn admit(&mut self, now: Nanos, mut turn_away: impl FnMut(&mut C)) -> usize {
         let before = self.waiting.len();
         while let Some((due, index)) = self.coming.pop_due(now) {
@@ -125,7 +125,7 @@ impl<C> Clients<C> {
         self.waiting.len() - before
     }
 
-    /// When somebody will be due who is not yet.
+    /// When the next client becomes due.
     pub fn next_coming(&self) -> Option<Nanos> {
         match &self.coming {
             Coming::Pausing(heap) => heap.peek().map(|Reverse((due, _))| *due),
@@ -153,8 +153,8 @@ impl<C> Clients<C> {
         self.states.get_mut(index as usize)
     }
 
-    /// The client is done and has its next transaction at `due`, unless this was its last. Arrivals are not their users'
-    /// decision.
+    /// The client is done and has its next transaction at `due`, unless this was its last. For arrivals the plan
+    /// decides instead.
     pub fn due_again(&mut self, index: ClientIndex, due: Nanos, now: Nanos) {
         if let Coming::Arriving { .. } = self.coming {
             return;
@@ -201,8 +201,8 @@ impl Coming {
     }
 }
 
-/// Sessions of one role that have nothing to do, and since when at least one of them has not. What is due waits for a
-/// session only until that moment; what passes after it is the driver's lateness.
+/// Sessions of one role that have nothing to do, and since when there has been at least one. What is due waits for a
+/// session only until that moment; the time after it is the driver's lateness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Vacancy {
     free: u32,

@@ -30,7 +30,7 @@ pub struct DrivePlan {
     /// If several load generators drive one database, which part of the users is this one's.
     #[serde(default)]
     pub generator: Generator,
-    /// Whether what users were told is handed on, for who holds it against the data.
+    /// Whether what users were told is handed on, so that it can be compared with the data.
     #[serde(default)]
     pub receipts: bool,
 }
@@ -54,7 +54,7 @@ pub struct Generator {
 }
 
 impl Generator {
-    /// What the part has of a pacing.
+    /// This generator's part of a pacing.
     pub fn of_pacing(self, pacing: Pacing) -> Pacing {
         let own = |count: u32| u32::try_from(self.share().of_all(count).len()).unwrap_or(u32::MAX);
         match pacing {
@@ -124,7 +124,7 @@ impl DrivePlan {
 
 const MILLIS_PER_SECOND: u64 = 1_000;
 
-/// Lengths of a phase in whole seconds: spans that are not are rounded up, and at least one second is measured.
+/// Lengths of a phase in whole seconds, rounded up; at least one second is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Shape {
     pub warmup_s: u64,
@@ -158,7 +158,8 @@ pub struct Tick {
 /// What is told while driving goes on, on the thread that called the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// All sessions are open, or the phase before is over: what is driven together with others waits for its start now.
+    /// All sessions are open, or the phase before is over. A driver that starts together with others waits for its
+    /// start now.
     Ready,
     /// At the end of each second.
     Tick(Tick),
@@ -252,7 +253,7 @@ impl Control {
         self.start_ns.store(at_ns.max(1), Ordering::Relaxed);
     }
 
-    /// The start that was told, once: it is not for what is driven next.
+    /// Takes the start that was told, because it does not hold for the next phase.
     pub fn take_start(&self) -> Option<u64> {
         Some(self.start_ns.swap(0, Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
     }

@@ -17,7 +17,8 @@ where
     K: Clock,
     R: Reactor<C::Session>,
 {
-    /// Sessions that were opened aside: for those who lost theirs, else for what is overdue. Returns how many tasks came.
+    /// Takes sessions that were opened aside: for tasks that lost theirs, else for what is overdue. Returns how many
+    /// tasks were added.
     pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> usize {
         let before = tasks.len();
         while let Some(opened) = self.openings.arrived() {
@@ -50,7 +51,7 @@ where
         tasks.len() - before
     }
 
-    /// Has one more background session opened while the oldest of what others caused waits for too long.
+    /// Asks for one more background session if the oldest of what others caused has waited for too long.
     pub fn grow_if_overdue(&self, now: Nanos) {
         if self.openings.is_under_way() || self.is_closing() {
             return;
@@ -58,7 +59,7 @@ where
         let reacting = (0_u16..).zip(&self.crews).filter(|(_, crew)| crew.reacts);
         let overdue = reacting.filter_map(|(actor, crew)| {
             let Pool { now: sessions, most, .. } = crew.pool.get();
-            // A pool without a session is none: its work is done by the one session that does everything.
+            // A pool without a session does not grow: its work is done by the one session that does everything.
             let due = if (1..most).contains(&sessions) { crew.deferral.borrow().next_due() } else { None };
             due.filter(|due| now.since(*due) > OVERDUE_AFTER).map(|due| (due, actor))
         });

@@ -21,8 +21,8 @@ const EVENTS_PER_WAIT: usize = 256;
 const NO_SESSION: u32 = u32::MAX;
 
 pub trait Reactor<S> {
-    /// From now on the session's answers are waited for. Says whether there is anything to wait for: a session in
-    /// process never keeps anybody waiting.
+    /// Waits for the session's answers from now on. Returns whether there is anything to wait for: a session in process
+    /// never makes a task wait.
     fn watch(&self, session: &S, token: u32) -> io::Result<bool>;
     /// Waits until something is ready or the time is over, and appends the tokens of what is ready.
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()>;

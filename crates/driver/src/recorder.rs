@@ -4,8 +4,8 @@
 //! that intervals and totals cannot disagree. Histograms are turned into sparse counts at the end of each second, and a
 //! second that is over is handed on: nothing here grows with the time that is driven.
 //!
-//! What was due in the measured window and had not ended with it has a place of its own, because percentiles of what
-//! ended in time would say nothing of a database that hangs.
+//! Transactions that were due in the measured window and had not ended with it are kept apart, because percentiles of
+//! those that ended in time would say nothing of a database that hangs.
 
 use crate::clock::Nanos;
 use crate::counts::{Latencies, SparseCounts};
@@ -41,19 +41,19 @@ pub struct Second {
     pub work: Work,
     /// When the last transaction that was booked in it ended; zero if there was none.
     pub last_done: Nanos,
-    /// What users were told, if anybody keeps that.
+    /// What users were told, if the plan asks for that.
     pub receipts: Vec<Receipt>,
-    /// How long what was due waited until a session was free.
+    /// How long transactions that were due waited for a session.
     pub session_wait: SparseCounts,
-    /// How long what was due and had a session waited for the driver.
+    /// How long transactions that were due and had a session waited for the driver.
     pub lateness: SparseCounts,
     /// CPU time of the shard's thread.
     pub cpu: Nanos,
     /// Time in which the shard waited for the database or for something to be due.
     pub idle: Nanos,
-    /// What clients began in this second of time between their transactions, whenever it ends.
+    /// Pauses between transactions that clients began in this second, whenever they end.
     pub paused: Nanos,
-    /// Of those who waited for a session: who came and was turned away in this second, who waited at its end, and the
+    /// The queue for sessions: how many came or were turned away in this second, how many waited at its end, and the
     /// longest queue until then.
     pub queue: QueueCounts,
     /// Deferred transactions that waited at its end, and how many were queued in it.
@@ -117,7 +117,8 @@ pub struct Meters {
     pub deferred: Backlog,
 }
 
-/// What had not ended when the window did is told from what is always under way at any moment by having waited so long.
+/// Some transactions are under way at any moment. One that had not ended with the window is unended only if it had
+/// waited this long.
 const UNENDED_AFTER: Nanos = Nanos::from_seconds(1);
 
 pub struct Recorder {
@@ -156,7 +157,7 @@ impl Recorder {
         self.second_end
     }
 
-    /// Closes the current second if it is over by now; the next one is that which `now` lies in.
+    /// Closes the current second if it is over by now; the next one is the one that contains `now`.
     pub fn close_second(&mut self, now: Nanos, meters: Meters) -> Option<Second> {
         if now < self.second_end {
             return None;
@@ -201,7 +202,7 @@ impl Recorder {
         }
     }
 
-    /// A step has no life of its own: it is done when its transaction is, and nobody waited for it before it began.
+    /// A step is booked as done when its transaction is, and nobody waited for it before it began.
     #[cold]
     fn book_step(&mut self, step: &Step) {
         let index = usize::from(step.kind);
@@ -212,8 +213,8 @@ impl Recorder {
         self.service[index].record(took);
     }
 
-    /// Books what was due in the measured window and had not ended with it, with its time until now: when it ended after
-    /// all, or driving was given up.
+    /// Books a transaction that was due in the measured window and had not ended with it, with its time until now: the
+    /// moment when it ended after all, or when driving was given up.
     pub fn book_unended(&mut self, kind: u16, due: Nanos, now: Nanos) {
         let waited = now.since(due);
         let was_due = (self.window.measured_start()..self.window.measured_end()).contains(&due);

@@ -27,13 +27,14 @@ pub struct Attempts {
     pub retries: u32,
 }
 
-/// Half of the mean, and up to as much again: two that got in each other's way must not come back in step.
+/// Between half of the mean and one and a half times the mean: two transactions that conflicted must not come back in
+/// step.
 fn pause_before(retry: u32, token: u32, now: Nanos) -> Nanos {
     let mean = Nanos(FIRST_PAUSE.0.saturating_mul(1 << retry.min(16))).min(LONGEST_PAUSE);
     Nanos(mean.0 / 2 + scattered(token, now) % mean.0)
 }
 
-/// A number that looks like chance and is the same for the same moment of the same session. (The finalizer of splitmix64.)
+/// A number that looks random and is the same for the same session and moment. (The finalizer of splitmix64.)
 fn scattered(token: u32, now: Nanos) -> u64 {
     let mut mixed = now.0 ^ (u64::from(token) << 32);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -69,7 +70,7 @@ where
         if is_loss(&error) {
             return Attempts { outcome: TransactionEnd::Lost, retries };
         }
-        // A session that cannot even roll back is in a state that nobody knows.
+        // A session that cannot even roll back is in an unknown state.
         if let Err(error) = session.rollback().await {
             shard.note_error(&error);
             return Attempts { outcome: TransactionEnd::Lost, retries };

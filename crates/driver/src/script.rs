@@ -1,4 +1,4 @@
-//! Whether a script can be driven at all, told before anything is started.
+//! Whether a script can be driven at all, checked before anything is started.
 
 use crate::plan::{DrivePlan, Pacing, Phase, Stream, Until};
 use workloads::workload::Actor;

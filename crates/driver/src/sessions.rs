@@ -28,8 +28,9 @@ pub struct SessionList {
 }
 
 impl SessionList {
-    /// Those for the shard's part of all streams, in each phase at most so many at a time, and some in the background for
-    /// each actor that reacts: in proportion to the others, so that more shards do not mean more of them.
+    /// For each actor with a pacing, the shard's part of the most sessions that any of its streams needs. For each
+    /// actor that reacts, some in the background: in proportion to the others, so that more shards do not mean more of
+    /// them.
     pub fn of(workload: &impl Workload, share: Slice, plan: &DrivePlan) -> Self {
         let actors = || (0_u16..).zip(workload.actors());
         let wanted = |actor: u16| {

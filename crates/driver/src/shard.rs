@@ -66,7 +66,7 @@ impl<'a, W: Workload> Assignment<'a, W> {
         })
     }
 
-    /// Those of an actor's users that have these numbers.
+    /// The users of an actor that have these numbers.
     pub fn users(&self, actor: u16, numbers: impl Iterator<Item = u32>) -> Vec<W::Client> {
         let (seed, phase) = (self.seed, self.number);
         numbers.map(|index| self.workload.client(User { seed, phase, actor, index })).collect()
@@ -111,14 +111,14 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
-    /// Whose work is the most overdue, so that a further session is for it.
+    /// The actor whose work is most overdue: the next session is for it.
     pub most_overdue: Cell<Option<u16>>,
     /// Sessions whose work is over, with their tokens.
     kept: RefCell<Vec<(u32, Role, C::Session)>>,
     /// Whether it was said that the streams are at their end here.
     pub is_at_end: Cell<bool>,
     stalls: Cell<StallWatch>,
-    /// Who waited for a session when driving began to end.
+    /// How many waited for a session when driving began to end.
     pub waiting_at_end: Cell<u64>,
     pub idle: Cell<Nanos>,
     pub closing_since: Cell<Option<Nanos>>,
@@ -126,7 +126,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     failure: RefCell<Option<DriveError>>,
 }
 
-/// What one shard has to say when it is over; its seconds it has handed on before.
+/// What one shard reports at its end. It has handed on its seconds before.
 #[derive(Debug)]
 pub struct ShardReport {
     pub errors: ErrorBook,
@@ -134,8 +134,8 @@ pub struct ShardReport {
     pub deferred: Deferred,
     pub sessions: u32,
     pub losses: Losses,
-    /// Of each kind: what was due in the measured window and had not ended with it, with its time until it did or until
-    /// driving was given up.
+    /// By kind: transactions that were due in the measured window and had not ended with it, with their time until they
+    /// ended or driving was given up.
     pub unended: Vec<SparseCounts>,
     /// What was given up.
     pub given_up: GivenUp,
@@ -443,7 +443,7 @@ where
             let sessions = Deferred { sessions_at_start: pool.at_start, sessions_at_end: pool.now, ..totals };
             deferred.add(&sessions);
         }
-        // What was sent here and not looked at any more.
+        // What was sent here and not received any more.
         deferred.abandoned += self.mail.map_or(0, |mail| std::iter::from_fn(|| mail.receive()).count() as u64);
         ShardReport {
             errors: self.errors.into_inner(),

@@ -28,12 +28,12 @@ impl<'a> Signals<'a> {
         self.abort.load(Ordering::Relaxed)
     }
 
-    /// A phase of so many shards is about to start.
+    /// A phase is about to start, driven by this many shards.
     pub fn begin_phase(&self, shards: u32) {
         self.streams_left.store(shards, Ordering::Relaxed);
     }
 
-    /// Those of one shard are at their end.
+    /// The streams of one shard are at their end.
     pub fn streams_ended(&self) {
         self.streams_left.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,8 +1,8 @@
 //! How long the load engine stood still though it had something to do or to look at.
 //!
 //! Every wait has a moment at which it is over at the latest, and between waits there is only work that takes
-//! microseconds. A moment that was not kept by far is therefore nobody else's doing: the process was stopped, it had no
-//! CPU, or it was too busy. What the database makes clients wait for does not show here.
+//! microseconds. So if a moment is missed by far, the load engine itself is the reason: its process was stopped, it had
+//! no CPU, or it was too busy. What the database makes clients wait for does not show here.
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::window::Window;
@@ -12,10 +12,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError};
 /// Less than this happens on any busy host. It is as long as half of the seconds in which results are counted.
 const STALL_MIN: Nanos = Nanos::from_millis(500);
 
-/// A thread that only watches looks up so often.
+/// How often the thread that only watches reads the clock.
 const LOOK_UP: Nanos = Nanos::from_millis(100);
 
-/// Watches until the sender is dropped. It does nothing else, so whatever keeps it from looking up keeps everybody.
+/// Watches until the sender is dropped. It does nothing else, so what delays it delays every thread.
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
     let mut stalls = StallWatch::over(window);
     loop {

@@ -1,4 +1,4 @@
-//! What a session does all day: take what was due first, run it, book it, open the session again if it was lost.
+//! What a session's task does: take what was due first, run it, book it, and open the session again if it was lost.
 //!
 //! One such future lives as long as its session, so that a transaction costs no allocation.
 
@@ -98,7 +98,7 @@ where
         reacts && self.under_way.borrow().iter().any(Option::is_some)
     }
 
-    /// Those whose transactions the role executes.
+    /// The actors whose transactions the role executes.
     fn crews_of(&self, role: Role) -> impl Iterator<Item = (u16, &Crew<W>)> {
         let (first, count) = match role {
             Role::Of(actor) => (actor, 1),
@@ -107,14 +107,14 @@ where
         (first..).zip(self.crews.iter().skip(usize::from(first)).take(count))
     }
 
-    /// What was due first among that which the role takes.
+    /// The transaction that was due first among those of the role.
     fn pick(&self, role: Role) -> Option<Job<W::Input>> {
         loop {
             let mut first: Option<(Nanos, bool, u16)> = None;
             for (actor, crew) in self.crews_of(role) {
                 let client_due = if self.is_closing() { None } else { crew.clients.borrow().next_due() };
                 let caused_due = if crew.reacts { crew.deferral.borrow().next_due() } else { None };
-                // Of what is due at the same moment, that comes first for which nobody waits any more.
+                // Of two that are due at the same moment, the one that no client waits for comes first.
                 for (due, by_client) in [(caused_due, false), (client_due, true)] {
                     let Some(due) = due else { continue };
                     if first.is_none_or(|(earliest, ..)| due < earliest) {
@@ -218,7 +218,7 @@ where
         }
     }
 
-    /// What others have caused for an actor here.
+    /// Takes what others have caused for an actor here.
     pub fn take_caused(&self, job: Job<W::Input>, now: Nanos) {
         let actor = job.actor;
         let Some(crew) = self.reacting(actor) else { return };
@@ -245,7 +245,7 @@ where
         let is_last = self.is_closing() && all.iter().all(Option::is_none);
         drop(all);
         if is_last {
-            // Who waited for what this might cause need not wait any longer.
+            // Tasks that waited for what this might cause need not wait any longer.
             self.agenda.wake_all_parked();
         }
     }

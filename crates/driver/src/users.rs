@@ -20,7 +20,7 @@ pub enum Style {
     Terminals,
     /// The plan of arrivals.
     Arriving,
-    /// Nobody comes by himself; others cause the work.
+    /// No user comes by itself; others cause the work.
     Called,
 }
 
@@ -60,7 +60,7 @@ pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) 
     clients.limited_to(transactions)
 }
 
-/// The users of an actor that others call, as far as they are at home in this shard.
+/// The users of an actor that reacts, as far as they belong to this shard.
 pub fn reacting_users<W: Workload>(assignment: &Assignment<'_, W>, actor: u16) -> Clients<W::Client> {
     let users = assignment.workload.actors().get(usize::from(actor)).map_or(0, |actor| actor.users);
     let here = assignment.here;
@@ -74,11 +74,11 @@ pub fn next_pause<W: Workload>(workload: &W, client: &W::Client) -> Pause {
     workload.next(&mut ahead).map_or_else(Pause::default, |input| workload.pause(&mut ahead, &input, true))
 }
 
-/// Terminals have lived for this many mean cycles when driving starts, and for a chance part of as many again: so long that
-/// it no longer shows that all of them began at once, and a whole number, so that those whose cycle never varies are
-/// spread evenly over it.
+/// Terminals have lived for this many mean cycles when driving starts, and for a random part of as many again. That is
+/// long enough to hide that all of them began at once. It is a whole number, so that terminals whose cycle never varies
+/// are spread evenly over it.
 const CYCLES_LIVED: f64 = 8.0;
-/// A terminal has begun its last cycle before the start long before this one; only pauses of no length come here.
+/// A bound that only pauses of no length reach: any other terminal comes to the start in far fewer cycles.
 const CYCLES_MAX: usize = 256;
 /// Terminals, and cycles of each, from which the mean cycle is estimated. It only says how long to look back.
 const SAMPLED_TERMINALS: usize = 256;

@@ -35,7 +35,7 @@ where
         nothing_came
     }
 
-    /// Lets what is due into the queues and wakes sessions for it. What comes after the end is not part of it.
+    /// Queues what is due and wakes sessions for it. What comes after the end is left out.
     #[inline]
     pub fn admit(&self, now: Nanos) {
         if self.is_closing() {
@@ -43,7 +43,8 @@ where
         }
         let last = now.min(Nanos(self.window.end().0 - 1));
         for (actor, crew) in (0_u16..).zip(&self.crews) {
-            // Who is turned away still uses up the inputs, so that everyone else's are the same however long the queue is.
+            // An arrival that is turned away still uses up its inputs, so that those of all others are the same however
+            // long the queue is.
             let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
             let mut came = crew.clients.borrow_mut().admit(last, turn_away);
             if crew.reacts {
@@ -68,7 +69,7 @@ where
         Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
     }
 
-    /// Of whom it says that a session has nothing to do; one that does everything is the first actor's.
+    /// The actor that a free session counts for; one that does everything counts for the first.
     fn vacancy_of(&self, role: Role) -> Option<&Cell<Vacancy>> {
         let actor = if let Role::Of(actor) = role { actor } else { 0 };
         Some(&self.crew(actor)?.vacancy)

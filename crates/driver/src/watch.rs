@@ -1,5 +1,5 @@
-//! The calling thread's part: a tick at the end of each second, seconds as they become complete, whether there is any hope,
-//! and one result in the end.
+//! The calling thread's part: a tick at the end of each second, seconds as they become complete, whether anything
+//! succeeds, and one result in the end.
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::errors::ErrorBook;
@@ -14,7 +14,7 @@ use record::trial::Stalls;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// If there are errors for so many seconds in a row, and nothing has ever succeeded, nothing will.
+/// After this many seconds in a row with errors, and without a single success, driving is given up.
 const ALL_FAIL_AFTER_S: u64 = 5;
 
 /// The calling thread's part while shards drive.
@@ -35,8 +35,8 @@ impl<'a> Watch<'a> {
         Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 
-    /// Ticks once a second until all shards are over with the phase. Each of them ends by itself, within the drain limit. What
-    /// they say of it; a thread that is over altogether says nothing.
+    /// Ticks once a second until all shards are over with the phase. Each of them ends by itself, within the drain
+    /// limit. Returns their reports; a thread that has returned gives none.
     pub fn until_over(&mut self, inbox: &Receiver<Note>, shards: usize, see: &mut dyn FnMut(Seen)) -> Vec<ShardReport> {
         let (mut over, mut reports) = (BTreeSet::new(), BTreeMap::new());
         while over.len() < shards {
@@ -131,7 +131,7 @@ pub fn conclude(
     let driven = gathering.conclude(plan.generator, phase, reports, stalls);
     let nothing_ended_well = driven.facts.whole_run.iter().all(|totals| totals.finished() == 0);
     if !failures.is_empty() {
-        // A database that went away after it had worked takes nothing of that with it.
+        // If the database went away after it had worked, what was driven until then is kept.
         return match failures.swap_remove(0) {
             gone @ DriveError::Gone { .. } if !nothing_ended_well => {
                 Ok(Driven { broke_off: Some(gone.to_string()), ..driven })

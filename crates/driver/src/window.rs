@@ -20,7 +20,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Of no length.
+    /// A window of no length.
     #[cfg(test)]
     pub const AT_ZERO: Self =
         Self { start: Nanos::ZERO, warmup_s: 0, measure_s: 0, tail_s: 0, is_open: false, origin: Nanos::ZERO };

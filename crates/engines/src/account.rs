@@ -1,4 +1,5 @@
-//! Whose account a server runs under: PostgreSQL refuses to run as root, and MariaDB wants to be asked twice.
+//! The account that a server runs under: PostgreSQL refuses to run as root, and MariaDB does so only with an option of
+//! its own.
 //!
 //! `/etc/passwd` is read here and not by the C library, whose lookups load code that a static binary cannot.
 
@@ -12,7 +13,7 @@ const PASSWORD_FILE: &str = "/etc/passwd";
 /// The account to change to, if any.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Account {
-    /// We are not root, so the server runs as what we are.
+    /// We are not root, so the server runs under our own account.
     Ours,
     Other {
         user: u32,

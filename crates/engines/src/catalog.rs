@@ -44,7 +44,7 @@ macro_rules! engines {
                 match self { $(Self::$engine(address) => Self::$engine(address.reached_at(outside))),+ }
             }
 
-            /// Whose SQL is spoken there.
+            /// The SQL that is spoken there.
             pub fn dialect(&self) -> Dialect {
                 match self { $(Self::$engine(_) => $folder::ENTRY.dialect),+ }
             }
@@ -96,7 +96,7 @@ engines! {
 }
 
 impl Endpoint {
-    /// Where no server is.
+    /// An endpoint without a server.
     pub fn nowhere() -> Self {
         Self::Sqlite(sqlite::settings::DatabaseFile::default())
     }

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-/// A number of units of 10 to the minus `scale`: 12.50 is 1250 units of scale 2. Equal are those of equal value.
+/// A number of units of 10 to the minus `scale`: 12.50 is 1250 units of scale 2. Two are equal if their values are.
 ///
-/// Units have 128 bits because sums leave 64: Σ price·(1−discount)·(1+tax) of a large database, exact in units of 10⁻⁶,
-/// is about 2·10¹⁹. A number of more than 38 digits is none of these; it comes back as a text, which
+/// Units have 128 bits because sums need more than 64: Σ price·(1−discount)·(1+tax) of a large database, exact in units
+/// of 10⁻⁶, is about 2·10¹⁹. A number of more than 38 digits has no room here; it comes back as a text, which
 /// [`ResultSet::decimal`](crate::session::ResultSet::decimal) refuses.
 ///
 /// SQLite has no decimals: it would make floating-point numbers of them, whose sums are inexact, and texts do not add up
@@ -14,7 +14,7 @@ use std::fmt;
 /// * A value that is bound to a statement, or rendered into a text, must have the scale that the statement counts in.
 /// * Loading brings values to the scale of their columns, and refuses those that would lose digits.
 /// * Columns read as they are come back as decimals. What a statement computes is an integer of units, and the
-///   statement says of which: `SELECT SUM(price * (100 - discount)) || 'e-4'`.
+///   statement says of which scale: `SELECT SUM(price * (100 - discount)) || 'e-4'`.
 /// * A sum that leaves 64 bits is refused by SQLite itself.
 #[derive(Clone, Copy)]
 pub struct Decimal {
@@ -22,7 +22,7 @@ pub struct Decimal {
     scale: u8,
 }
 
-/// Aligned to no more than the other kinds of value, which would all become larger.
+/// Not aligned more strictly than the other kinds of value, since all of them would become larger.
 #[derive(Debug, Clone, Copy)]
 #[repr(Rust, packed(8))]
 pub(crate) struct Units(i128);

@@ -63,7 +63,7 @@ fn send_and_read(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Res
     }
 }
 
-/// The request does not fit the socket, and nobody waits until it does.
+/// The request does not fit the socket, and the owner does not wait for readiness to write.
 fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
     context.waker().wake_by_ref();
     Poll::Pending

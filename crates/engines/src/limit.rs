@@ -1,10 +1,11 @@
-//! What the answer to a question may take, by what was asked. A server that is none would otherwise be listened to for ever.
+//! How long and how large the answer to a question may be, by what was asked. Without a limit, a peer that is no
+//! database server could be read from for ever.
 
 use crate::session::SessionError;
 use std::io;
 use std::time::Duration;
 
-/// Whoever exceeds it is given up, and the connection with it.
+/// A server that exceeds it is given up, and the connection with it.
 #[derive(Debug, Clone, Copy)]
 pub struct Limit {
     pub time: Duration,
@@ -12,7 +13,7 @@ pub struct Limit {
     pub bytes: u64,
 }
 
-/// Of what the server must compute nothing for, and of what it says besides.
+/// For answers that the server need not compute, and for what it says besides.
 const SMALL_BYTES: u64 = 16 << 20;
 
 /// More than any list of settings, counters or sums.
@@ -31,13 +32,13 @@ impl Limit {
     /// What takes work and returns little: a script, sums over whole tables.
     pub const WORK: Self = Self { time: LONGEST_WORK, rows: FEW_ROWS, bytes: SMALL_BYTES };
 
-    /// Keys of rows that violate a condition. There should be none; of more than these nobody learns more.
+    /// Keys of rows that violate a condition. There should be none, and more of them would tell no more.
     pub const KEYS: Self = Self { time: LONGEST_WORK, rows: 10_000_000, bytes: 1 << 30 };
 
     /// A whole table, which passes by row after row.
     pub const TABLE: Self = Self { time: LONGEST_WORK, rows: u64::MAX, bytes: u64::MAX };
 
-    /// A statement of a workload, whose rows are kept together: far more than any returns. Who drives limits the time.
+    /// A statement of a workload, whose rows are kept together: far more than any returns. The driver limits the time.
     pub const STATEMENT_BYTES: u64 = 64 << 20;
 
     /// Everything that is said until a session is open.
@@ -63,7 +64,7 @@ impl Limit {
     }
 }
 
-/// The answer that does not end.
+/// The error for an answer that does not end.
 pub(crate) fn too_long(limit: &str) -> io::Error {
     let why = format!("the server's answer is longer than {limit}, so it is given up; is this the right server?");
     io::Error::new(io::ErrorKind::InvalidData, why)

@@ -6,11 +6,11 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
-/// A port that nobody else is given while this lives. A native machine shares the host's, so no fixed one would do for
-/// two runs at once, and one that was only looked for could be taken until the server starts.
+/// A port that nobody else is given while this lives. A native machine shares the host's ports, so a fixed one would
+/// not do for two runs at once, and one that was only found free could be taken before the server starts.
 ///
-/// The socket has the port and does not listen. Then a server may listen there that allows others the same address, as
-/// PostgreSQL and MariaDB do, while the kernel gives the port to nobody who leaves the choice to it.
+/// The socket is bound to the port and does not listen. A server that sets `SO_REUSEADDR`, as PostgreSQL and MariaDB
+/// do, can still listen there. The kernel gives the port to no socket that asks for any free one.
 #[derive(Debug)]
 pub struct HeldPort {
     number: u16,

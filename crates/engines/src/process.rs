@@ -77,8 +77,8 @@ fn failed(name: &str, error: ProcessError) -> ServerError {
 
 impl Drop for LoggedProcess {
     fn drop(&mut self) {
-        // There is nobody left to tell; one that even a kill does not end hangs in the kernel, and nobody need hang
-        // with it.
+        // There is nobody to tell of an error. A process that even a kill does not end hangs in the kernel, and we need
+        // not hang with it.
         let _ = self.process.end(self.abort, ABORT_LIMIT);
     }
 }

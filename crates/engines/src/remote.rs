@@ -10,7 +10,8 @@ use std::path::PathBuf;
 pub struct Remote {
     /// A path (Unix socket) if it begins with a slash, else a name or a numeric address.
     pub host: String,
-    /// What the name stands for. Names are looked up once, by whoever got them from the user; engines never do.
+    /// The address that the name stands for. Names are looked up once, where they come from the user, and never by
+    /// engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
     pub port: u16,

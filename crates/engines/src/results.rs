@@ -82,7 +82,7 @@ impl ResultSet {
         self.value(row, column) == Some(Param::Null)
     }
 
-    /// Sums of integers are decimals without a fraction to some engines, and integers to whoever adds them up.
+    /// Some engines return sums of integers as decimals without a fraction; here they are integers.
     pub fn integer(&self, row: usize, column: usize) -> Result<i64, SessionError> {
         match self.value(row, column) {
             Some(Param::Integer(value)) => Ok(value),
@@ -91,8 +91,8 @@ impl ResultSet {
         }
     }
 
-    /// A decimal, or a text that is one, as SQLite gives what it computed. An integer is none: SQLite's may be units of any
-    /// scale.
+    /// A decimal, or a text that is one, as SQLite gives what it computed. An integer is refused, because SQLite's may
+    /// be units of any scale.
     pub fn decimal(&self, row: usize, column: usize) -> Result<Decimal, SessionError> {
         match self.value(row, column) {
             Some(Param::Decimal(value)) => Ok(value),
@@ -137,7 +137,7 @@ impl ResultSet {
         self.changed = rows;
     }
 
-    /// 0 is no number that a database gives.
+    /// No database gives the number 0.
     pub(crate) fn set_inserted_id(&mut self, id: u64) {
         self.inserted_id = id;
     }

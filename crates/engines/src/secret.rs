@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Shows itself to nobody by accident: neither `Debug` nor `Display` tells it. It is serialised as it is, because the
+/// It is never shown by accident: neither `Debug` nor `Display` tells it. It is serialised as it is, because the
 /// conductor must learn from the agent how to reach the server; nothing else that holds one is ever written down.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]

@@ -87,8 +87,8 @@ pub struct SessionWork {
 pub trait Connect {
     type Session: Session;
     fn connect(&self) -> Result<Self::Session, SessionError>;
-    /// Opens sessions aside, for whoever must go on meanwhile; `None` if the engine's sessions cannot leave the thread
-    /// that opened them.
+    /// Opens sessions on another thread, so that the caller can go on meanwhile; `None` if the engine's sessions cannot
+    /// leave the thread that opened them.
     fn opener<'scope>(&'scope self, _: &'scope Scope<'scope, '_>) -> Option<BoxedOpener<'scope, Self::Session>>
     where
         Self: Sync,

@@ -1,7 +1,7 @@
 //! Named statements in the words of one product.
 
 settings::names! {
-    /// Whose SQL a text is in.
+    /// The product whose SQL a text is in.
     pub enum Dialect {
         Sqlite => "sqlite",
         Postgres => "postgres",

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A host that is gone says nothing any more, and nothing else tells it from one that computes: so the kernel asks it.
+/// A host that is gone is as silent as one that computes. So the kernel sends probes, which only the latter answers.
 const SILENT_BEFORE_ASKED: Duration = Duration::from_mins(1);
 const ASKED_EVERY: Duration = Duration::from_secs(10);
 const UNANSWERED: u32 = 6;
@@ -31,11 +31,11 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Over a socket of this machine. A server that is stopped accepts nobody, and whoever comes waits once its queue is
-    /// full.
+    /// Over a socket of this machine. A server that is stopped accepts nobody; once its queue is full, connecting
+    /// waits.
     pub fn unix(path: &Path, deadline: Instant) -> io::Result<Self> {
         let socket = unix_socket()?;
-        // The time to send is what the kernel limits such a wait by, too.
+        // The kernel limits this wait by the timeout for sending.
         set_socket_timeout(&socket, Timeout::Send, Some(time_to_connect(deadline)?))?;
         let address = SocketAddrUnix::new(path)?;
         match rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address)) {
@@ -74,7 +74,7 @@ impl Stream {
     }
 
     /// Whether nobody can listen and the server is who it says: a socket of this machine, or a certificate that was
-    /// verified. Who only encrypts may talk to anybody.
+    /// verified. Encryption alone does not tell whom we talk to.
     pub fn is_trusted(&self) -> bool {
         match self {
             Self::Plain(Socket::Unix(_)) => true,

@@ -119,7 +119,7 @@ impl<F: Framing> Wire<F> {
         self.stream.is_trusted()
     }
 
-    /// From here on so many bytes may be received; more are an error.
+    /// From here on this many bytes may be received; more are an error.
     pub fn expect_at_most(&mut self, bytes: u64) {
         (self.left_bytes, self.most_bytes) = (bytes, bytes);
     }

@@ -1,7 +1,7 @@
 //! The cache: finished trees, kernels and initramfs archives, and how they get there whole or not at all.
 //!
-//! Each entry is a [`CachedFolder`] with a manifest, without which it is none. The place of the cache is the caller's
-//! choice.
+//! Each entry is a [`CachedFolder`] with a manifest; a folder without one is no entry. The caller chooses where the
+//! cache is.
 
 use crate::Image;
 use crate::tool::ToolError;

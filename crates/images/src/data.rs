@@ -19,7 +19,7 @@ pub use crate::device::{require_idle, write_to_device};
 /// Filling a filesystem or copying a folder of hundreds of gigabytes.
 const COPY_LIMIT: Duration = Duration::from_hours(4);
 
-/// One inode for so many bytes of disk: databases keep few, large files.
+/// Bytes of disk for each inode: databases keep few, large files.
 const BYTES_PER_INODE: u64 = 1 << 20;
 /// Inodes that even the smallest disk has, for the files that a database makes while it runs.
 const FEWEST_INODES: u64 = 16_384;
@@ -264,7 +264,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_kept {
-            // There is an error on its way already, and nobody to tell of another.
+            // An error is being returned already, and this one can be told to nobody.
             let _ = fs::remove_file(&self.path);
         }
     }

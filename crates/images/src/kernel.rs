@@ -185,7 +185,7 @@ impl<'a> ModuleIndex<'a> {
         KernelError::MissingDriver { module: module.to_owned(), release: self.kernel.release.clone(), hint }
     }
 
-    /// Module names by what else they answer to. Looks into every module, so only made when asked for.
+    /// Module names by their aliases. Making it reads every module, so it is made only when needed.
     fn aliases(&self) -> Result<HashMap<String, String>, KernelError> {
         let mut aliases = HashMap::new();
         let mut modules: Vec<(&String, &PathBuf)> = self.files.iter().collect();

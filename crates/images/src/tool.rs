@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Administrators' tools are not on every user's search path, so the usual places are named here.
 const PLACES: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
-/// What only prints a line, or does nothing.
+/// For programs that only print a line, or do nothing.
 const PROMPT_LIMIT: Duration = Duration::from_secs(30);
 
 /// A program and the Debian package it is in.

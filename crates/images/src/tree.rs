@@ -46,7 +46,7 @@ pub enum TreeError {
 /// What is asked of mmdebstrap.
 pub(crate) struct Contents<'a> {
     suite: &'a str,
-    /// mmdebstrap's word for what comes without being asked for.
+    /// mmdebstrap's name for the set of packages that are installed without being listed.
     variant: &'static str,
     packages: Vec<&'a str>,
     excludes: Vec<&'a str>,

@@ -43,8 +43,8 @@ pub struct CachedFolder {
 }
 
 impl CachedFolder {
-    /// Waits until nobody else makes the folder at this place, who may have finished it then. `goes_on` is asked again
-    /// and again meanwhile whether there is still a point in waiting.
+    /// Waits until nobody else makes the folder at this place; it may be finished then. `goes_on` is asked repeatedly
+    /// whether to go on waiting.
     pub fn lock(place: &Path, limit: Duration, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, CachedError> {
         if let Some(parent) = place.parent() {
             fs::create_dir_all(parent).map_err(failing("making", parent))?;
@@ -120,8 +120,8 @@ impl CachedFolder {
 
 impl Drop for CachedFolder {
     fn drop(&mut self) {
-        // What is left is found by the next sweep. The lock goes last, while it is held: whoever waits for it makes
-        // another.
+        // What is left is found by the next sweep. The lock goes last, while it is held: a process that waits for it
+        // makes another.
         let _ = fs::remove_dir_all(&self.aside);
         let _ = fs::remove_file(with(&self.place, LOCK));
     }

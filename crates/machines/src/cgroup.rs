@@ -29,7 +29,7 @@ const LEAST_QUOTA: Duration = Duration::from_millis(1);
 #[derive(Debug)]
 pub struct Cgroups {
     name: String,
-    /// In whose ledger they are written down.
+    /// The scratch folder in whose ledger they are written down.
     scratch: PathBuf,
     groups: Vec<Cgroup>,
 }
@@ -66,7 +66,7 @@ impl Cgroups {
         self.groups.iter().map(|group| group.path.clone()).collect()
     }
 
-    /// Holds whoever joins to so much memory. Answers with the limit as the kernel has it, in whole pages, or why there is
+    /// Limits the memory of processes that join. Returns the limit as the kernel has it, in whole pages, or why there is
     /// none.
     pub fn hold_memory(&mut self, bytes: u64) -> Result<u64, String> {
         let group = self.hold("memory", |group| {
@@ -82,7 +82,7 @@ impl Cgroups {
         limit.parse().map_err(|_| format!("the limit reads {limit}"))
     }
 
-    /// Holds whoever joins to so much CPU time, all threads together. Answers with what the kernel made of it.
+    /// Limits the CPU time of processes that join, all threads together. Returns what the kernel made of it.
     pub fn hold_cpu_time(&mut self, time: CpuTime) -> Result<CpuTime, String> {
         let (quota_us, period_us) = (time.quota.as_micros(), time.period.as_micros());
         let group = self.hold("cpu", |group| {
@@ -103,7 +103,7 @@ impl Cgroups {
         Ok(CpuTime { quota, period })
     }
 
-    /// Has the memory of whoever joins come from these nodes only. Answers with what the kernel made of it ("0-1").
+    /// Takes the memory of processes that join from these nodes only. Returns what the kernel made of it ("0-1").
     pub fn hold_memory_nodes(&mut self, nodes: &[u32]) -> Result<String, String> {
         let nodes = nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         let group = self.hold("cpuset", |group| {

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A link in the place of one of our files leads to something of somebody else's.
+/// A link in the place of one of our files would lead to a file of somebody else.
 pub(crate) const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
 /// The lock of this file, which is made if it is not there. `None` if somebody else has it, or has removed the file

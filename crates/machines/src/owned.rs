@@ -1,7 +1,7 @@
 //! Whether a folder and what is in it are ours alone: made by us and writable by nobody else.
 //!
-//! What lies in a cache is run, and what a ledger names is killed, with our rights. Who could have written it had better be us, or
-//! root, who needs no such way.
+//! What lies in a cache is run, and what a ledger names is killed, with our rights. So nobody but us may have been able
+//! to write it, or root, who needs no such way.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Bits of a mode: others of the group, and all others, may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Who may write to a folder with this bit may still not rename or remove what others have in it.
+/// In a folder with this bit, those who may write to it can still not rename or remove what others have there.
 const STICKY: u32 = 0o1000;
 const MODE: u32 = 0o7777;
 const ROOT: u32 = 0;
@@ -51,8 +51,8 @@ pub fn judge(path: &Path, metadata: &Metadata) -> Result<(), ForeignError> {
     Ok(())
 }
 
-/// [`require`] for the folders on the way to a folder: whoever can rename one of them can put another in the place of this one.
-/// `folder` is without links.
+/// [`require`] for the folders on the way to a folder: anybody who can rename one of them can put another in the place
+/// of this one. `folder` is without links.
 pub fn require_above(folder: &Path) -> Result<(), ForeignError> {
     folder.ancestors().skip(1).try_for_each(require_or_shared)
 }
@@ -64,7 +64,7 @@ pub fn require_or_shared(folder: &Path) -> Result<(), ForeignError> {
     if is_shared { Ok(()) } else { judge(folder, &metadata) }
 }
 
-/// [`require`] for a folder and so many levels of what is in it.
+/// [`require`] for a folder and what is in it, down to a number of levels.
 pub fn require_whole(folder: &Path, levels: u32) -> Result<(), ForeignError> {
     require(folder)?;
     require_below(folder, levels)

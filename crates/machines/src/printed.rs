@@ -1,8 +1,7 @@
 //! What a machine prints, of which the beginning and the end are kept.
 //!
-//! A guest that prints without end would fill the host's disk if all of it were kept, and what it prints is no longer
-//! its own if it waits for us to read. So it is read as it comes, by a thread of its own that sleeps while nothing
-//! does.
+//! A guest that prints without end would fill the host's disk if all of it were kept, and a guest that has to wait
+//! until we read runs slower. So it is read as it comes, by a thread of its own that sleeps while nothing does.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat};
 use std::collections::VecDeque;
@@ -35,7 +34,7 @@ pub struct Printed {
     shared: Arc<(Mutex<KeptOutput>, Condvar)>,
     /// Keeps a named pipe from ending before anybody has opened it.
     open: Option<File>,
-    /// Bytes of which the lines were told.
+    /// Bytes whose lines were told.
     told: u64,
 }
 
@@ -50,11 +49,11 @@ impl Printed {
     pub fn named_pipe(path: &Path) -> io::Result<Self> {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            // That of a guest that is booted again.
+            // The pipe of a guest that is booted again is still there.
             _ => {}
         }
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        // Opening it would wait for who writes.
+        // Opening it would wait for a writer.
         let reader = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
         let open = File::options().write(true).open(path)?;
         fcntl_setfl(&reader, OFlags::empty())?;
@@ -127,7 +126,7 @@ impl KeptOutput {
         (self.head.len() + self.tail.len()) as u64 + self.left_out
     }
 
-    /// What came after so many bytes, as far as it is kept.
+    /// What came after this many bytes, as far as it is kept.
     fn since(&self, seen: u64) -> Vec<u8> {
         let head = self.head.len() as u64;
         let skipped = if seen <= head { seen } else { seen.saturating_sub(self.left_out).max(head) };

@@ -29,14 +29,14 @@ use std::time::{Duration, Instant};
 const QUEUED_STARTS: usize = 16;
 /// The kernel ends a killed process within this, unless it hangs in a device.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Becomes the given program, unless its parent ended before it had the kernel's promise: then there is nobody it is
-/// for. A file that may not grow further is an error for it to tell of, not its end.
+/// Becomes the given program, unless its parent ended before it had the kernel's promise: then nobody needs it. Writing
+/// to a file that may not grow further is an error that the program can tell, and does not kill it.
 const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#;
 /// A process group of its own.
 const OWN_GROUP: i32 = 0;
 /// What a shell ends with when the program that it should become is not there.
 pub const NOT_FOUND_STATUS: i32 = 127;
-/// How often it is looked what a program has printed that is run to its end.
+/// How often the output of a program that is run to its end is read.
 const PRINTED_POLL: Duration = Duration::from_millis(100);
 /// Lines of a failed program's output that are shown.
 const TAIL_LINES: usize = 20;
@@ -219,7 +219,7 @@ impl Process {
         match watched {
             Ok((identity, ended)) => Ok(Self { child, identity, ended }),
             Err(source) => {
-                // Not ours to keep if it cannot be watched; the cause is told, not the clean-up.
+                // A process that cannot be watched is ended. The error tells the cause, not how ending it went.
                 let _ = child.kill();
                 let _ = child.wait();
                 Err(ProcessError::Watch { pid, source })

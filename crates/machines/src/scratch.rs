@@ -204,7 +204,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     let mut told = Vec::new();
     for made in &made {
         if let Made::Process { identity, boot } = made
-            // Of an earlier boot nothing runs any more; whoever has its number and start time is another.
+            // Nothing of an earlier boot runs any more; a process with this number and start time is another one.
             && *boot == now
             && identity.kill().map_err(failing("killing a process recorded in", folder))?
         {
@@ -235,8 +235,8 @@ fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     Ok(made)
 }
 
-/// What is written down; a half-written last line belongs to a process that was never started. In a file that others
-/// could write nothing is.
+/// What is written down; a half-written last line belongs to a process that was never started. A file that others could
+/// write counts as empty.
 fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let opened = File::options().read(true).custom_flags(NO_LINK).open(&path);

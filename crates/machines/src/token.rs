@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 const RANDOM_BYTES: &str = "/dev/urandom";
 /// 128 bits.
 const FEWEST_DIGITS: usize = 32;
-/// More than that is no token.
+/// A token is not longer than this.
 const LONGEST_FILE: u64 = 4096;
 /// Bits of a mode: others of the group, and all others, may do anything.
 const OPEN_TO_OTHERS: u32 = 0o077;
@@ -42,7 +42,7 @@ pub enum TokenError {
     Weak { path: PathBuf },
 }
 
-/// Who says something: what one side has proved is no proof of the other.
+/// The side that proves: a proof of one side is none of the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Side {
     Conductor,

@@ -10,13 +10,13 @@ use settings::{Key, Problem};
 use std::path::Path;
 
 type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
-/// What a contender will have to do without here, as far as that is known without starting anything; remembered probes are in
-/// the folder.
+/// What a contender will lack here, as far as that is known without starting anything; the folder holds remembered
+/// answers.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
 pub(crate) type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
-/// What machines have of an image that is built on this host.
+/// What machines use of an image that is built on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ImageUse {
     #[default]
@@ -88,7 +88,7 @@ pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<P
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, asked))
 }
 
-/// What a contender will have to do without on this host, as far as that is known before anything is started.
+/// What a contender will lack on this host, as far as that is known before anything is started.
 pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<String> {
     (entry(kind)?.foreseen)(table, cache)
 }

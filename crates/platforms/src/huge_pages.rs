@@ -49,7 +49,7 @@ impl HugePages {
         Self { anywhere: Pool::read(&root.join("sys/kernel/mm")), on_nodes }
     }
 
-    /// Where there are too few for machines of so much memory at these places, all of them running at a time.
+    /// The first node with too few pages, if machines of this memory run at these places at the same time.
     pub fn lacking(&self, memory_bytes: u64, places: &[Place]) -> Option<Lack> {
         let mut needed: BTreeMap<Option<u32>, u64> = BTreeMap::new();
         for place in places {
@@ -77,7 +77,7 @@ impl Pool {
 }
 
 impl Lack {
-    /// What would do.
+    /// What would help.
     pub fn instead(&self) -> String {
         let folder = match self.node {
             None => "/sys/kernel/mm".to_owned(),

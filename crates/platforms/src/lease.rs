@@ -41,7 +41,7 @@ impl Lease {
         Ok(Self(DataDisk::Folder(path)))
     }
 
-    /// The loaded data themselves, of a machine that does nothing with them.
+    /// The loaded data themselves, for a machine that does nothing with them.
     pub fn of_nothing(order: &LeaseOrder<'_>) -> Self {
         Self(DataDisk::Folder(order.loaded.to_owned()))
     }
@@ -51,7 +51,7 @@ impl Lease {
     }
 }
 
-/// An earlier copy of a machine that is started again with fresh data was removed, or there was none.
+/// Fails unless the copy of an earlier start was removed, or there was none.
 fn is_gone(removed: io::Result<()>, path: &Path) -> Result<(), DataError> {
     match removed {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {

@@ -34,11 +34,11 @@ pub struct MachineOrder {
     pub ports: Vec<u16>,
 }
 
-/// Called as soon as the machine's process runs, long before it has booted; more than once where one that could not be made
-/// as wished is made otherwise.
+/// Called as soon as the machine's process runs, long before it has booted; more than once if a machine that could not
+/// be made as wished is made in another way.
 pub type Launched<'a> = &'a dyn Fn();
 
-/// What a study asks of a machine whatever its platform, as far as a platform may be unable to honour it.
+/// What a study asks of a machine on any platform, as far as there are platforms that cannot honour it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Asked<'a> {
     /// Machines side by side.

@@ -1,7 +1,7 @@
 //! What this host lets us do, found out by doing it with nothing at stake.
 //!
-//! Whether a program ends well is asked, not what it says: its words change with its version and may be those of another. They are
-//! passed on to people.
+//! What counts is whether a program ends with success, not what it prints: its words change with its version, and may
+//! be those of another program. They are only shown to the user.
 
 use machines::machine::MachineError;
 use machines::process::{Ended, Launch, ProcessError};
@@ -18,7 +18,7 @@ const UTIL_LINUX: &str = "util-linux";
 /// Making surroundings for a program that does nothing.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Whether we may make process namespaces. Whoever may not is without this second promise that nothing outlives us.
+/// Whether we may make process namespaces. Without them there is no second promise that nothing outlives us.
 pub fn can_contain() -> bool {
     refused(CONTAINED, UTIL_LINUX).is_none()
 }
@@ -33,7 +33,7 @@ pub fn confining_refused() -> Option<MachineError> {
     refused(CONFINING.split(' '), "bubblewrap")
 }
 
-/// Has a program do nothing in the surroundings that it makes.
+/// Has a program make the surroundings for `true`, and tells why it could not.
 fn refused(words: impl IntoIterator<Item = &'static str>, package: &'static str) -> Option<MachineError> {
     let words: Vec<&str> = words.into_iter().chain(["true"]).collect();
     let program = words[0];

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CPUINFO: &str = "/proc/cpuinfo";
 pub const CPUS: &str = "/sys/devices/system/cpu";
-/// More than any kernel is built for; a list that names a higher number is no list of CPUs or nodes.
+/// More than any kernel is built for; a list with a higher number is not a list of CPUs or nodes.
 const MOST_CPUS: u32 = 1 << 16;
 
 /// Flags that change what a database or a hypervisor can do; the others only lengthen a report.

@@ -7,13 +7,13 @@ use record::telemetry::Sample;
 
 /// Values kept at most: 16 MiB of them, which is half an hour of five hundred columns, and can be spared by a small guest.
 const MOST_VALUES: usize = 1 << 20;
-/// However many columns there are, so many samples are kept.
+/// This many samples are kept however many columns there are.
 const FEWEST_SAMPLES: usize = 64;
 
 pub struct Kept {
     samples: Vec<Entry>,
     most: usize,
-    /// Of so many moments on the grid one is sampled.
+    /// One of this many moments on the grid is sampled.
     stride: u64,
 }
 
@@ -46,7 +46,7 @@ impl Kept {
         }
     }
 
-    /// Keeps a sample that must not be dropped. Who marks without end drops the oldest marks.
+    /// Keeps a sample that must not be dropped. If there are too many marks, the oldest are dropped.
     pub fn mark(&mut self, sample: Sample) {
         self.make_room();
         self.samples.push(Entry { sample, moment: None });

@@ -38,7 +38,7 @@ fn listed(tree: &Tree, name: &str) -> Reading {
     tree.text(&format!("/sys/devices/system/cpu/{name}")).map(|list| none_if_empty(&list))
 }
 
-/// Of a file whose emptiness is an answer. The kernel writes "(null)" for a list that was never made.
+/// For a file that may be empty, which is an answer, too. The kernel writes "(null)" for a list that was never made.
 pub fn none_if_empty(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() || text == "(null)" { "none".to_owned() } else { text.to_owned() }

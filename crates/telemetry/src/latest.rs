@@ -1,4 +1,4 @@
-//! The last sample, for whoever looks on from outside while samples are taken.
+//! The last sample, to be read by other threads while samples are taken.
 //!
 //! It is put in place by the thread that samples, for the price of a copy of one sample a second, whether anybody looks or
 //! not. While nobody samples there is none: what an earlier trial left says nothing about this one.

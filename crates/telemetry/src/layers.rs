@@ -9,7 +9,7 @@ use crate::storage::Disk;
 use crate::tree::{Reading, Tree};
 use std::path::Path;
 
-/// No sane system has as many, and a circle of links has no end.
+/// More than any real system has: without a bound, a circle of links would have no end.
 const MOST_LAYERS: usize = 12;
 
 /// The device with those below it: "dm-0 (LVM, pg-data) on md0 (raid1) on sda and sdb".
@@ -80,7 +80,7 @@ fn whole(tree: &Tree, part: String) -> String {
     if is_disk { part } else { of().unwrap_or(part) }
 }
 
-/// What a device is that is no disk itself.
+/// What a device is if it is not itself a disk.
 fn kind(tree: &Tree, device: &str) -> Option<String> {
     let value = |name: &str| tree.value(&format!("/sys/block/{device}/{name}")).ok();
     if let Some(level) = value("md/level") {

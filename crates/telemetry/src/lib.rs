@@ -5,10 +5,11 @@
 //! them all as one sample; [`Sampling`] does so once a second in a thread of its own. [`qmp`] makes counters of what QEMU
 //! answers.
 //!
-//! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side. It
-//! reads `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may hold nothing but
-//! our binary. Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers are pure functions of
-//! text and are tested on recorded trees. When to sample is decided by others, and what the counts mean is not known here.
+//! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side.
+//! It reads `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may hold
+//! nothing but our binary. Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers
+//! are pure functions of text and are tested on recorded trees. This crate does not decide when to sample, and does not
+//! know what the counts mean.
 
 mod cgroup;
 mod counter;

@@ -17,7 +17,7 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
-/// What binds; the hard limit is how far the process could raise it itself.
+/// The limit in force; the process could raise it itself up to the hard limit.
 fn soft_limit(text: &str, name: &str) -> Reading {
     let line = text.lines().find(|line| line.get(..NAME_WIDTH).is_some_and(|label| label.trim() == name));
     let value = line.and_then(|line| line.get(NAME_WIDTH..)?.split_whitespace().next());

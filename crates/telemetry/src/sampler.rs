@@ -14,11 +14,11 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
-/// A probe that is asked of something else than files: QEMU, a database.
+/// A probe that reads no files but asks a program: QEMU, a database.
 pub struct Asked {
     /// What its columns' names begin with.
     pub name: String,
-    /// Whom it asks, for the reader of the record.
+    /// What it asks, for the reader of the record.
     pub source: String,
     /// Everything that it counts, read anew. It must come back within a fraction of a second.
     pub ask: Box<dyn FnMut() -> Result<Vec<Counter>, String> + Send>,
@@ -41,7 +41,7 @@ struct Reader {
 }
 
 impl Sampler {
-    /// Opens all probes in the system whose root folder is `root`, with the targets, and those that are asked.
+    /// Opens all probes in the system whose root folder is `root`, those of the targets, and those that ask programs.
     pub fn open(side: Side, root: &Path, targets: &Targets, asked: Vec<Asked>) -> Self {
         let mut openings = probes::openings(&Tree::new(root), targets);
         openings.extend(asked.into_iter().map(from_asked));

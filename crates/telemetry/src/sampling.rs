@@ -96,7 +96,7 @@ impl Drop for Sampling {
     fn drop(&mut self) {
         self.tell_to_stop();
         if let Some(thread) = self.thread.take() {
-            // What it sampled is of no interest to whoever drops it.
+            // What it sampled is dropped, too.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Of what a sampler takes samples beside the system as a whole: CPUs, disks, threads, processes, groups.
+//! What a sampler looks at beside the system as a whole: CPUs, disks, threads, processes, groups.
 //!
 //! Labels become the first part of the columns' names, so those who read the record find `vcpu.0` or `disk.data` on every
 //! host, whatever its devices and threads are called.
@@ -8,10 +8,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// What to look at. Whoever starts machines and servers knows their threads; nothing is searched for by name.
+/// What to look at. The threads are known from starting machines and servers; nothing is searched for by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Targets {
-    /// Nothing of the system as a whole, because somebody else samples that.
+    /// Leaves out the system as a whole, because another sampler has that.
     pub without_system: bool,
     /// CPUs that a shape uses, which are told apart from the whole system's unless they are all of them.
     pub cpus: Option<BTreeSet<u32>>,
@@ -36,7 +36,7 @@ pub struct DiskTarget {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// What carries the file system that this path is on.
+    /// The device of the file system that this path is on.
     Under(PathBuf),
     /// By its name in `/sys/class/block`.
     Device(String),

@@ -32,7 +32,7 @@ impl Tree {
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// The file itself, for who reads it more than once.
+    /// The file itself, to be read more than once.
     pub fn open(&self, path: &str) -> Result<File, String> {
         File::open(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))
     }

@@ -126,7 +126,7 @@ pub fn of_source(source: &mut dyn RowSource) -> Checksum {
     rows.checksum()
 }
 
-/// What the checksum of a loaded table must be, made by so many threads.
+/// What the checksum of a loaded table must be, made by this many threads.
 pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum {
     let count = threads.max(1);
     std::thread::scope(|scope| {

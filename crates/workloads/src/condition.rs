@@ -6,7 +6,7 @@ use engines::session::{Param, SessionError};
 use record::check::Verdict;
 use std::fmt::Write;
 
-/// Violating keys that a verdict names before it only counts.
+/// How many violating keys a verdict names; the rest are only counted.
 const KEYS_SHOWN: u64 = 5;
 
 /// Runs a query that returns the keys of what violates a condition; `keys` says what its columns are.

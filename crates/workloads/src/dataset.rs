@@ -85,7 +85,7 @@ pub trait Dataset: Send + Sync {
         whole_run: &[record::trial::KindTotals],
     ) -> Vec<Finding>;
     /// Conditions on what was executed in the measured window. At most `waiting` deferred transactions were queued at a
-    /// time: so many may have been drawn in the window and executed after it, or drawn before and executed in it.
+    /// time: that many may have been drawn in the window and executed after it, or drawn before and executed in it.
     fn audit(&self, kinds: &[record::trial::KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Finding>;
     /// How this differs from the published benchmark it is derived from; printed with every report.
     fn deviations(&self) -> Vec<Cow<'static, str>>;

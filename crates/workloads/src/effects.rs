@@ -33,7 +33,7 @@ impl Tally {
 pub struct FollowUp<I> {
     /// The transaction; [`performer`](crate::workload::Workload::performer) says which actor executes it.
     pub input: I,
-    /// Due so long after the transaction that causes it has ended.
+    /// Due this long after the transaction that causes it has ended.
     pub after: Duration,
     /// The user of the other actor whose transaction it is, who learns from its answers. Nobody in particular if `None`.
     pub user: Option<u32>,

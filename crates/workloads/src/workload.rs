@@ -25,7 +25,7 @@ impl Kind {
         Self { name, counted: false, step: true }
     }
 
-    /// Kinds of these names, the first so many of them counted.
+    /// Kinds of these names, of which the first ones are counted, as many as `counted` says.
     pub const fn all<const COUNT: usize>(names: &[&'static str], counted: usize) -> [Self; COUNT] {
         let mut kinds = [Self::transaction("", false); COUNT];
         let mut place = 0;
@@ -68,13 +68,13 @@ impl Actor {
         Self { ends: true, ..Self::paced(name) }
     }
 
-    /// One whose work is caused by others.
+    /// An actor whose work is caused by others.
     pub const fn reacting(name: &'static str, users: u32) -> Self {
         Self { reacts: true, users, ..Self::paced(name) }
     }
 }
 
-/// Whose inputs are drawn.
+/// The user whose inputs are drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct User {
     pub seed: u64,

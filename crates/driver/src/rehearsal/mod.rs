@@ -42,7 +42,7 @@ pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
     DrivePlan { shards: 1, retries: 3, away_limit_ms: 30_000, ..plan }
 }
 
-/// Of its only phase.
+/// The window of its only phase.
 pub fn window(plan: &DrivePlan) -> Window {
     Window::of(&plan.phases[0], plan, START, START)
 }
@@ -112,7 +112,7 @@ impl<'a> Run<'a> {
     }
 }
 
-/// Each look at it takes so long.
+/// A clock that takes this long for each reading.
 struct SlowClock<'a> {
     world: &'a World,
     toil: Nanos,

@@ -1,4 +1,4 @@
-//! Terminals and arrivals: what a stall does, what waits for what, and that a plan of arrivals minds nothing.
+//! Terminals and arrivals: what a stall does, what waits for what, and that a plan of arrivals depends on no answer.
 
 use super::deferral::{but_no_more_sessions, deliveries_take};
 use super::workload::{Input, Rehearsed};

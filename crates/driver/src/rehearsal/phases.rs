@@ -23,7 +23,7 @@ fn counted(name: &str, clients: u32, transactions: u32) -> Phase {
     Phase { streams: vec![stream], ..to_the_end(name, clients, 60_000) }
 }
 
-/// What is driven if each transaction takes so long, and its seconds.
+/// What is driven if each transaction takes this long, and its seconds.
 fn driven(workload: &Rehearsed, phases: Vec<Phase>, millis: u64) -> (Driven, Vec<Interval>) {
     let (plan, mut seconds) = (DrivePlan::of(phases, 7), Vec::new());
     let service = Service::of_all(Duration::from_millis(millis));

@@ -23,15 +23,15 @@ const REMEMBERED_MAX: usize = 300_000;
 
 #[derive(Default)]
 pub struct Rehearsed {
-    /// Every so many transactions of a client one is deferred; 0 means none is.
+    /// Of this many transactions of a client one is deferred; 0 means none is.
     pub deferred_every: u32,
-    /// Every so many transactions of a client one rolls back on purpose; 0 means none does.
+    /// Of this many transactions of a client one rolls back on purpose; 0 means none does.
     pub rollback_every: u32,
-    /// Each sale causes a delivery after so long.
+    /// Each sale causes a delivery after this time.
     causes_after: Option<Duration>,
     /// Its deliveries belong to an actor that nobody may cause work for.
     misdirects: bool,
-    /// Each client has done everything after so many transactions; 0 means that none ever has.
+    /// Each client has done everything after this many transactions; 0 means that none ever has.
     ends_after: u32,
     /// Pauses at a terminal; without one, only the think time counts.
     pub keying: Duration,

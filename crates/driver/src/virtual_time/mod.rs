@@ -28,8 +28,9 @@ use std::slice;
 use workloads::workload::Workload;
 use world::World;
 
-/// Does as if it drove the workload's clients, in one shard on the calling thread. Everything random is drawn from the
-/// plan's seed, so that the same plan gives the same result. Who is to start together with others starts at once.
+/// Rehearses the driving of the workload's clients, in one shard on the calling thread. Everything random is drawn from
+/// the plan's seed, so that the same plan gives the same result. A driver that is to start together with others starts
+/// at once.
 pub fn rehearse<W: Workload>(
     workload: &W,
     plan: &DrivePlan,

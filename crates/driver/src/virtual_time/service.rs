@@ -1,4 +1,5 @@
-//! How long transactions take in a rehearsal, and the workload whose transactions take so long instead of being executed.
+//! How long transactions take in a rehearsal, and the workload whose transactions take these times instead of being
+//! executed.
 
 use super::world::{Answer, RequestKind, Script};
 use crate::clock::Nanos;

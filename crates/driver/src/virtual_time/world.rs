@@ -51,14 +51,14 @@ struct Universe {
     now: Cell<Nanos>,
     in_process: bool,
     script: Script,
-    /// When somebody is answered, and the token of the session.
+    /// When sessions are answered, with their tokens.
     answers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
     sessions: Cell<u32>,
     /// Sessions that were asked for to be opened aside. Each is opened when it is looked for.
     wanted: Cell<u32>,
 }
 
-/// A handle to the one universe of a run.
+/// A handle to the one world of a run.
 #[derive(Clone)]
 pub struct World(Rc<Universe>);
 
@@ -140,7 +140,7 @@ impl Opener<VirtualSession> for World {
 pub struct VirtualSession {
     world: World,
     number: u32,
-    /// Whom an answer wakes.
+    /// The session that an answer wakes.
     token: Cell<u32>,
     results: ResultSet,
     work: SessionWork,

@@ -1,7 +1,7 @@
 //! From what a person writes to how a server is reached: a URL, completed from the variables and files that the
 //! database's own programs read, in their order of precedence.
 //!
-//! Pure: what surrounds us is passed in. No error repeats a piece of the URL that could be part of a password.
+//! Pure: variables and files are passed in. No error repeats a piece of the URL that could be part of a password.
 
 mod mysql;
 mod option_file;

@@ -28,7 +28,7 @@ const PARAMETERS: &[&str] = &[
     "enable-cleartext-plugin",
 ];
 
-/// Later groups go before earlier ones only by standing later in the file.
+/// Which group wins is decided by the order in the file, not by the order here.
 const GROUPS: &[&str] = &["client", "client-mariadb", "client-server", "bakeoff"];
 
 /// MySQL's words, and those that PostgreSQL has for the same.
@@ -56,7 +56,7 @@ const PORT: u16 = 3306;
 /// Clients pass over a file that everybody can write.
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// What is written where, in the order in which it counts.
+/// Where a value may be written, in the order of precedence.
 struct Given<'a> {
     url: &'a Url,
     options: Options,
@@ -153,7 +153,7 @@ fn clear_password(given: &Given<'_>) -> Result<bool, AddressError> {
     let written = given.url.parameter(NAME).or_else(|| given.options.get(NAME));
     match written {
         Some(word) => choice(NAME, &word.to_lowercase(), SWITCH),
-        // What begins so means yes to those clients.
+        // Those clients take any value that begins like this for yes.
         None => Ok((given.around.variable)("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN")
             .is_some_and(|value| value.starts_with(['1', 'Y', 'y']))),
     }

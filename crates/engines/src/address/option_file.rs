@@ -32,7 +32,7 @@ impl Options {
     }
 }
 
-/// Without quotes or the comment behind it, and with escapes as what they stand for.
+/// The value without quotes and without the comment behind it, and with escapes replaced.
 fn value_of(written: &str) -> String {
     let quote = written.chars().next().filter(|letter| matches!(letter, '"' | '\''));
     let quoted = quote.and_then(|quote| written[1..].rsplit_once(quote)).map(|(inner, _)| inner);

@@ -40,7 +40,7 @@ const MODES: &[(&str, TlsMode)] = &[
 const BINDINGS: &[(&str, Binding)] =
     &[("disable", Binding::Disable), ("prefer", Binding::Prefer), ("require", Binding::Require)];
 
-/// Those that are not spoken here are words of libpq's all the same.
+/// libpq knows these words, too, though they are not supported here.
 const METHODS: &[(&str, Option<Method>)] = &[
     ("none", Some(Method::None)),
     ("password", Some(Method::Password)),
@@ -91,7 +91,7 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let of_system = ca.as_deref() == Some("system");
     let mode = match given("sslmode", "PGSSLMODE") {
         Some(word) => choice("sslmode", &word, MODES)?,
-        // Whoever trusts everybody that the system trusts must look at the name.
+        // The system's authorities certify everybody, so the name must be verified, too.
         None if of_system => TlsMode::VerifyFull,
         None => TlsMode::Prefer,
     };
@@ -103,7 +103,7 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let binding = binding.map_or(Ok(Binding::Prefer), |word| choice("channel_binding", &word, BINDINGS))?;
     let required = given("require_auth", "PGREQUIREAUTH").filter(|words| !words.is_empty());
     let methods = required.as_deref().map(methods).transpose()?;
-    // Who names it means it; who only names others that are not wanted does not.
+    // Only a list that names this method allows it; one that only excludes others does not.
     let clear_password = required.is_some_and(|words| words.split(',').any(|word| word.trim() == "password"));
     Ok(Tls { mode, ca, identity, binding, methods, clear_password })
 }
@@ -170,7 +170,7 @@ fn from_file(
         warnings.push(format!("{path} is not used, because others may read it; chmod 0600 {path} mends that"));
         return None;
     }
-    // The usual socket goes by the name of this very host.
+    // libpq looks up the usual socket under this name.
     let host = if remote.host == SOCKET_FOLDER { "localhost" } else { &remote.host };
     let Remote { port, database, user, .. } = remote;
     password_file::find(&file.text, &Wanted { host, port: *port, database, user })

@@ -68,7 +68,7 @@ fn host_and_port(server: &str) -> Result<(&str, &str), AddressError> {
     if server.contains(',') {
         return Err(AddressError::SeveralHosts);
     }
-    // The colons of an address of the sixth version are kept apart from the port's by brackets.
+    // Brackets tell the colons of an IPv6 address from the one before the port.
     if let Some(bracketed) = server.strip_prefix('[') {
         let (host, rest) = bracketed.split_once(']').ok_or(AddressError::Port)?;
         let port = rest.strip_prefix(':').unwrap_or(rest);

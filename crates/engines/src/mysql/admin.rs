@@ -82,7 +82,7 @@ impl MysqlAdmin {
 
 impl Admin for MysqlAdmin {
     fn script(&mut self, sql: &str) -> Result<(), SessionError> {
-        /// The server refuses to do nothing; a script without a statement asks for just that.
+        /// A script may have no statement, and the server refuses an empty text.
         const NOTHING: &str = "1065";
         match self.query(sql) {
             Ok(Heard::Done { .. }) => Ok(()),

@@ -159,7 +159,7 @@ fn text<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Malformed> {
     std::str::from_utf8(reader.counted()?).map_err(|_| Malformed::new("a text is not UTF-8"))
 }
 
-/// A day that is none, as that of zeros is, stays a text.
+/// A date that is no day, such as 0000-00-00, stays a text.
 fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
     let mut ahead = Reader(reader.0);
     if let &[low, high, month, day] = ahead.counted()?

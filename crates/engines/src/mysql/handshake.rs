@@ -14,7 +14,7 @@ use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 use std::time::{Duration, Instant};
 
-/// A server that takes longer to let somebody in is not going to.
+/// A server that takes longer than this is not going to answer.
 const LOGIN_LIMIT: Duration = Duration::from_secs(10);
 
 /// What both sides can do, as bits.
@@ -207,7 +207,7 @@ impl Introduction {
         })
     }
 
-    /// What we can. By itself it asks the server to encrypt all that follows.
+    /// Our capabilities. Sent alone, they ask the server to encrypt all that follows.
     fn put_head(&self, out: &mut BytesMut) {
         const UNUSED: usize = 19;
         out.put_u32_le(self.capabilities);

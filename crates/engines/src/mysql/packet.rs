@@ -6,7 +6,7 @@ use bytes::{BufMut, BytesMut};
 
 const HEADER: usize = 4;
 
-/// A packet of this length is continued by the next. Nothing here is so long: the server's own limit is as low.
+/// A packet of this length is continued by the next. Nothing here is that long: the server's own limit is as low.
 const CONTINUED: usize = 0xff_ff_ff;
 
 /// One packet from the server.

@@ -49,7 +49,7 @@ pub struct Reply {
     pub changed: u64,
 }
 
-/// A table has at most so many columns, and a result not many more.
+/// A table has at most this many columns, and a result not many more.
 const MOST_COLUMNS: u64 = u16::MAX as u64;
 
 /// First bytes of packets.

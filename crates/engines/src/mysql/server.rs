@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 
 const SOCKET: &str = "mariadb.sock";
 
-/// Only through the socket.
+/// The account for the socket only.
 const ROOT: &str = "root";
 
-/// Who comes over TCP, with a password.
+/// The account for TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
 const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
@@ -107,8 +107,8 @@ fn arguments(
     arguments
 }
 
-/// Makes the account of those who come to this address, with a new password. Whoever can reach only an address of the
-/// machine itself is there, or comes through the socket.
+/// Makes the account for connections to this address, with a new password. An address of the machine itself can be
+/// reached only from inside the machine.
 fn let_visitors_in(root: Remote, address: IpAddr) -> Result<Remote, ServerError> {
     let password = random_password()?;
     let hosts =

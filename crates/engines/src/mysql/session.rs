@@ -26,7 +26,7 @@ use std::thread::Scope;
 #[derive(Debug, Clone)]
 pub struct MysqlConnect {
     remote: Remote,
-    /// Made once for all sessions; that it cannot be had is told to each of them.
+    /// Made once for all sessions; if that failed, each of them is told.
     encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }
@@ -106,7 +106,7 @@ pub struct MysqlSession {
     prepared: Vec<PreparedStatement>,
     /// Of the text that is answered now.
     text_columns: Vec<ColumnKind>,
-    /// What the answers that the server still owes are to: one, or more if the future of an earlier request was
+    /// The requests that the server still owes answers to: one, or more if the future of an earlier request was
     /// dropped. A number is one of `prepared`; a text has none.
     due: VecDeque<Option<usize>>,
     reply: Reply,

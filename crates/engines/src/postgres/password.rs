@@ -13,8 +13,8 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCR
 use postgres_protocol::message::frontend;
 use std::io;
 
-/// What RFC 7677 asks for at least. With fewer rounds whoever hears a proof guesses the password that much sooner, and
-/// the server chooses their number.
+/// The least that RFC 7677 asks for. The server chooses the number of rounds, and with fewer of them a password is
+/// guessed sooner from a proof that was overheard.
 const FEWEST_ITERATIONS: u32 = 4096;
 
 /// Our side of the exchange.
@@ -97,7 +97,7 @@ impl<'a> Login<'a> {
             .map_err(|error| not_let_in(format!("the password cannot be sent: {error}")))
     }
 
-    /// What could be used by whoever pretends to be the server.
+    /// Refuses to give a server that may be a false one what it could use.
     fn check_trusted(&self, what: &str) -> Result<(), SessionError> {
         if self.trusted || self.rules.clear_password {
             return Ok(());
@@ -133,7 +133,8 @@ impl<'a> Login<'a> {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(end_point))
             }
             _ if self.rules.binding == Binding::Require => return Err(not_bound()),
-            // Telling the server that we could have: if it offered it and somebody took that away, it notices.
+            // This tells the server that we could bind. If it offered that and somebody in between removed the offer,
+            // it notices.
             _ if can_bind => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             _ => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };

@@ -20,7 +20,7 @@ use std::thread::Scope;
 #[derive(Debug, Clone)]
 pub struct PostgresConnect {
     remote: Remote,
-    /// Made once for all sessions; that it cannot be had is told to each of them.
+    /// Made once for all sessions; if that failed, each of them is told.
     encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }

@@ -25,7 +25,7 @@ impl Admin for SqliteAdmin {
         self.connection.execute_batch(sql).map_err(|error| session_error(&error))
     }
 
-    /// In our own process there is nobody to give up.
+    /// SQLite runs in our own process, so there is no server to give up.
     fn ask(&mut self, sql: &str, _: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         scan(&self.connection, sql, row).map_err(|error| session_error(&error))
     }

@@ -41,7 +41,7 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     if first < 0x80 {
         return rest.split_at_checked(first.into());
     }
-    // The length itself takes so many bytes; four are enough for any certificate.
+    // The number of bytes of the length itself; four are enough for any certificate.
     let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f)).filter(|(length, _)| length.len() <= 4)?;
     let length = length.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
     rest.split_at_checked(length)

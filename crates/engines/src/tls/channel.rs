@@ -30,7 +30,7 @@ impl Channel {
     }
 
     fn step(&mut self, deadline: Instant) -> io::Result<()> {
-        // Also of a server that never stops talking.
+        // The deadline holds for a server that never stops talking, too.
         if Instant::now() >= deadline {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -39,7 +39,7 @@ impl Channel {
         }
         match self.take_records() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.socket.wait(PollFlags::IN, deadline),
-            // What we have to say about it is worth sending before we leave.
+            // The server is told why before we hang up.
             Err(error) => {
                 let _ = self.flush();
                 Err(error)
@@ -102,7 +102,7 @@ impl Channel {
     }
 }
 
-/// In the words of somebody who can do something about it.
+/// In words that tell the user what to do about it.
 fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
     let Some(cause) = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) else {
         return match error.kind() {

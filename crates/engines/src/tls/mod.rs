@@ -38,7 +38,7 @@ pub struct Encryption {
     server: ServerName<'static>,
     /// A server that cannot encrypt is refused.
     pub required: bool,
-    /// Who is connected is the server that is meant: somebody trusted says so.
+    /// The peer is the server that is meant: a trusted authority certifies it.
     vouches: bool,
 }
 

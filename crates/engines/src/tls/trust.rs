@@ -10,8 +10,8 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// That the server holds the key of the certificate it shows is verified always: otherwise a password exchange could be
-/// bound to a certificate that somebody between us only copied.
+/// It is always verified that the server holds the key of the certificate it shows: otherwise a password exchange could
+/// be bound to a certificate that somebody between us only copied.
 #[derive(Debug)]
 pub struct Trust {
     chain: Option<Chain>,

@@ -11,10 +11,10 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Whoever is not done by then hangs.
+/// A client that is not done by then hangs.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// What no server should learn that nobody vouches for.
+/// A password that no server should learn unless somebody vouches for it.
 pub const PASSWORD: &str = "hunter2";
 
 /// Both directions of a connection, encrypted or not.
@@ -84,7 +84,7 @@ pub fn encrypted(stream: TcpStream) -> Box<dyn Line> {
     Box::new(StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream))
 }
 
-/// What `body` returns, which must be soon: whoever waits for ever fails here.
+/// What `body` returns, which must be soon: a client that waits for ever fails here.
 pub fn soon<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = channel();
     std::thread::spawn(move || send.send(body()));

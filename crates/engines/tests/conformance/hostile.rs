@@ -1,5 +1,5 @@
-//! What a server can do to us that is none, or not the one that is meant: it learns no password, and nobody waits for it
-//! without end.
+//! What a peer can do to us that is no database server, or the wrong one: it learns no password, and nobody waits for
+//! it without end.
 
 use crate::fake::{Fake, Line, PASSWORD, contains, mysql, postgres, rest, soon};
 use crate::ground::done;

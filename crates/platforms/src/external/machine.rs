@@ -38,7 +38,7 @@ pub fn start(
     let (ended, thread) = channel();
     let work = move || {
         let _until_the_end = ended;
-        // Who asks finds out by itself if the stream breaks.
+        // If the stream breaks, the conductor notices by itself.
         let _ = serve(inside);
     };
     thread::Builder::new().name("agent".to_owned()).spawn(work).map_err(failing)?;
@@ -81,7 +81,7 @@ impl Machine for ThreadMachine {
     }
 
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
-        // Already gone is as good.
+        // It may be gone already.
         let _ = self.agent.shutdown(Shutdown::Both);
         match self.thread.recv_timeout(limit) {
             Err(RecvTimeoutError::Timeout) => {

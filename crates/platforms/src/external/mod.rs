@@ -1,6 +1,6 @@
 //! The place of a server that runs already, wherever that is: nothing is started but an agent, as a thread of this process.
 //!
-//! What there is of a machine is known to whoever started it, so nothing of it is decided or watched here. The agent itself is
+//! Only those who started the server know its machine, so nothing of it is decided or watched here. The agent itself is
 //! handed in, since platforms know no engine.
 
 pub mod machine;
@@ -11,7 +11,7 @@ use machines::machine::Decided;
 
 const WHY_NOT: &str = "the server runs already, and where is not known";
 
-/// No study names it: a study compares machines, and here is none.
+/// No study names it: a study compares machines, and there is none here.
 pub const fn entry(start: Start) -> Entry {
     Entry {
         kind: "external",

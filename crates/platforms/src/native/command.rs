@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// Mounts the data disk and becomes the rest of the command line.
 const ENTER: &str = include_str!("enter.sh");
-/// Stands in for bubblewrap.
+/// Makes the tree the root where there is no bubblewrap.
 const CHROOT: &str = include_str!("chroot.sh");
 /// What the first script ends with when the data disk cannot be mounted.
 pub const NOT_MOUNTED_STATUS: i32 = 71;
@@ -55,7 +55,7 @@ impl Data {
 
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
-    // Joining some groups gives the CPUs of the group: what is asked for here comes after it.
+    // Joining a group may set the CPUs to those of the group, so the CPUs asked for are set after it.
     let mut words = join::words(&order.cgroups);
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
@@ -104,7 +104,7 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
     words
 }
 
-/// Only what needs it is entered through a mount namespace: making one is not everybody's right.
+/// A mount namespace is made only where it is needed, because not everybody may make one.
 fn enter_words(order: &CommandOrder) -> Vec<String> {
     match &order.data {
         Data::Folder(_) => Vec::new(),

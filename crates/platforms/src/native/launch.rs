@@ -26,7 +26,7 @@ pub(super) struct Started {
     pub stderr: Printed,
 }
 
-/// What came of trying.
+/// The outcome of one attempt.
 pub(super) enum Outcome {
     Greeted(Started),
     /// Mounts are not allowed here, in the words of `mount`.
@@ -66,8 +66,8 @@ impl Started {
     }
 }
 
-/// Why a machine ended before its agent greeted. What was to be made for it is tried again with nothing in it: if that cannot be
-/// made, it is the reason.
+/// Why a machine ended before its agent greeted. Its surroundings are made again for a program that does nothing: if
+/// that fails, it is the reason.
 fn explain(status: ExitStatus, console: String, name: &str, command: &CommandOrder) -> Result<Outcome, MachineError> {
     if status.code() == Some(NOT_MOUNTED_STATUS) {
         return Ok(Outcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
 
-    /// What an agent prints last is no word of the programs around it.
+    /// The last line may be the agent's own and not that of the programs around it.
     #[test]
     fn an_agent_that_ends_is_not_taken_for_a_missing_right() {
         if mounting_refused().is_some() || confining_refused().is_some() {

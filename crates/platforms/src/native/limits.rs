@@ -22,8 +22,8 @@ pub(super) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
     Limits { groups, cpus }
 }
 
-/// A machine that is to stay nowhere would have all of the host's CPUs, which a guest of its shape has not. So it is held to
-/// the time of as many as it has vCPUs, or stays on as many.
+/// A machine that is confined to no CPUs would have all of the host's, and a guest of its shape has not. So it gets the
+/// CPU time of as many CPUs as it has vCPUs, or is confined to as many.
 fn cpus(order: &MachineOrder, groups: &mut Cgroups, decided: &mut Decided) -> Vec<usize> {
     let wished = order.place.vcpu_cpus();
     let has_more_cpus = wished.len() > order.vcpus as usize;

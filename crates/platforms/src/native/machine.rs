@@ -101,7 +101,7 @@ fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
     }
 }
 
-/// Tries what is wanted first and then what is allowed here; `decided` says what it came to.
+/// Tries what is wanted first and then what is allowed here; `decided` says what was done.
 fn start_as_allowed(
     command: &mut CommandOrder,
     order: &MachineOrder,
@@ -146,7 +146,7 @@ fn disk(path: &Path, is_device: bool, order: &MachineOrder) -> Result<Data, Mach
     Ok(Data::Disk { path: path.to_owned(), is_device, folder, answer: order.scratch.join("data-source") })
 }
 
-/// What the data turned out to be, as the kernel has it.
+/// The form that the data has, as the kernel tells it.
 fn data_words(data: &Data) -> String {
     match data {
         Data::Folder(_) => "a plain folder of the host".to_owned(),
@@ -182,7 +182,7 @@ fn extract(image: &Path, scratch: &Path) -> Result<PathBuf, MachineError> {
         ProcessError::Missing { .. } => MachineError::MissingTool { program: "debugfs", package: "e2fsprogs" },
         error => io_error(copying)(io::Error::other(error)),
     })?;
-    // It ends well even if it could not read the image; what it says then is all there is.
+    // It ends with success even if it could not read the image; then only its messages tell why.
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
         return Err(io_error(copying)(io::Error::other(ended.stderr)));
     }
@@ -243,7 +243,7 @@ impl Machine for NativeMachine {
         Some((Ipv4Addr::LOCALHOST, port).into())
     }
 
-    /// It shares the host's network, and whoever drives it is on this host.
+    /// It shares the host's network, and the load generator is on this host, too.
     fn listens_on(&self) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }

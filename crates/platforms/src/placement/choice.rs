@@ -50,7 +50,7 @@ fn threads(cores: Vec<Vec<Cpu>>, count: usize, vcpus: usize) -> Vec<Vec<usize>> 
 fn take_cores(free: &mut Vec<Vec<Cpu>>, vcpus: usize) -> Option<Vec<usize>> {
     let left_on = |node: u32| free.iter().flatten().filter(|cpu| cpu.node == node).count();
     let nodes: BTreeSet<u32> = free.iter().flatten().map(|cpu| cpu.node).collect();
-    // Of equals the first, so that one machine is where machines are placed by hand.
+    // Among equals the first, so that a single machine is where one would place it by hand.
     let fullest = nodes.into_iter().rev().max_by_key(|node| left_on(*node));
     let home = fullest.filter(|node| left_on(*node) >= vcpus);
     let mut taken = Vec::new();

@@ -33,7 +33,7 @@ pub enum Policy {
 /// Where one machine runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// From 1. A place is the same in all blocks; who runs there is not.
+    /// From 1. A place is the same in all blocks; the machine that runs there is not.
     pub number: u32,
     /// A host CPU for each vCPU. Where vCPUs are more than CPUs one comes several times, here or in other places.
     pub cpus: Vec<usize>,
@@ -59,12 +59,12 @@ pub struct NodeShare {
 #[error("{why}; {instead}")]
 pub struct Misfit {
     pub why: String,
-    /// What would do.
+    /// What would help.
     pub instead: String,
 }
 
 impl Place {
-    /// All of these CPUs for whoever is there, held to none of them.
+    /// A place on all of these CPUs, where a machine is held to none of them.
     pub fn anywhere_on(cpus: &[usize]) -> Self {
         Self {
             number: 1,

@@ -43,7 +43,7 @@ impl Topology {
         let cpus = online.into_iter().map(|number| Cpu {
             number,
             core: core_of(&system, number),
-            // A kernel without memory nodes shows none, and has one.
+            // A kernel without support for memory nodes shows none; there is one then.
             node: node_of.get(&number).copied().unwrap_or_default(),
         });
         Ok(Self { cpus: cpus.collect(), nodes })

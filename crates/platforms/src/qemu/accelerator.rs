@@ -84,7 +84,7 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
 /// remember.
 pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
     static TRYING: Mutex<()> = Mutex::new(());
-    // Whoever panicked while trying left nothing half done that matters here.
+    // A thread that panicked while trying left nothing half done that matters here.
     let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(closed) = closed() {
         return Ok(closed);
@@ -102,7 +102,7 @@ pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
     Ok(finding)
 }
 
-/// What becomes of a contender that may want KVM where that is known not to work.
+/// What happens to a contender that may want KVM, where KVM is known not to work.
 pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
     let Finding { sentence, .. } = known_of_kvm(cache, &settings.cpu).filter(|finding| !finding.works)?;

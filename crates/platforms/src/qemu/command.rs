@@ -86,7 +86,7 @@ pub struct CommandOrder {
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut words = Words::default();
-    // Joining some groups gives the CPUs of the group: what is asked for here comes after it.
+    // Joining a group may set the CPUs to those of the group, so the CPUs asked for are set after it.
     words.0.extend(join::words(&order.cgroups));
     words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     words.0.extend(order.isolation.words());
@@ -233,7 +233,8 @@ fn network(words: &mut Words, order: &CommandOrder) {
     let settings = &order.settings;
     let backend = match settings.network {
         Network::None => return,
-        // The guest reaches nobody; the host reaches its ports. Port 0 lets the host choose, and QMP tells which.
+        // The guest can connect to nothing; the host can connect to its ports. Port 0 lets the host choose, and QMP
+        // tells which.
         Network::User => {
             let forward = |port: &u16| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address);
             format!("user,id=network,restrict=on{}", order.ports.iter().map(forward).collect::<String>())

@@ -32,7 +32,7 @@ pub struct Guest {
     logs: Logs,
 }
 
-/// A QEMU that runs; of its guest nothing is known yet.
+/// A QEMU that runs; nothing is known of its guest yet.
 pub struct LaunchedGuest {
     command_line: Vec<String>,
     isolation: Isolation,
@@ -123,7 +123,7 @@ impl Guest {
         self.logs.text()
     }
 
-    /// Pulls the plug. QEMU has let go of its files when this returns.
+    /// Ends QEMU at once, as a power cut would. It has let go of its files when this returns.
     pub fn cut(self) -> Result<(), MachineError> {
         let Self { emulator, mut process, logs, .. } = self;
         let doing = || format!("ending {}", logs.what);
@@ -134,7 +134,7 @@ impl Guest {
 
     /// Hangs up, so that an agent that is still there ends and its guest powers off, and waits for QEMU to end.
     pub fn stop(mut self, limit: Duration) -> Result<(), MachineError> {
-        // Already gone is as good.
+        // It may be gone already.
         let _ = self.agent.shutdown(Shutdown::Both);
         let status = self.process.wait(limit).map_err(|error| MachineError::Io {
             doing: format!("waiting for the end of {}", self.logs.what),

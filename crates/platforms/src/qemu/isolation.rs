@@ -1,8 +1,9 @@
-//! What holds a QEMU back that a hostile guest has taken over: a filter of system calls, and a user that owns nothing.
+//! What holds back a QEMU that a hostile guest has taken over: a filter of system calls, and a user that owns nothing.
 //!
-//! QEMU opens all it needs with the rights that it was started with, and then becomes that user. But whoever changes user loses the
-//! kernel's promise to die with its parent. So then it runs in a process namespace whose first process has that promise, and takes
-//! everything in it along. Where there can be no such namespace it stays who it is: that nothing is left behind matters more.
+//! QEMU opens all it needs with the rights that it was started with, and then becomes that user. But a process that
+//! changes its user loses the kernel's promise to die with its parent. So then it runs in a process namespace whose
+//! first process has that promise, and takes everything in it along. Where there can be no such namespace, it keeps its
+//! user: it matters more that nothing is left behind.
 
 use super::command::PROGRAM;
 use crate::rights::{CONTAINED, can_contain};
@@ -14,7 +15,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// Of those that neither Debian nor systemd gives to anybody, the last. Not `nobody`: others run as that one.
+/// The last user id that neither Debian nor systemd assigns. It is not `nobody`, as which other programs run.
 const USER: u32 = 65533;
 /// First process of a namespace: waits for the one in it, and ends as it does. It is silent about that, unlike shells elsewhere.
 pub(super) const FIRST: &str = r#"exec 3>&2 2> /dev/null; (exec "$@" 2>&3 3>&-); exit $?"#;
@@ -75,7 +76,8 @@ impl Isolation {
         let user = self.switch();
         let mut options = Vec::new();
         if self.sandbox.is_ok() {
-            // Who is to become another user needs the calls for that until then. Afterwards it has no rights to pass on.
+            // A QEMU that is to become another user needs the calls for that until then. Afterwards it has no rights to
+            // pass on.
             let rights = if user.is_some() { "allow" } else { "deny" };
             let deny = format!("on,obsolete=deny,elevateprivileges={rights},spawn=deny,resourcecontrol=deny");
             options.extend(["-sandbox".to_owned(), deny]);
@@ -89,7 +91,7 @@ impl Isolation {
         if self.is_contained() { only_child(only_child(started)?) } else { Ok(started) }
     }
 
-    /// What the kernel says became of it in the QEMU that is `process`.
+    /// Adds to `decided` what the kernel says of this in the QEMU that is `process`.
     pub fn settle(&self, process: u32, decided: &mut Decided) {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let sandbox = self.sandbox.clone().and_then(|()| match field(&status, "Seccomp") {
@@ -156,7 +158,7 @@ pub fn threads(process: u32) -> io::Result<BTreeMap<u32, u32>> {
     let mut threads = BTreeMap::new();
     for entry in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let path = entry?.path();
-        // One that has just ended is none of those that are asked for.
+        // A thread that has just ended is left out: nobody asks for it.
         let Ok(status) = std::fs::read_to_string(path.join("status")) else { continue };
         let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
         let mut numbers = numbers.split_ascii_whitespace().filter_map(|number| number.parse().ok());

@@ -32,7 +32,7 @@ pub struct QemuMachine {
     guest: Guest,
     /// Removed after the guest: they take along whatever is still running.
     _groups: Cgroups,
-    /// Shared with those who ask once a second while load is driven.
+    /// Shared with the probes that ask once a second while load is driven.
     qmp: Arc<Mutex<Qmp>>,
     data: Option<Disk>,
     cpus: Vec<usize>,
@@ -255,7 +255,7 @@ impl Machine for QemuMachine {
         self.addresses.get(&port).copied()
     }
 
-    /// Nobody but the host reaches the guest's addresses.
+    /// Only the host can connect to the guest's addresses.
     fn listens_on(&self) -> IpAddr {
         Ipv4Addr::UNSPECIFIED.into()
     }

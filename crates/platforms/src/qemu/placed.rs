@@ -26,7 +26,7 @@ pub fn settle(
         let mut threads = qmp.vcpu_threads()?;
         threads.sort_by_key(|thread| thread.vcpu);
         let outside = isolation::threads(process)?;
-        // One that is not there fails to be pinned, which says so.
+        // A thread that is not there fails to be pinned, and the error says so.
         threads.into_iter().map(|thread| outside.get(&thread.thread).copied().unwrap_or(thread.thread)).collect()
     };
     let pins = order.settings.pin && place.is_pinned;

@@ -1,7 +1,7 @@
 //! What the host can watch of a running QEMU: its threads by what they do, the data's disk, and what QEMU itself counts.
 //!
-//! Threads are known by number from QEMU's answers, never by name. Whoever samples has a second for everything, so QEMU
-//! gets less than that for an answer; a sample without one stays empty. What cannot be watched is there as a probe that
+//! Threads are known by number from QEMU's answers, never by name. All probes are read within a second, so QEMU gets
+//! less than that for an answer; without one the values stay empty. What cannot be watched is there as a probe that
 //! says why.
 
 use super::command::Disk;
@@ -66,7 +66,7 @@ fn ask(qmp: &Shared, command: &str, arguments: Value) -> Result<Value, QmpError>
     lock(qmp).execute_within(ANSWER_LIMIT, command, arguments)
 }
 
-/// A probe of which nothing will be seen.
+/// A probe that reads nothing and says why.
 fn not_known(name: &str, why: &dyn std::fmt::Display) -> Asked {
     let why = why.to_string();
     Asked { name: name.to_owned(), source: "QEMU".to_owned(), ask: Box::new(move || Err(why.clone())) }

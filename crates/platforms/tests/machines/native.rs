@@ -73,7 +73,8 @@ fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Optio
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// Who may not mount gets a folder, and says so. Run as another user, because tests may well run as root.
+/// A user who may not mount gets a folder, and the machine says so. Run as another user, because tests may well run as
+/// root.
 #[test]
 fn without_the_right_to_mount_the_data_is_a_folder() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };

@@ -74,7 +74,7 @@ fn threads_of(tree: &Tree, process: u32) -> Vec<(u32, u32)> {
     names.filter_map(|name| Some((process, name.parse().ok()?))).collect()
 }
 
-/// Nothing for a thread that has just ended.
+/// `None` for a thread that has just ended.
 fn values(tree: &Tree, process: u32, thread: u32, with_switches: bool) -> Option<Values> {
     let text = |file: &str| tree.text(&format!("/proc/{process}/task/{thread}/{file}")).ok();
     let [run, wait, turns] = parse_schedstat(&text("schedstat")?)?;

@@ -7,8 +7,8 @@ use crate::tree::Tree;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The kernel counts a core's events on each of its threads and a package's on each of its cores, so these sums compare
-/// a host with itself and say no more than zero or not.
+/// The kernel counts a core's events on each of its threads and a package's on each of its cores, so these sums can be
+/// compared on one host only, and otherwise tell just whether there were any.
 const FIELDS: [(&str, &str, &str); 4] = [
     ("core_throttle_count", "cores", ""),
     ("package_throttle_count", "packages", ""),

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Standard deviation of a number of lines, uniform over 5 to 15: the root of (11² − 1) / 12.
 const LINES_DEVIATION: f64 = 3.162_277_66;
-/// At most so many of the districts that deliveries went through may have had nothing to deliver.
+/// At most this share of the districts that deliveries went through may have had nothing to deliver.
 const SKIPPED_SHARE_MAX: f64 = 0.01;
 
 /// A share of something, as it should be and as it may be.

@@ -49,7 +49,7 @@ pub fn reconcile(
     let acknowledged = |kind: &str, each: i64| {
         let totals = whole_run.iter().find(|totals| totals.kind == kind);
         let certain = totals.map_or(0, |totals| totals.committed).cast_signed();
-        // A transaction that failed for the client may have been committed: the answer may have been what was lost.
+        // A transaction that failed for the client may have been committed: perhaps only its answer was lost.
         let doubtful = totals.map_or(0, |totals| totals.failed).cast_signed();
         certain * each..=(certain + doubtful) * each
     };

@@ -22,7 +22,7 @@ const fn seconds(card: Card) -> (u64, f64) {
 
 pub fn pause(client: &mut Client, card: Card) -> Pause {
     let (keying, mean) = seconds(card);
-    // From above 0 to 1, so that the logarithm is finite.
+    // Above 0 and at most 1, so that the logarithm is finite.
     let chance = 1.0 - client.pauses.fraction();
     let thinking = (-chance.ln()).min(THINKING_MAX_MEANS) * mean;
     Pause { keying: Duration::from_secs(keying), thinking: Duration::from_secs_f64(thinking) }

@@ -10,7 +10,7 @@ use super::zipf::Zipf;
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     Uniform,
-    /// A bell over the whole range: the mean of so many uniform draws.
+    /// A bell over the whole range: the mean of several uniform draws.
     Gaussian {
         draws: u32,
     },

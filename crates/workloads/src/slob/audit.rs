@@ -60,7 +60,7 @@ fn widths(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// Every hundred that a client ended had exactly its share.
+/// Every hundred that a client completed had exactly its share.
 fn quotas(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
     [
         (

@@ -14,9 +14,9 @@ use record::check::{Finding, Moment, Verdict};
 /// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
 /// are, and more than this once in ten million times.
 const NEIGHBOURS_MAX: i64 = 14;
-/// A tree of `InnoDB` has at least so many rows in each page.
+/// A tree of `InnoDB` has at least this many rows in each page.
 const INNODB_ROWS: i64 = 2;
-/// Of a handful of rows the statistics of `InnoDB` say that they share one page, whatever their size.
+/// The statistics of `InnoDB` say of a handful of rows that they share one page, whatever their size.
 const INNODB_TELLS_FROM: i64 = 1_000;
 const NO_ANSWER: &str = "the database gave no answer";
 
@@ -108,15 +108,15 @@ fn text(numbers: &[i64], _: i64) -> Result<String, String> {
     }
 }
 
-/// PostgreSQL makes a table longer by more pages than it needs where several sessions ask for one at the same time; those
-/// that stay empty are no row's.
+/// PostgreSQL makes a table longer by more pages than it needs where several sessions ask for one at the same time;
+/// those that stay empty hold no row.
 fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, fullest] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, at most {fullest} in one");
     if fullest == 1 && pages >= rows { Ok(seen) } else { Err(seen) }
 }
 
-/// `InnoDB` tells how many pages there are, not how many rows each has, so this is of the average page.
+/// `InnoDB` tells how many pages there are, not how many rows each has, so this is about the average page.
 fn two_rows_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, average] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, {average} in each");

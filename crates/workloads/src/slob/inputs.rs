@@ -40,9 +40,9 @@ pub struct Input {
 /// What can be held against the rules once the operation is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Evidence {
-    /// It ended a hundred of its client with so many updates in it.
+    /// It ended a hundred of its client, with this many updates in it.
     pub updates_of_hundred: Option<u32>,
-    /// It ended a hundred selects of its client with so many scans in it.
+    /// It ended a hundred selects of its client, with this many scans in it.
     pub scans_of_hundred: Option<u32>,
     /// It was meant for the hot spot.
     pub hot_spot: bool,
@@ -119,7 +119,7 @@ impl Client {
     }
 }
 
-/// Says yes exactly so often in every hundred, at random places.
+/// Says yes an exact number of times in every hundred, at random places.
 #[derive(Debug, Clone, Copy)]
 struct Quota {
     wanted: u32,
@@ -153,7 +153,7 @@ impl Quota {
     }
 }
 
-/// Says yes once in every so many times.
+/// Says yes at regular intervals.
 #[derive(Debug, Clone, Copy)]
 struct Rhythm {
     every: u64,

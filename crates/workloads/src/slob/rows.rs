@@ -78,9 +78,9 @@ impl RowSource for Rows {
     }
 }
 
-/// Which key lies at which place: a random permutation of `1..=count`.
+/// The key at each place: a random permutation of `1..=count`.
 ///
-/// A Feistel network permutes the numbers of twice so many bits as its halves have; those beyond the count are sent
+/// A Feistel network permutes the numbers of twice as many bits as its halves have; those beyond the count are sent
 /// through again until they fall within. The halves together are at most four times the count, so that takes few turns.
 struct BlockOrder {
     count: u64,

@@ -6,7 +6,7 @@ use settings::{Holds, Problem, keys, names};
 
 /// Every schema has statements of its own in every session.
 const SCHEMAS_MAX: i64 = 256;
-/// Fewer rows than this fit any cache, and the widest range could not move within them.
+/// Fewer rows than this fit into any cache, and the widest range could not move within them.
 const ROWS_MIN: u64 = 1_024;
 /// Row numbers are 32 bits wide; this many rows take 30 TiB.
 const ROWS_MAX: u64 = 4_000_000_000;
@@ -67,7 +67,7 @@ names! {
     }
 }
 
-/// Rows that are hot: so many after the first so many.
+/// The hot rows: `rows` of them, after the first `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HotSpot {
     pub offset: u32,

@@ -46,7 +46,7 @@ impl Client {
 impl Input {
     /// How long a terminal thinks after this. From a stream of its own, so that inputs are the same without terminals.
     pub fn thinking(&self, mean: Duration) -> Duration {
-        // From above 0 to 1, so that the logarithm is finite.
+        // Above 0 and at most 1, so that the logarithm is finite.
         let chance = 1.0 - self.values.clone().fork().fraction();
         mean.mul_f64(-chance.ln())
     }
@@ -95,7 +95,7 @@ impl Ids {
     }
 }
 
-/// Ids from `low` to `high`, of which so many exist.
+/// Ids from `low` to `high`, and the number of rows that they name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRange {
     pub low: i64,

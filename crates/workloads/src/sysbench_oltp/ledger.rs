@@ -33,7 +33,7 @@ pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<
     Ok(state)
 }
 
-/// One of the sums for one table; 0 for a name that is none.
+/// One of the sums for one table; 0 for an unknown name.
 pub fn sum(checks: &Checks, name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
     let mut found = Ok(0);
     for query in checks.sums.iter().filter(|query| query.name == name) {
@@ -54,7 +54,7 @@ pub fn reconcile(
 ) -> Vec<Finding> {
     let moved = |sum: &str| after.get(sum).copied().unwrap_or(0) - before.get(sum).copied().unwrap_or(0);
     let certain = whole_run.iter().map(|totals| totals.committed).sum::<u64>().cast_signed();
-    // A transaction that failed for the client may have been committed: the answer may have been what was lost.
+    // A transaction that failed for the client may have been committed: perhaps only its answer was lost.
     let doubtful = whole_run.iter().map(|totals| totals.failed).sum::<u64>().cast_signed();
     let mut findings = vec![rows(settings, steps, moved(ROWS), certain, doubtful)];
     if settings.test == Test::UpdateIndex {

@@ -185,7 +185,7 @@ impl<S: Session> Course<'_, S> {
         self.change(table, Sql::BulkInsert, &values).await
     }
 
-    /// A statement that returns rows, of which there must be so many.
+    /// A statement that returns a known number of rows.
     async fn select(
         &mut self,
         table: u32,

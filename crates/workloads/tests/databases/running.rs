@@ -17,7 +17,7 @@ const LIMIT: Duration = Duration::from_mins(2);
 /// What clients were told: totals by kind, and the workload's counters.
 pub type Told = (Vec<KindTotals>, BTreeMap<String, u64>);
 
-/// So many clients at the same time, so many transactions each.
+/// This many clients at the same time, with this many transactions each.
 pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transactions: u32) -> Told {
     let running = Running { workload, clients, transactions };
     let clients = connect(&database.endpoint, workload.statements(database.dialect()), running);

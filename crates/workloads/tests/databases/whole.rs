@@ -82,7 +82,7 @@ struct Loss {
     end: [&'static str; 3],
 }
 
-/// In this order: what one of them has damaged stays.
+/// The order matters: what one of them has damaged stays damaged.
 const LOSSES: &[Loss] = &[
     Loss {
         found: "stock-follows",

@@ -47,11 +47,11 @@ const CLERKS: u32 = 3;
 const ACTORS: &[Actor] = &[Actor::paced("customers"), Actor::reacting("clerks", CLERKS)];
 const CUSTOMERS: u16 = 0;
 
-/// A clerk closes the books after so many confirmations.
+/// A clerk closes the books after this many confirmations.
 pub const BATCH: i64 = 10;
-/// A customer thinks so long between two deposits.
+/// How long a customer thinks between two deposits.
 const THOUGHT: Duration = Duration::from_millis(10);
-/// A clerk takes so long to notice a deposit.
+/// How long a clerk takes to notice a deposit.
 const CONFIRMED_AFTER: Duration = Duration::from_millis(2);
 
 pub const FILLED_BY_EACH: u32 = 20;

@@ -1,7 +1,7 @@
 //! Proving who we are: what each of the server's methods wants to hear. Bytes in, bytes out.
 //!
 //! Left out: the password under the server's public key, by which `caching_sha2_password` and `sha256_password` do
-//! without encryption. Who only gets that key from the server cannot know whose it is.
+//! without encryption. A key that comes from the server itself does not prove whose it is.
 
 mod caching_sha2;
 mod ed25519;
@@ -17,7 +17,7 @@ const CACHING: &str = "caching_sha2_password";
 const METHODS: &[&str] =
     &[FALLBACK, CACHING, "client_ed25519", "sha256_password", "mysql_clear_password", "unix_socket", "auth_socket"];
 
-/// Who wants to be let in, and over what.
+/// The login, and the connection that it is over.
 #[derive(Debug, Clone, Copy)]
 pub struct Applicant<'a> {
     pub password: Option<&'a str>,

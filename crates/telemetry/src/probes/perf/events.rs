@@ -36,7 +36,7 @@ const fn load(which: WhichCache, result: CacheResult) -> Kind {
     Kind::Cache(Cache { which, operation: CacheOp::READ, result })
 }
 
-/// Of what an event is counted.
+/// The CPU or thread that an event is counted on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose {
     /// Everything that runs on this CPU.
@@ -72,7 +72,7 @@ pub struct Counting {
 /// What one reading gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Found {
-    /// Since it was opened; none where a part never had a turn.
+    /// Since it was opened; `None` if a part never had a turn.
     pub estimate: Option<u64>,
     /// Since the last reading.
     pub counted_permille: u64,

@@ -1,9 +1,9 @@
 //! Counters of the processor by the kernel's perf events: instructions, cycles, misses of the TLB, loads from memory nodes.
 //!
-//! They are counted in two ways. `perf` counts everything that runs on the shape's CPUs, from either side, so that a native
-//! machine and a guest can be compared. `perf.vcpus` counts the threads of a guest's vCPUs from the host, apart for the time
-//! in which they ran the guest and that in which the host worked for them. Each event is a probe of its own, because one
-//! processor offers some and another others. What makes of a count with gaps an estimate is in `estimated`.
+//! They are counted in two ways. `perf` counts everything that runs on the shape's CPUs, from either side, so that a
+//! native machine and a guest can be compared. `perf.vcpus` counts the threads of a guest's vCPUs from the host, apart
+//! for the time in which they ran the guest and that in which the host worked for them. Each event is a probe of its
+//! own, because one processor offers some and another others. `estimated` makes an estimate of a count with gaps.
 
 mod estimated;
 mod events;

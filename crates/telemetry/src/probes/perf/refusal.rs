@@ -8,14 +8,14 @@ const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 /// What counting asks of the kernel's caution.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// What others do on these CPUs, too.
+    /// Also what others do on these CPUs.
     AllOfCpus,
-    /// What threads of ours do, in the kernel's mode as well.
+    /// What threads of ours do, also in kernel mode.
     OwnThreads,
 }
 
 impl Needs {
-    /// Above this, only who may watch everything may count it.
+    /// Above this, only a user who may watch everything may count it.
     fn most_paranoid(self) -> i64 {
         match self {
             Self::AllOfCpus => 0,

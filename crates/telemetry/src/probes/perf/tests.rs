@@ -17,7 +17,7 @@ fn this_thread() -> Whose {
     Whose::Thread(u32::try_from(gettid().as_raw_nonzero().get()).expect("ids are positive"))
 }
 
-/// Nothing, loudly, where this user may not count so.
+/// `None`, with a message, where this user may not count so.
 fn counting(event: &Event, whose: &[Whose], mode: Mode, needs: Needs) -> Option<Counting> {
     match Counting::open(event, whose, mode) {
         Ok(counting) => Some(counting),

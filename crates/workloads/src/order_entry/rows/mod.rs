@@ -1,7 +1,7 @@
 //! The initial population: every table is a sequence of chunks, and every chunk has a random stream of its own.
 //!
-//! A part of a table is a run of whole chunks, so any split gives the same rows, and parts can be made at the same
-//! time on different threads or machines. Chunks are what one district, one warehouse or a thousand items have.
+//! A part of a table is a run of whole chunks, so any split gives the same rows, and parts can be made at the same time
+//! on different threads or machines. A chunk has the rows of one district, one warehouse or a thousand items.
 
 mod catalogue;
 mod customers;
@@ -59,7 +59,7 @@ impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> RowSource for Chunks<Open, Ro
     }
 }
 
-/// A table without rows, for names that are none of ours.
+/// A table without rows, for names that this workload does not have.
 struct NoRows;
 
 impl RowSource for NoRows {

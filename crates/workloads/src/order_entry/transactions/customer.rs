@@ -23,7 +23,7 @@ pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i
     found.integer(middle(found.rows()), 0)
 }
 
-/// Row in the middle of so many, counted from 0: the half of them, rounded up, as a number from 1.
+/// The row in the middle, counted from 0: half of the number of rows, rounded up, is its number counted from 1.
 fn middle(rows: usize) -> usize {
     rows.div_ceil(2) - 1
 }

@@ -11,7 +11,7 @@ use engines::session::ResultSet;
 use engines::session::{Access, Param, Session, SessionError};
 use std::io::Write;
 
-/// Room for what a payment notes of itself: five ids and an amount.
+/// Room for the note of a payment: five ids and an amount.
 const NOTE_MAX: usize = 80;
 /// The two names of places and what is between them.
 const PLACES_MAX: usize = 24;
