@@ -93,7 +93,7 @@ pub fn saturated(rung: &Rung, in_process: bool) -> String {
         return format!("the load engine: its busiest thread worked {} of the time", percent(rung.busiest_shard));
     }
     match rung.cpu {
-        None => "not known: nobody looked at the machine's CPUs".to_owned(),
+        None => "not known: the machine's CPUs were not watched".to_owned(),
         Some(cpu) if cpu.busy > CPUS_FULL => format!("the machine's CPUs: {} busy", percent(cpu.busy)),
         Some(cpu) if cpu.waiting > STORAGE_WAITED_FOR => {
             format!("storage: CPUs idled {} of the time waiting for it", percent(cpu.waiting))

@@ -17,7 +17,7 @@ pub enum ScriptError {
     Twice { phase: String, actor: &'static str },
     #[error("phase {phase} paces {actor}, whose work is caused by others; leave its stream out")]
     Reacts { phase: String, actor: &'static str },
-    #[error("the workload causes work for {actor}, which does not react: nobody would do it")]
+    #[error("the workload causes work for {actor}, which does not react: the work would never be done")]
     DoesNotReact { actor: &'static str },
     #[error(
         "phase {phase} would never end: no stream of it has an end; give one a number of transactions, or the phase a time"

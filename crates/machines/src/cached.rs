@@ -25,7 +25,7 @@ pub enum CachedError {
     Io { doing: &'static str, path: PathBuf, source: io::Error },
     #[error("another bakeoff has been making {} for more than {} minutes", .path.display(), .limit.as_secs() / 60)]
     Busy { path: PathBuf, limit: Duration },
-    #[error("another bakeoff makes {}, and its end was not waited for", .path.display())]
+    #[error("another bakeoff is making {}, and waiting for it was given up", .path.display())]
     GivenUp { path: PathBuf },
 }
 

@@ -27,7 +27,7 @@ pub enum ForeignError {
          it: chmod -R go-w {path}", path = .path.display()
     )]
     WritableByOthers { path: PathBuf, mode: u32 },
-    #[error("looking whose {} is: {source}", .path.display())]
+    #[error("looking up who owns {}: {source}", .path.display())]
     Io { path: PathBuf, source: io::Error },
 }
 

@@ -42,7 +42,7 @@ impl Share {
         } else {
             format!("at least {:.3} %", low * 100.0)
         };
-        let seen = format!("{events} of {of}, {:.3} %; {range} allowed for so many", found * 100.0);
+        let seen = format!("{events} of {of}, {:.3} %; {range} allowed for this number", found * 100.0);
         within(found, low, high, seen)
     }
 }

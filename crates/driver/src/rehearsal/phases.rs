@@ -139,7 +139,7 @@ fn work_for_an_actor_that_does_not_react_ends_the_driving() {
     let service = Service::of_all(Duration::from_millis(10));
     let ended = rehearse(&Rehearsed::misdirecting(), &plan(2, 0, 5), &service, &Control::default(), &mut |_| ());
     let error = ended.unwrap_err().to_string();
-    assert_eq!(error, "the workload causes work for deliveries, which does not react: nobody would do it");
+    assert_eq!(error, "the workload causes work for deliveries, which does not react: the work would never be done");
 }
 
 #[test]

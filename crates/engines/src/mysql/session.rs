@@ -160,7 +160,7 @@ impl Exchange for MysqlSession {
     fn read_answer(&mut self) -> Result<bool, SessionError> {
         while let Some(packet) = self.wire.next()? {
             let Some(&to) = self.due.front() else {
-                return Err(SessionError::Protocol("the server answers what nobody asked".to_owned()));
+                return Err(SessionError::Protocol("the server answers a request that was not sent".to_owned()));
             };
             // Nobody wants the answer to a request whose future was dropped, but its columns are told only once.
             let wanted = self.due.len() == 1;

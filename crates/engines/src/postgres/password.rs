@@ -103,8 +103,8 @@ impl<'a> Login<'a> {
             return Ok(());
         }
         let why = format!(
-            "the server asks for {what}, and nobody vouches for it; use sslmode=verify-full with sslrootcert=FILE, or a \
-             Unix socket, or allow it by require_auth=password"
+            "the server asks for {what}, and is not verified; use sslmode=verify-full with sslrootcert=FILE, or a Unix \
+             socket, or allow it by require_auth=password"
         );
         Err(SessionError::Insecure { why })
     }

@@ -91,7 +91,7 @@ impl Reply {
 
 /// It would wait for rows, or send them, without end.
 pub fn copies_unasked() -> Malformed {
-    Malformed::new("the server begins to copy rows, and nobody asked for that")
+    Malformed::new("the server begins to copy rows, which it was not asked for")
 }
 
 pub fn transaction(body: &[u8]) -> Transaction {

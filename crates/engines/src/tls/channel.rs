@@ -115,7 +115,7 @@ fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
     let server = encryption.server.to_str();
     Insecure(match cause {
         Error::InvalidCertificate(CertificateError::UnknownIssuer | CertificateError::BadSignature) => {
-            format!("the certificate of {server} comes from nobody who is trusted; name the file of its authority")
+            format!("the certificate of {server} comes from no trusted authority; name the file of its authority")
         }
         Error::InvalidCertificate(
             why @ (CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. }),

@@ -142,7 +142,7 @@ fn mean_lines(lines: u64, orders: u64) -> Finding {
         let mean = lines as f64 / orders as f64;
         let chance = DEVIATIONS_ALLOWED * LINES_DEVIATION / (orders as f64).sqrt();
         let (low, high) = (LINES_MEAN_LOW - chance, LINES_MEAN_HIGH + chance);
-        within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for so many"))
+        within(mean, low, high, format!("{mean:.3} on average; {low:.3} to {high:.3} allowed for this number"))
     };
     finding("mean-lines", rule, Moment::AfterTrial, verdict)
 }

@@ -104,7 +104,7 @@ pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
         SessionError::Refused { message, .. } if message.contains("asks for a password") => {
             "; give it by PGPASSWORD, ~/.pgpass, MYSQL_PWD or ~/.my.cnf"
         }
-        SessionError::Insecure { why } if why.contains("nobody who is trusted") => {
+        SessionError::Insecure { why } if why.contains("no trusted authority") => {
             "; the parameter is sslrootcert (PostgreSQL) or ssl-ca (MySQL)"
         }
         SessionError::Lost(cause) => match cause.kind() {

@@ -66,8 +66,8 @@ pub fn proof_again(method: &str, said: &[u8], applicant: Applicant<'_>) -> Resul
 /// The password itself, ended by a zero byte.
 fn clear(applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
     if !applicant.trusted {
-        let why = "the server asks for the password itself, and nobody vouches for it; use ssl-mode=verify_identity \
-                   with ssl-ca=FILE, or a socket, or allow it by enable-cleartext-plugin=1";
+        let why = "the server asks for the password itself, and is not verified; use ssl-mode=verify_identity with \
+                   ssl-ca=FILE, or a socket, or allow it by enable-cleartext-plugin=1";
         return Err(SessionError::Insecure { why: why.to_owned() });
     }
     Ok([applicant.password.unwrap_or_default().as_bytes(), b"\0"].concat())

@@ -38,7 +38,7 @@ pub fn why(error: &io::Error, needs: Needs, paranoid: Option<i64>) -> String {
         }
         Some(Errno::NOSYS) => "the kernel was built without perf events".to_owned(),
         Some(Errno::BUSY) => {
-            "somebody else has the processor's counters to themselves; the kernel's watchdog takes one, too".to_owned()
+            "another program has reserved the processor's counters; the kernel's watchdog takes one, too".to_owned()
         }
         Some(Errno::INVAL) => "this kernel cannot count it so; some do not tell guest and host apart".to_owned(),
         Some(Errno::SRCH) => "the thread has ended".to_owned(),
@@ -52,7 +52,7 @@ fn forbidden(most: i64, paranoid: Option<i64>) -> String {
             format!("{PARANOID} is {level}; {most} or less there would help, or the capability CAP_PERFMON")
         }
         Some(level) => {
-            format!("it is forbidden although {PARANOID} is {level}; so do a container's filters of system calls")
+            format!("it is forbidden although {PARANOID} is {level}, as a container's filter of system calls does")
         }
         None => "the kernel was built without perf events".to_owned(),
     }

@@ -18,7 +18,7 @@ pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i
     let params = [number(home.warehouse), number(home.district), Param::Text(name.as_str())];
     let found = session.execute(Sql::CustomersOfName.id(), &params).await?;
     if found.rows() == 0 {
-        return Err(unexpected(Sql::CustomersOfName, format!("nobody is called {}", name.as_str())));
+        return Err(unexpected(Sql::CustomersOfName, format!("no customer is called {}", name.as_str())));
     }
     found.integer(middle(found.rows()), 0)
 }
