@@ -4,7 +4,7 @@ use crate::protocol::Reply;
 use record::telemetry::Side;
 use std::io;
 use std::path::Path;
-use telemetry::{DiskTarget, FamilyTarget, Grid, Interfaces, Place, ProcessTarget, Sampler, Sampling, Targets};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Grid, Interfaces, ProcessTarget, Sampler, Sampling, Targets};
 
 /// Samples of one message: so many that there are few messages, so few that none is near the limit of a frame.
 const SAMPLES_A_MESSAGE: usize = 64;
@@ -21,7 +21,7 @@ pub fn start(data: &Path, processes: &[u32], origin_ns: u64) -> io::Result<Sampl
     let targets = Targets {
         without_system: false,
         cpus: telemetry::own_cpus(),
-        disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Under(data.to_owned()) }],
+        disks: vec![DiskTarget { label: "data".to_owned(), location: DiskLocation::Under(data.to_owned()) }],
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
         // A server may have hundreds of processes.

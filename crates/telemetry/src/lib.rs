@@ -53,7 +53,7 @@ pub use latest::{Glance, Latest};
 pub use sampler::{Asked, Sampler};
 pub use sampling::{Grid, Sampling};
 pub use storage::storage;
-pub use targets::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget, own_cpus};
+pub use targets::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets, ThreadTarget, own_cpus};
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.
 ///
@@ -90,7 +90,7 @@ pub fn probes_here(path: &Path) -> Vec<Probe> {
     let targets = Targets {
         without_system: false,
         cpus: None,
-        disks: vec![DiskTarget { label: "here".to_owned(), place: Place::Under(path.to_owned()) }],
+        disks: vec![DiskTarget { label: "here".to_owned(), location: DiskLocation::Under(path.to_owned()) }],
         interfaces: Interfaces::AllButLoopback,
         threads: vec![ThreadTarget { label: "thread".to_owned(), process, thread: process }],
         families: vec![FamilyTarget {

@@ -29,20 +29,20 @@ pub struct Targets {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DiskTarget {
     pub label: String,
-    pub place: Place,
+    pub location: DiskLocation,
 }
 
 /// How a block device is found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Place {
+pub enum DiskLocation {
     /// The device of the file system that this path is on.
     Under(PathBuf),
     /// By its name in `/sys/class/block`.
     Device(String),
 }
 
-impl Place {
+impl DiskLocation {
     /// The device that this path names, or the one that carries the file there.
     pub fn of(path: &Path, is_device: bool) -> Self {
         if !is_device {

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
-use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, Sampler, Targets, ThreadTarget};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, Sampler, Targets, ThreadTarget};
 
 const TOLERANCE: f64 = 0.02;
 
@@ -167,7 +167,7 @@ fn writes_of_known_size_to_a_device_of_our_own() {
         eprintln!("SKIPPED: no loop device can be had");
         return;
     };
-    let disk = DiskTarget { label: "data".to_owned(), place: Place::Device(name) };
+    let disk = DiskTarget { label: "data".to_owned(), location: DiskLocation::Device(name) };
     let mut sampler = open(&Targets { disks: vec![disk], ..Targets::default() });
     let before = sampler.sample(0);
     let room = vec![7_u8; 2 * BLOCK];

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use record::telemetry::Side;
 use std::path::Path;
-use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Sampler, Targets, ThreadTarget};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Sampler, Targets, ThreadTarget};
 
 const FILES: [&str; 26] = [
     "proc/stat",
@@ -79,8 +79,8 @@ fn targets() -> Targets {
         without_system: false,
         cpus: Some([0].into()),
         disks: vec![
-            DiskTarget { label: "data".to_owned(), place: Place::Device("vda".to_owned()) },
-            DiskTarget { label: "root".to_owned(), place: Place::Under("/".into()) },
+            DiskTarget { label: "data".to_owned(), location: DiskLocation::Device("vda".to_owned()) },
+            DiskTarget { label: "root".to_owned(), location: DiskLocation::Under("/".into()) },
         ],
         interfaces: Interfaces::AllButLoopback,
         threads: vec![ThreadTarget { label: "vcpu.0".to_owned(), process: 7, thread: 7 }],

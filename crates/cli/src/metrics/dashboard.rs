@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telemetry::{DiskTarget, FamilyTarget, Glance, Interfaces, Place, Sampler, Targets, ThreadTarget};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Glance, Interfaces, Sampler, Targets, ThreadTarget};
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/bakeoff.json");
 
@@ -86,7 +86,7 @@ fn glance(root: &Path) -> Glance {
     };
     let targets = Targets {
         without_system: false,
-        disks: vec![DiskTarget { label: "data".to_owned(), place: Place::Device("vda".to_owned()) }],
+        disks: vec![DiskTarget { label: "data".to_owned(), location: DiskLocation::Device("vda".to_owned()) }],
         interfaces: Interfaces::AllButLoopback,
         families: ["emulator", "machine"].map(family).into(),
         threads: vec![ThreadTarget { label: "vcpu.0".to_owned(), process: 77, thread: 78 }],

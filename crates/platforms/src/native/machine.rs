@@ -19,7 +19,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use telemetry::{DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets};
 
 /// Copying a database of hundreds of gigabytes.
 const EXTRACT_LIMIT: Duration = Duration::from_hours(4);
@@ -84,14 +84,14 @@ pub fn start(
 /// All that runs in the machine as one, and the host's device below its data.
 fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
     let label = || "machine".to_owned();
-    let place = match &order.data {
-        DataDisk::Folder(path) | DataDisk::Image(path) => Place::of(path, false),
-        DataDisk::Device(path) => Place::of(path, true),
+    let location = match &order.data {
+        DataDisk::Folder(path) | DataDisk::Image(path) => DiskLocation::of(path, false),
+        DataDisk::Device(path) => DiskLocation::of(path, true),
     };
     Targets {
         without_system: false,
         cpus: Some(cpus.iter().filter_map(|cpu| u32::try_from(*cpu).ok()).collect()),
-        disks: vec![DiskTarget { label: "data".to_owned(), place }],
+        disks: vec![DiskTarget { label: "data".to_owned(), location }],
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
         families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],

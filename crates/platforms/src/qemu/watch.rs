@@ -13,7 +13,9 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::qmp::{Schemas, balloon_counter, block_counters, io_threads};
-use telemetry::{Asked, Counter, DiskTarget, FamilyTarget, Interfaces, Place, ProcessTarget, Targets, ThreadTarget};
+use telemetry::{
+    Asked, Counter, DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets, ThreadTarget,
+};
 
 /// QEMU answers these at once unless it hangs, and then there will be more samples without it.
 const ANSWER_LIMIT: Duration = Duration::from_millis(200);
@@ -55,7 +57,7 @@ pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Wa
 }
 
 fn disk(data: &Disk) -> DiskTarget {
-    DiskTarget { label: "data".to_owned(), place: Place::of(&data.path, data.is_device) }
+    DiskTarget { label: "data".to_owned(), location: DiskLocation::of(&data.path, data.is_device) }
 }
 
 fn lock(qmp: &Shared) -> std::sync::MutexGuard<'_, Qmp> {

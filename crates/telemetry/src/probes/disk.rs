@@ -7,7 +7,7 @@ use super::{Counters, Opening};
 use crate::counter::Counter;
 use crate::mounts;
 use crate::storage::{Disk, SECTOR_BYTES};
-use crate::targets::{DiskTarget, Place};
+use crate::targets::{DiskLocation, DiskTarget};
 use crate::tree::Tree;
 use record::telemetry::Behaviour::{self, Counts, Stands};
 use std::path::Path;
@@ -37,9 +37,9 @@ const FEWEST: usize = 11;
 
 pub fn opening(tree: &Tree, target: &DiskTarget) -> Opening {
     let name = format!("disk.{}", target.label);
-    let stat = match &target.place {
-        Place::Under(path) => under(tree, path),
-        Place::Device(device) => Ok(format!("/sys/class/block/{device}/stat")),
+    let stat = match &target.location {
+        DiskLocation::Under(path) => under(tree, path),
+        DiskLocation::Device(device) => Ok(format!("/sys/class/block/{device}/stat")),
     };
     let source = stat.clone().unwrap_or_else(|_| "/sys/block".to_owned());
     let prefix = name.clone();
