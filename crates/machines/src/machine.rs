@@ -2,7 +2,7 @@
 
 use crate::link::AgentLink;
 use std::time::Duration;
-use telemetry::{Asked, Targets};
+use telemetry::{QueryProbe, Targets};
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
 ///
@@ -13,7 +13,7 @@ pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
 /// A running machine's threads, processes and devices on the host, and what its hypervisor tells when asked.
 pub struct Watched {
     pub targets: Targets,
-    pub asked: Vec<Asked>,
+    pub asked: Vec<QueryProbe>,
 }
 
 /// A machine that was started. Dropping it ends everything it consists of.

@@ -50,7 +50,7 @@ pub use cpu_time::cpu_time;
 pub use device::device_counts;
 pub use host_state::host_state;
 pub use latest::{Glance, Latest};
-pub use sampler::{Asked, Sampler};
+pub use sampler::{QueryProbe, Sampler};
 pub use sampling::{Grid, Sampling};
 pub use storage::storage;
 pub use targets::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets, ThreadTarget, own_cpus};

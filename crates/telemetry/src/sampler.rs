@@ -15,7 +15,7 @@ use std::path::Path;
 use std::time::Instant;
 
 /// A probe that reads no files but asks a program: QEMU, a database.
-pub struct Asked {
+pub struct QueryProbe {
     /// What its columns' names begin with.
     pub name: String,
     /// What it asks, for the reader of the record.
@@ -42,9 +42,9 @@ struct Reader {
 
 impl Sampler {
     /// Opens all probes in the system whose root folder is `root`, those of the targets, and those that ask programs.
-    pub fn open(side: Side, root: &Path, targets: &Targets, asked: Vec<Asked>) -> Self {
+    pub fn open(side: Side, root: &Path, targets: &Targets, queries: Vec<QueryProbe>) -> Self {
         let mut openings = probes::openings(&Tree::new(root), targets);
-        openings.extend(asked.into_iter().map(from_asked));
+        openings.extend(queries.into_iter().map(from_query));
         let files = Files::new(root);
         let mut sampler = Self { side, files, probes: Vec::new(), columns: Vec::new(), readers: Vec::new() };
         for opening in openings {
@@ -118,8 +118,8 @@ impl Sampler {
     }
 }
 
-fn from_asked(asked: Asked) -> Opening {
-    let Asked { name, source, mut ask } = asked;
+fn from_query(query: QueryProbe) -> Opening {
+    let QueryProbe { name, source, mut ask } = query;
     Opening { name, source, read: Box::new(move |_| ask()), remedy: "", is_costly: false }
 }
 
@@ -136,12 +136,12 @@ fn line_up(names: &[String], counters: &[Counter], values: &mut Vec<Option<u64>>
 mod tests {
     use super::*;
 
-    fn counting(name: &str, counters: impl FnMut() -> Result<Vec<Counter>, String> + Send + 'static) -> Asked {
-        Asked { name: name.to_owned(), source: "a test".to_owned(), ask: Box::new(counters) }
+    fn counting(name: &str, counters: impl FnMut() -> Result<Vec<Counter>, String> + Send + 'static) -> QueryProbe {
+        QueryProbe { name: name.to_owned(), source: "a test".to_owned(), ask: Box::new(counters) }
     }
 
-    fn open(asked: Vec<Asked>) -> Sampler {
-        Sampler::open(Side::Host, Path::new("/nonexistent"), &Targets::default(), asked)
+    fn open(queries: Vec<QueryProbe>) -> Sampler {
+        Sampler::open(Side::Host, Path::new("/nonexistent"), &Targets::default(), queries)
     }
 
     #[test]

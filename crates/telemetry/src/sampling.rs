@@ -166,7 +166,7 @@ fn clock_ns(clock: ClockId) -> u64 {
 mod tests {
     use super::*;
     use crate::counter::Counter;
-    use crate::sampler::Asked;
+    use crate::sampler::QueryProbe;
     use crate::targets::Targets;
     use record::telemetry::Side;
     use std::path::Path;
@@ -183,8 +183,8 @@ mod tests {
             let _ = tell.send(count);
             Ok(vec![Counter::counts("test.readings", "", count)])
         };
-        let asked = Asked { name: "test".to_owned(), source: "a test".to_owned(), ask: Box::new(ask) };
-        let sampler = Sampler::open(Side::Machine, Path::new("/nonexistent"), &Targets::default(), vec![asked]);
+        let query = QueryProbe { name: "test".to_owned(), source: "a test".to_owned(), ask: Box::new(ask) };
+        let sampler = Sampler::open(Side::Machine, Path::new("/nonexistent"), &Targets::default(), vec![query]);
         (sampler, told)
     }
 

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use telemetry::qmp::{Schemas, balloon_counter, block_counters, io_threads};
 use telemetry::{
-    Asked, Counter, DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets, ThreadTarget,
+    Counter, DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, QueryProbe, Targets, ThreadTarget,
 };
 
 /// QEMU answers these at once unless it hangs, and then there will be more samples without it.
@@ -69,16 +69,16 @@ fn ask(qmp: &Shared, command: &str, arguments: Value) -> Result<Value, QmpError>
 }
 
 /// A probe that reads nothing and says why.
-fn not_known(name: &str, why: &dyn std::fmt::Display) -> Asked {
+fn not_known(name: &str, why: &dyn std::fmt::Display) -> QueryProbe {
     let why = why.to_string();
-    Asked { name: name.to_owned(), source: "QEMU".to_owned(), ask: Box::new(move || Err(why.clone())) }
+    QueryProbe { name: name.to_owned(), source: "QEMU".to_owned(), ask: Box::new(move || Err(why.clone())) }
 }
 
-fn asking(name: &str, command: &str, ask: impl FnMut() -> Result<Vec<Counter>, String> + Send + 'static) -> Asked {
-    Asked { name: name.to_owned(), source: format!("QEMU's {command}"), ask: Box::new(ask) }
+fn asking(name: &str, command: &str, ask: impl FnMut() -> Result<Vec<Counter>, String> + Send + 'static) -> QueryProbe {
+    QueryProbe { name: name.to_owned(), source: format!("QEMU's {command}"), ask: Box::new(ask) }
 }
 
-fn blocks(qmp: &Shared) -> Asked {
+fn blocks(qmp: &Shared) -> QueryProbe {
     let (command, qmp) = ("query-blockstats", Arc::clone(qmp));
     asking("qemu_disk", command, move || {
         let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;
@@ -86,7 +86,7 @@ fn blocks(qmp: &Shared) -> Asked {
     })
 }
 
-fn kvm(qmp: &Shared) -> Asked {
+fn kvm(qmp: &Shared) -> QueryProbe {
     let (command, qmp) = ("query-stats", Arc::clone(qmp));
     let schemas = ask(&qmp, "query-stats-schemas", json!({})).map_err(|error| error.to_string());
     let schemas = schemas.and_then(|answer| Schemas::parse(&answer).map_err(|error| error.to_string()));
@@ -101,7 +101,7 @@ fn kvm(qmp: &Shared) -> Asked {
     })
 }
 
-fn balloon(qmp: &Shared) -> Asked {
+fn balloon(qmp: &Shared) -> QueryProbe {
     let (command, qmp) = ("query-balloon", Arc::clone(qmp));
     asking("balloon", command, move || {
         let answer = ask(&qmp, command, json!({})).map_err(|error| error.to_string())?;

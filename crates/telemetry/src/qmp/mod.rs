@@ -1,6 +1,6 @@
 //! What QEMU says about a guest, in answers of its protocol: what KVM, block devices and threads have counted.
 //!
-//! Pure functions of the answers' JSON. The owner of the connection asks, and hands a [`crate::Asked`] to the sampler.
+//! Pure functions of the answers' JSON. The owner of the connection asks, and hands a [`crate::QueryProbe`] to the sampler.
 
 mod blocks;
 mod stats;
