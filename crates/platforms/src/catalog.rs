@@ -1,7 +1,7 @@
 //! The list of platforms. Adding one is a folder and a line here.
 
 use crate::lease::{Lease, LeaseOrder};
-use crate::order::{Asked, Launched, MachineOrder};
+use crate::order::{Launched, MachineOrder, MachineRequest};
 use crate::{native, qemu};
 use images::data::DataError;
 use machines::machine::{Machine, MachineError};
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use settings::{Key, Problem};
 use std::path::Path;
 
-type Check = fn(&Map<String, Value>, &Asked<'_>) -> Vec<Problem>;
+type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
 /// What a contender will lack here, as far as that is known without starting anything; the folder holds remembered
 /// answers.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
@@ -84,8 +84,8 @@ pub fn entry(kind: &str) -> Option<&'static Entry> {
 
 /// Combinations that a platform cannot honour, and machines that it cannot make, without effects. The keys are taken to
 /// be right one by one; an unknown kind has no problems here.
-pub fn check(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
-    entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, asked))
+pub fn check(kind: &str, table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
+    entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, request))
 }
 
 /// What a contender will lack on this host, as far as that is known before anything is started.

@@ -40,7 +40,7 @@ pub type Launched<'a> = &'a dyn Fn();
 
 /// What a study asks of a machine on any platform, as far as there are platforms that cannot honour it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Asked<'a> {
+pub struct MachineRequest<'a> {
     /// Machines side by side.
     pub count: u32,
     pub vcpus: u32,

@@ -1,6 +1,6 @@
 //! The words a study may use for engines, workloads and platforms, and the keys each of them takes.
 
-use platforms::order::Asked;
+use platforms::order::MachineRequest;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
@@ -18,7 +18,7 @@ pub struct Kind {
 }
 
 /// Checks a platform's table together with what is asked of the machine it is to start.
-pub type PlatformCheck = fn(&str, &Map<String, Value>, &Asked<'_>) -> Vec<settings::Problem>;
+pub type PlatformCheck = fn(&str, &Map<String, Value>, &MachineRequest<'_>) -> Vec<settings::Problem>;
 
 /// Makes a workload of its checked table, as far as that needs no database.
 pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;

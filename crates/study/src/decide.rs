@@ -10,7 +10,7 @@ use crate::room::in_gib;
 use crate::shape::ODD_WORKLOAD;
 use crate::side_by_side;
 use platforms::huge_pages::HugePages;
-use platforms::order::Asked;
+use platforms::order::MachineRequest;
 use platforms::placement::Topology;
 use record::plan::{Cell, WorkloadNote};
 use serde_json::{Map, Value};
@@ -276,7 +276,7 @@ impl Deciding<'_> {
     ) {
         let number = |name: &str| machine.get(name).and_then(Value::as_u64).unwrap_or_default();
         let places = side_by_side::places(machine, self.host);
-        let asked = Asked {
+        let asked = MachineRequest {
             count: u32::try_from(number("count")).unwrap_or(u32::MAX),
             vcpus: u32::try_from(number("vcpus")).unwrap_or(u32::MAX),
             memory_bytes: number("memory"),

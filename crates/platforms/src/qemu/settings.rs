@@ -1,6 +1,6 @@
 //! What a study may say about a QEMU machine, and which combinations QEMU cannot honour. Pure.
 
-use crate::order::Asked;
+use crate::order::MachineRequest;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -178,7 +178,7 @@ impl Cache {
 }
 
 /// Combinations that cannot be honoured, for a table whose keys are all right one by one.
-pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
+pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
     let settings: QemuSettings = match settings::read(table, KEYS) {
         Ok(settings) => settings,
         Err(problems) => return problems,
@@ -196,32 +196,32 @@ pub fn check(table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
         let found = format!("found true with adapter = \"{}\"", adapter.name());
         refuse("disk.iothread", found, "false, or an adapter of \"virtio-blk\" or \"virtio-scsi\"");
     }
-    if !adapter.has_driver_in(asked.kernel) {
+    if !adapter.has_driver_in(request.kernel) {
         let found =
-            format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), asked.kernel);
+            format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), request.kernel);
         refuse("disk.adapter", found, "another adapter, or kernel = \"generic\" in [machine]");
     }
-    if settings.network == Network::None && asked.is_reached_from_outside {
+    if settings.network == Network::None && request.is_reached_from_outside {
         refuse(
             "network",
             "found \"none\"".to_owned(),
             "\"user\" or \"tap\", because of placement = \"outside\" in [load]",
         );
     }
-    if asked.vcpus > MOST_VCPUS {
-        refuse("", format!("found a machine of {} vCPUs", asked.vcpus), "at most 255 vCPUs");
+    if request.vcpus > MOST_VCPUS {
+        refuse("", format!("found a machine of {} vCPUs", request.vcpus), "at most 255 vCPUs");
     }
-    if asked.memory_bytes < LEAST_MEMORY_BYTES {
-        let found = format!("found a machine with a memory of {}", Bytes(asked.memory_bytes));
+    if request.memory_bytes < LEAST_MEMORY_BYTES {
+        let found = format!("found a machine with a memory of {}", Bytes(request.memory_bytes));
         refuse("", found, "at least 128 MiB, or the guest cannot boot");
     }
-    let lack = settings.huge_pages.then(|| asked.huge_pages.lacking(asked.memory_bytes, asked.places)).flatten();
+    let lack = settings.huge_pages.then(|| request.huge_pages.lacking(request.memory_bytes, request.places)).flatten();
     if let Some(lack) = lack {
-        let machines = if asked.count == 1 { "1 machine".to_owned() } else { format!("{} machines", asked.count) };
-        let found = format!("found true for {machines} of {}: {lack}", Bytes(asked.memory_bytes));
+        let machines = if request.count == 1 { "1 machine".to_owned() } else { format!("{} machines", request.count) };
+        let found = format!("found true for {machines} of {}: {lack}", Bytes(request.memory_bytes));
         refuse("huge_pages", found, &format!("false, or more of them: {}", lack.instead()));
     }
-    tap_fits(&settings, asked.count, &mut refuse);
+    tap_fits(&settings, request.count, &mut refuse);
     problems
 }
 
@@ -255,12 +255,12 @@ fn tap_fits(settings: &QemuSettings, count: u32, refuse: &mut impl FnMut(&str, S
 mod tests {
     use super::{KEYS, QemuSettings, check};
     use crate::huge_pages::HugePages;
-    use crate::order::Asked;
+    use crate::order::MachineRequest;
     use serde_json::{Map, Value, json};
     use std::sync::LazyLock;
 
     static NO_HUGE_PAGES: LazyLock<HugePages> = LazyLock::new(HugePages::default);
-    static ASKED: LazyLock<Asked<'_>> = LazyLock::new(|| Asked {
+    static REQUEST: LazyLock<MachineRequest<'_>> = LazyLock::new(|| MachineRequest {
         count: 1,
         vcpus: 2,
         memory_bytes: 1 << 30,
@@ -275,14 +275,14 @@ mod tests {
     }
 
     fn paths(value: &Value) -> Vec<String> {
-        check(&table(value), &ASKED).into_iter().map(|problem| problem.path).collect()
+        check(&table(value), &REQUEST).into_iter().map(|problem| problem.path).collect()
     }
 
     #[test]
     fn nothing_said_is_virtio_without_host_cache() {
         let settings: QemuSettings = settings::read(&Map::new(), KEYS).unwrap();
         assert_eq!(settings, QemuSettings::default());
-        assert!(check(&Map::new(), &ASKED).is_empty());
+        assert!(check(&Map::new(), &REQUEST).is_empty());
     }
 
     #[test]
@@ -319,35 +319,37 @@ mod tests {
     #[test]
     fn a_tap_device_is_for_one_machine() {
         let tap = table(&json!({ "network": "tap", "tap": "t0", "guest_address": "192.168.7.2/24" }));
-        assert!(check(&tap, &ASKED).is_empty());
-        let problems = check(&tap, &Asked { count: 2, ..*ASKED });
+        assert!(check(&tap, &REQUEST).is_empty());
+        let problems = check(&tap, &MachineRequest { count: 2, ..*REQUEST });
         assert_eq!(problems.iter().map(|problem| problem.path.as_str()).collect::<Vec<_>>(), ["network"]);
     }
 
     #[test]
     fn a_guest_too_small_to_boot_is_refused() {
-        for asked in [Asked { memory_bytes: 64 << 20, ..*ASKED }, Asked { vcpus: 256, ..*ASKED }] {
-            assert_eq!(check(&Map::new(), &asked).len(), 1);
+        for request in
+            [MachineRequest { memory_bytes: 64 << 20, ..*REQUEST }, MachineRequest { vcpus: 256, ..*REQUEST }]
+        {
+            assert_eq!(check(&Map::new(), &request).len(), 1);
         }
     }
 
     #[test]
     fn ahci_needs_the_kernel_that_has_it() {
-        let cloud = Asked { kernel: "cloud", ..*ASKED };
+        let cloud = MachineRequest { kernel: "cloud", ..*REQUEST };
         for (adapter, is_refused) in
             [("virtio-blk", false), ("virtio-scsi", false), ("nvme", false), ("pvscsi", false), ("ahci", true)]
         {
             let disk = table(&json!({ "disk": { "adapter": adapter } }));
             assert_eq!(check(&disk, &cloud).len(), usize::from(is_refused), "{adapter}");
-            assert!(check(&disk, &ASKED).is_empty());
+            assert!(check(&disk, &REQUEST).is_empty());
         }
     }
 
     #[test]
     fn load_from_outside_needs_a_network() {
-        let outside = Asked { is_reached_from_outside: true, ..*ASKED };
+        let outside = MachineRequest { is_reached_from_outside: true, ..*REQUEST };
         let none = table(&json!({ "network": "none" }));
         assert_eq!(check(&none, &outside)[0].path, "network");
-        assert!(check(&none, &ASKED).is_empty());
+        assert!(check(&none, &REQUEST).is_empty());
     }
 }

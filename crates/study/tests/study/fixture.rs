@@ -1,7 +1,7 @@
 //! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
 
 use platforms::huge_pages::HugePages;
-use platforms::order::Asked;
+use platforms::order::MachineRequest;
 use platforms::placement::Topology;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
@@ -37,7 +37,7 @@ const VM: &[Key] = &[
 ];
 
 /// The invented vm takes at most three vCPUs, refuses one combination of its keys, and has no disk for one kernel.
-fn check_platform(kind: &str, table: &Map<String, Value>, asked: &Asked<'_>) -> Vec<Problem> {
+fn check_platform(kind: &str, table: &Map<String, Value>, asked: &MachineRequest<'_>) -> Vec<Problem> {
     let problem = |path: &str, found: String, expected: &str| Problem {
         path: path.to_owned(),
         found,
