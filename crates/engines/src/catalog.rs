@@ -13,7 +13,7 @@ use std::net::SocketAddr;
 
 /// What a study and `bakeoff list` need to know of an engine.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct EngineEntry {
     pub kind: &'static str,
     pub meaning: &'static str,
     /// Keys of the study's `[engine]` table besides `kind`.
@@ -28,7 +28,7 @@ pub struct Entry {
 /// From one list: the entries, how a server is reached, and what is done there, whichever engine it is.
 macro_rules! engines {
     ($($(#[$note:meta])* $engine:ident($address:ty) in $folder:ident by $connect:ident;)+) => {
-        pub const ENGINES: &[Entry] = &[$($folder::ENTRY),+];
+        pub const ENGINES: &[EngineEntry] = &[$($folder::ENTRY),+];
 
         /// How to reach a running server.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -108,6 +108,6 @@ pub trait ConnectVisitor {
     fn visit<C: Connect + Sync>(self, connect: &C) -> Self::Answer;
 }
 
-pub fn entry(kind: &str) -> Option<&'static Entry> {
+pub fn entry(kind: &str) -> Option<&'static EngineEntry> {
     ENGINES.iter().find(|entry| entry.kind == kind)
 }

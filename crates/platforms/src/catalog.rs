@@ -41,7 +41,7 @@ pub struct Capabilities {
 
 /// A platform.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct PlatformEntry {
     pub kind: &'static str,
     pub meaning: &'static str,
     pub keys: &'static [Key],
@@ -55,8 +55,8 @@ pub struct Entry {
     pub start: Start,
 }
 
-pub const PLATFORMS: &[Entry] = &[
-    Entry {
+pub const PLATFORMS: &[PlatformEntry] = &[
+    PlatformEntry {
         kind: "native",
         meaning: "the image's tree on the host's own kernel, held to the shape's CPUs and memory",
         keys: native::settings::KEYS,
@@ -66,7 +66,7 @@ pub const PLATFORMS: &[Entry] = &[
         lease: Lease::of_a_disk,
         start: native::machine::start,
     },
-    Entry {
+    PlatformEntry {
         kind: "qemu",
         meaning: "a virtual machine by QEMU, on KVM or emulated",
         keys: qemu::settings::KEYS,
@@ -78,7 +78,7 @@ pub const PLATFORMS: &[Entry] = &[
     },
 ];
 
-pub fn entry(kind: &str) -> Option<&'static Entry> {
+pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {
     PLATFORMS.iter().find(|entry| entry.kind == kind)
 }
 

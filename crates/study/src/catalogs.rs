@@ -44,19 +44,19 @@ pub struct Catalogs {
 impl Catalogs {
     /// What this build has.
     pub fn standard() -> Self {
-        let engine = |entry: &engines::catalog::Entry| Kind {
+        let engine = |entry: &engines::catalog::EngineEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
             remote: entry.remote,
         };
-        let workload = |entry: &workloads::catalog::Entry| Kind {
+        let workload = |entry: &workloads::catalog::WorkloadEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,
             remote: false,
         };
-        let platform = |entry: &platforms::catalog::Entry| Kind {
+        let platform = |entry: &platforms::catalog::PlatformEntry| Kind {
             kind: entry.kind,
             meaning: entry.meaning,
             keys: entry.keys,

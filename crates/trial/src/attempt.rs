@@ -18,7 +18,7 @@ use agent::protocol::{Failure, Reply, Request};
 use engines::port::HeldPort;
 use engines::server::{ServerReport, ServerShape};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Capabilities, Entry};
+use platforms::catalog::{Capabilities, PlatformEntry};
 use platforms::lease::{Lease, LeaseOrder};
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
@@ -185,7 +185,7 @@ impl<'a> Running<'a> {
         self.attempt.site.capabilities(&self.attempt.cell.platform.kind)
     }
 
-    fn platform(&self) -> Result<&'static Entry, MachineError> {
+    fn platform(&self) -> Result<&'static PlatformEntry, MachineError> {
         self.attempt.site.platform(&self.attempt.cell.platform.kind)
     }
 

@@ -21,7 +21,7 @@ use agent::tables::{OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
 use machines::machine::Machine;
-use platforms::catalog::Entry;
+use platforms::catalog::PlatformEntry;
 use platforms::external;
 use record::check::Finding;
 use record::event::Event;
@@ -36,7 +36,7 @@ use study::Offered;
 use workloads::catalog::AnyWorkload;
 
 /// The platform of such a trial.
-pub static EXTERNAL: Entry = external::entry(|_, _, launched| {
+pub static EXTERNAL: PlatformEntry = external::entry(|_, _, launched| {
     let serve = |stream: std::os::unix::net::UnixStream| {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)

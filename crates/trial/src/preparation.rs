@@ -18,7 +18,7 @@ use images::{Image, ImageError};
 use machines::cached::{CachedError, CachedFolder};
 use machines::limits;
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::Entry;
+use platforms::catalog::PlatformEntry;
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
 use record::check::{Finding, Moment};
@@ -263,7 +263,7 @@ fn key(made_from: &serde_json::Value) -> String {
 
 struct Making<'a> {
     cell: &'a CellOrder,
-    platform: &'static Entry,
+    platform: &'static PlatformEntry,
     image: Option<&'a Image>,
     site: &'a Site,
     scratch: &'a Path,

@@ -11,7 +11,7 @@ use driver::plan::{Control, DrivePlan, Pacing, Phase, Seen};
 use engines::server::{Endpoint, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Capabilities, Entry, ImageUse};
+use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
@@ -24,7 +24,7 @@ use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
 /// The platform of every contender in a rehearsal.
-pub static REHEARSED: Entry = Entry {
+pub static REHEARSED: PlatformEntry = PlatformEntry {
     kind: "rehearsed",
     meaning: "a thread of ours that answers as a machine would",
     keys: &[],

@@ -2,7 +2,7 @@
 
 use crate::limits::Limits;
 use machines::machine::MachineError;
-use platforms::catalog::{Capabilities, Entry};
+use platforms::catalog::{Capabilities, PlatformEntry};
 use std::path::PathBuf;
 
 #[derive(Debug, Clone)]
@@ -19,12 +19,12 @@ pub struct Site {
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
     /// Where platforms are looked up; the catalog, except in tests and rehearsals.
-    pub platforms: fn(&str) -> Option<&'static Entry>,
+    pub platforms: fn(&str) -> Option<&'static PlatformEntry>,
     pub limits: Limits,
 }
 
 impl Site {
-    pub(crate) fn platform(&self, kind: &str) -> Result<&'static Entry, MachineError> {
+    pub(crate) fn platform(&self, kind: &str) -> Result<&'static PlatformEntry, MachineError> {
         (self.platforms)(kind)
             .ok_or_else(|| MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") })
     }

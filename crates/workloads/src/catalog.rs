@@ -6,7 +6,7 @@ use settings::{Key, Problem};
 
 /// A workload that a study may name.
 #[derive(Debug, Clone, Copy)]
-pub struct Entry {
+pub struct WorkloadEntry {
     pub kind: &'static str,
     /// One sentence for `bakeoff list`.
     pub meaning: &'static str,
@@ -28,7 +28,7 @@ pub struct Metric {
 #[macro_export]
 macro_rules! workloads {
     ($($folder:ident::$made:ident),+ $(,)?) => {
-        pub const WORKLOADS: &[$crate::catalog::Entry] = &[$($folder::ENTRY),+];
+        pub const WORKLOADS: &[$crate::catalog::WorkloadEntry] = &[$($folder::ENTRY),+];
 
         /// One of the workloads, made.
         #[derive(Debug)]
@@ -52,7 +52,7 @@ macro_rules! workloads {
                 match self { $(Self::$made(workload) => &**workload),+ }
             }
 
-            pub fn entry(&self) -> &'static $crate::catalog::Entry {
+            pub fn entry(&self) -> &'static $crate::catalog::WorkloadEntry {
                 match self { $(Self::$made(_) => &$folder::ENTRY),+ }
             }
 
@@ -102,12 +102,12 @@ pub trait WorkloadVisitor {
 }
 
 /// The workload called `kind`, if there is one.
-pub fn entry(kind: &str) -> Option<&'static Entry> {
+pub fn entry(kind: &str) -> Option<&'static WorkloadEntry> {
     WORKLOADS.iter().find(|entry| entry.kind == kind)
 }
 
 /// There is no workload of this kind in the list.
-pub fn unknown_kind(kind: &str, list: &[Entry]) -> Problem {
+pub fn unknown_kind(kind: &str, list: &[WorkloadEntry]) -> Problem {
     let known = || list.iter().map(|entry| entry.kind);
     Problem {
         path: "kind".to_owned(),

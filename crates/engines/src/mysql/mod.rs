@@ -22,11 +22,11 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::catalog::Entry;
+use crate::catalog::EngineEntry;
 
 pub const KIND: &str = "mariadb";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: EngineEntry = EngineEntry {
     kind: KIND,
     meaning: "MariaDB as it is in the image, with InnoDB tables, started and stopped with each trial",
     keys: settings::KEYS,

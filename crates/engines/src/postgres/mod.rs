@@ -16,7 +16,7 @@ pub mod session;
 pub mod settings;
 mod wire;
 
-use crate::catalog::Entry;
+use crate::catalog::EngineEntry;
 use rustix::process::Signal;
 
 pub const KIND: &str = "postgres";
@@ -24,7 +24,7 @@ pub const KIND: &str = "postgres";
 /// "At once" to PostgreSQL: the server ends its children, too. Its other programs die of it.
 const ABORT: Signal = Signal::QUIT;
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: EngineEntry = EngineEntry {
     kind: KIND,
     meaning: "PostgreSQL, the newest in the image, started and stopped with each trial",
     keys: settings::KEYS,

@@ -8,11 +8,11 @@ pub mod server;
 pub mod session;
 pub mod settings;
 
-use crate::catalog::Entry;
+use crate::catalog::EngineEntry;
 
 pub const KIND: &str = "sqlite";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: EngineEntry = EngineEntry {
     kind: KIND,
     meaning: "SQLite, compiled in, one file in write-ahead-log mode; no network, one writer at a time",
     keys: settings::KEYS,

@@ -5,15 +5,15 @@
 
 pub mod machine;
 
-use crate::catalog::{Capabilities, Entry, ImageUse, Start};
+use crate::catalog::{Capabilities, ImageUse, PlatformEntry, Start};
 use crate::lease::Lease;
 use machines::machine::Decided;
 
 const WHY_NOT: &str = "the server runs already, and where is not known";
 
 /// No study names it: a study compares machines, and there is none here.
-pub const fn entry(start: Start) -> Entry {
-    Entry {
+pub const fn entry(start: Start) -> PlatformEntry {
+    PlatformEntry {
         kind: "external",
         meaning: "a server that runs already",
         keys: &[],

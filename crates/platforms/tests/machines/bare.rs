@@ -11,7 +11,7 @@ use machines::process::{Launch, Process};
 use machines::scratch;
 use machines::token::{Token, random_bytes};
 use machines::transport::{LISTENS_AT, Transport};
-use platforms::catalog::{Capabilities, Entry, ImageUse};
+use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
 use serde_json::{Map, Value};
@@ -24,7 +24,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use telemetry::Targets;
 
-pub static BARE: Entry = Entry {
+pub static BARE: PlatformEntry = PlatformEntry {
     kind: "bare",
     meaning: "a process of this host, for tests",
     keys: &[],

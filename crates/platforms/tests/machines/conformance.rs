@@ -6,13 +6,13 @@ use agent::protocol::{Chosen, Reply, Request};
 use images::{Flavour, Image};
 use machines::link::LinkError;
 use machines::machine::{Machine, MachineError};
-use platforms::catalog::{Entry, ImageUse};
+use platforms::catalog::{ImageUse, PlatformEntry};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
 /// A platform with the settings that it is tested with.
 struct Subject {
-    platform: &'static Entry,
+    platform: &'static PlatformEntry,
     table: Value,
     image: Option<Image>,
 }

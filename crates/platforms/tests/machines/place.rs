@@ -8,7 +8,7 @@ use machines::boot::DATA_LABEL;
 use machines::identity::Identity;
 use machines::machine::{Machine, MachineError};
 use machines::scratch::Scratch;
-use platforms::catalog::Entry;
+use platforms::catalog::PlatformEntry;
 use platforms::lease::LeaseOrder;
 use platforms::order::MachineOrder;
 use platforms::placement;
@@ -86,7 +86,7 @@ pub struct Place {
     pub folder: Rc<TempDir>,
     /// Where its data come from.
     pub disk: PathBuf,
-    platform: Option<&'static Entry>,
+    platform: Option<&'static PlatformEntry>,
     _scratch: Scratch,
 }
 
@@ -101,7 +101,7 @@ impl Place {
     }
 
     /// A machine with a lease on the data, as a platform gives it.
-    pub fn on(platform: &'static Entry, image: Option<Image>) -> Self {
+    pub fn on(platform: &'static PlatformEntry, image: Option<Image>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let loaded = loaded_folder(folder.path());
         let disk = folder.path().join("data.img");
@@ -118,7 +118,7 @@ impl Place {
         Self::leased(Rc::clone(&self.folder), platform, self.order.image.clone(), &self.disk)
     }
 
-    fn leased(folder: Rc<TempDir>, platform: &'static Entry, image: Option<Image>, disk: &Path) -> Self {
+    fn leased(folder: Rc<TempDir>, platform: &'static PlatformEntry, image: Option<Image>, disk: &Path) -> Self {
         Self::of(folder, image, disk.to_owned(), Some(platform), |scratch| {
             let order = LeaseOrder { loaded: disk, device: None, scratch };
             (platform.lease)(&order).unwrap().data().clone()
@@ -129,7 +129,7 @@ impl Place {
         folder: Rc<TempDir>,
         image: Option<Image>,
         disk: PathBuf,
-        platform: Option<&'static Entry>,
+        platform: Option<&'static PlatformEntry>,
         data: impl FnOnce(&Path) -> DataDisk,
     ) -> Self {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +158,7 @@ impl Place {
         self.try_start_on(platforms::catalog::entry(kind).unwrap(), table)
     }
 
-    pub fn try_start_on(&self, platform: &Entry, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
+    pub fn try_start_on(&self, platform: &PlatformEntry, table: &Value) -> Result<Box<dyn Machine>, MachineError> {
         let is_launched = Cell::new(false);
         let started = (platform.start)(&as_table(table), &self.order, &|| is_launched.set(true));
         assert!(is_launched.get() || started.is_err(), "{} does not tell that it is launched", platform.kind);
@@ -170,7 +170,7 @@ impl Place {
     }
 
     /// Starts it and tells what became of each thing asked for.
-    pub fn start_on(&self, platform: &Entry, table: &Value) -> Box<dyn Machine> {
+    pub fn start_on(&self, platform: &PlatformEntry, table: &Value) -> Box<dyn Machine> {
         let (begun, kind) = (Instant::now(), platform.kind);
         let machine = self.try_start_on(platform, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
         println!("{kind} {table} greeted after {:.2} s: {:?}", begun.elapsed().as_secs_f64(), machine.decided());

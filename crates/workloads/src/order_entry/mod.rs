@@ -18,7 +18,7 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Entry, Metric};
+use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
 use crate::sql::{self, SqlError};
@@ -41,7 +41,7 @@ pub use settings::{Delivery, KEYS, Settings};
 
 pub const KIND: &str = "order-entry";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "wholesale orders, payments and deliveries; derived from TPC-C, not comparable with it",
     keys: KEYS,

@@ -19,7 +19,7 @@ mod tables;
 mod tally;
 mod transactions;
 
-use crate::catalog::{Entry, Metric};
+use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
 use crate::sql::{self, SqlError};
@@ -42,7 +42,7 @@ pub use settings::{KEYS, Settings};
 
 pub const KIND: &str = "slob";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "random reads and updates of single-row pages; after SLOB and pgio, not comparable with them",
     keys: KEYS,

@@ -18,7 +18,7 @@ mod tally;
 mod text;
 mod transactions;
 
-use crate::catalog::{Entry, Metric};
+use crate::catalog::{Metric, WorkloadEntry};
 use crate::dataset::{Dataset, Part, RowSource, Table};
 use crate::effects::Effects;
 use crate::sql::SqlError;
@@ -44,7 +44,7 @@ pub use settings::{KEYS, Mode, Settings, Test};
 
 pub const KIND: &str = "sysbench-oltp";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "point and range selects, updates, inserts and deletes on tables of one form, as in sysbench's OLTP tests",
     keys: KEYS,

@@ -15,14 +15,14 @@ use settings::Problem;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::time::Duration;
-use workloads::catalog::{Entry, Metric};
+use workloads::catalog::{Metric, WorkloadEntry};
 use workloads::dataset::{Dataset, Part, RowSource, Table};
 use workloads::effects::{Effects, FollowUp};
 use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
 pub const KIND: &str = "made-up";
 
-pub const ENTRY: Entry = Entry {
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
     kind: KIND,
     meaning: "deposits and their confirmation",
     keys: &[],
