@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A sample with the columns that its values stand in.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Glance {
+pub struct LatestSample {
     pub columns: Arc<[Column]>,
     pub sample: Sample,
 }
@@ -16,12 +16,12 @@ pub struct Glance {
 /// The place where the last sample is found, of one series after another.
 #[derive(Debug, Default)]
 pub struct Latest {
-    glance: Mutex<Option<Arc<Glance>>>,
+    latest_sample: Mutex<Option<Arc<LatestSample>>>,
 }
 
 impl Latest {
     /// The last sample, while samples are taken and since the first was.
-    pub fn glance(&self) -> Option<Arc<Glance>> {
+    pub fn latest_sample(&self) -> Option<Arc<LatestSample>> {
         self.held().clone()
     }
 
@@ -31,13 +31,13 @@ impl Latest {
     }
 
     /// What was there before is dropped outside of the lock.
-    fn replace(&self, glance: Option<Arc<Glance>>) {
-        let before = std::mem::replace(&mut *self.held(), glance);
+    fn replace(&self, latest_sample: Option<Arc<LatestSample>>) {
+        let before = std::mem::replace(&mut *self.held(), latest_sample);
         drop(before);
     }
 
-    fn held(&self) -> MutexGuard<'_, Option<Arc<Glance>>> {
-        self.glance.lock().unwrap_or_else(PoisonError::into_inner)
+    fn held(&self) -> MutexGuard<'_, Option<Arc<LatestSample>>> {
+        self.latest_sample.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -49,8 +49,8 @@ pub(crate) struct Showing {
 
 impl Showing {
     pub fn show(&self, sample: &Sample) {
-        let glance = Glance { columns: Arc::clone(&self.columns), sample: sample.clone() };
-        self.latest.replace(Some(Arc::new(glance)));
+        let latest_sample = LatestSample { columns: Arc::clone(&self.columns), sample: sample.clone() };
+        self.latest.replace(Some(Arc::new(latest_sample)));
     }
 }
 

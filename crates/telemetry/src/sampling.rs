@@ -2,8 +2,8 @@
 //!
 //! Samples stay in memory; nothing is written or sent meanwhile. A moment that passes while a sample is taken is left out.
 
-use crate::kept::Kept;
 use crate::latest::{Latest, Showing};
+use crate::sample_buffer::SampleBuffer;
 use crate::sampler::Sampler;
 use record::telemetry::{Sample, Series};
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -46,12 +46,12 @@ pub struct Sampling {
 /// What the thread is told.
 #[derive(Default)]
 struct Told {
-    orders: Mutex<Orders>,
+    commands: Mutex<Commands>,
     changed: Condvar,
 }
 
 #[derive(Default)]
-struct Orders {
+struct Commands {
     mark: bool,
     stop: bool,
 }
@@ -75,7 +75,7 @@ impl Sampling {
 
     /// Has a sample taken now, off the grid and with what is costly: at the beginning and at the end. Does not wait for it.
     pub fn mark(&self) {
-        self.told.orders().mark = true;
+        self.told.commands().mark = true;
         self.told.changed.notify_one();
     }
 
@@ -87,7 +87,7 @@ impl Sampling {
     }
 
     fn tell_to_stop(&self) {
-        self.told.orders().stop = true;
+        self.told.commands().stop = true;
         self.told.changed.notify_one();
     }
 }
@@ -103,38 +103,38 @@ impl Drop for Sampling {
 }
 
 impl Told {
-    fn orders(&self) -> MutexGuard<'_, Orders> {
-        self.orders.lock().unwrap_or_else(PoisonError::into_inner)
+    fn commands(&self) -> MutexGuard<'_, Commands> {
+        self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `at_ns`, or an order, and takes the order.
-    fn wait_until(&self, at_ns: u64) -> Order {
-        let mut orders = self.orders();
+    /// Waits until `at_ns`, or for a command, and takes the command.
+    fn wait_until(&self, at_ns: u64) -> Command {
+        let mut commands = self.commands();
         loop {
-            if std::mem::take(&mut orders.mark) {
-                return Order::Mark;
+            if std::mem::take(&mut commands.mark) {
+                return Command::Mark;
             }
-            if orders.stop {
-                return Order::Stop;
+            if commands.stop {
+                return Command::Stop;
             }
             let left_ns = at_ns.saturating_sub(clock_ns(ClockId::Monotonic));
             if left_ns == 0 {
-                return Order::Sample;
+                return Command::Sample;
             }
-            let waited = self.changed.wait_timeout(orders, Duration::from_nanos(left_ns));
-            orders = waited.unwrap_or_else(PoisonError::into_inner).0;
+            let waited = self.changed.wait_timeout(commands, Duration::from_nanos(left_ns));
+            commands = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
-enum Order {
+enum Command {
     Sample,
     Mark,
     Stop,
 }
 
 fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>) -> Series {
-    let mut kept = Kept::for_columns(sampler.columns().len());
+    let mut buffer = SampleBuffer::for_columns(sampler.columns().len());
     let shown = |sample: Sample| {
         if let Some(showing) = showing {
             showing.show(&sample);
@@ -144,16 +144,16 @@ fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>)
     loop {
         let (moment, at_ns) = grid.next(clock_ns(ClockId::Monotonic));
         match told.wait_until(at_ns) {
-            Order::Sample if kept.wants(moment) => {
-                kept.keep(moment, shown(sampler.sample(clock_ns(ClockId::Monotonic))));
+            Command::Sample if buffer.wants(moment) => {
+                buffer.keep(moment, shown(sampler.sample(clock_ns(ClockId::Monotonic))));
             }
-            Order::Sample => {}
-            Order::Mark => kept.mark(shown(sampler.sample_all(clock_ns(ClockId::Monotonic)))),
-            Order::Stop => break,
+            Command::Sample => {}
+            Command::Mark => buffer.mark(shown(sampler.sample_all(clock_ns(ClockId::Monotonic)))),
+            Command::Stop => break,
         }
     }
     let cost_ns = Some(clock_ns(ClockId::ThreadCPUTime));
-    Series { cost_ns, ..sampler.series(kept.into_samples()) }
+    Series { cost_ns, ..sampler.series(buffer.into_samples()) }
 }
 
 fn clock_ns(clock: ClockId) -> u64 {
@@ -231,7 +231,11 @@ mod tests {
     #[test]
     fn the_last_sample_is_seen_from_outside_while_there_are_any() {
         let latest = Arc::new(Latest::default());
-        let seen = || latest.glance().map(|glance| (glance.columns[0].name.clone(), glance.sample.values.clone()));
+        let seen = || {
+            latest
+                .latest_sample()
+                .map(|latest_sample| (latest_sample.columns[0].name.clone(), latest_sample.sample.values.clone()))
+        };
         assert_eq!(seen(), None);
         let (sampler, told) = telling();
         let grid = Grid { origin_ns: 0, step_ns: 2_000_000 };

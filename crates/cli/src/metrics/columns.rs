@@ -7,7 +7,7 @@ use super::exposition::{Family, Kind, Labels, Sample, Value};
 use record::telemetry::{Behaviour, Column};
 use std::borrow::Cow;
 use std::collections::HashMap;
-use telemetry::Glance;
+use telemetry::LatestSample;
 
 const PREFIX: &str = "bakeoff_telemetry_";
 
@@ -22,10 +22,10 @@ const WITH_RANGES: &str = "kvm";
 const TICKS_PER_SECOND: f64 = 100.0;
 
 /// All columns that have a value, those of one name together.
-pub fn families(glance: &Glance, side: &'static str) -> Vec<Family> {
+pub fn families(latest_sample: &LatestSample, side: &'static str) -> Vec<Family> {
     let mut families: Vec<Family> = Vec::new();
     let mut places: HashMap<Cow<'static, str>, usize> = HashMap::new();
-    for (column, value) in glance.columns.iter().zip(&glance.sample.values) {
+    for (column, value) in latest_sample.columns.iter().zip(&latest_sample.sample.values) {
         let Some(value) = value else { continue };
         let (family, sample) = metric(column, *value, side);
         let place = *places.entry(family.name.clone()).or_insert(families.len());
@@ -161,7 +161,7 @@ mod tests {
         };
         let values = columns.iter().map(|(_, _, _, value)| *value).collect();
         let sample = Samples { at_ns: 1, took_ns: 1, values };
-        text(&families(&Glance { columns: columns.iter().map(column).collect(), sample }, "host"))
+        text(&families(&LatestSample { columns: columns.iter().map(column).collect(), sample }, "host"))
     }
 
     #[test]

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Glance, Interfaces, Sampler, Targets, ThreadTarget};
+use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, LatestSample, Sampler, Targets, ThreadTarget};
 
 const DASHBOARD: &str = include_str!("../../../../docs/grafana/bakeoff.json");
 
@@ -77,7 +77,7 @@ fn unpack(tree: &str) -> tempfile::TempDir {
     root
 }
 
-fn glance(root: &Path) -> Glance {
+fn latest_sample(root: &Path) -> LatestSample {
     let family = |label: &str| FamilyTarget {
         label: label.to_owned(),
         process: 77,
@@ -95,7 +95,7 @@ fn glance(root: &Path) -> Glance {
     let mut sampler = Sampler::open(Side::Host, root, &targets, Vec::new());
     let sample = sampler.sample(1);
     let Series { columns, .. } = sampler.series(Vec::new());
-    Glance { columns: Arc::from(columns), sample }
+    LatestSample { columns: Arc::from(columns), sample }
 }
 
 /// All that is served while a trial of a run drives.
@@ -115,7 +115,7 @@ fn served() -> Vec<Family> {
         course.take(&event, now);
     }
     let mut families = course.families(now);
-    families.extend(columns::families(&glance(unpack(HOST).path()), "host"));
+    families.extend(columns::families(&latest_sample(unpack(HOST).path()), "host"));
     families.retain(|family| !family.samples.is_empty());
     families
 }

@@ -24,7 +24,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
-use telemetry::{Glance, Latest};
+use telemetry::{Latest, LatestSample};
 
 /// The side of the samples that can be looked at live.
 const SIDE: &str = "host";
@@ -44,7 +44,7 @@ impl Metrics {
         let told = Arc::clone(&course);
         let server = Server::start(listener, move |method| {
             let families = held(&told).families(Instant::now());
-            request::answer(method, CONTENT_TYPE, &text(families, latest.glance().as_deref()))
+            request::answer(method, CONTENT_TYPE, &text(families, latest.latest_sample().as_deref()))
         })?;
         Ok(Self { course, address, _server: server })
     }
@@ -64,8 +64,8 @@ impl Metrics {
     }
 }
 
-fn text(mut families: Vec<Family>, glance: Option<&Glance>) -> String {
-    families.extend(glance.into_iter().flat_map(|glance| columns::families(glance, SIDE)));
+fn text(mut families: Vec<Family>, latest_sample: Option<&LatestSample>) -> String {
+    families.extend(latest_sample.into_iter().flat_map(|latest_sample| columns::families(latest_sample, SIDE)));
     exposition::text(&families)
 }
 

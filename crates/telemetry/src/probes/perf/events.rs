@@ -71,7 +71,7 @@ pub struct Counting {
 
 /// What one reading gives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Found {
+pub struct EventReading {
     /// Since it was opened; `None` if a part never had a turn.
     pub estimate: Option<u64>,
     /// Since the last reading.
@@ -84,7 +84,7 @@ impl Counting {
         Ok(Self { parts: parts.collect::<io::Result<_>>()?, last_ns: (0, 0) })
     }
 
-    pub fn read(&mut self) -> io::Result<Found> {
+    pub fn read(&mut self) -> io::Result<EventReading> {
         for (counter, estimated) in &mut self.parts {
             let told = counter.read_count_and_time()?;
             estimated.add(Told { count: told.count, wanted_ns: told.time_enabled, counted_ns: told.time_running });
@@ -96,7 +96,7 @@ impl Counting {
         let is_first = wanted_ns == 0;
         // At the first reading, just opened, some may not have had their first turn yet.
         let is_known = is_first || !self.parts.iter().any(|(_, part)| part.is_unknown());
-        Ok(Found {
+        Ok(EventReading {
             estimate: is_known.then(|| sum(Estimated::sum)),
             counted_permille: permille(now_ns.0.saturating_sub(wanted_ns), now_ns.1.saturating_sub(counted_ns)),
         })

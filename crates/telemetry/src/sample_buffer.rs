@@ -10,20 +10,20 @@ const MOST_VALUES: usize = 1 << 20;
 /// This many samples are kept however many columns there are.
 const FEWEST_SAMPLES: usize = 64;
 
-pub struct Kept {
-    samples: Vec<Entry>,
+pub struct SampleBuffer {
+    samples: Vec<KeptSample>,
     most: usize,
     /// One of this many moments on the grid is sampled.
     stride: u64,
 }
 
-struct Entry {
+struct KeptSample {
     sample: Sample,
     /// Which moment on the grid, or nothing for a marked one.
     moment: Option<u64>,
 }
 
-impl Kept {
+impl SampleBuffer {
     pub fn for_columns(columns: usize) -> Self {
         Self::of((MOST_VALUES / columns.max(1)).max(FEWEST_SAMPLES))
     }
@@ -42,14 +42,14 @@ impl Kept {
         self.make_room();
         // Making room may have made the grid coarser.
         if self.wants(moment) {
-            self.samples.push(Entry { sample, moment: Some(moment) });
+            self.samples.push(KeptSample { sample, moment: Some(moment) });
         }
     }
 
     /// Keeps a sample that must not be dropped. If there are too many marks, the oldest are dropped.
     pub fn mark(&mut self, sample: Sample) {
         self.make_room();
-        self.samples.push(Entry { sample, moment: None });
+        self.samples.push(KeptSample { sample, moment: None });
     }
 
     fn make_room(&mut self) {
@@ -58,14 +58,14 @@ impl Kept {
         }
         self.stride = self.stride.saturating_mul(2);
         let stride = self.stride;
-        self.samples.retain(|entry| entry.moment.is_none_or(|moment| moment.is_multiple_of(stride)));
+        self.samples.retain(|kept| kept.moment.is_none_or(|moment| moment.is_multiple_of(stride)));
         // All are marks, or all that were left fall on the coarser grid.
         let too_many = (self.samples.len() + 1).saturating_sub(self.most);
         self.samples.drain(..too_many);
     }
 
     pub fn into_samples(self) -> Vec<Sample> {
-        self.samples.into_iter().map(|entry| entry.sample).collect()
+        self.samples.into_iter().map(|kept| kept.sample).collect()
     }
 }
 
@@ -77,32 +77,32 @@ mod tests {
         Sample { at_ns, took_ns: 1, values: Vec::new() }
     }
 
-    fn moments(kept: Kept) -> Vec<u64> {
-        kept.into_samples().iter().map(|sample| sample.at_ns).collect()
+    fn moments(buffer: SampleBuffer) -> Vec<u64> {
+        buffer.into_samples().iter().map(|sample| sample.at_ns).collect()
     }
 
     #[test]
     fn a_full_series_becomes_coarser_and_keeps_its_marks() {
-        let mut kept = Kept::of(8);
-        kept.mark(sample(1_000));
+        let mut buffer = SampleBuffer::of(8);
+        buffer.mark(sample(1_000));
         for moment in 0..20 {
-            if kept.wants(moment) {
-                kept.keep(moment, sample(moment));
+            if buffer.wants(moment) {
+                buffer.keep(moment, sample(moment));
             }
         }
-        assert_eq!(moments(kept), [1_000, 0, 4, 8, 12, 16]);
+        assert_eq!(moments(buffer), [1_000, 0, 4, 8, 12, 16]);
     }
 
     #[test]
     fn memory_is_bounded_whatever_comes() {
-        let mut kept = Kept::of(4);
+        let mut buffer = SampleBuffer::of(4);
         for moment in 0..10_000 {
-            kept.keep(moment, sample(moment));
-            kept.mark(sample(moment));
-            assert!(kept.samples.len() <= 4, "{moment}");
+            buffer.keep(moment, sample(moment));
+            buffer.mark(sample(moment));
+            assert!(buffer.samples.len() <= 4, "{moment}");
         }
-        assert_eq!(moments(kept).last(), Some(&9_999));
-        assert_eq!(Kept::for_columns(0).most, MOST_VALUES);
-        assert_eq!(Kept::for_columns(usize::MAX).most, FEWEST_SAMPLES);
+        assert_eq!(moments(buffer).last(), Some(&9_999));
+        assert_eq!(SampleBuffer::for_columns(0).most, MOST_VALUES);
+        assert_eq!(SampleBuffer::for_columns(usize::MAX).most, FEWEST_SAMPLES);
     }
 }
