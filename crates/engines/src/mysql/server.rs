@@ -9,7 +9,6 @@ use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::kept::Kept;
 use crate::limit::Limit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password,
@@ -17,6 +16,7 @@ use crate::own_server::{
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
+use crate::reused_admin::ReusedAdmin;
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use machines::process::Launch;
 use record::looks::DatabaseCounts;
@@ -43,7 +43,7 @@ pub struct MariadbServer {
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
-    counting: Kept<MysqlAdmin>,
+    counting: ReusedAdmin<MysqlAdmin>,
 }
 
 pub fn start(
@@ -76,7 +76,7 @@ pub fn start(
         None => root,
     };
     let report = report(&remote)?;
-    Ok(MariadbServer { process, data, remote, report, counting: Kept::default() })
+    Ok(MariadbServer { process, data, remote, report, counting: ReusedAdmin::default() })
 }
 
 /// The server's command line.

@@ -11,7 +11,6 @@ use super::counters;
 use super::settings;
 use crate::account::Account;
 use crate::admin::Admin;
-use crate::kept::Kept;
 use crate::limit::Limit;
 use crate::own_server::{
     STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder,
@@ -19,6 +18,7 @@ use crate::own_server::{
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
+use crate::reused_admin::ReusedAdmin;
 use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
 use machines::process::Launch;
@@ -44,7 +44,7 @@ pub struct PostgresServer {
     data: PathBuf,
     remote: Remote,
     report: ServerReport,
-    counting: Kept<PostgresAdmin>,
+    counting: ReusedAdmin<PostgresAdmin>,
 }
 
 pub fn start(
@@ -71,7 +71,7 @@ pub fn start(
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;
-    Ok(PostgresServer { process, data, remote, report, counting: Kept::default() })
+    Ok(PostgresServer { process, data, remote, report, counting: ReusedAdmin::default() })
 }
 
 /// The port of its socket's name, too.

@@ -11,7 +11,7 @@ keys! {
     /// The table of a study, read.
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    struct Written {
+    struct Settings {
         profile: Profile = "durable", Holds::Choice(Profile::NAMES),
             "durable: every commit is flushed (synchronous = full); relaxed: commits since the last checkpoint may \
              be lost in a power cut, the file stays whole (synchronous = normal)";
@@ -52,19 +52,19 @@ pub struct DatabaseFile {
 
 impl DatabaseFile {
     pub fn new(file: PathBuf, table: &Map<String, Value>, shape: &ServerShape) -> Result<Self, ServerError> {
-        let written: Written = serde_json::from_value(Value::Object(table.clone()))
+        let settings: Settings = serde_json::from_value(Value::Object(table.clone()))
             .map_err(|error| ServerError::Settings { engine: super::KIND.to_owned(), why: error.to_string() })?;
-        let of_profile = match written.profile {
+        let of_profile = match settings.profile {
             Profile::Durable => "full",
             Profile::Relaxed => "normal",
         };
         let cache_bytes = (shape.memory_bytes / CACHE_SHARE).max(SMALLEST_CACHE_BYTES);
         Ok(Self {
             file,
-            synchronous: written.synchronous.unwrap_or_else(|| of_profile.to_owned()),
-            cache_bytes: written.cache.unwrap_or(cache_bytes),
-            busy_timeout_ms: written.busy_timeout,
-            wal_autocheckpoint_pages: written.wal_autocheckpoint,
+            synchronous: settings.synchronous.unwrap_or_else(|| of_profile.to_owned()),
+            cache_bytes: settings.cache.unwrap_or(cache_bytes),
+            busy_timeout_ms: settings.busy_timeout,
+            wal_autocheckpoint_pages: settings.wal_autocheckpoint,
         })
     }
 

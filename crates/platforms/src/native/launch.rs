@@ -27,7 +27,7 @@ pub(super) struct Started {
 }
 
 /// The outcome of one attempt.
-pub(super) enum Outcome {
+pub(super) enum LaunchOutcome {
     Greeted(Started),
     /// Mounts are not allowed here, in the words of `mount`.
     NotMounted(String),
@@ -40,7 +40,7 @@ impl Started {
         command: &CommandOrder,
         order: &MachineOrder,
         launched: Launched<'_>,
-    ) -> Result<Outcome, MachineError> {
+    ) -> Result<LaunchOutcome, MachineError> {
         let (mut stderr, printing) = Printed::pipe().map_err(io_error("making a pipe"))?;
         let launch = Launch::new(&command_line(command)).folder(&order.scratch);
         let launch = launch.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(printing);
@@ -53,7 +53,7 @@ impl Started {
             return Err(io_error("talking to the agent")(io::ErrorKind::NotConnected.into()));
         };
         match Transport::pipe(stdout, stdin).connect(GREETING_LIMIT) {
-            Ok(link) => Ok(Outcome::Greeted(Self { link, process, stderr })),
+            Ok(link) => Ok(LaunchOutcome::Greeted(Self { link, process, stderr })),
             Err(LinkError::TooSlow(limit)) => {
                 Err(MachineError::Silent { what: what(&order.name), limit_s: limit.as_secs(), console: stderr.text() })
             }
@@ -68,18 +68,23 @@ impl Started {
 
 /// Why a machine ended before its agent greeted. Its surroundings are made again for a program that does nothing: if
 /// that fails, it is the reason.
-fn explain(status: ExitStatus, console: String, name: &str, command: &CommandOrder) -> Result<Outcome, MachineError> {
+fn explain(
+    status: ExitStatus,
+    console: String,
+    name: &str,
+    command: &CommandOrder,
+) -> Result<LaunchOutcome, MachineError> {
     if status.code() == Some(NOT_MOUNTED_STATUS) {
-        return Ok(Outcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
+        return Ok(LaunchOutcome::NotMounted(console.lines().last().unwrap_or_default().to_owned()));
     }
     let mounts = matches!(command.data, Data::Disk { .. }) || command.confinement != Confinement::Bubblewrap;
     match mounts.then(mounting_refused).flatten() {
         None => {}
-        Some(MachineError::Unavailable { why }) => return Ok(Outcome::NotMounted(why)),
+        Some(MachineError::Unavailable { why }) => return Ok(LaunchOutcome::NotMounted(why)),
         Some(other) => return Err(other),
     }
     match (&command.confinement, confining_refused()) {
-        (Confinement::Bubblewrap, Some(why)) => Ok(Outcome::NotConfined(why)),
+        (Confinement::Bubblewrap, Some(why)) => Ok(LaunchOutcome::NotConfined(why)),
         _ => Err(MachineError::Ended { what: what(name), status: status.to_string(), console }),
     }
 }
@@ -114,6 +119,6 @@ mod tests {
             assert_eq!(console, said);
         }
         let mounted = explained(NOT_MOUNTED_STATUS, "mount: no loop device").unwrap();
-        assert!(matches!(mounted, Outcome::NotMounted(why) if why == "mount: no loop device"));
+        assert!(matches!(mounted, LaunchOutcome::NotMounted(why) if why == "mount: no loop device"));
     }
 }

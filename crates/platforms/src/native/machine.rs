@@ -1,7 +1,7 @@
 //! From an order to a running native machine, and what was made of each thing asked for.
 
 use super::command::{CommandOrder, Confinement, Data, command_line};
-use super::launch::{Outcome, Started};
+use super::launch::{LaunchOutcome, Started};
 use super::limits::{self, Limits};
 use crate::affinity;
 use crate::order::{Launched, MachineOrder};
@@ -112,21 +112,21 @@ fn start_as_allowed(
     let mut confinement = Ok("bubblewrap".to_owned());
     loop {
         match Started::try_with(command, order, launched)? {
-            Outcome::Greeted(started) => {
+            LaunchOutcome::Greeted(started) => {
                 decided.insert("processor".to_owned(), Ok("the host's own".to_owned()));
                 decided.insert("data cached twice".to_owned(), cached_twice(&command.data));
                 decided.insert("data".to_owned(), data.unwrap_or_else(|| Ok(data_words(&command.data))));
                 decided.insert("confinement".to_owned(), confinement);
                 return Ok(started);
             }
-            Outcome::NotMounted(why) => {
+            LaunchOutcome::NotMounted(why) => {
                 let (DataDisk::Image(image), Data::Disk { .. }) = (&order.data, &command.data) else {
                     return Err(unavailable(format!("its data cannot be mounted: {why}")));
                 };
                 command.data = Data::Folder(extract(image, &order.scratch)?);
                 data = Some(Err(format!("a plain folder of the host, because {why}")));
             }
-            Outcome::NotConfined(why) => {
+            LaunchOutcome::NotConfined(why) => {
                 if command.confinement != Confinement::Bubblewrap || !rustix::process::geteuid().is_root() {
                     return Err(why);
                 }
