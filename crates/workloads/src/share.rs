@@ -13,14 +13,14 @@ pub const EVENTS_NEEDED: f64 = 10.0;
 
 /// A share as it should be and as it may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Share {
+pub struct AllowedShare {
     /// What the inputs are drawn with.
     pub target: f64,
     pub low: f64,
     pub high: f64,
 }
 
-impl Share {
+impl AllowedShare {
     /// Nothing but chance may take it from its target.
     pub const fn exactly(target: f64) -> Self {
         Self { target, low: target, high: target }
@@ -57,7 +57,7 @@ mod tests {
 
     #[test]
     fn chance_is_allowed_for_and_nothing_is_decided_from_a_handful() {
-        let share = Share { target: 0.01, low: 0.009, high: 0.011 };
+        let share = AllowedShare { target: 0.01, low: 0.009, high: 0.011 };
         assert!(matches!(share.judge(0, 999), Verdict::Undecided { .. }));
         // Of 1000, 10 are expected, give or take 3.
         assert!(matches!(share.judge(20, 1_000), Verdict::Holds { .. }));
@@ -67,9 +67,9 @@ mod tests {
 
     #[test]
     fn what_never_or_always_happens_is_judged_by_one() {
-        assert!(matches!(Share::exactly(0.0).judge(0, 1), Verdict::Holds { .. }));
-        assert!(matches!(Share::exactly(0.0).judge(1, 1_000), Verdict::Violated { .. }));
-        assert!(matches!(Share::exactly(1.0).judge(999, 1_000), Verdict::Violated { .. }));
-        assert!(matches!(Share::exactly(1.0).judge(0, 0), Verdict::Undecided { .. }));
+        assert!(matches!(AllowedShare::exactly(0.0).judge(0, 1), Verdict::Holds { .. }));
+        assert!(matches!(AllowedShare::exactly(0.0).judge(1, 1_000), Verdict::Violated { .. }));
+        assert!(matches!(AllowedShare::exactly(1.0).judge(999, 1_000), Verdict::Violated { .. }));
+        assert!(matches!(AllowedShare::exactly(1.0).judge(0, 0), Verdict::Undecided { .. }));
     }
 }

@@ -5,7 +5,7 @@
 
 use super::checks::finding;
 use super::tally::Counter;
-use crate::share::{DEVIATIONS_ALLOWED, EVENTS_NEEDED, Share as Allowed, within};
+use crate::share::{AllowedShare, DEVIATIONS_ALLOWED, EVENTS_NEEDED, within};
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -15,25 +15,22 @@ const LINES_DEVIATION: f64 = 3.162_277_66;
 /// At most this share of the districts that deliveries went through may have had nothing to deliver.
 const SKIPPED_SHARE_MAX: f64 = 0.01;
 
-/// A share of something, as it should be and as it may be.
-struct Share {
+/// A rule for a share of something.
+struct ShareRule {
     name: &'static str,
     rule: &'static str,
-    /// What the inputs are drawn with.
-    target: f64,
-    low: f64,
-    high: f64,
+    share: AllowedShare,
 }
 
 /// The deck gives 10 of 23, but the definition only asks for a minimum.
-const fn at_least(name: &'static str, rule: &'static str, target: f64, low: f64) -> Share {
-    Share { name, rule, target, low, high: 1.0 }
+const fn at_least(name: &'static str, rule: &'static str, target: f64, low: f64) -> ShareRule {
+    ShareRule { name, rule, share: AllowedShare { target, low, high: 1.0 } }
 }
 
 /// The kind that clients may only queue.
 const DEFERRED: &str = "delivery";
 
-const MIX: [(&str, Share); 4] = [
+const MIX: [(&str, ShareRule); 4] = [
     ("payment", at_least("mix-payment", "At least 43 % of the transactions are payments.", 10.0 / 23.0, 0.43)),
     (
         "order-status",
@@ -43,40 +40,30 @@ const MIX: [(&str, Share); 4] = [
     ("stock-level", at_least("mix-stock-level", "At least 4 % of the transactions are stock-level.", 1.0 / 23.0, 0.04)),
 ];
 
-const ROLLED_BACK: Share = Share {
+const ROLLED_BACK: ShareRule = ShareRule {
     name: "rolled-back",
     rule: "1 % of the new orders are rolled back because of an unknown item.",
-    target: 0.01,
-    low: 0.009,
-    high: 0.011,
+    share: AllowedShare { target: 0.01, low: 0.009, high: 0.011 },
 };
-const REMOTE_LINES: Share = Share {
+const REMOTE_LINES: ShareRule = ShareRule {
     name: "remote-lines",
     rule: "1 % of the order lines are supplied by another warehouse.",
-    target: 0.01,
-    low: 0.0095,
-    high: 0.0105,
+    share: AllowedShare { target: 0.01, low: 0.0095, high: 0.0105 },
 };
-const REMOTE_PAYMENTS: Share = Share {
+const REMOTE_PAYMENTS: ShareRule = ShareRule {
     name: "remote-payments",
     rule: "15 % of the payments are made by customers of another warehouse.",
-    target: 0.15,
-    low: 0.14,
-    high: 0.16,
+    share: AllowedShare { target: 0.15, low: 0.14, high: 0.16 },
 };
-const PAYMENTS_BY_LAST_NAME: Share = Share {
+const PAYMENTS_BY_LAST_NAME: ShareRule = ShareRule {
     name: "payments-by-last-name",
     rule: "60 % of the payments find their customer by last name.",
-    target: 0.60,
-    low: 0.57,
-    high: 0.63,
+    share: AllowedShare { target: 0.60, low: 0.57, high: 0.63 },
 };
-const STATUS_BY_LAST_NAME: Share = Share {
+const STATUS_BY_LAST_NAME: ShareRule = ShareRule {
     name: "status-by-last-name",
     rule: "60 % of the order-status requests find their customer by last name.",
-    target: 0.60,
-    low: 0.57,
-    high: 0.63,
+    share: AllowedShare { target: 0.60, low: 0.57, high: 0.63 },
 };
 const LINES_MEAN_LOW: f64 = 9.5;
 const LINES_MEAN_HIGH: f64 = 10.5;
@@ -89,47 +76,41 @@ pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64
     let all = kinds.iter().map(|totals| totals.committed + totals.rolled_back).sum();
     let (orders, lines) = (ended("new-order"), counted(Counter::OrderLines));
 
-    let mix = |(kind, share): &(&str, Share)| match judge_share(share, ended(kind), all) {
-        Verdict::Violated { seen }
-            if *kind == DEFERRED && !is_violated(share, ended(kind) + waiting, all + waiting) =>
-        {
+    let mix = |(kind, rule): &(&str, ShareRule)| match rule.share.judge(ended(kind), all) {
+        Verdict::Violated { seen } if *kind == DEFERRED && !is_violated(rule, ended(kind) + waiting, all + waiting) => {
             Verdict::Undecided { why: format!("{seen}, but up to {waiting} waited to be executed") }
         }
         verdict => verdict,
     };
     let mut findings: Vec<Finding> = MIX.iter().map(|of| finish(&of.1, mix(of))).collect();
-    findings.push(finish(&ROLLED_BACK, judge_share(&ROLLED_BACK, counted(Counter::OrdersRolledBack), orders)));
+    findings.push(finish(&ROLLED_BACK, ROLLED_BACK.share.judge(counted(Counter::OrdersRolledBack), orders)));
     findings.push(mean_lines(lines, orders));
-    for (share, counter, of) in
+    for (rule, counter, of) in
         [(&REMOTE_LINES, Counter::RemoteLines, lines), (&REMOTE_PAYMENTS, Counter::RemotePayments, ended("payment"))]
     {
         let verdict = if warehouses == 1 {
             Verdict::Undecided { why: "there is only one warehouse".to_owned() }
         } else {
-            judge_share(share, counted(counter), of)
+            rule.share.judge(counted(counter), of)
         };
-        findings.push(finish(share, verdict));
+        findings.push(finish(rule, verdict));
     }
-    for (share, counter, of) in [
+    for (rule, counter, of) in [
         (&PAYMENTS_BY_LAST_NAME, Counter::PaymentsByLastName, ended("payment")),
         (&STATUS_BY_LAST_NAME, Counter::StatusByLastName, ended("order-status")),
     ] {
-        findings.push(finish(share, judge_share(share, counted(counter), of)));
+        findings.push(finish(rule, rule.share.judge(counted(counter), of)));
     }
     findings.push(skipped(counted(Counter::DistrictsSkipped), counted(Counter::DistrictsDelivered)));
     findings
 }
 
-fn is_violated(share: &Share, events: u64, of: u64) -> bool {
-    matches!(judge_share(share, events, of), Verdict::Violated { .. })
+fn is_violated(rule: &ShareRule, events: u64, of: u64) -> bool {
+    matches!(rule.share.judge(events, of), Verdict::Violated { .. })
 }
 
-fn finish(share: &Share, verdict: Verdict) -> Finding {
-    finding(share.name, share.rule, Moment::AfterTrial, verdict)
-}
-
-fn judge_share(share: &Share, events: u64, of: u64) -> Verdict {
-    Allowed { target: share.target, low: share.low, high: share.high }.judge(events, of)
+fn finish(rule: &ShareRule, verdict: Verdict) -> Finding {
+    finding(rule.name, rule.rule, Moment::AfterTrial, verdict)
 }
 
 fn mean_lines(lines: u64, orders: u64) -> Finding {

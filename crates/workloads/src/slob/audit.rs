@@ -4,7 +4,7 @@ use super::finding;
 use super::inputs::Operation;
 use super::settings::Settings;
 use super::tally::Counter;
-use crate::share::Share;
+use crate::share::AllowedShare;
 use record::check::{Finding, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
@@ -96,26 +96,26 @@ fn shares(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
     let [reads, updates, scans] =
         [Operation::Read, Operation::Update, Operation::Scan].map(|operation| executed.operations(operation));
     let all = reads + updates + scans;
-    let update_share = Share::exactly(f64::from(settings.update_pct) / PERCENT);
+    let update_share = AllowedShare::exactly(f64::from(settings.update_pct) / PERCENT);
     let rule = "update_pct per cent of the operations are updates.";
     let mut findings = vec![audited("update-share", rule, update_share.judge(updates, all))];
-    let scan_share = Share::exactly(f64::from(settings.scan_pct) / PERCENT);
+    let scan_share = AllowedShare::exactly(f64::from(settings.scan_pct) / PERCENT);
     let rule = "scan_pct per cent of the selects are scans.";
     findings.push(audited("scan-share", rule, scan_share.judge(scans, reads + scans)));
     if settings.do_hotspot {
-        let hot = Share::exactly(1.0 / settings.hotspot_frequency as f64);
+        let hot = AllowedShare::exactly(1.0 / settings.hotspot_frequency as f64);
         let rule = "One read or update in hotspot_frequency goes to the hot spot.";
         let verdict = hot.judge(executed.counted(Counter::HotSpotOperations), reads + updates);
         findings.push(audited("hot-spot-share", rule, verdict));
     }
     if settings.hot_schema_frequency > 0 {
-        let hot = Share::exactly(1.0 / settings.hot_schema_frequency as f64);
+        let hot = AllowedShare::exactly(1.0 / settings.hot_schema_frequency as f64);
         let rule = "One operation in hot_schema_frequency goes to the first schema.";
         let verdict = hot.judge(executed.counted(Counter::HotSchemaOperations), all);
         findings.push(audited("hot-schema-share", rule, verdict));
     }
     if settings.think_tm_frequency > 0 {
-        let thoughtful = Share::exactly(1.0 / settings.think_tm_frequency as f64);
+        let thoughtful = AllowedShare::exactly(1.0 / settings.think_tm_frequency as f64);
         let rule = "One operation in think_tm_frequency is followed by a pause.";
         findings.push(audited("think-share", rule, thoughtful.judge(executed.counted(Counter::Thoughts), all)));
     }
