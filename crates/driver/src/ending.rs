@@ -49,8 +49,8 @@ where
         if !self.window.is_open {
             return false;
         }
-        let mut ending = self.crews.iter().filter(|crew| crew.ends);
-        if !self.is_at_end.get() && ending.all(|crew| crew.clients.borrow().have_ended()) {
+        let mut ending = self.actor_states.iter().filter(|actor_state| actor_state.ends);
+        if !self.is_at_end.get() && ending.all(|actor_state| actor_state.clients.borrow().have_ended()) {
             self.is_at_end.set(true);
             self.signals.streams_ended();
         }
@@ -64,15 +64,15 @@ where
     /// Books what still waits for a session or for room: it will not be served any more, and has waited until now.
     pub fn send_home(&self, now: Nanos) {
         let mut recorder = self.recorder.borrow_mut();
-        for crew in &self.crews {
-            let mut clients = crew.clients.borrow_mut();
+        for actor_state in &self.actor_states {
+            let mut clients = actor_state.clients.borrow_mut();
             self.waiting_at_end.set(self.waiting_at_end.get() + clients.counts().waiting);
             while let Some((due, _, state)) = clients.take() {
                 if let Some(input) = self.workload.next(state) {
                     recorder.book_unended(self.workload.kind(&input), due, now);
                 }
             }
-            for job in crew.deferral.borrow_mut().admit_no_more() {
+            for job in actor_state.deferral.borrow_mut().admit_no_more() {
                 recorder.book_unended(job.kind, job.due, now);
             }
         }
@@ -89,8 +89,8 @@ where
             given_up.oldest = given_up.oldest.max(now.since(under_way.due));
             given_up.in_window = given_up.in_window + now.min(self.window.measured_end()).since(from);
         }
-        for crew in &self.crews {
-            for job in crew.deferral.borrow().left() {
+        for actor_state in &self.actor_states {
+            for job in actor_state.deferral.borrow().left() {
                 recorder.book_unended(job.kind, job.due, now);
             }
         }

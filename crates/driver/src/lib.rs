@@ -36,7 +36,7 @@
 //! | `drive.rs`, `endpoint.rs` | threads, phases and their start; choice of the concrete types |
 //! | `watch.rs` | ticks, seconds as they become complete, and one result of all shards |
 //! | `shard.rs`, `waiting.rs`, `agenda.rs` | the loop of one thread; what it waits for; whose turn it is |
-//! | `crew.rs` | one actor in a shard: its users, the work that others cause for it, its sessions |
+//! | `actor_state.rs` | one actor in a shard: its users, the work that others cause for it, its sessions |
 //! | `task.rs`, `retry.rs`, `sessions.rs` | what a session does; trying again; opening, and opening again |
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
 //! | `users.rs` | from a stream's pacing to the users of a shard |
@@ -69,12 +69,12 @@
 //! * `facts.placement` is empty and `facts.metric` has only its kinds after [`drive`]: where the driver runs and what
 //!   the figure is called is known to the caller. [`drive_endpoint`] fills the latter.
 
+mod actor_state;
 mod agenda;
 mod arrivals;
 mod clock;
 pub mod combine;
 mod counts;
-mod crew;
 mod deferral;
 mod drive;
 mod ending;

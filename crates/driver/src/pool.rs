@@ -1,8 +1,8 @@
 //! The background sessions of a shard: each actor whose work others cause has a pool that grows while work is overdue.
 
+use crate::actor_state::Pool;
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
-use crate::crew::Pool;
 use crate::deferral::OVERDUE_AFTER;
 use crate::reactor::Reactor;
 use crate::sessions::watch;
@@ -28,13 +28,14 @@ where
                 Err(refusal) => {
                     // The database takes no more sessions, so the pool stays as it is.
                     self.note_error(&refusal);
-                    for crew in &self.crews {
-                        crew.pool.set(Pool { most: crew.pool.get().now, ..crew.pool.get() });
+                    for actor_state in &self.actor_states {
+                        actor_state.pool.set(Pool { most: actor_state.pool.get().now, ..actor_state.pool.get() });
                     }
                     continue;
                 }
             };
-            let Some((actor, pool)) = self.most_overdue.get().and_then(|actor| Some((actor, &self.crew(actor)?.pool)))
+            let Some((actor, pool)) =
+                self.most_overdue.get().and_then(|actor| Some((actor, &self.actor_state(actor)?.pool)))
             else {
                 continue;
             };
@@ -56,11 +57,11 @@ where
         if self.openings.is_under_way() || self.is_closing() {
             return;
         }
-        let reacting = (0_u16..).zip(&self.crews).filter(|(_, crew)| crew.reacts);
-        let overdue = reacting.filter_map(|(actor, crew)| {
-            let Pool { now: sessions, most, .. } = crew.pool.get();
+        let reacting = (0_u16..).zip(&self.actor_states).filter(|(_, actor_state)| actor_state.reacts);
+        let overdue = reacting.filter_map(|(actor, actor_state)| {
+            let Pool { now: sessions, most, .. } = actor_state.pool.get();
             // A pool without a session does not grow: its work is done by the one session that does everything.
-            let due = if (1..most).contains(&sessions) { crew.deferral.borrow().next_due() } else { None };
+            let due = if (1..most).contains(&sessions) { actor_state.deferral.borrow().next_due() } else { None };
             due.filter(|due| now.since(*due) > OVERDUE_AFTER).map(|due| (due, actor))
         });
         if let Some((_, actor)) = overdue.min() {

@@ -1,10 +1,10 @@
 //! One thread of the driver: its sessions' tasks, and the loop that polls them.
 
+use crate::actor_state::ActorState;
 use crate::agenda::{Agenda, Role};
 use crate::arrivals::Slice;
 use crate::clock::{Clock, Nanos};
 use crate::counts::SparseCounts;
-use crate::crew::Crew;
 use crate::deferral::{LOG_LINES_MAX, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
@@ -97,7 +97,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     pub in_process: bool,
     pub agenda: Agenda,
     /// One for each actor, by its index.
-    pub crews: Vec<Crew<W>>,
+    pub actor_states: Vec<ActorState<W>>,
     pub mail: Option<&'a Mail<W::Input>>,
     pub lines: RefCell<ResultLines>,
     pub losses: Cell<Losses>,
@@ -228,7 +228,8 @@ where
         let users = |pacing: record::trial::Pacing| assignment.share.of_all(pacing.clients()).len();
         let handing_over = assignment.phase.streams.iter().map(|stream| users(stream.pacing)).sum();
         let sessions = |actor| opened.sessions.iter().filter(|(role, _)| *role == Role::Of(actor)).count();
-        let crews = Crew::all(assignment, handing_over, |actor| u32::try_from(sessions(actor)).unwrap_or(u32::MAX));
+        let actor_states =
+            ActorState::all(assignment, handing_over, |actor| u32::try_from(sessions(actor)).unwrap_or(u32::MAX));
         let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), assignment.receipts, meters);
         Self {
             workload,
@@ -242,8 +243,8 @@ where
             window,
             here: assignment.here,
             in_process: opened.in_process,
-            agenda: Agenda::new(opened.sessions.len(), crews.len()),
-            crews,
+            agenda: Agenda::new(opened.sessions.len(), actor_states.len()),
+            actor_states,
             mail: around.mail,
             lines: RefCell::new(ResultLines::new(assignment.log_lines)),
             losses: Cell::default(),
@@ -274,8 +275,8 @@ where
         self.agenda.wake(token);
     }
 
-    pub fn crew(&self, actor: u16) -> Option<&Crew<W>> {
-        self.crews.get(usize::from(actor))
+    pub fn actor_state(&self, actor: u16) -> Option<&ActorState<W>> {
+        self.actor_states.get(usize::from(actor))
     }
 
     /// A session has no work any more in this phase.
@@ -437,9 +438,9 @@ where
         last.whole = has_ended_well;
         (self.hand_on)(last);
         let mut deferred = Deferred::default();
-        for crew in self.crews {
-            let pool = crew.pool.get();
-            let totals = crew.deferral.into_inner().totals();
+        for actor_state in self.actor_states {
+            let pool = actor_state.pool.get();
+            let totals = actor_state.deferral.into_inner().totals();
             let sessions = Deferred { sessions_at_start: pool.at_start, sessions_at_end: pool.now, ..totals };
             deferred.add(&sessions);
         }

@@ -2,9 +2,9 @@
 //!
 //! One such future lives as long as its session, so that a transaction costs no allocation.
 
+use crate::actor_state::ActorState;
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
-use crate::crew::Crew;
 use crate::deferral::{Job, ResultLine};
 use crate::mail::{due, home_of};
 use crate::pacing::ClientIndex;
@@ -94,26 +94,26 @@ where
 
     /// Whether anybody who is still at work may cause something for this role.
     fn more_may_come(&self, role: Role) -> bool {
-        let reacts = self.crews_of(role).any(|(_, crew)| crew.pool.get().now > 0);
+        let reacts = self.actor_states_of(role).any(|(_, actor_state)| actor_state.pool.get().now > 0);
         reacts && self.under_way.borrow().iter().any(Option::is_some)
     }
 
     /// The actors whose transactions the role executes.
-    fn crews_of(&self, role: Role) -> impl Iterator<Item = (u16, &Crew<W>)> {
+    fn actor_states_of(&self, role: Role) -> impl Iterator<Item = (u16, &ActorState<W>)> {
         let (first, count) = match role {
             Role::Of(actor) => (actor, 1),
-            Role::All => (0, self.crews.len()),
+            Role::All => (0, self.actor_states.len()),
         };
-        (first..).zip(self.crews.iter().skip(usize::from(first)).take(count))
+        (first..).zip(self.actor_states.iter().skip(usize::from(first)).take(count))
     }
 
     /// The transaction that was due first among those of the role.
     fn pick(&self, role: Role) -> Option<Job<W::Input>> {
         loop {
             let mut first: Option<(Nanos, bool, u16)> = None;
-            for (actor, crew) in self.crews_of(role) {
-                let client_due = if self.is_closing() { None } else { crew.clients.borrow().next_due() };
-                let caused_due = if crew.reacts { crew.deferral.borrow().next_due() } else { None };
+            for (actor, actor_state) in self.actor_states_of(role) {
+                let client_due = if self.is_closing() { None } else { actor_state.clients.borrow().next_due() };
+                let caused_due = if actor_state.reacts { actor_state.deferral.borrow().next_due() } else { None };
                 // Of two that are due at the same moment, the one that no client waits for comes first.
                 for (due, by_client) in [(caused_due, false), (client_due, true)] {
                     let Some(due) = due else { continue };
@@ -131,7 +131,7 @@ where
     }
 
     fn take_deferred(&self, actor: u16) -> Option<Job<W::Input>> {
-        let (job, admitted) = self.crew(actor)?.deferral.borrow_mut().take()?;
+        let (job, admitted) = self.actor_state(actor)?.deferral.borrow_mut().take()?;
         if let Some((by, client, thinking)) = admitted {
             self.due_again(by, client, self.now.get(), thinking);
             self.agenda.wake_one(by);
@@ -148,7 +148,7 @@ where
         }
         let performer = self.reacting(job.actor)?;
         let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
-        if self.crew(actor)?.style == Style::Arriving {
+        if self.actor_state(actor)?.style == Style::Arriving {
             // Nobody waits, so nobody pauses either.
             performer.deferral.borrow_mut().offer_or_leave(job);
         } else {
@@ -163,14 +163,14 @@ where
     }
 
     fn draw(&self, actor: u16) -> Option<(ClientIndex, Job<W::Input>)> {
-        let crew = self.crew(actor)?;
-        let mut clients = crew.clients.borrow_mut();
+        let actor_state = self.actor_state(actor)?;
+        let mut clients = actor_state.clients.borrow_mut();
         let (due, client, state) = clients.take()?;
         let Some(input) = self.workload.next(state) else {
             clients.end_one();
             return None;
         };
-        let thinking = match crew.style {
+        let thinking = match actor_state.style {
             Style::Arriving | Style::Called => Nanos::ZERO,
             style => Nanos::from_duration(self.workload.pause(state, &input, style == Style::Terminals).thinking),
         };
@@ -181,9 +181,9 @@ where
     /// The client thinks, and a terminal's next inputs have to be typed in. How long that takes depends on what they
     /// are, so they are drawn from a copy: to keep them until they are due would cost more memory than the terminal.
     fn due_again(&self, actor: u16, client: ClientIndex, done: Nanos, thinking: Nanos) {
-        let Some(crew) = self.crew(actor) else { return };
-        let mut clients = crew.clients.borrow_mut();
-        let keying = match (crew.style, clients.state(client)) {
+        let Some(actor_state) = self.actor_state(actor) else { return };
+        let mut clients = actor_state.clients.borrow_mut();
+        let keying = match (actor_state.style, clients.state(client)) {
             (Style::Terminals, Some(state)) => next_pause(self.workload, state).keying,
             _ => Duration::ZERO,
         };
@@ -194,8 +194,8 @@ where
 
     /// The user whose transaction it was learns from the answers.
     fn learn(&self, job: &Job<W::Input>, effects: &mut Effects<'_, W::Input>) {
-        let (Some(user), Some(crew)) = (job.user, self.crew(job.actor)) else { return };
-        if let Some(state) = crew.clients.borrow_mut().state_mut(user) {
+        let (Some(user), Some(actor_state)) = (job.user, self.actor_state(job.actor)) else { return };
+        if let Some(state) = actor_state.clients.borrow_mut().state_mut(user) {
             self.workload.learn(state, &job.input, effects);
         }
     }
@@ -221,20 +221,20 @@ where
     /// Takes what others have caused for an actor here.
     pub fn take_caused(&self, job: Job<W::Input>, now: Nanos) {
         let actor = job.actor;
-        let Some(crew) = self.reacting(actor) else { return };
-        crew.deferral.borrow_mut().cause(job, now);
+        let Some(actor_state) = self.reacting(actor) else { return };
+        actor_state.deferral.borrow_mut().cause(job, now);
         self.agenda.wake_one(actor);
     }
 
     /// An actor that others may cause work for. Work for any other would never be done, so that ends the driving.
-    fn reacting(&self, actor: u16) -> Option<&Crew<W>> {
-        let crew = self.crew(actor).filter(|crew| crew.reacts);
-        if crew.is_none() {
+    fn reacting(&self, actor: u16) -> Option<&ActorState<W>> {
+        let actor_state = self.actor_state(actor).filter(|actor_state| actor_state.reacts);
+        if actor_state.is_none() {
             let name =
                 self.workload.actors().get(usize::from(actor)).map_or("an actor it does not have", |actor| actor.name);
             self.fail(ScriptError::DoesNotReact { actor: name }.into());
         }
-        crew
+        actor_state
     }
 
     fn note_under_way(&self, token: u32, under_way: Option<UnderWay>) {
@@ -258,8 +258,8 @@ where
             return;
         }
         let well = life.ending.is_some();
-        if let Some(crew) = self.crew(job.actor) {
-            crew.deferral.borrow_mut().ended(well);
+        if let Some(actor_state) = self.actor_state(job.actor) {
+            actor_state.deferral.borrow_mut().ended(well);
         }
         let origin = self.window.origin;
         self.lines.borrow_mut().push(ResultLine {

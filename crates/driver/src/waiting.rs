@@ -42,13 +42,13 @@ where
             return;
         }
         let last = now.min(Nanos(self.window.end().0 - 1));
-        for (actor, crew) in (0_u16..).zip(&self.crews) {
+        for (actor, actor_state) in (0_u16..).zip(&self.actor_states) {
             // An arrival that is turned away still uses up its inputs, so that those of all others are the same however
             // long the queue is.
             let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
-            let mut came = crew.clients.borrow_mut().admit(last, turn_away);
-            if crew.reacts {
-                came += crew.deferral.borrow_mut().admit(last);
+            let mut came = actor_state.clients.borrow_mut().admit(last, turn_away);
+            if actor_state.reacts {
+                came += actor_state.deferral.borrow_mut().admit(last);
             }
             for _ in 0..came {
                 if !self.agenda.wake_one(actor) {
@@ -60,9 +60,9 @@ where
 
     pub fn meters(&self) -> Meters {
         let (mut queue, mut deferred) = (QueueCounts::default(), Backlog::default());
-        for crew in &self.crews {
-            queue.add(crew.clients.borrow().counts());
-            let backlog = crew.deferral.borrow().backlog();
+        for actor_state in &self.actor_states {
+            queue.add(actor_state.clients.borrow().counts());
+            let backlog = actor_state.deferral.borrow().backlog();
             deferred.waiting += backlog.waiting;
             deferred.queued += backlog.queued;
         }
@@ -72,7 +72,7 @@ where
     /// The actor that a free session counts for; one that does everything counts for the first.
     fn vacancy_of(&self, role: Role) -> Option<&Cell<Vacancy>> {
         let actor = if let Role::Of(actor) = role { actor } else { 0 };
-        Some(&self.crew(actor)?.vacancy)
+        Some(&self.actor_state(actor)?.vacancy)
     }
 
     /// A session has nothing to do any more.
@@ -96,10 +96,10 @@ where
         let mut moment = self.recorder.borrow().second_end();
         moment = self.agenda.next_timer().map_or(moment, |timer| timer.min(moment));
         if !self.is_closing() {
-            for crew in &self.crews {
-                moment = crew.clients.borrow().next_coming().map_or(moment, |coming| coming.min(moment));
-                if crew.reacts {
-                    moment = crew.deferral.borrow().next_later().map_or(moment, |later| later.min(moment));
+            for actor_state in &self.actor_states {
+                moment = actor_state.clients.borrow().next_coming().map_or(moment, |coming| coming.min(moment));
+                if actor_state.reacts {
+                    moment = actor_state.deferral.borrow().next_later().map_or(moment, |later| later.min(moment));
                 }
             }
         }

@@ -8,7 +8,7 @@ use crate::users::{Style, clients_of, reacting_users};
 use std::cell::{Cell, RefCell};
 use workloads::workload::Workload;
 
-pub struct Crew<W: Workload> {
+pub struct ActorState<W: Workload> {
     pub style: Style,
     /// Others cause work for it; nothing else ever is in its queue.
     pub reacts: bool,
@@ -31,14 +31,14 @@ pub struct Pool {
     pub most: u32,
 }
 
-impl<W: Workload> Crew<W> {
-    /// The crews of all actors, by their index, in this phase. `handing_over` is how many users can wait for room at a time.
+impl<W: Workload> ActorState<W> {
+    /// The states of all actors, by their index, in this phase. `handing_over` is how many users can wait for room at a time.
     pub fn all(assignment: &Assignment<'_, W>, handing_over: usize, sessions: impl Fn(u16) -> u32) -> Vec<Self> {
         let actors = assignment.workload.actors();
         let paced: u32 =
             (0_u16..).zip(actors).filter(|(_, actor)| !actor.reacts).map(|(index, _)| sessions(index)).sum();
         let of = assignment.share.of as usize;
-        let crew = |(index, actor): (u16, &workloads::workload::Actor)| {
+        let actor_state = |(index, actor): (u16, &workloads::workload::Actor)| {
             let stream = assignment.phase.streams.iter().find(|stream| stream.actor == index);
             let clients =
                 stream.map_or_else(|| reacting_users(assignment, index), |stream| clients_of(assignment, stream));
@@ -55,6 +55,6 @@ impl<W: Workload> Crew<W> {
                 pool: Cell::new(Pool { at_start: in_pool, now: in_pool, most: paced.max(in_pool) }),
             }
         };
-        (0_u16..).zip(actors).map(crew).collect()
+        (0_u16..).zip(actors).map(actor_state).collect()
     }
 }
