@@ -3,7 +3,7 @@
 use crate::arrivals::Slice;
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::combine::in_turn;
-use crate::mail::Mail;
+use crate::mailbox::Mailbox;
 use crate::merge::{Gathering, Names};
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Pacing, Seen, Stream};
 use crate::reactor::Epoll;
@@ -60,15 +60,16 @@ pub fn drive<W: Workload, C: Connect + Sync>(
     let signals = Signals::new(control);
     let (notes, inbox) = channel();
     let published: Vec<Published> = (0..shards).map(|_| Published::default()).collect();
-    let mails = mails(workload, shards)?;
+    let mailboxes = mailboxes(workload, shards)?;
     thread::scope(|scope| {
         let mut threads = Vec::with_capacity(published.len());
-        for ((here, published), mail) in (0..shards).map(|shard| Slice { shard, of: shards }).zip(&published).zip(mails)
+        for ((here, published), mailbox) in
+            (0..shards).map(|shard| Slice { shard, of: shards }).zip(&published).zip(mailboxes)
         {
             let (start_sender, windows) = channel();
             let farewell = EndNotice { shard: here.shard, notes: notes.clone(), signals: &signals };
             let opener = connect.opener(scope);
-            let place = ShardSetup { here, published, windows, opener, mail };
+            let place = ShardSetup { here, published, windows, opener, mailbox };
             let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
             threads.push(Thread { handle, start: start_sender });
         }
@@ -90,13 +91,13 @@ pub fn drive<W: Workload, C: Connect + Sync>(
 }
 
 /// A mailbox for each shard, if any actor has users that each belong to one shard.
-fn mails<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mail<W::Input>>>, DriveError> {
+fn mailboxes<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mailbox<W::Input>>>, DriveError> {
     if shards == 1 || workload.actors().iter().all(|actor| actor.users == 0) {
         return Ok((0..shards).map(|_| None).collect());
     }
-    let mails =
-        Mail::among(shards).map_err(|source| DriveError::Io { doing: "making a way between threads", source })?;
-    Ok(mails.into_iter().map(Some).collect())
+    let mailboxes =
+        Mailbox::among(shards).map_err(|source| DriveError::Io { doing: "making mailboxes of threads", source })?;
+    Ok(mailboxes.into_iter().map(Some).collect())
 }
 
 /// One thread for each CPU the driver may use, unless told otherwise; never more than some actor has sessions, so that each
@@ -198,7 +199,7 @@ struct ShardSetup<'a, I, S> {
     published: &'a Published,
     windows: Receiver<Window>,
     opener: Option<BoxedOpener<'a, S>>,
-    mail: Option<Mail<I>>,
+    mailbox: Option<Mailbox<I>>,
 }
 
 fn shard_thread<W: Workload, C: Connect>(
@@ -251,8 +252,8 @@ fn open_and_drive<W: Workload, C: Connect>(
     let signals = farewell.signals;
     let waiting = |source| DriveError::Io { doing: "making an epoll set", source };
     let reactor = Epoll::new().map_err(waiting)?;
-    if let Some(bell) = place.mail.as_ref().and_then(Mail::bell) {
-        reactor.watch_bell(bell).map_err(waiting)?;
+    if let Some(wakeup) = place.mailbox.as_ref().and_then(Mailbox::wakeup) {
+        reactor.watch_wakeup(wakeup).map_err(waiting)?;
     }
     let shard = place.here.shard;
     let roster = SessionList::of(workload, place.here.of_generator(plan.generator), plan);
@@ -270,7 +271,7 @@ fn open_and_drive<W: Workload, C: Connect>(
             // Nobody listens any more once driving is on its way out.
             let _ = farewell.notes.send(Note::Closed { shard, second: Box::new(second) });
         },
-        mail: place.mail.as_ref(),
+        mailbox: place.mailbox.as_ref(),
     };
     for number in (0_u16..).take(plan.phases.len()) {
         let Ok(window) = place.windows.recv() else { return Err(DriveError::NotStarted) };

@@ -20,7 +20,7 @@
 //!     │                                  task::serve, one future for each session:
 //!     │                                    pacing (who is due first) ─▶ Workload::next ─▶ another actor's? ─▶ its queue
 //!     │                                    ─▶ retry::attempt (Workload::run) ─▶ recorder::book ─▶ Workload::learn
-//!     │                                    ─▶ what it causes: a queue here, or mail to another shard ─▶ due again
+//!     │                                    ─▶ what it causes: a queue here, or another shard's mailbox ─▶ due again
 //!     │ ◀── published: relaxed atomics ──┤
 //!     │ ◀── each second when it is over ─┤   (more sessions come from a thread that opens them aside)
 //!     ├─▶ see: ticks, and each second    │
@@ -41,7 +41,7 @@
 //! | `pacing.rs`, `arrivals.rs` | when a client is due and who waits for a session; the plan of arrivals |
 //! | `users.rs` | from a stream's pacing to the users of a shard |
 //! | `deferral.rs`, `pool.rs` | the bounded queue of what others hand over or cause, and the sessions that execute it |
-//! | `mail.rs` | what a transaction causes on another shard |
+//! | `mailbox.rs` | what a transaction causes on another shard |
 //! | `openings.rs`, `ending.rs` | sessions that are opened aside; when a phase ends, and what becomes of those who wait then |
 //! | `window.rs`, `recorder.rs`, `counts.rs`, `errors.rs` | the grid of seconds, and what is booked in each |
 //! | `merge.rs`, `testimony.rs` | from the seconds of shards to one series and one result; the driver about itself |
@@ -82,7 +82,7 @@ mod endpoint;
 mod errors;
 pub mod instances;
 pub mod ladder;
-mod mail;
+mod mailbox;
 mod merge;
 mod openings;
 mod pacing;

@@ -46,8 +46,8 @@ impl Epoll {
     }
 
     /// A descriptor that wakes the shard and belongs to no session.
-    pub fn watch_bell(&self, bell: BorrowedFd<'_>) -> io::Result<()> {
-        self.register(bell, NO_SESSION)
+    pub fn watch_wakeup(&self, wakeup: BorrowedFd<'_>) -> io::Result<()> {
+        self.register(wakeup, NO_SESSION)
     }
 
     pub(crate) fn wait_for_any(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()> {

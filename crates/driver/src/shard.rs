@@ -8,7 +8,7 @@ use crate::counts::SparseCounts;
 use crate::deferral::{LOG_LINES_MAX, ResultLines};
 use crate::ending::GivenUp;
 use crate::errors::ErrorBook;
-use crate::mail::Mail;
+use crate::mailbox::Mailbox;
 use crate::openings::Openings;
 use crate::pacing::QueueCounts;
 use crate::plan::{DriveError, DrivePlan, Phase};
@@ -98,7 +98,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     pub agenda: Agenda,
     /// One for each actor, by its index.
     pub actor_states: Vec<ActorState<W>>,
-    pub mail: Option<&'a Mail<W::Input>>,
+    pub mailbox: Option<&'a Mailbox<W::Input>>,
     pub lines: RefCell<ResultLines>,
     pub losses: Cell<Losses>,
     pub openings: Openings<'a, C::Session>,
@@ -159,8 +159,8 @@ pub struct Surroundings<'a, I, C: Connect, K, R> {
     pub published: &'a Published,
     /// Takes each second when it is over.
     pub hand_on: &'a dyn Fn(Second),
-    /// The way to other shards, if there are any.
-    pub mail: Option<&'a Mail<I>>,
+    /// Its mailbox, if there are other shards.
+    pub mailbox: Option<&'a Mailbox<I>>,
 }
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
@@ -245,7 +245,7 @@ where
             in_process: opened.in_process,
             agenda: Agenda::new(opened.sessions.len(), actor_states.len()),
             actor_states,
-            mail: around.mail,
+            mailbox: around.mailbox,
             lines: RefCell::new(ResultLines::new(assignment.log_lines)),
             losses: Cell::default(),
             openings: Openings::by(around.opener),
@@ -310,7 +310,7 @@ where
             self.agenda.wake_due(now);
             left += self.take_what_was_opened(tasks);
             self.grow_if_overdue(now);
-            let nothing_came = self.collect_mail(now);
+            let nothing_came = self.receive_caused(now);
             let someone_is_ready = self.agenda.ready_count() > 0;
             if someone_is_ready && self.in_process {
                 looked = now;
@@ -319,8 +319,8 @@ where
             let at_most =
                 if someone_is_ready || !nothing_came { Nanos::ZERO } else { self.until_something_is_due(now) };
             self.reactor.wait(at_most, &mut ready).map_err(waiting_failed)?;
-            if let Some(mail) = self.mail {
-                mail.wake_up();
+            if let Some(mailbox) = self.mailbox {
+                mailbox.wake_up();
             }
             looked = self.look_at_the_clock();
             self.note_stall(now + at_most, looked);
@@ -445,7 +445,7 @@ where
             deferred.add(&sessions);
         }
         // What was sent here and not received any more.
-        deferred.abandoned += self.mail.map_or(0, |mail| std::iter::from_fn(|| mail.receive()).count() as u64);
+        deferred.abandoned += self.mailbox.map_or(0, |mailbox| std::iter::from_fn(|| mailbox.receive()).count() as u64);
         ShardReport {
             errors: self.errors.into_inner(),
             lines: self.lines.into_inner(),

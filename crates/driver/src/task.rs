@@ -6,7 +6,7 @@ use crate::actor_state::ActorState;
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
 use crate::deferral::{Job, ResultLine};
-use crate::mail::{due, home_of};
+use crate::mailbox::{due, home_of};
 use crate::pacing::ClientIndex;
 use crate::reactor::Reactor;
 use crate::recorder::{Executed, work_between};
@@ -212,8 +212,8 @@ where
             None => (self.here.shard, None),
         };
         let job = Job { input, actor, kind, due: due(done, after), client: None, user, thinking: Nanos::ZERO };
-        match self.mail {
-            Some(mail) if shard != self.here.shard => mail.send(shard, job),
+        match self.mailbox {
+            Some(mailbox) if shard != self.here.shard => mailbox.send(shard, job),
             _ => self.take_caused(job, done),
         }
     }

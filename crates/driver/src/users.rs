@@ -2,7 +2,7 @@
 
 use crate::arrivals::{Arrivals, USERS};
 use crate::clock::Nanos;
-use crate::mail::home_of;
+use crate::mailbox::home_of;
 use crate::pacing::{ARRIVALS_WAITING_MAX, Clients};
 use crate::plan::{Pacing, Stream};
 use crate::shard::Assignment;

@@ -24,11 +24,11 @@ where
     R: Reactor<C::Session>,
 {
     /// Takes what other shards have caused. After this they wake the shard; says whether it may sleep.
-    pub fn collect_mail(&self, now: Nanos) -> bool {
-        let Some(mail) = self.mail else { return true };
-        mail.fall_asleep();
+    pub fn receive_caused(&self, now: Nanos) -> bool {
+        let Some(mailbox) = self.mailbox else { return true };
+        mailbox.fall_asleep();
         let mut nothing_came = true;
-        while let Some(job) = mail.receive() {
+        while let Some(job) = mailbox.receive() {
             self.take_caused(job, now);
             nothing_came = false;
         }

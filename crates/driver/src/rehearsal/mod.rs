@@ -94,7 +94,7 @@ impl<'a> Run<'a> {
             signals: &signals,
             published: &published,
             hand_on: &|second| seconds.borrow_mut().push(second),
-            mail: None,
+            mailbox: None,
         };
         signals.begin_phase(1);
         let assignment = Assignment::of(self.workload, &self.plan, 0, share, window(&self.plan)).unwrap();

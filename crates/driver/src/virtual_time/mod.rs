@@ -67,7 +67,7 @@ pub fn rehearse<W: Workload>(
             signals: &signals,
             published: &published,
             hand_on: &hand_on,
-            mail: None,
+            mailbox: None,
         };
         let Some(assignment) = Assignment::of(workload, plan, number, here, window) else { break };
         let reports = vec![shard::run(&around, &assignment, &mut opened)?];

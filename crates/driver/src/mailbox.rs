@@ -1,4 +1,4 @@
-//! Work that a transaction on one shard causes on another: a queue for each shard, and a bell that wakes it.
+//! Work that a transaction on one shard causes on another: a queue for each shard, and a descriptor that wakes it.
 //!
 //! Nobody waits for a lock: senders append, and only a shard that sleeps is woken by a system call.
 
@@ -12,47 +12,47 @@ use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 /// Wakes a shard that sleeps.
-struct Bell {
+struct Wakeup {
     descriptor: OwnedFd,
     is_asleep: AtomicBool,
 }
 
-/// A shard's own queue, and the way to all others.
-pub struct Mail<I> {
+/// A shard's own queue, and those of all others.
+pub struct Mailbox<I> {
     inbox: Receiver<Job<I>>,
     outboxes: Vec<Sender<Job<I>>>,
-    bells: Arc<Vec<Bell>>,
+    wakeups: Arc<Vec<Wakeup>>,
     shard: usize,
 }
 
-impl<I> Mail<I> {
+impl<I> Mailbox<I> {
     /// One for each of so many shards.
     pub fn among(shards: u32) -> io::Result<Vec<Self>> {
-        let bell = |_| {
+        let wakeup = |_| {
             let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
-            Ok(Bell { descriptor, is_asleep: AtomicBool::new(false) })
+            Ok(Wakeup { descriptor, is_asleep: AtomicBool::new(false) })
         };
-        let bells = Arc::new((0..shards).map(bell).collect::<io::Result<Vec<_>>>()?);
+        let wakeups = Arc::new((0..shards).map(wakeup).collect::<io::Result<Vec<_>>>()?);
         let (outboxes, inboxes): (Vec<_>, Vec<_>) = (0..shards).map(|_| channel()).unzip();
-        let mail = |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), bells: Arc::clone(&bells), shard };
-        Ok(inboxes.into_iter().enumerate().map(mail).collect())
+        let mailbox = |(shard, inbox)| Self { inbox, outboxes: outboxes.clone(), wakeups: Arc::clone(&wakeups), shard };
+        Ok(inboxes.into_iter().enumerate().map(mailbox).collect())
     }
 
     /// Can be read, by edge, whenever somebody wakes this shard.
-    pub fn bell(&self) -> Option<BorrowedFd<'_>> {
-        self.bells.get(self.shard).map(|bell| bell.descriptor.as_fd())
+    pub fn wakeup(&self) -> Option<BorrowedFd<'_>> {
+        self.wakeups.get(self.shard).map(|wakeup| wakeup.descriptor.as_fd())
     }
 
     pub fn send(&self, shard: u32, job: Job<I>) {
         let to = shard as usize;
-        let (Some(outbox), Some(bell)) = (self.outboxes.get(to), self.bells.get(to)) else { return };
+        let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return };
         // A shard that is over executes nothing any more.
         let _ = outbox.send(job);
         // Either this sees that the shard sleeps, or the shard sees the job before it does.
         fence(Ordering::SeqCst);
-        if bell.is_asleep.swap(false, Ordering::SeqCst) {
-            // The counter of a bell cannot be full.
-            let _ = rustix::io::write(&bell.descriptor, &1_u64.to_ne_bytes());
+        if wakeup.is_asleep.swap(false, Ordering::SeqCst) {
+            // The counter of the descriptor cannot be full.
+            let _ = rustix::io::write(&wakeup.descriptor, &1_u64.to_ne_bytes());
         }
     }
 
@@ -61,17 +61,17 @@ impl<I> Mail<I> {
         self.inbox.try_recv().ok()
     }
 
-    /// From now on whoever sends something rings. What came before must be received after this and before sleeping.
+    /// From now on a sender wakes this shard. What came before must be received after this and before sleeping.
     pub fn fall_asleep(&self) {
-        if let Some(bell) = self.bells.get(self.shard) {
-            bell.is_asleep.store(true, Ordering::SeqCst);
+        if let Some(wakeup) = self.wakeups.get(self.shard) {
+            wakeup.is_asleep.store(true, Ordering::SeqCst);
             fence(Ordering::SeqCst);
         }
     }
 
     pub fn wake_up(&self) {
-        if let Some(bell) = self.bells.get(self.shard) {
-            bell.is_asleep.store(false, Ordering::Relaxed);
+        if let Some(wakeup) = self.wakeups.get(self.shard) {
+            wakeup.is_asleep.store(false, Ordering::Relaxed);
         }
     }
 }
@@ -99,10 +99,10 @@ mod tests {
 
     #[test]
     fn a_sleeping_shard_is_woken_and_finds_what_was_sent() {
-        let mut mails = Mail::among(2).unwrap();
-        let (other, own) = (mails.pop().unwrap(), mails.pop().unwrap());
+        let mut mailboxes = Mailbox::among(2).unwrap();
+        let (other, own) = (mailboxes.pop().unwrap(), mailboxes.pop().unwrap());
         let epoll = Epoll::new().unwrap();
-        epoll.watch_bell(own.bell().unwrap()).unwrap();
+        epoll.watch_wakeup(own.wakeup().unwrap()).unwrap();
         let received = std::thread::scope(|scope| {
             own.fall_asleep();
             assert!(own.receive().is_none());
@@ -110,7 +110,7 @@ mod tests {
             let (mut received, mut events) = (Vec::new(), Vec::new());
             while received.len() < 1_000 {
                 epoll.wait_for_any(LONG, &mut events).unwrap();
-                assert!(!events.is_empty(), "nobody rang");
+                assert!(!events.is_empty(), "no wake-up came");
                 events.clear();
                 loop {
                     received.extend(std::iter::from_fn(|| own.receive()).map(|job| job.input));
