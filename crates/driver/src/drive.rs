@@ -67,10 +67,10 @@ pub fn drive<W: Workload, C: Connect + Sync>(
             (0..shards).map(|shard| Slice { shard, of: shards }).zip(&published).zip(mailboxes)
         {
             let (start_sender, windows) = channel();
-            let farewell = EndNotice { shard: here.shard, notes: notes.clone(), signals: &signals };
+            let end_notice = EndNotice { shard: here.shard, notes: notes.clone(), signals: &signals };
             let opener = connect.opener(scope);
-            let place = ShardSetup { here, published, windows, opener, mailbox };
-            let handle = scope.spawn(move || shard_thread(workload, connect, plan, &place, &farewell));
+            let setup = ShardSetup { here, published, windows, opener, mailbox };
+            let handle = scope.spawn(move || shard_thread(workload, connect, plan, &setup, &end_notice));
             threads.push(Thread { handle, start: start_sender });
         }
         let conductor = Conductor { plan, names: Names::of(workload), published: &published, signals: &signals };
@@ -206,16 +206,16 @@ fn shard_thread<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &ShardSetup<'_, W::Input, C::Session>,
-    farewell: &EndNotice<'_>,
+    setup: &ShardSetup<'_, W::Input, C::Session>,
+    end_notice: &EndNotice<'_>,
 ) -> Result<(), DriveError> {
     be_punctual();
     let back_to_back = |stream: &Stream| matches!(stream.pacing, Pacing::Clients { .. });
     let all_back_to_back = plan.phases.iter().flat_map(|phase| &phase.streams).all(back_to_back);
-    let on_one_cpu = all_back_to_back && stay_on_one_cpu(place.here);
-    let result = open_and_drive(workload, connect, plan, place, farewell, on_one_cpu);
+    let on_one_cpu = all_back_to_back && stay_on_one_cpu(setup.here);
+    let result = open_and_drive(workload, connect, plan, setup, end_notice, on_one_cpu);
     if result.is_err() {
-        farewell.signals.abort();
+        end_notice.signals.abort();
     }
     result
 }
@@ -245,40 +245,40 @@ fn open_and_drive<W: Workload, C: Connect>(
     workload: &W,
     connect: &C,
     plan: &DrivePlan,
-    place: &ShardSetup<'_, W::Input, C::Session>,
-    farewell: &EndNotice<'_>,
+    setup: &ShardSetup<'_, W::Input, C::Session>,
+    end_notice: &EndNotice<'_>,
     on_one_cpu: bool,
 ) -> Result<(), DriveError> {
-    let signals = farewell.signals;
+    let signals = end_notice.signals;
     let waiting = |source| DriveError::Io { doing: "making an epoll set", source };
     let reactor = Epoll::new().map_err(waiting)?;
-    if let Some(wakeup) = place.mailbox.as_ref().and_then(Mailbox::wakeup) {
+    if let Some(wakeup) = setup.mailbox.as_ref().and_then(Mailbox::wakeup) {
         reactor.watch_wakeup(wakeup).map_err(waiting)?;
     }
-    let shard = place.here.shard;
-    let roster = SessionList::of(workload, place.here.of_generator(plan.generator), plan);
+    let shard = setup.here.shard;
+    let session_list = SessionList::of(workload, setup.here.of_generator(plan.generator), plan);
     let stopped = || signals.is_stopped() || signals.is_aborted();
-    let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &roster, stopped)?;
-    let _ = farewell.notes.send(Note::Ready);
+    let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &session_list, stopped)?;
+    let _ = end_notice.notes.send(Note::Ready);
     let around = Surroundings {
         connect,
-        opener: place.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
+        opener: setup.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
         clock: &MonotonicClock,
         reactor: &reactor,
         signals,
-        published: place.published,
+        published: setup.published,
         hand_on: &|second| {
             // Nobody listens any more once driving is on its way out.
-            let _ = farewell.notes.send(Note::Closed { shard, second: Box::new(second) });
+            let _ = end_notice.notes.send(Note::Closed { shard, second: Box::new(second) });
         },
-        mailbox: place.mailbox.as_ref(),
+        mailbox: setup.mailbox.as_ref(),
     };
     for number in (0_u16..).take(plan.phases.len()) {
-        let Ok(window) = place.windows.recv() else { return Err(DriveError::NotStarted) };
-        let Some(assignment) = Assignment::of(workload, plan, number, place.here, window) else { break };
+        let Ok(window) = setup.windows.recv() else { return Err(DriveError::NotStarted) };
+        let Some(assignment) = Assignment::of(workload, plan, number, setup.here, window) else { break };
         let report = shard::run(&around, &assignment, &mut opened)?;
         let report = Box::new(ShardReport { on_one_cpu, ..report });
-        let _ = farewell.notes.send(Note::Phase { shard, report });
+        let _ = end_notice.notes.send(Note::Phase { shard, report });
     }
     Ok(())
 }

@@ -38,7 +38,7 @@ where
             // A fresh reading: `now` may be from before the signal.
             let closing_since = self.clock.now().min(end);
             self.closing_since.set(Some(closing_since));
-            self.send_home(closing_since);
+            self.book_waiting(closing_since);
             self.openings.close(&self.agenda);
             self.agenda.wake_all_parked();
         }
@@ -62,7 +62,7 @@ where
     }
 
     /// Books what still waits for a session or for room: it will not be served any more, and has waited until now.
-    pub fn send_home(&self, now: Nanos) {
+    pub fn book_waiting(&self, now: Nanos) {
         let mut recorder = self.recorder.borrow_mut();
         for actor_state in &self.actor_states {
             let mut clients = actor_state.clients.borrow_mut();

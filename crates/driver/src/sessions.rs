@@ -61,17 +61,17 @@ impl SessionList {
     }
 }
 
-/// Opens the sessions of the roster. An in-process engine gets a single session for everything: on one thread a second
+/// Opens the sessions of a list. An in-process engine gets a single session for everything: on one thread a second
 /// one would only split the engine's cache.
 pub fn open<C: Connect>(
     connect: &C,
     reactor: &impl Reactor<C::Session>,
-    roster: &SessionList,
+    session_list: &SessionList,
     stopped: impl Fn() -> bool,
 ) -> Result<Opened<C::Session>, DriveError> {
-    let of = roster.of;
-    let mut sessions = Vec::with_capacity(roster.sessions.len());
-    for ((role, index), token) in roster.sessions.iter().copied().zip(0..) {
+    let of = session_list.of;
+    let mut sessions = Vec::with_capacity(session_list.sessions.len());
+    for ((role, index), token) in session_list.sessions.iter().copied().zip(0..) {
         if stopped() {
             break;
         }

@@ -83,8 +83,8 @@ impl<'a> Run<'a> {
         let world = World::new(self.in_process, Box::new(script));
         let clock = SlowClock { world: &world, toil: self.toil };
         let signals = Signals::new(self.stop);
-        let roster = SessionList::of(self.workload, share, &self.plan);
-        let mut opened = sessions::open(&world, &world, &roster, || false)?;
+        let session_list = SessionList::of(self.workload, share, &self.plan);
+        let mut opened = sessions::open(&world, &world, &session_list, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
         let around = Surroundings {
             connect: &world,

@@ -42,8 +42,8 @@ pub fn rehearse<W: Workload>(
     script::check(plan, workload.actors())?;
     let world = World::new(false, service.script(plan.seed));
     let (here, signals, published) = (Slice { shard: 0, of: 1 }, Signals::new(control), Published::default());
-    let roster = SessionList::of(workload, here.of_generator(plan.generator), plan);
-    let mut opened = sessions::open(&world, &world, &roster, || signals.is_stopped())?;
+    let session_list = SessionList::of(workload, here.of_generator(plan.generator), plan);
+    let mut opened = sessions::open(&world, &world, &session_list, || signals.is_stopped())?;
     let (origin, mut driven) = (world.now(), Vec::new());
     for (phase, number) in plan.phases.iter().zip(0..) {
         see(Seen::Ready);
