@@ -260,7 +260,7 @@ fn open_and_drive<W: Workload, C: Connect>(
     let stopped = || signals.is_stopped() || signals.is_aborted();
     let mut opened: Opened<C::Session> = sessions::open(connect, &reactor, &session_list, stopped)?;
     let _ = end_notice.notes.send(Note::Ready);
-    let around = Surroundings {
+    let around = Surroundings::<(W, C, MonotonicClock, Epoll)> {
         connect,
         opener: setup.opener.as_deref().map(|opener| opener as &dyn Opener<C::Session>),
         clock: &MonotonicClock,

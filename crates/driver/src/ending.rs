@@ -1,9 +1,7 @@
 //! When a phase ends. Transactions that still wait then are booked with the time that they have waited.
 
 use crate::clock::{Clock, Nanos};
-use crate::reactor::Reactor;
-use crate::shard::Shard;
-use engines::session::Connect;
+use crate::shard::{Shard, ShardTypes};
 use record::script::PhaseEnd;
 use workloads::workload::Workload;
 
@@ -17,13 +15,7 @@ pub struct GivenUp {
     pub in_window: Nanos,
 }
 
-impl<W, C, K, R> Shard<'_, W, C, K, R>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+impl<T: ShardTypes> Shard<'_, T> {
     /// Notices the end of the window or a signal, once.
     pub fn look_for_the_end(&self, now: Nanos) {
         if self.is_closing() {

@@ -26,7 +26,7 @@ pub struct Mailbox<I> {
 }
 
 impl<I> Mailbox<I> {
-    /// One for each of so many shards.
+    /// One for each shard.
     pub fn among(shards: u32) -> io::Result<Vec<Self>> {
         let wakeup = |_| {
             let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -81,7 +81,7 @@ pub fn home_of(user: u32, shards: u32) -> (u32, u32) {
     (user % shards, user / shards)
 }
 
-/// When a transaction that ended at `done` causes another after so long.
+/// When a transaction that ended at `done` causes another that is due `after` that.
 pub fn due(done: Nanos, after: std::time::Duration) -> Nanos {
     done + Nanos::from_duration(after)
 }

@@ -2,21 +2,12 @@
 
 use crate::actor_state::Pool;
 use crate::agenda::Role;
-use crate::clock::{Clock, Nanos};
+use crate::clock::Nanos;
 use crate::deferral::OVERDUE_AFTER;
-use crate::reactor::Reactor;
 use crate::sessions::watch;
-use crate::shard::{Shard, Task};
-use engines::session::Connect;
-use workloads::workload::Workload;
+use crate::shard::{Shard, ShardTypes, Task};
 
-impl<W, C, K, R> Shard<'_, W, C, K, R>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+impl<T: ShardTypes> Shard<'_, T> {
     /// Takes sessions that were opened aside: for tasks that lost theirs, else for what is overdue. Returns how many
     /// tasks were added.
     pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> usize {

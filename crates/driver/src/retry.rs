@@ -1,9 +1,8 @@
 //! One transaction, tried until it ends: again with the same inputs when the database gave it up, up to a limit.
 
 use crate::clock::{Clock, Nanos};
-use crate::reactor::Reactor;
-use crate::shard::Shard;
-use engines::session::{Connect, Session, SessionError};
+use crate::shard::{InputOf, SessionOf, Shard, ShardTypes};
+use engines::session::{Session, SessionError};
 use workloads::effects::Effects;
 use workloads::workload::{Ending, Workload};
 
@@ -43,19 +42,13 @@ fn scattered(token: u32, now: Nanos) -> u64 {
 }
 
 /// Runs the transaction; afterwards `effects` are those of the last attempt.
-pub async fn attempt<W, C, K, R>(
-    shard: &Shard<'_, W, C, K, R>,
+pub async fn attempt<T: ShardTypes>(
+    shard: &Shard<'_, T>,
     token: u32,
-    session: &mut C::Session,
-    input: &W::Input,
-    effects: &mut Effects<'_, W::Input>,
-) -> Attempts
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+    session: &mut SessionOf<T>,
+    input: &InputOf<T>,
+    effects: &mut Effects<'_, InputOf<T>>,
+) -> Attempts {
     let mut retries = 0;
     loop {
         effects.clear();

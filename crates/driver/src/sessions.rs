@@ -6,7 +6,7 @@ use crate::clock::{Clock, Nanos};
 use crate::deferral::CLIENTS_FOR_ONE;
 use crate::plan::{DriveError, DrivePlan};
 use crate::reactor::Reactor;
-use crate::shard::Shard;
+use crate::shard::{SessionOf, Shard, ShardTypes};
 use engines::session::Connect;
 use std::ops::Range;
 use workloads::workload::Workload;
@@ -85,13 +85,7 @@ pub fn open<C: Connect>(
 }
 
 /// Opens a lost session again, or ends the driving if that does not work for too long. `None` means to give up.
-pub async fn reopen<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32) -> Option<C::Session>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+pub async fn reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32) -> Option<SessionOf<T>> {
     let lost_at = shard.clock.now();
     shard.count_loss(|losses| losses.lost += 1);
     let opened = try_to_reopen(shard, token, lost_at + shard.away_limit).await;
@@ -103,13 +97,7 @@ where
     opened
 }
 
-async fn try_to_reopen<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, give_up: Nanos) -> Option<C::Session>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+async fn try_to_reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, give_up: Nanos) -> Option<SessionOf<T>> {
     let mut pause = FIRST_PAUSE;
     loop {
         if shard.is_closing() || shard.signals.is_aborted() {
@@ -131,13 +119,7 @@ where
     }
 }
 
-fn watched<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, session: C::Session, token: u32) -> Option<C::Session>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+fn watched<T: ShardTypes>(shard: &Shard<'_, T>, session: SessionOf<T>, token: u32) -> Option<SessionOf<T>> {
     match watch(shard.reactor, &session, token) {
         Ok(_) => Some(session),
         Err(error) => {

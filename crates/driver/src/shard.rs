@@ -81,12 +81,30 @@ pub struct UnderWay {
     pub taken: Nanos,
 }
 
+/// The types that the code of a shard is compiled for, under one name.
+pub trait ShardTypes {
+    type Workload: Workload;
+    type Connect: Connect;
+    type Clock: Clock;
+    type Reactor: Reactor<<Self::Connect as Connect>::Session>;
+}
+
+impl<W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> ShardTypes for (W, C, K, R) {
+    type Workload = W;
+    type Connect = C;
+    type Clock = K;
+    type Reactor = R;
+}
+
+pub type SessionOf<T> = <<T as ShardTypes>::Connect as Connect>::Session;
+pub type InputOf<T> = <<T as ShardTypes>::Workload as Workload>::Input;
+
 /// What the tasks of one shard share. They run on one thread and borrow it only between waits.
-pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> {
-    pub workload: &'a W,
-    pub connect: &'a C,
-    pub clock: &'a K,
-    pub reactor: &'a R,
+pub struct Shard<'a, T: ShardTypes> {
+    pub workload: &'a T::Workload,
+    pub connect: &'a T::Connect,
+    pub clock: &'a T::Clock,
+    pub reactor: &'a T::Reactor,
     pub signals: &'a Signals<'a>,
     pub retries: u32,
     pub away_limit: Nanos,
@@ -97,11 +115,11 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     pub in_process: bool,
     pub agenda: Agenda,
     /// One for each actor, by its index.
-    pub actor_states: Vec<ActorState<W>>,
-    pub mailbox: Option<&'a Mailbox<W::Input>>,
+    pub actor_states: Vec<ActorState<T::Workload>>,
+    pub mailbox: Option<&'a Mailbox<InputOf<T>>>,
     pub lines: RefCell<ResultLines>,
     pub losses: Cell<Losses>,
-    pub openings: Openings<'a, C::Session>,
+    pub openings: Openings<'a, SessionOf<T>>,
     /// What each session is in, by its token.
     pub under_way: RefCell<Vec<Option<UnderWay>>>,
     /// The latest reading of the clock, for decisions that need no fresh one.
@@ -114,7 +132,7 @@ pub struct Shard<'a, W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> 
     /// The actor whose work is most overdue: the next session is for it.
     pub most_overdue: Cell<Option<u16>>,
     /// Sessions whose work is over, with their tokens.
-    kept: RefCell<Vec<(u32, Role, C::Session)>>,
+    kept: RefCell<Vec<(u32, Role, SessionOf<T>)>>,
     /// Whether it was said that the streams are at their end here.
     pub is_at_end: Cell<bool>,
     stalls: Cell<StallWatch>,
@@ -150,33 +168,27 @@ pub struct ShardReport {
 }
 
 /// The places of a shard's surroundings that tests replace.
-pub struct Surroundings<'a, I, C: Connect, K, R> {
-    pub connect: &'a C,
-    pub opener: Option<&'a dyn Opener<C::Session>>,
-    pub clock: &'a K,
-    pub reactor: &'a R,
+pub struct Surroundings<'a, T: ShardTypes> {
+    pub connect: &'a T::Connect,
+    pub opener: Option<&'a dyn Opener<SessionOf<T>>>,
+    pub clock: &'a T::Clock,
+    pub reactor: &'a T::Reactor,
     pub signals: &'a Signals<'a>,
     pub published: &'a Published,
     /// Takes each second when it is over.
     pub hand_on: &'a dyn Fn(Second),
     /// Its mailbox, if there are other shards.
-    pub mailbox: Option<&'a Mailbox<I>>,
+    pub mailbox: Option<&'a Mailbox<InputOf<T>>>,
 }
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
 /// Drives the shard's users over the opened sessions until the phase ends; leaves behind the sessions that are still good.
-pub fn run<W, C, K, R>(
-    around: &Surroundings<'_, W::Input, C, K, R>,
-    assignment: &Assignment<'_, W>,
-    opened: &mut Opened<C::Session>,
-) -> Result<ShardReport, DriveError>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+pub fn run<T: ShardTypes>(
+    around: &Surroundings<'_, T>,
+    assignment: &Assignment<'_, T::Workload>,
+    opened: &mut Opened<SessionOf<T>>,
+) -> Result<ShardReport, DriveError> {
     wait_for_start(around, assignment.window.start)?;
     let shard = Shard::new(around, assignment, opened);
     let mut tasks: Vec<Task<'_>> = Vec::with_capacity(opened.sessions.len());
@@ -191,10 +203,7 @@ where
 }
 
 /// Events before the start are of no interest: a session that has sent nothing has nothing to read.
-fn wait_for_start<I, C: Connect, K: Clock, R: Reactor<C::Session>>(
-    around: &Surroundings<'_, I, C, K, R>,
-    start: Nanos,
-) -> Result<(), DriveError> {
+fn wait_for_start<T: ShardTypes>(around: &Surroundings<'_, T>, start: Nanos) -> Result<(), DriveError> {
     let mut ignored = Vec::new();
     loop {
         let left = start.since(around.clock.now());
@@ -210,17 +219,11 @@ fn waiting_failed(source: std::io::Error) -> DriveError {
     DriveError::Io { doing: "waiting for sessions", source }
 }
 
-impl<'a, W, C, K, R> Shard<'a, W, C, K, R>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+impl<'a, T: ShardTypes> Shard<'a, T> {
     fn new(
-        around: &Surroundings<'a, W::Input, C, K, R>,
-        assignment: &Assignment<'a, W>,
-        opened: &Opened<C::Session>,
+        around: &Surroundings<'a, T>,
+        assignment: &Assignment<'a, T::Workload>,
+        opened: &Opened<SessionOf<T>>,
     ) -> Self {
         let Assignment { workload, window, .. } = *assignment;
         let kinds = workload.kinds();
@@ -230,7 +233,7 @@ where
         let sessions = |actor| opened.sessions.iter().filter(|(role, _)| *role == Role::Of(actor)).count();
         let actor_states =
             ActorState::all(assignment, handing_over, |actor| u32::try_from(sessions(actor)).unwrap_or(u32::MAX));
-        let recorder = Recorder::new(window, kinds.len(), W::COUNTERS.len(), assignment.receipts, meters);
+        let recorder = Recorder::new(window, kinds.len(), T::Workload::COUNTERS.len(), assignment.receipts, meters);
         Self {
             workload,
             connect: around.connect,
@@ -269,23 +272,23 @@ where
     }
 
     /// One more session works from now on.
-    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: C::Session) {
+    pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: SessionOf<T>) {
         self.under_way.borrow_mut().push(None);
         tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
         self.agenda.wake(token);
     }
 
-    pub fn actor_state(&self, actor: u16) -> Option<&ActorState<W>> {
+    pub fn actor_state(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
         self.actor_states.get(usize::from(actor))
     }
 
     /// A session has no work any more in this phase.
-    pub fn keep(&self, token: u32, role: Role, session: C::Session) {
+    pub fn keep(&self, token: u32, role: Role, session: SessionOf<T>) {
         self.kept.borrow_mut().push((token, role, session));
     }
 
     /// Those that can be used again, in the order of their tokens.
-    fn sessions_left(&self) -> Vec<(Role, C::Session)> {
+    fn sessions_left(&self) -> Vec<(Role, SessionOf<T>)> {
         let mut kept = self.kept.take();
         kept.sort_by_key(|(token, ..)| *token);
         kept.into_iter().map(|(_, role, session)| (role, session)).collect()
@@ -412,7 +415,7 @@ where
     }
 
     /// Books a finished transaction in the second in which it was done.
-    pub fn book(&self, life: &Executed, effects: &Effects<'_, W::Input>) {
+    pub fn book(&self, life: &Executed, effects: &Effects<'_, InputOf<T>>) {
         if self.in_process {
             // Inside the transaction this thread was the database.
             self.idle.set(self.idle.get() + life.done.since(life.sent));

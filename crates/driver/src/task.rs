@@ -8,27 +8,20 @@ use crate::clock::{Clock, Nanos};
 use crate::deferral::{Job, ResultLine};
 use crate::mailbox::{due, home_of};
 use crate::pacing::ClientIndex;
-use crate::reactor::Reactor;
 use crate::recorder::{Executed, work_between};
 use crate::retry::{Attempts, TransactionEnd, attempt};
 use crate::script::ScriptError;
 use crate::sessions::reopen;
-use crate::shard::{Shard, UnderWay};
+use crate::shard::{InputOf, SessionOf, Shard, ShardTypes, UnderWay};
 use crate::users::{Style, next_pause};
-use engines::session::{Connect, Session};
+use engines::session::Session;
 use std::time::Duration;
 use workloads::effects::{Effects, FollowUp};
 use workloads::workload::Workload;
 
-pub async fn serve<W, C, K, R>(shard: &Shard<'_, W, C, K, R>, token: u32, role: Role, mut session: C::Session)
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, mut session: SessionOf<T>) {
     let clock = || shard.clock.now().0;
-    let mut effects = Effects::new(W::COUNTERS.len(), &clock);
+    let mut effects = Effects::new(T::Workload::COUNTERS.len(), &clock);
     shard.freed(role, shard.now.get());
     while let Some(job) = shard.next_job(token, role).await {
         let free = shard.taken(role);
@@ -66,15 +59,9 @@ where
     shard.keep(token, role, session);
 }
 
-impl<W, C, K, R> Shard<'_, W, C, K, R>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+impl<T: ShardTypes> Shard<'_, T> {
     /// The next transaction for a session of this role; waits if there is none, `None` when there will be none.
-    async fn next_job(&self, token: u32, role: Role) -> Option<Job<W::Input>> {
+    async fn next_job(&self, token: u32, role: Role) -> Option<Job<InputOf<T>>> {
         loop {
             self.look_for_the_end(self.now.get());
             if self.signals.is_aborted() {
@@ -99,7 +86,7 @@ where
     }
 
     /// The actors whose transactions the role executes.
-    fn actor_states_of(&self, role: Role) -> impl Iterator<Item = (u16, &ActorState<W>)> {
+    fn actor_states_of(&self, role: Role) -> impl Iterator<Item = (u16, &ActorState<T::Workload>)> {
         let (first, count) = match role {
             Role::Of(actor) => (actor, 1),
             Role::All => (0, self.actor_states.len()),
@@ -108,7 +95,7 @@ where
     }
 
     /// The transaction that was due first among those of the role.
-    fn pick(&self, role: Role) -> Option<Job<W::Input>> {
+    fn pick(&self, role: Role) -> Option<Job<InputOf<T>>> {
         loop {
             let mut first: Option<(Nanos, bool, u16)> = None;
             for (actor, actor_state) in self.actor_states_of(role) {
@@ -130,7 +117,7 @@ where
         }
     }
 
-    fn take_deferred(&self, actor: u16) -> Option<Job<W::Input>> {
+    fn take_deferred(&self, actor: u16) -> Option<Job<InputOf<T>>> {
         let (job, admitted) = self.actor_state(actor)?.deferral.borrow_mut().take()?;
         if let Some((by, client, thinking)) = admitted {
             self.due_again(by, client, self.now.get(), thinking);
@@ -141,7 +128,7 @@ where
 
     /// Draws the next transaction of the client that is due first; `None` if it has no more, or hands it over to another
     /// actor.
-    fn take_client(&self, actor: u16) -> Option<Job<W::Input>> {
+    fn take_client(&self, actor: u16) -> Option<Job<InputOf<T>>> {
         let (client, job) = self.draw(actor)?;
         if job.actor == actor {
             return Some(job);
@@ -162,7 +149,7 @@ where
         None
     }
 
-    fn draw(&self, actor: u16) -> Option<(ClientIndex, Job<W::Input>)> {
+    fn draw(&self, actor: u16) -> Option<(ClientIndex, Job<InputOf<T>>)> {
         let actor_state = self.actor_state(actor)?;
         let mut clients = actor_state.clients.borrow_mut();
         let (due, client, state) = clients.take()?;
@@ -193,7 +180,7 @@ where
     }
 
     /// The user whose transaction it was learns from the answers.
-    fn learn(&self, job: &Job<W::Input>, effects: &mut Effects<'_, W::Input>) {
+    fn learn(&self, job: &Job<InputOf<T>>, effects: &mut Effects<'_, InputOf<T>>) {
         let (Some(user), Some(actor_state)) = (job.user, self.actor_state(job.actor)) else { return };
         if let Some(state) = actor_state.clients.borrow_mut().state_mut(user) {
             self.workload.learn(state, &job.input, effects);
@@ -201,7 +188,7 @@ where
     }
 
     /// Gives another actor what a transaction has caused: here, or where the user is at home.
-    fn follow_up(&self, follow_up: FollowUp<W::Input>, done: Nanos) {
+    fn follow_up(&self, follow_up: FollowUp<InputOf<T>>, done: Nanos) {
         let FollowUp { input, after, user } = follow_up;
         let (kind, actor) = (self.workload.kind(&input), self.workload.performer(&input));
         let (shard, user) = match user {
@@ -219,7 +206,7 @@ where
     }
 
     /// Takes what others have caused for an actor here.
-    pub fn take_caused(&self, job: Job<W::Input>, now: Nanos) {
+    pub fn take_caused(&self, job: Job<InputOf<T>>, now: Nanos) {
         let actor = job.actor;
         let Some(actor_state) = self.reacting(actor) else { return };
         actor_state.deferral.borrow_mut().cause(job, now);
@@ -227,7 +214,7 @@ where
     }
 
     /// An actor that others may cause work for. Work for any other would never be done, so that ends the driving.
-    fn reacting(&self, actor: u16) -> Option<&ActorState<W>> {
+    fn reacting(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
         let actor_state = self.actor_state(actor).filter(|actor_state| actor_state.reacts);
         if actor_state.is_none() {
             let name =
@@ -251,7 +238,7 @@ where
     }
 
     /// Lets the client go on, or writes down how a deferred transaction went.
-    fn release(&self, token: u32, job: &Job<W::Input>, life: &Executed) {
+    fn release(&self, token: u32, job: &Job<InputOf<T>>, life: &Executed) {
         self.note_under_way(token, None);
         if let Some(client) = job.client {
             self.due_again(job.actor, client, life.done, job.thinking);

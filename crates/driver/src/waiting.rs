@@ -3,10 +3,8 @@
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
 use crate::pacing::{QueueCounts, Vacancy};
-use crate::reactor::Reactor;
 use crate::recorder::{Backlog, Meters};
-use crate::shard::Shard;
-use engines::session::Connect;
+use crate::shard::{Shard, ShardTypes};
 use std::cell::Cell;
 use workloads::workload::Workload;
 
@@ -16,13 +14,7 @@ pub const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
 /// How often a shard looks for a session that is being opened aside.
 const OPENING_WAIT: Nanos = Nanos::from_millis(5);
 
-impl<W, C, K, R> Shard<'_, W, C, K, R>
-where
-    W: Workload,
-    C: Connect,
-    K: Clock,
-    R: Reactor<C::Session>,
-{
+impl<T: ShardTypes> Shard<'_, T> {
     /// Takes what other shards have caused. After this they wake the shard; says whether it may sleep.
     pub fn receive_caused(&self, now: Nanos) -> bool {
         let Some(mailbox) = self.mailbox else { return true };
@@ -45,7 +37,7 @@ where
         for (actor, actor_state) in (0_u16..).zip(&self.actor_states) {
             // An arrival that is turned away still uses up its inputs, so that those of all others are the same however
             // long the queue is.
-            let turn_away = |state: &mut W::Client| drop(self.workload.next(state));
+            let turn_away = |state: &mut <T::Workload as Workload>::Client| drop(self.workload.next(state));
             let mut came = actor_state.clients.borrow_mut().admit(last, turn_away);
             if actor_state.reacts {
                 came += actor_state.deferral.borrow_mut().admit(last);

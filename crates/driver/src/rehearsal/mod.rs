@@ -86,7 +86,7 @@ impl<'a> Run<'a> {
         let session_list = SessionList::of(self.workload, share, &self.plan);
         let mut opened = sessions::open(&world, &world, &session_list, || false)?;
         let (published, seconds) = (Published::default(), RefCell::new(Vec::new()));
-        let around = Surroundings {
+        let around = Surroundings::<(Rehearsed, World, SlowClock<'_>, World)> {
             connect: &world,
             opener: Some(&world),
             clock: &clock,

@@ -59,7 +59,7 @@ pub fn rehearse<W: Workload>(
             }
             watch.take(here.shard, second, see);
         };
-        let around = Surroundings {
+        let around = Surroundings::<(Timed<'_, W>, World, World, World)> {
             connect: &world,
             opener: Some(&world),
             clock: &world,
