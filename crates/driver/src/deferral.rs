@@ -34,7 +34,7 @@ pub const LOG_LINES_MAX: usize = 20_000;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job<I> {
     pub input: I,
-    /// Who executes it.
+    /// The actor that executes it.
     pub actor: u16,
     pub kind: u16,
     pub due: Nanos,

@@ -68,7 +68,7 @@ impl<C> Clients<C> {
         Self::new(states, Coming::Pausing(heap), capacity)
     }
 
-    /// Clients of which one comes whenever the plan says so, and of whom at most `capacity` can wait.
+    /// Clients that come one by one as the plan says; at most `capacity` of them can wait.
     pub fn arriving(states: Vec<C>, mut plan: Arrivals, capacity: usize) -> Self {
         // The plan has no end, so this default is never used; with it, nobody would come.
         let next = plan.next().unwrap_or((Nanos(u64::MAX), 0));

@@ -358,7 +358,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         ended
     }
 
-    /// Reads the clock, closes the seconds that are over, and sees who has become due.
+    /// Reads the clock, closes the seconds that are over, and queues the clients that have become due.
     fn look_at_the_clock(&self) -> Nanos {
         let now = self.clock.now();
         self.moved_on(now);

@@ -79,7 +79,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
     }
 
-    /// Whether anybody who is still at work may cause something for this role.
+    /// Whether a transaction that is still under way may cause something for this role.
     fn more_may_come(&self, role: Role) -> bool {
         let reacts = self.actor_states_of(role).any(|(_, actor_state)| actor_state.pool.get().now > 0);
         reacts && self.under_way.borrow().iter().any(Option::is_some)

@@ -48,9 +48,9 @@ pub enum SessionError {
     Unexpected { statement: &'static str, what: String },
 }
 
-/// A session runs one statement at a time. The futures are polled by whoever owns the file descriptor; they are
-/// pending only while the server has not answered. In-process engines have no descriptor and are never pending.
-/// A session stays on one thread while it is used.
+/// A session runs one statement at a time. The owner of the file descriptor polls the futures; they are pending only
+/// while the server has not answered. In-process engines have no descriptor and are never pending. A session stays on
+/// one thread while it is used.
 ///
 /// A future may be dropped half-way; the session then swallows the late answer before that to the next request. What the
 /// dropped request did to an open transaction is unknown, so a rollback should follow.

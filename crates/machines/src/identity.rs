@@ -29,7 +29,7 @@ impl Identity {
     }
 
     /// Kills this very process and says whether there was one. The id cannot pass to another process in between: the
-    /// descriptor holds on to whoever had it when the start time was compared.
+    /// descriptor stays that of the process that had it when the start time was compared.
     pub fn kill(&self) -> io::Result<bool> {
         let Some(pid) = as_pid(self.pid) else { return Ok(false) };
         let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {

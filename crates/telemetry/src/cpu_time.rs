@@ -22,7 +22,7 @@ pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
     added_up(&stat, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
 }
 
-/// Reads the times of all CPUs together, whoever may use them.
+/// Reads the times of all CPUs together, also of those that this process may not use.
 pub fn cpu_time_of_all(tree: &Tree) -> Result<CpuTime, String> {
     let stat = tree.text(STAT)?;
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "));

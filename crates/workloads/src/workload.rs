@@ -116,7 +116,7 @@ pub trait Workload: Sync {
     const COUNTERS: &'static [&'static str];
 
     fn kinds(&self) -> &'static [Kind];
-    /// Who works. The first is the one that a study's load is about.
+    /// The actors. A study's load is about the first of them.
     fn actors(&self) -> &'static [Actor] {
         const { &[Actor::paced("clients")] }
     }

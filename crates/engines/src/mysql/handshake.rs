@@ -192,7 +192,7 @@ struct Introduction {
 }
 
 impl Introduction {
-    /// Who we are, and the proof that the method asks for.
+    /// The account, and the proof that the method asks for.
     fn put(&self, wire: &mut Wire, remote: &Remote, method: &str, proof: &[u8]) -> Result<(), Malformed> {
         put(wire.outgoing(), self.sequence, |out| {
             self.put_head(out);

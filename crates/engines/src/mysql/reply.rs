@@ -1,4 +1,4 @@
-//! The answer to one request, packet by packet: what each means, whoever waits for them.
+//! The answer to one request, packet by packet: what each means, however it is waited for.
 
 use super::decode::{OkPacket, Refusal};
 use super::packet::{Packet, Reader};

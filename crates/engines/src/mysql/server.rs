@@ -53,7 +53,8 @@ pub fn start(
 ) -> Result<MariadbServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let account = Account::choose(ACCOUNTS)?;
-    // A folder of its own for temporary tables: at its start a server removes those it finds, whoever's they are.
+    // A folder of its own for temporary tables: at its start a server removes those it finds, also those of other
+    // servers.
     let scratch = place.data.join("mariadb.tmp");
     private_folder(&scratch, account)?;
     let data = install::make_if_missing(account, &scratch, place)?;

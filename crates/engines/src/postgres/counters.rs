@@ -11,7 +11,8 @@ use record::looks::DatabaseCounts;
 const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL was built otherwise; the server learns of a \
                        session's reads up to a second late.";
 
-/// Pages written by whom; from version 17 the last is counted in a view of its own, with everything else.
+/// Pages by the process that wrote them; from version 17 the last is counted in a view of its own, with everything
+/// else.
 const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_backend"];
 
 /// Checkpoints begun by the timer, and those that were requested: by a command, or because the log had grown too long.

@@ -1,4 +1,4 @@
-//! The answer to one request: what each message means for it, whoever waits for them.
+//! The answer to one request: what each message means for it, however it is waited for.
 
 use super::decode::{ColumnKind, Message, Refusal, changed, command, refusal, row};
 use crate::session::{ResultSet, SessionError};

@@ -86,7 +86,7 @@ fn arguments(data: &Path, sockets: &Path, listen: Option<SocketAddr>, settings: 
         ("port", port(listen).to_string()),
         ("unix_socket_directories", sockets.display().to_string()),
         ("unix_socket_permissions", "0700".to_owned()),
-        // The log belongs to whoever started the server.
+        // The log belongs to the account that started the server.
         ("logging_collector", "off".to_owned()),
         ("log_destination", "stderr".to_owned()),
     ];

@@ -1,4 +1,4 @@
-//! Whose certificates are accepted.
+//! Which certificates are accepted.
 
 use super::{Insecure, certificates};
 use crate::remote::{Tls, TlsMode};

@@ -1,4 +1,4 @@
-//! The plainest platform, for tests of whoever uses one: a machine is its agent's process and nothing else, and its
+//! The plainest platform, for tests of code that uses one: a machine is its agent's process and nothing else, and its
 //! data are a folder. It needs no image, no root and no tool, so a machine is there in milliseconds.
 //!
 //! Words in its setting `script` are handed to the agent, so that tests can have one that misbehaves. With `tcp` the

@@ -17,7 +17,8 @@ use std::net::TcpStream;
 use std::process::Command;
 use std::time::Duration;
 
-/// The first message of PostgreSQL's protocol that a server answers whoever sends it: its length, and a request for TLS.
+/// The first message of PostgreSQL's protocol that a server answers without knowing the client: its length, and a
+/// request for TLS.
 const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 const PORT: u16 = 15_432;
 

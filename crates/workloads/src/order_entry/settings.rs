@@ -21,7 +21,7 @@ keys! {
 }
 
 names! {
-    /// Who executes a delivery.
+    /// How a delivery is executed.
     pub enum Delivery {
         Deferred => "deferred",
         Inline => "inline",

@@ -92,7 +92,7 @@ names! {
 }
 
 names! {
-    /// Whose rows and transactions.
+    /// The version of sysbench whose rows and transactions these are.
     pub enum Mode {
         Of10 => "1.0",
         Of048 => "0.4.8",

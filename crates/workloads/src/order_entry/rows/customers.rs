@@ -81,7 +81,7 @@ impl Chunk for Histories {
     fn write(&mut self, sink: &mut dyn RowSink) -> bool {
         let Some(customer) = self.left.next() else { return false };
         let (district, warehouse) = (i64::from(self.home.district), i64::from(self.home.warehouse));
-        // Who paid, then where it was paid.
+        // The customer, then the place of the payment.
         for value in [i64::from(customer), district, warehouse, district, warehouse] {
             sink.integer(value);
         }
