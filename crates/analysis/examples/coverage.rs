@@ -36,9 +36,8 @@ fn study(blocks: u32, ratio: f64) -> Study {
 #[derive(Default)]
 struct Counts {
     studies: u32,
-    /// Whose interval by Student's t, and by BCa bootstrap, holds the truth.
+    /// Whose interval holds the truth.
     covered: u32,
-    covered_by_bootstrap: u32,
     slower: u32,
     faster: u32,
     /// Sum over studies, to be a mean.
@@ -77,7 +76,6 @@ impl Counts {
         let Some(ratio) = &comparison.throughput else { return };
         self.studies += 1;
         self.covered += u32::from(ratio.estimate.bounds.contain(truth) == Some(true));
-        self.covered_by_bootstrap += u32::from(ratio.bootstrap.contain(truth) == Some(true));
         self.slower += u32::from(comparison.verdict == Verdict::Slower);
         self.faster += u32::from(comparison.verdict == Verdict::Faster);
         self.spread += ratio.spread.unwrap_or(0.0);
@@ -100,10 +98,10 @@ fn main() -> ExitCode {
     );
     println!();
     println!(
-        "| blocks | t covers | BCa covers | false alarms | 3 % slower found | spread | smallest effect | cells, trials that \
+        "| blocks | t covers | false alarms | 3 % slower found | spread | smallest effect | cells, trials that \
          seem to drift |"
     );
-    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
+    println!("| ---: | ---: | ---: | ---: | ---: | ---: | ---: |");
     let mut failures = Vec::new();
     for blocks in BLOCKS {
         let same = Counts::of(0, &study(blocks, 1.0), studies);
@@ -121,9 +119,8 @@ fn main() -> ExitCode {
 fn row(blocks: u32, same: &Counts, slower: &Counts) -> String {
     let percent = |share: f64| format!("{:.1} %", share * 100.0);
     format!(
-        "| {blocks} | {} | {} | {} | {} | {} | {} | {}, {} |",
+        "| {blocks} | {} | {} | {} | {} | {} | {}, {} |",
         percent(same.share(same.covered)),
-        percent(same.share(same.covered_by_bootstrap)),
         percent(same.share(same.slower + same.faster)),
         percent(slower.share(slower.slower)),
         percent(same.spread / f64::from(same.studies.max(1))),

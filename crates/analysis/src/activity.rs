@@ -4,9 +4,9 @@
 //! Figures of the database and the device come from two looks within the measured window and are over the time between
 //! them; those of the workload are over the whole window.
 
-use crate::bootstrap;
 use crate::cells;
 use crate::estimate::Estimate;
+use crate::student;
 use record::looks::{DatabaseCounts, DeviceCounts, Looks};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -91,7 +91,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
         cell: cell.id,
         contender: cell.contender.clone(),
         coordinates: cell.coordinates(),
-        figures: figures(&trials, run.plan.seed),
+        figures: figures(&trials),
         meaning: database.map(|counts| counts.meaning.clone()).filter(|meaning| !meaning.is_empty()),
         device: device.map(|counts| counts.device.clone()),
         missing: missing(&trials),
@@ -109,7 +109,7 @@ fn first_machine(trial: &StoredTrial) -> &StoredTrial {
 }
 
 /// Every figure that any trial has, over those that have it, in the order in which trials tell them.
-fn figures(trials: &[&StoredTrial], seed: u64) -> Vec<Figure> {
+fn figures(trials: &[&StoredTrial]) -> Vec<Figure> {
     let readings: Vec<Vec<Reading>> = trials.iter().map(|trial| readings(trial)).collect();
     let mut figures: Vec<Figure> = Vec::new();
     for (source, name, unit, _) in readings.iter().flatten() {
@@ -120,7 +120,7 @@ fn figures(trials: &[&StoredTrial], seed: u64) -> Vec<Figure> {
             readings.iter().find(|found| (found.0, &found.1) == (*source, name)).map(|found| found.3)
         };
         let values: Vec<f64> = readings.iter().filter_map(of_trial).collect();
-        let value = bootstrap::mean(&values, seed);
+        let value = student::mean_amount(values);
         figures.extend(value.map(|value| Figure { source: *source, name: name.clone(), unit: *unit, value }));
     }
     figures.sort_by_key(|figure| figure.source);

@@ -128,7 +128,10 @@ mod tests {
         ];
         let seconds: Vec<f64> = BATCHES.iter().flat_map(|batch| [*batch; 2]).collect();
         let (low, high) = bounds(100.1, &seconds).known().unwrap();
-        assert!(((high - low) / 2.0 - 0.992_436_997_805).abs() < 1e-9 && (low + high - 200.2).abs() < 1e-9, "{low} {high}");
+        assert!(
+            ((high - low) / 2.0 - 0.992_436_997_805).abs() < 1e-9 && (low + high - 200.2).abs() < 1e-9,
+            "{low} {high}"
+        );
     }
 
     /// Neighbours that are not alike leave Student's t over the batches: of twenty that are 99 and 101 in turn, the half

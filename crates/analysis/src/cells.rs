@@ -5,7 +5,7 @@ use crate::latency::{self, Counts, Latency};
 use crate::pressure::{self, TrialClimb, TrialQueue};
 use crate::steadiness::{self, CellSteadiness};
 use crate::throughput::{self, TrialThroughput};
-use crate::{machines, nested, student};
+use crate::{machines, student};
 use record::check::Finding;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
@@ -41,6 +41,14 @@ pub struct CellResult {
     /// Where sessions were shared; of every trial that has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub queues: Vec<TrialQueue>,
+}
+
+impl CellResult {
+    /// A percentile of the response times of a kind, where it is shown.
+    pub fn response(&self, kind: &str, quantile: f64) -> Option<&Estimate> {
+        let latency = self.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)?;
+        latency.quantiles.iter().find(|own| (own.quantile - quantile).abs() < 1e-9).map(|own| &own.value_us)
+    }
 }
 
 /// How the trials of a cell ended. They add up to `planned`.
@@ -123,7 +131,6 @@ pub fn has_wrong_data(trial: &StoredTrial) -> bool {
 pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
     let sound = trials.iter().filter(|trial| trial.sound).filter_map(|trial| Some((trial.block, trial.value?)));
-    let values = nested::means_of_blocks(sound);
     let metric = trials_of(run, cell.id).find_map(throughput::metric);
     CellResult {
         cell: cell.id,
@@ -133,7 +140,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         processor: machines::processor(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
-        throughput: student::geometric_mean(&values),
+        throughput: student::geometric_mean_of_blocks(sound),
         steadiness: steadiness::of_cell(&trials),
         trials,
         latency: latencies(run, cell.id),
@@ -177,8 +184,9 @@ fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
     let mut latencies = Vec::new();
     for kind in kinds(run, cell) {
         for span in [Span::Response, Span::Service] {
-            let blocks: Vec<Counts> = sound(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
-            latencies.extend(latency::of_blocks(&kind, span, &blocks, run.plan.seed));
+            let of_trial = |trial: &StoredTrial| Some((trial.record.block, counts_of(trial, &kind, span)?));
+            let trials: Vec<(u32, Counts)> = sound(run, cell).filter_map(of_trial).collect();
+            latencies.extend(latency::of_trials(&kind, span, &trials));
         }
     }
     latencies
@@ -190,6 +198,11 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
     let index = measured.kinds.iter().position(|known| known == kind)?;
     let counts = latency::measured_counts(measured, u16::try_from(index).ok()?, span);
     (counts.total() > 0).then_some(counts)
+}
+
+/// A percentile of them in microseconds.
+pub fn quantile_of(trial: &StoredTrial, kind: &str, span: Span, quantile: f64) -> Option<f64> {
+    Some(counts_of(trial, kind, span)?.quantile(quantile)? as f64)
 }
 
 fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {

@@ -5,7 +5,6 @@
 
 use crate::cells::{self, Group};
 use crate::estimate::{Bounds, Estimate};
-use crate::nested::{self, Block};
 use crate::{machines, precision, student, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
@@ -51,14 +50,12 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// A ratio over paired blocks, with two intervals and every point it was made from.
+/// A ratio over paired blocks, with every point it was made from.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     /// Its interval is Student's t on the logarithms, on which verdicts rest.
     #[serde(flatten)]
     pub estimate: Estimate,
-    /// The second opinion, which assumes no shape of the spread: BCa bootstrap over blocks.
-    pub bootstrap: Bounds,
     /// Standard deviation of the blocks' log ratios; `None` of a single block.
     pub spread: Option<f64>,
     /// What would have been seen; `None` where there are too few blocks for a verdict.
@@ -124,7 +121,7 @@ pub(crate) struct Pair<'a> {
 
 fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let throughput = ratio(&pairs, run.plan.seed, throughput::figure);
+    let throughput = ratio(&pairs, throughput::figure);
     let metric = pairs.first().and_then(metric).unwrap_or_default();
     let wrong_data = wrong_data(run, [baseline, contender]);
     Comparison {
@@ -134,7 +131,7 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
         emulated: emulated(run, [baseline, contender]),
         baseline_cell: baseline.id,
         contender_cell: contender.id,
-        latency: latency_ratios(&pairs, &metric.counted, run.plan.seed),
+        latency: latency_ratios(&pairs, &metric.counted),
         verdict: if wrong_data.is_empty() { verdict(throughput.as_ref()) } else { Verdict::WrongData },
         wrong_data,
         metric,
@@ -235,30 +232,27 @@ pub fn in_one_line(outcome: &Outcome) -> String {
 }
 
 /// The ratio of what `value` reads from both sides of each pair; pairs without such a value are left out.
-fn ratio(pairs: &[Pair<'_>], seed: u64, value: impl Fn(&StoredTrial) -> Option<f64>) -> Option<Ratio> {
-    let logarithms = |trials: &[&StoredTrial]| -> Vec<f64> {
-        let values = trials.iter().filter_map(|trial| value(trial));
-        values.filter(|value| value.is_finite() && *value > 0.0).map(f64::ln).collect()
+fn ratio(pairs: &[Pair<'_>], value: impl Fn(&StoredTrial) -> Option<f64>) -> Option<Ratio> {
+    let mean_logarithm = |trials: &[&StoredTrial]| {
+        let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
+        let logs: Vec<f64> =
+            values.into_iter().filter(|value| value.is_finite() && *value > 0.0).map(f64::ln).collect();
+        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
     };
-    let of_pair = |pair: &Pair<'_>| {
-        let block = Block { baseline: logarithms(&pair.baseline), contender: logarithms(&pair.contender) };
-        let whole = !block.baseline.is_empty() && !block.contender.is_empty();
-        whole.then_some((pair.block, block))
-    };
-    of_blocks(pairs.iter().filter_map(of_pair), seed)
+    let of_pair =
+        |pair: &Pair<'_>| Some((pair.block, mean_logarithm(&pair.contender)? - mean_logarithm(&pair.baseline)?));
+    of_log_ratios(pairs.iter().filter_map(of_pair))
 }
 
-/// The ratio over blocks that have both sides, each with its number; `None` without any.
-pub fn of_blocks(blocks: impl Iterator<Item = (u32, Block)>, seed: u64) -> Option<Ratio> {
-    let (numbers, blocks): (Vec<u32>, Vec<Block>) = blocks.unzip();
-    let logs: Vec<f64> = blocks.iter().map(Block::log_ratio).collect();
+/// The ratio over blocks, from the logarithm of each block's ratio; `None` without any.
+pub fn of_log_ratios(blocks: impl Iterator<Item = (u32, f64)>) -> Option<Ratio> {
+    let (numbers, logs): (Vec<u32>, Vec<f64>) = blocks.unzip();
     let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
     let spread = student::spread(&logs);
     Some(Ratio {
         estimate: student::geometric_mean(&ratios)?,
-        bootstrap: nested::bounds(&blocks, seed).map(f64::exp),
         spread,
-        smallest_effect: spread.and_then(|spread| smallest_effect(spread, blocks.len())),
+        smallest_effect: spread.and_then(|spread| smallest_effect(spread, logs.len())),
         blocks: numbers.into_iter().zip(ratios).map(|(block, ratio)| BlockRatio { block, ratio }).collect(),
     })
 }
@@ -268,13 +262,13 @@ fn smallest_effect(spread: f64, blocks: usize) -> Option<SmallestEffect> {
     Some(SmallestEffect { below_one: (-effect).exp(), above_one: effect.exp() })
 }
 
-fn latency_ratios(pairs: &[Pair<'_>], counted: &[String], seed: u64) -> Vec<LatencyRatio> {
+fn latency_ratios(pairs: &[Pair<'_>], counted: &[String]) -> Vec<LatencyRatio> {
     let mut ratios = Vec::new();
     for kind in counted {
         for quantile in COMPARED_QUANTILES {
             let span = Span::Response;
-            let value = |trial: &StoredTrial| Some(cells::counts_of(trial, kind, span)?.quantile(quantile)? as f64);
-            let ratio = ratio(pairs, seed, value);
+            let value = |trial: &StoredTrial| cells::quantile_of(trial, kind, span, quantile);
+            let ratio = ratio(pairs, value);
             ratios.extend(ratio.map(|ratio| LatencyRatio { kind: kind.clone(), span, quantile, ratio }));
         }
     }

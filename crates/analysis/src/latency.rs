@@ -1,17 +1,18 @@
-//! Latency percentiles of merged histograms, with intervals over blocks.
+//! Latency percentiles, with intervals over blocks.
 //!
-//! A percentile is never averaged: the histograms of a cell's trials are added up and the percentile is read from the
-//! sum. Its interval comes from drawing whole blocks with replacement and reading it from the sum of those.
+//! A percentile is one of a trial, read from its histogram; a cell's is the geometric mean over its trials, as its throughput
+//! is. So the ratio of two contenders' percentiles is the mean ratio of their blocks. Were histograms added up instead, fast
+//! trials, which do more, would weigh more. Added up they are only to be drawn.
 
-use crate::bootstrap;
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::Estimate;
+use crate::student;
 use record::intervals::{KindInterval, Measured, Span};
 use serde::{Deserialize, Serialize};
 
 /// The percentiles that are reported.
 pub const QUANTILES: [f64; 5] = [0.50, 0.90, 0.95, 0.99, 0.999];
 
-/// Fewer transactions above a percentile than this, and it is one accident's latency rather than an estimate.
+/// Fewer transactions above a percentile than this, and a single one is an accident's latency rather than an estimate.
 const FEWEST_ABOVE: f64 = 5.0;
 
 /// Ends of the classic histogram of latencies: powers of two up to about a second.
@@ -30,7 +31,7 @@ pub struct Latency {
     pub span: Span,
     pub count: u64,
     pub mean_us: Estimate,
-    /// Of [`QUANTILES`], those that have a transaction above them.
+    /// Of [`QUANTILES`], those that have a transaction above them in every trial.
     pub quantiles: Vec<Quantile>,
     /// A plain reading: the longest of all.
     pub max_us: u64,
@@ -111,23 +112,17 @@ pub fn counts_of_kind<'a>(parts: impl Iterator<Item = &'a KindInterval>, kind: u
     Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, count)| (value, u64::from(count)))))
 }
 
-/// The latencies of one kind and span over the blocks of a cell; `None` if there were none at all.
-pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option<Latency> {
-    // Sorted, so that the order in which blocks happened to be listed cannot matter.
-    let mut blocks: Vec<Counts> = blocks.iter().filter(|block| block.total() > 0).cloned().collect();
-    blocks.sort_unstable();
-    let all = Counts::merged(&blocks);
-    let resampling = Resampling::new(&all, &blocks);
-    let quantile = |&quantile: &f64| {
-        let is_there = above(&all, quantile) >= 1.0;
-        let value_us = quantile_of(&all, blocks.len(), &resampling, quantile, seed)?;
-        is_there.then_some(Quantile { quantile, value_us })
-    };
+/// The latencies of one kind and span over the trials of a cell, each with its block; `None` if there were none at all.
+pub fn of_trials(kind: &str, span: Span, trials: &[(u32, Counts)]) -> Option<Latency> {
+    let trials: Vec<&(u32, Counts)> = trials.iter().filter(|(_, counts)| counts.total() > 0).collect();
+    let all = Counts::merged(trials.iter().map(|(_, counts)| counts));
+    let means = trials.iter().filter_map(|(block, counts)| Some((*block, counts.mean()?)));
+    let quantile = |&quantile: &f64| Some(Quantile { quantile, value_us: level(&trials, quantile)? });
     Some(Latency {
         kind: kind.to_owned(),
         span,
         count: all.total(),
-        mean_us: mean(&all, &blocks, seed)?,
+        mean_us: student::geometric_mean_of_blocks(means)?,
         quantiles: QUANTILES.iter().filter_map(quantile).collect(),
         max_us: all.longest()?,
         curve: curve(&all),
@@ -135,22 +130,11 @@ pub fn of_blocks(kind: &str, span: Span, blocks: &[Counts], seed: u64) -> Option
     })
 }
 
-/// One percentile of the added-up histograms of blocks; `None` if they are empty.
-pub fn quantile_of_blocks(blocks: &[Counts], quantile: f64, seed: u64) -> Option<Estimate> {
-    let mut blocks: Vec<Counts> = blocks.iter().filter(|block| block.total() > 0).cloned().collect();
-    blocks.sort_unstable();
-    let all = Counts::merged(&blocks);
-    quantile_of(&all, blocks.len(), &Resampling::new(&all, &blocks), quantile, seed)
-}
-
-fn quantile_of(all: &Counts, blocks: usize, resampling: &Resampling, quantile: f64, seed: u64) -> Option<Estimate> {
-    let bounds = if is_resolved(all, quantile) {
-        bootstrap::bounds(blocks, seed, |drawn| resampling.quantile(drawn, quantile))
-    } else {
-        Bounds::Unknown { why: format!("fewer than {FEWEST_ABOVE} transactions lie above it") }
-    };
-    let method = "of all trials' histograms added up; BCa bootstrap over blocks".to_owned();
-    Some(Estimate { point: all.quantile(quantile)? as f64, bounds, method })
+/// The geometric mean of the trials' percentiles; `None` if some trial has nothing above its own.
+fn level(trials: &[&(u32, Counts)], quantile: f64) -> Option<Estimate> {
+    let values = trials.iter().filter_map(|(block, counts)| Some((*block, counts.quantile(quantile)? as f64)));
+    let found = student::geometric_mean_of_blocks(values)?;
+    trials.iter().all(|(_, counts)| above(counts, quantile) >= 1.0).then_some(found)
 }
 
 /// How many transactions lie above a quantile. With less than one it is only another name for the longest.
@@ -181,68 +165,30 @@ fn buckets(all: &Counts) -> Vec<u64> {
     buckets
 }
 
-fn mean(all: &Counts, blocks: &[Counts], seed: u64) -> Option<Estimate> {
-    let sums: Vec<(f64, f64)> =
-        blocks.iter().map(|block| (block.mean().unwrap_or(0.0) * block.total() as f64, block.total() as f64)).collect();
-    let bounds = bootstrap::bounds(blocks.len(), seed, |drawn| {
-        let (sum, count) =
-            drawn.iter().fold((0.0, 0.0), |(sum, count), &block| (sum + sums[block].0, count + sums[block].1));
-        sum / count
-    });
-    let method = "of all transactions; BCa bootstrap over blocks".to_owned();
-    Some(Estimate { point: all.mean()?, bounds, method })
-}
-
-/// Cumulative counts of each block on the values of all, so that a quantile of any draw is found by bisection.
-pub struct Resampling {
-    values: Vec<u64>,
-    /// For each block, how many lie at or below each value.
-    cumulative: Vec<Vec<u64>>,
-}
-
-impl Resampling {
-    /// `all` must be the sum of the blocks.
-    pub fn new<'a>(all: &Counts, blocks: impl IntoIterator<Item = &'a Counts>) -> Self {
-        let values: Vec<u64> = all.0.iter().map(|&(value, _)| value).collect();
-        let cumulative = blocks.into_iter().map(|block| {
-            let mut pairs = block.0.iter().peekable();
-            let mut seen = 0;
-            let at_or_below = |value: &u64| {
-                while let Some((_, count)) = pairs.next_if(|pair| pair.0 <= *value) {
-                    seen += count;
-                }
-                seen
-            };
-            values.iter().map(at_or_below).collect()
-        });
-        let cumulative = cumulative.collect();
-        Self { values, cumulative }
-    }
-
-    /// The quantile of the blocks drawn, each as often as it was.
-    pub fn quantile(&self, drawn: &[usize], quantile: f64) -> f64 {
-        let at_or_below = |index: usize| drawn.iter().map(|&block| self.cumulative[block][index]).sum::<u64>() as f64;
-        let last = self.values.len() - 1;
-        let needed = quantile * at_or_below(last);
-        let (mut low, mut high) = (0, last);
-        while low < high {
-            let middle = usize::midpoint(low, high);
-            if at_or_below(middle) >= needed {
-                high = middle;
-            } else {
-                low = middle + 1;
-            }
-        }
-        self.values[low] as f64
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
     use record::intervals::{LATENCY_MAX_US, SIGNIFICANT_DIGITS};
+    use record::run::Run;
+    use record::synthetic;
+
+    /// A made-up run whose trials differ much in how fast they were, and the fast ones did more: added up, they weigh more.
+    pub fn uneven(blocks: u32) -> Run {
+        let mut run = synthetic::run(blocks);
+        for trial in &mut run.trials {
+            let slower = 1 + trial.record.id * 7 % 5;
+            let intervals = trial.measured.iter_mut().flat_map(|measured| &mut measured.intervals);
+            for (value_us, count) in
+                intervals.flat_map(|interval| &mut interval.kinds).flat_map(|part| &mut part.counts)
+            {
+                *value_us *= u64::from(slower * slower);
+                *count = count.div_ceil(slower);
+            }
+        }
+        run
+    }
 
     fn counts(values: &[u64]) -> Counts {
         Counts::of(values.iter().map(|&value| (value, 1)))
@@ -278,25 +224,33 @@ mod tests {
     }
 
     #[test]
-    fn a_percentile_with_nothing_above_it_has_no_interval() {
-        let blocks = vec![counts(&(1..=100).collect::<Vec<_>>()); 4];
-        let latency = of_blocks("a", Span::Response, &blocks, 1).unwrap();
+    fn a_percentile_with_nothing_above_it_is_not_shown() {
+        let trials: Vec<(u32, Counts)> = (1..=4).map(|block| (block, counts(&(1..=200).collect::<Vec<_>>()))).collect();
+        let latency = of_trials("a", Span::Response, &trials).unwrap();
         let known = |index: usize| latency.quantiles[index].value_us.bounds.known();
-        assert_eq!(known(0), Some((50.0, 50.0)));
-        assert_eq!(known(3), None, "four of four hundred lie above the 99th percentile");
+        let (low, high) = known(0).unwrap();
+        assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
+        assert!(known(3).is_some(), "two of two hundred lie above the 99th percentile");
         assert_eq!(latency.quantiles.len(), 4, "none lies above the 99.9th");
-        assert_eq!(latency.count, 400);
+        assert_eq!(latency.count, 800);
     }
 
-    /// Three blocks whose medians are 10, 20 and 30 and that do not overlap. Of the 27 draws one is all the first and
-    /// one all the last block, 3.7 % each, so the interval of the median runs from 10 to 30.
+    /// `x = numpy.log([10, 20, 30])`, `numpy.exp(scipy.stats.t.interval(0.95, 2, x.mean(), scipy.stats.sem(x)))` (scipy 1.17.1);
+    /// the fast trial did ten times as much as the others, and counts once. Two trials of one block are one value.
     #[test]
-    fn blocks_are_drawn_whole() {
-        let blocks = [counts(&[10; 9]), counts(&[20; 9]), counts(&[30; 9])];
-        let latency = of_blocks("a", Span::Service, &blocks, 1).unwrap();
-        assert_eq!(latency.quantiles[0].value_us.point.to_bits(), 20.0_f64.to_bits());
-        assert_eq!(latency.quantiles[0].value_us.bounds.known(), Some((10.0, 30.0)));
+    fn a_cell_s_percentile_is_the_geometric_mean_of_its_trials() {
+        let trials = [(1, counts(&[10; 900])), (2, counts(&[20; 90])), (3, counts(&[30; 90]))];
+        let median =
+            |trials: &[(u32, Counts)]| of_trials("a", Span::Service, trials).unwrap().quantiles[0].value_us.clone();
+        let found = median(&trials);
+        let (low, high) = found.bounds.known().unwrap();
+        assert!((found.point - 18.171_205_928).abs() < 1e-8, "{found:?}");
+        assert!((low - MEDIAN.0).abs() < 1e-8 && (high - MEDIAN.1).abs() < 1e-7, "{found:?}");
+        let again = [&trials[..], &[(3, counts(&[30; 90]))]].concat();
+        assert_eq!(median(&again), found);
     }
+
+    const MEDIAN: (f64, f64) = (4.571_217_588_554_376, 72.232_992_303_016_73);
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
@@ -317,21 +271,12 @@ mod tests {
         }
 
         #[test]
-        fn the_order_of_blocks_does_not_matter(mut blocks in vec(vec(1..90_u64, 1..30), 3..6), seed: u64) {
-            let forward: Vec<Counts> = blocks.iter().map(|block| counts(block)).collect();
-            blocks.rotate_left(1);
-            let rotated: Vec<Counts> = blocks.iter().map(|block| counts(block)).collect();
-            let of = |blocks: &[Counts]| of_blocks("a", Span::Response, blocks, seed);
-            prop_assert_eq!(of(&forward), of(&rotated));
-        }
-
-        #[test]
-        fn a_draw_of_every_block_once_is_the_whole(blocks in vec(vec(1..90_u64, 1..30), 1..6), share in 0.01..1.0_f64) {
-            let blocks: Vec<Counts> = blocks.iter().map(|block| counts(block)).collect();
-            let all = Counts::merged(&blocks);
-            let drawn: Vec<usize> = (0..blocks.len()).collect();
-            let resampled = Resampling::new(&all, &blocks).quantile(&drawn, share);
-            prop_assert_eq!(resampled.to_bits(), (all.quantile(share).unwrap() as f64).to_bits());
+        fn the_order_of_trials_does_not_matter(trials in vec((1..4_u32, vec(1..90_u64, 1..30)), 3..6)) {
+            let forward: Vec<(u32, Counts)> = trials.iter().map(|(block, trial)| (*block, counts(trial))).collect();
+            let mut backward = forward.clone();
+            backward.reverse();
+            let medians = |trials: &[(u32, Counts)]| of_trials("a", Span::Response, trials).unwrap().mean_us.point;
+            prop_assert!((medians(&forward) / medians(&backward) - 1.0).abs() < 1e-12);
         }
     }
 }

@@ -1,14 +1,13 @@
 //! What a run's record says: estimates with their uncertainty, comparisons, and reasons to doubt them.
 //!
 //! [`summary::analyse`] is a pure function from [`record::run::Run`] to [`summary::Analysis`]. It reads no clock and no
-//! disk, knows no database and no hypervisor, and gives the same answer for the same record every time: the resampling
-//! is seeded by the plan's seed. What each number means is written for readers of reports in `docs/method.md`.
+//! disk, knows no database and no hypervisor, and gives the same answer for the same record every time. What each number
+//! means is written for readers of reports in `docs/method.md`.
 
 pub mod activity;
 pub mod agreement;
 pub mod alike;
 pub mod batches;
-pub mod bootstrap;
 pub mod cells;
 pub mod checks;
 pub mod compare;
@@ -22,7 +21,6 @@ pub mod explanation;
 pub mod latency;
 pub mod least_squares;
 pub mod machines;
-pub mod nested;
 pub mod pilot;
 pub mod precision;
 pub mod pressure;

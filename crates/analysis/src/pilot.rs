@@ -4,9 +4,9 @@
 //! All of it follows from the spread of the pilot's block ratios, which few blocks know badly; so everything is given for
 //! both ends of the spread's interval too. A plan, and no promise: another day may be less quiet.
 
-use crate::bootstrap::FEWEST_BLOCKS;
 use crate::compare::{self, Comparison};
 use crate::estimate::{Bounds, Estimate};
+use crate::student::FEWEST_BLOCKS;
 use crate::{cells, precision, spread};
 use record::plan::{Cell, Plan};
 use record::run::Run;

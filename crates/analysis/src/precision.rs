@@ -3,8 +3,8 @@
 //! Both follow from one thing, the *spread* of a run: the standard deviation of its blocks' log ratios. It is itself
 //! estimated, from few blocks poorly; what follows from it is a plan and not a promise.
 
-use crate::bootstrap::FEWEST_BLOCKS;
 use crate::distributions::{integral, normal_below, t_975};
+use crate::student::FEWEST_BLOCKS;
 use statrs::function::gamma::ln_gamma;
 
 /// How often a difference of the smallest effect's size is found; 80 % is the usual convention.

@@ -5,12 +5,12 @@
 //! window of sound trials. Each trial gives one number, compared block by block; only the bands are read from the seconds
 //! of all trials together, since single windows have too few seconds for them.
 
-use crate::bootstrap::{self, FEWEST_BLOCKS};
 use crate::cells::{self, Group};
 use crate::cycle::{self, Cycle};
 use crate::estimate::{Bounds, Estimate};
-use crate::latency::{Counts, Resampling};
-use crate::{student, throughput};
+use crate::latency::Counts;
+use crate::student::{self, FEWEST_BLOCKS};
+use crate::throughput;
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -28,9 +28,6 @@ const SLOW_US: u64 = 1_000_000;
 
 /// Shares of the median are kept to millionths, so that they can be counted.
 const MILLIONTHS: f64 = 1e6;
-
-/// With fewer seconds beyond a band it is one accident's rather than an estimate.
-const FEWEST_BEYOND: f64 = 5.0;
 
 /// Trials agree on a period if theirs are within this share of their median.
 const PERIODS_APART: f64 = 0.1;
@@ -125,8 +122,8 @@ pub fn all(run: &Run) -> Vec<Raggedness> {
 struct Course<'a> {
     cell: &'a Cell,
     trials: Vec<TrialRaggedness>,
-    /// For each block the seconds as shares of their trial's median.
-    shares: BTreeMap<u32, Counts>,
+    /// Of each trial in which something was done, with its block, the seconds as shares of its median.
+    shares: Vec<(u32, Counts)>,
 }
 
 fn of_group(run: &Run, group: &Group<'_>) -> Vec<Raggedness> {
@@ -140,8 +137,8 @@ fn of_group(run: &Run, group: &Group<'_>) -> Vec<Raggedness> {
             baseline: course.cell.baseline,
             coordinates: group.coordinates.clone(),
             trials: course.trials.clone(),
-            figures: figures(course, base, run.plan.seed),
-            bands: bands(course, base, run.plan.seed),
+            figures: figures(course, base),
+            bands: bands(course, base),
             cycle: cell_cycle(course, base),
         }
     };
@@ -149,16 +146,14 @@ fn of_group(run: &Run, group: &Group<'_>) -> Vec<Raggedness> {
 }
 
 fn course<'a>(run: &Run, cell: &'a Cell) -> Course<'a> {
-    let (mut trials, mut shares) = (Vec::new(), BTreeMap::<u32, Counts>::new());
+    let (mut trials, mut shares) = (Vec::new(), Vec::new());
     let mut stored: Vec<&StoredTrial> = cells::sound(run, cell.id).collect();
     stored.sort_by_key(|trial| (trial.record.block, trial.record.id));
     for trial in stored {
         let seconds = measured_seconds(trial);
         let Some(read) = of_trial(trial, &seconds) else { continue };
         if read.median > 0.0 {
-            let own = shares_of(&seconds, read.median);
-            let merged = shares.get(&read.block).map_or_else(|| own.clone(), |known| Counts::merged([known, &own]));
-            shares.insert(read.block, merged);
+            shares.push((read.block, shares_of(&seconds, read.median)));
         }
         trials.push(read);
     }
@@ -232,7 +227,7 @@ const COUNTED: [(Name, Number); 4] = [
     (Name::SlowShare, |trial| (trial.transactions > 0).then(|| trial.slow as f64 / trial.transactions as f64)),
 ];
 
-fn figures(course: &Course<'_>, base: Option<&Course<'_>>, seed: u64) -> Vec<Figure> {
+fn figures(course: &Course<'_>, base: Option<&Course<'_>>) -> Vec<Figure> {
     let mut figures = Vec::new();
     let number: Number = |trial| trial.variation;
     if let Some(value) = student::geometric_mean(&values(course, number)) {
@@ -240,7 +235,7 @@ fn figures(course: &Course<'_>, base: Option<&Course<'_>>, seed: u64) -> Vec<Fig
         figures.push(Figure { name: Name::Variation, value, against });
     }
     for (name, number) in COUNTED {
-        let Some(value) = counted(&values(course, number), seed) else { continue };
+        let Some(value) = counted(values(course, number)) else { continue };
         let against = base.and_then(|base| difference(course, base, number)).map(Against::Difference);
         figures.push(Figure { name, value, against });
     }
@@ -249,11 +244,13 @@ fn figures(course: &Course<'_>, base: Option<&Course<'_>>, seed: u64) -> Vec<Fig
 
 /// A number of each block; where a block has several trials, their mean.
 fn by_block(course: &Course<'_>, number: impl Fn(&TrialRaggedness) -> Option<f64>) -> BTreeMap<u32, f64> {
+    means(course.trials.iter().filter_map(|trial| Some((trial.block, number(trial)?))))
+}
+
+fn means(values: impl Iterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
     let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for trial in &course.trials {
-        if let Some(value) = number(trial) {
-            blocks.entry(trial.block).or_default().push(value);
-        }
+    for (block, value) in values {
+        blocks.entry(block).or_default().push(value);
     }
     blocks.into_iter().map(|(block, values)| (block, values.iter().sum::<f64>() / values.len() as f64)).collect()
 }
@@ -283,92 +280,55 @@ fn ratio(
 
 fn difference(course: &Course<'_>, base: &Course<'_>, number: Number) -> Option<Estimate> {
     let pairs = pairs(course, base, number);
-    let mut differences: Vec<f64> = pairs.iter().map(|(one, other)| one - other).collect();
-    differences.sort_unstable_by(f64::total_cmp);
-    let point = differences.iter().sum::<f64>() / differences.len() as f64;
     let nothing = pairs.iter().all(|(one, other)| *one == 0.0 && *other == 0.0);
-    let bounds = if nothing { seen_in_no_block(pairs.len()) } else { student::bounds_of_mean(&differences) };
-    let method = "mean difference over blocks; Student's t".to_owned();
-    (!differences.is_empty()).then_some(Estimate { point, bounds, method })
+    let estimate = student::mean(pairs.iter().map(|(one, other)| one - other).collect())?;
+    Some(if nothing { seen_in_no_block(estimate, pairs.len()) } else { estimate })
 }
 
 /// The mean of counts.
-fn counted(values: &[f64], seed: u64) -> Option<Estimate> {
-    let estimate = bootstrap::mean(values, seed)?;
-    let nothing = values.iter().all(|value| *value == 0.0);
-    Some(if nothing { Estimate { bounds: seen_in_no_block(values.len()), ..estimate } } else { estimate })
+fn counted(values: Vec<f64>) -> Option<Estimate> {
+    let (blocks, nothing) = (values.len(), values.iter().all(|value| *value == 0.0));
+    let estimate = student::mean_amount(values)?;
+    Some(if nothing { seen_in_no_block(estimate, blocks) } else { estimate })
 }
 
 /// Nothing seen does not mean that there is nothing: blocks that are all alike would give an interval without width.
-fn seen_in_no_block(blocks: usize) -> Bounds {
+fn seen_in_no_block(estimate: Estimate, blocks: usize) -> Estimate {
     if blocks < FEWEST_BLOCKS {
-        return bootstrap::too_few(blocks);
+        return estimate;
     }
-    Bounds::Unknown { why: "seen in no block".to_owned() }
+    Estimate { bounds: Bounds::Unknown { why: "seen in no block".to_owned() }, ..estimate }
 }
 
-fn bands(course: &Course<'_>, base: Option<&Course<'_>>, seed: u64) -> Vec<Band> {
-    let own: Vec<&Counts> = course.shares.values().collect();
-    let all = Counts::merged(own.iter().copied());
-    let resampling = Resampling::new(&all, own.iter().copied());
-    let paired = base.map(|base| Paired::new(course, base));
+fn bands(course: &Course<'_>, base: Option<&Course<'_>>) -> Vec<Band> {
     let band = |quantile: f64| {
-        let beyond = beyond(all.total(), quantile);
-        if beyond < 1.0 {
-            return None;
-        }
-        let share = |drawn: &[usize]| resampling.quantile(drawn, quantile) / MILLIONTHS;
-        let bounds = if beyond < FEWEST_BEYOND { too_few_beyond() } else { bootstrap::bounds(own.len(), seed, share) };
-        let point = all.quantile(quantile)? as f64 / MILLIONTHS;
-        let method = "of all trials' seconds together; BCa bootstrap over blocks".to_owned();
-        let difference = paired.as_ref().and_then(|paired| paired.difference(quantile, seed));
-        Some(Band { quantile, value: Estimate { point, bounds, method }, difference })
+        let own = band_by_block(course, quantile);
+        let value = resolved(student::mean_amount(own.values().copied().collect()), &[course], quantile)?;
+        let against = |base: &Course<'_>| {
+            let theirs = band_by_block(base, quantile);
+            let differences = own.iter().filter_map(|(block, own)| Some(own - theirs.get(block)?)).collect();
+            resolved(student::mean(differences), &[course, base], quantile)
+        };
+        Some(Band { quantile, value, difference: base.and_then(against) })
     };
     BANDS.into_iter().filter_map(band).collect()
+}
+
+fn band_by_block(course: &Course<'_>, quantile: f64) -> BTreeMap<u32, f64> {
+    let of_trial = |(block, shares): &(u32, Counts)| Some((*block, shares.quantile(quantile)? as f64 / MILLIONTHS));
+    means(course.shares.iter().filter_map(of_trial))
+}
+
+/// Nothing if in some trial no second lies beyond the band.
+fn resolved(estimate: Option<Estimate>, courses: &[&Course<'_>], quantile: f64) -> Option<Estimate> {
+    let mut trials = courses.iter().flat_map(|course| &course.shares);
+    estimate.filter(|_| trials.all(|(_, shares)| beyond(shares.total(), quantile) >= 1.0))
 }
 
 /// How many seconds lie beyond a band, on the side away from the median.
 fn beyond(seconds: u64, quantile: f64) -> f64 {
     // Rounded, since one minus a quantile is not exact.
     (seconds as f64 * quantile.min(1.0 - quantile) * 1e6).round() / 1e6
-}
-
-fn too_few_beyond() -> Bounds {
-    Bounds::Unknown { why: format!("fewer than {FEWEST_BEYOND} seconds lie beyond it") }
-}
-
-/// The seconds of both sides, of the blocks that both have.
-struct Paired {
-    contender: (Counts, Resampling),
-    baseline: (Counts, Resampling),
-    blocks: usize,
-}
-
-impl Paired {
-    fn new(course: &Course<'_>, base: &Course<'_>) -> Self {
-        let both: Vec<(&Counts, &Counts)> =
-            course.shares.iter().filter_map(|(block, own)| Some((own, base.shares.get(block)?))).collect();
-        let side = |counts: Vec<&Counts>| {
-            let all = Counts::merged(counts.iter().copied());
-            let resampling = Resampling::new(&all, counts);
-            (all, resampling)
-        };
-        let (contender, baseline): (Vec<&Counts>, Vec<&Counts>) = both.into_iter().unzip();
-        Self { blocks: contender.len(), contender: side(contender), baseline: side(baseline) }
-    }
-
-    fn difference(&self, quantile: f64, seed: u64) -> Option<Estimate> {
-        let point =
-            (self.contender.0.quantile(quantile)? as f64 - self.baseline.0.quantile(quantile)? as f64) / MILLIONTHS;
-        let beyond = beyond(self.contender.0.total().min(self.baseline.0.total()), quantile);
-        let difference = |drawn: &[usize]| {
-            (self.contender.1.quantile(drawn, quantile) - self.baseline.1.quantile(drawn, quantile)) / MILLIONTHS
-        };
-        let bounds =
-            if beyond < FEWEST_BEYOND { too_few_beyond() } else { bootstrap::bounds(self.blocks, seed, difference) };
-        let method = "of all trials' seconds together; BCa bootstrap over blocks".to_owned();
-        (beyond >= 1.0).then_some(Estimate { point, bounds, method })
-    }
 }
 
 fn cell_cycle(course: &Course<'_>, base: Option<&Course<'_>>) -> CellCycle {

@@ -1,9 +1,8 @@
 //! How far the ratios of single blocks lie apart, and how well that is known: few blocks know it badly.
 
-use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
 use crate::distributions::chi_squared_at;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
-use crate::student;
+use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 
 /// The standard deviation of the logarithms of ratios, with its interval by χ². `None` of fewer than two ratios, or of one
 /// that is not positive.

@@ -1,11 +1,42 @@
-//! Student's t interval over blocks: the interval that verdicts rest on.
+//! Student's t interval over blocks.
 //!
-//! It assumes that the blocks' values, or their logarithms, are spread normally, and in return covers as promised with
-//! few blocks, where the bootstrap is too narrow. How often it does is found by simulation (`examples/coverage.rs`).
+//! A block is the unit that is repeated: within it every contender met the same drift of the machine. It is assumed that the
+//! blocks' values, or their logarithms, are spread normally; in return the interval covers as promised with few blocks, where
+//! resampling is too narrow. How often it does is found by simulation (`examples/coverage.rs`).
 
-use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
+use std::collections::BTreeMap;
+
+/// Two blocks make an interval by one degree of freedom, which says next to nothing.
+pub const FEWEST_BLOCKS: usize = 3;
+
+/// Why there is no interval over `blocks` blocks.
+pub fn too_few(blocks: usize) -> Bounds {
+    let trials = if blocks == 1 { "block" } else { "blocks" };
+    Bounds::Unknown { why: format!("too few trials: {blocks} {trials}, at least {FEWEST_BLOCKS} are needed") }
+}
+
+/// Natural logarithms of values that are all positive; `None` if there are none or one is not.
+pub fn logarithms(values: &[f64]) -> Option<Vec<f64>> {
+    let usable = !values.is_empty() && values.iter().all(|value| value.is_finite() && *value > 0.0);
+    usable.then(|| values.iter().map(|value| value.ln()).collect())
+}
+
+/// The geometric mean of each block's values, which is one for each block: trials of a block are alike in what the block
+/// shares, so they are not further blocks. All must be positive.
+pub fn by_block(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, value) in values {
+        blocks.entry(block).or_default().push(value);
+    }
+    let mean = |values: Vec<f64>| match values[..] {
+        // As it is: a logarithm and back would change its last digits.
+        [one] => one,
+        _ => mean_of(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).exp(),
+    };
+    blocks.into_iter().map(|(block, values)| (block, mean(values))).collect()
+}
 
 /// The 95 % interval of the geometric mean of positive values.
 pub fn bounds(values: &[f64]) -> Bounds {
@@ -39,6 +70,37 @@ pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     Some(Estimate { point: mean_of(&logs).exp(), bounds, method })
 }
 
+/// The geometric mean over blocks, each of which counts once however many trials it has.
+pub fn geometric_mean_of_blocks(values: impl IntoIterator<Item = (u32, f64)>) -> Option<Estimate> {
+    geometric_mean(&by_block(values).into_values().collect::<Vec<_>>())
+}
+
+/// The mean over blocks of what may be below nothing, as a difference may; with its interval. `None` without values.
+pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
+    // Sorted, so that the order in which blocks happened to be listed cannot matter.
+    values.sort_unstable_by(f64::total_cmp);
+    let method = "mean over blocks; Student's t".to_owned();
+    let bounds = bounds_of_mean(&values);
+    (!values.is_empty()).then(|| Estimate { point: mean_of(&values), bounds, method })
+}
+
+/// The same of an amount. An interval around few and different values reaches below nothing; that part of it says nothing.
+pub fn mean_amount(values: Vec<f64>) -> Option<Estimate> {
+    let found = mean(values)?;
+    Some(Estimate { bounds: found.bounds.map(|end| end.max(0.0)), ..found })
+}
+
+/// The 95 % interval of a number that is found from all blocks together, from what it would be without each of them in turn:
+/// the jackknife, which is the interval of a mean if the number is one.
+pub fn jackknife(point: f64, without: &[f64]) -> Bounds {
+    let Some(spread) = spread(without).filter(|_| without.len() >= FEWEST_BLOCKS) else {
+        return too_few(without.len());
+    };
+    let freedom = without.len() as f64 - 1.0;
+    let half = t_975(freedom) * spread * freedom / (freedom + 1.0).sqrt();
+    Bounds::Known { low: point - half, high: point + half }
+}
+
 /// The standard deviation of the values that these are a sample of; `None` of fewer than two.
 pub fn spread(values: &[f64]) -> Option<f64> {
     let mean = mean_of(values);
@@ -53,6 +115,8 @@ fn mean_of(values: &[f64]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::collection::vec;
+    use proptest::prelude::*;
 
     /// `numpy.exp(scipy.stats.t.interval(0.95, 9, numpy.log(x).mean(), scipy.stats.sem(numpy.log(x))))`, scipy 1.17.1.
     #[test]
@@ -76,8 +140,59 @@ mod tests {
     }
 
     #[test]
+    fn trials_of_one_block_are_one_value() {
+        let means = by_block([(2, 9.0), (1, 2.0), (1, 8.0)]);
+        assert!((means[&1] - 4.0).abs() < 1e-12 && (means[&2] - 9.0).abs() < 1e-12, "{means:?}");
+    }
+
+    /// `x = [1, 1, 9]`, `scipy.stats.t.interval(0.95, 2, numpy.mean(x), scipy.stats.sem(x))` (scipy 1.17.1): -7.8071 to 15.1404.
+    #[test]
+    fn an_amount_is_never_below_nothing() {
+        let close = |bounds: Bounds, low: f64, high: f64| {
+            let found = bounds.known().unwrap();
+            assert!((found.0 - low).abs() < 1e-4 && (found.1 - high).abs() < 1e-4, "{found:?}");
+        };
+        close(mean(vec![1.0, 1.0, 9.0]).unwrap().bounds, -7.8071, 15.1404);
+        close(mean_amount(vec![1.0, 1.0, 9.0]).unwrap().bounds, 0.0, 15.1404);
+        assert_eq!(mean(Vec::new()), None);
+    }
+
+    #[test]
+    fn the_jackknife_of_a_mean_is_its_interval() {
+        let values = [0.873, 0.845, 0.861, 0.902, 0.839];
+        let without = |left_out: f64| (values.iter().sum::<f64>() - left_out) / 4.0;
+        let (low, high) = jackknife(mean_of(&values), &values.map(without)).known().unwrap();
+        let (expected_low, expected_high) = bounds_of_mean(&values).known().unwrap();
+        assert!((low - expected_low).abs() < 1e-12 && (high - expected_high).abs() < 1e-12);
+        assert_eq!(jackknife(1.0, &[1.0, 1.0]).known(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn the_order_of_blocks_does_not_matter(values in vec(0.1..10.0_f64, 3..9)) {
+            let mut other = values.clone();
+            other.reverse();
+            other.rotate_left(1);
+            prop_assert_eq!(geometric_mean(&values), geometric_mean(&other));
+            prop_assert_eq!(mean(values), mean(other));
+        }
+
+        #[test]
+        fn turning_a_ratio_over_turns_its_interval_over(values in vec(0.1..10.0_f64, 3..9)) {
+            let inverse: Vec<f64> = values.iter().map(|value| 1.0 / value).collect();
+            let (estimate, turned) = (geometric_mean(&values).unwrap(), geometric_mean(&inverse).unwrap());
+            let ((low, high), (turned_low, turned_high)) =
+                (estimate.bounds.known().unwrap(), turned.bounds.known().unwrap());
+            for product in [estimate.point * turned.point, turned_low * high, turned_high * low] {
+                prop_assert!((product - 1.0).abs() < 1e-9);
+            }
+        }
+    }
+
+    #[test]
     fn two_blocks_or_a_zero_give_a_reason() {
-        assert_eq!(bounds(&[1.0, 2.0]).known(), None);
+        let why = "too few trials: 2 blocks, at least 3 are needed".to_owned();
+        assert_eq!(bounds(&[1.0, 2.0]), Bounds::Unknown { why });
         assert_eq!(bounds(&[1.0, 0.0, 2.0]).known(), None);
     }
 }

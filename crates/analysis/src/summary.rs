@@ -2,7 +2,6 @@
 
 use crate::activity::{self, Activity};
 use crate::agreement::{self, Agreement};
-use crate::bootstrap;
 use crate::cells::{self, CellResult};
 use crate::checks::{self, CheckCounts, CheckSummary};
 use crate::compare::{self, Comparison};
@@ -14,6 +13,7 @@ use crate::raggedness::{self, Raggedness};
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
+use crate::student;
 use crate::warnings::{self, Warning};
 use crate::work::{self, WorkComparison};
 use record::run::Run;
@@ -60,8 +60,6 @@ pub struct Analysis {
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Method {
     pub confidence: f64,
-    pub resamples: usize,
-    pub seed: u64,
     pub fewest_blocks: usize,
 }
 
@@ -88,12 +86,7 @@ pub fn analyse(run: &Run) -> Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
         question: run.plan.question.clone(),
-        method: Method {
-            confidence: CONFIDENCE,
-            resamples: bootstrap::RESAMPLES,
-            seed: run.plan.seed,
-            fewest_blocks: bootstrap::FEWEST_BLOCKS,
-        },
+        method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         warnings: warnings::all(run, &findings),
         precision: stopping::attained(&run.plan, &comparisons),

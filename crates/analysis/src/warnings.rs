@@ -1,12 +1,12 @@
 //! Reasons to doubt the numbers, found by looking, not by asking: told before any number is.
 
 use crate::agreement::Agreement;
-use crate::bootstrap::FEWEST_BLOCKS;
 use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::settings::SettingsComparison;
+use crate::student::FEWEST_BLOCKS;
 use crate::work::WorkComparison;
 use crate::{alike, cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;

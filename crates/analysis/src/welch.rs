@@ -1,11 +1,11 @@
 //! The ratio of two means whose samples are not paired: Welch's t interval on logarithms.
 //!
 //! The blocks of two runs do not belong together, and two runs need not vary equally, so neither pairing nor a common
-//! variance is assumed. Bootstrap intervals of so few values on each side are too narrow, so there is none here.
+//! variance is assumed.
 
-use crate::bootstrap::{FEWEST_BLOCKS, logarithms};
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
+use crate::student::{FEWEST_BLOCKS, logarithms};
 
 /// The ratio of the geometric means of positive values, new over old. `None` without values on both sides, or if one is
 /// not positive.

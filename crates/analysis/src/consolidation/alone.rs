@@ -1,6 +1,6 @@
 //! What one machine does alone, and what a host gives to one machine: the cells of one machine that others are held against.
 
-use super::{TrialReadings, by_block};
+use super::TrialReadings;
 use crate::estimate::Estimate;
 use crate::{cells, student, throughput};
 use record::plan::{Cell, Plan};
@@ -62,12 +62,12 @@ fn size(cell: &Cell) -> (Option<u64>, Option<u64>) {
 pub fn by_block_of(run: &Run, cell: &Cell) -> BTreeMap<u32, f64> {
     let sound = cells::sound(run, cell.id);
     let values = sound.filter_map(|trial| Some((trial.record.block, throughput::figure(trial)?)));
-    by_block(values.filter(|(_, value)| *value > 0.0))
+    student::by_block(values.filter(|(_, value)| *value > 0.0))
 }
 
 /// The ratio of positive values to those of a reference, paired by block.
 pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32, f64>) -> Option<Estimate> {
-    let pairs = by_block(values).into_iter().filter_map(|(block, value)| Some(value / reference.get(&block)?));
+    let pairs = student::by_block(values).into_iter().filter_map(|(block, value)| Some(value / reference.get(&block)?));
     student::geometric_mean(&pairs.collect::<Vec<_>>())
 }
 

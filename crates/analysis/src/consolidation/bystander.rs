@@ -1,7 +1,6 @@
 //! What the machine did that is there for the others to be measured beside it. It is in no score: it may work for a part of the
 //! window only, with other data, and its metric may be another.
 
-use super::by_block;
 use crate::estimate::Estimate;
 use crate::{cells, student, throughput};
 use record::plan::Cell;
@@ -32,7 +31,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let rates: Option<Vec<(u32, f64)>> = drivers()
         .map(|(block, driver)| Some((block, throughput::of_window(driver).filter(|rate| *rate > 0.0)?)))
         .collect();
-    let blocks = by_block(rates.unwrap_or_default().into_iter());
+    let blocks = student::by_block(rates.unwrap_or_default());
     Some(Bystander { machine, metric, throughput: student::geometric_mean(&blocks.into_values().collect::<Vec<_>>()) })
 }
 

@@ -6,9 +6,9 @@
 //! is held back in every block is no noise, and must not excuse itself.
 
 use super::TrialReadings;
-use crate::bootstrap::{FEWEST_BLOCKS, too_few};
 use crate::distributions::{integral, normal_below, normal_density};
 use crate::estimate::{Bounds, Estimate};
+use crate::student::{FEWEST_BLOCKS, too_few};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,6 @@ pub mod unlike;
 pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
-use crate::explanation::evidence;
 use crate::warnings::{Warning, caution, serious};
 use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
@@ -186,7 +185,7 @@ fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, String> {
 
 fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
     let over_blocks = |of: fn(&SideBySide) -> f64| -> Vec<f64> {
-        by_block(trials.iter().map(|trial| (trial.block, of(&trial.together)))).into_values().collect()
+        student::by_block(trials.iter().map(|trial| (trial.block, of(&trial.together)))).into_values().collect()
     };
     let geometric = |of: fn(&SideBySide) -> f64| student::geometric_mean(&over_blocks(of));
     let ends = |estimate: Estimate, end: fn(f64) -> f64| Estimate { bounds: estimate.bounds.map(end), ..estimate };
@@ -198,23 +197,9 @@ fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
         sum: geometric(|trial| trial.sum),
         mean: geometric(|trial| trial.mean),
         largest_over_smallest: geometric(|trial| trial.largest_over_smallest).map(at_least_one),
-        fairness: evidence::mean(over_blocks(|trial| trial.fairness)).map(at_most_one),
+        fairness: student::mean(over_blocks(|trial| trial.fairness)).map(at_most_one),
         minimum_of_alone: alone::ratio(trials.iter().map(|trial| (trial.block, trial.together.minimum)), alone),
     }
-}
-
-/// The geometric mean of each block's values. All must be positive.
-fn by_block(values: impl Iterator<Item = (u32, f64)>) -> BTreeMap<u32, f64> {
-    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for (block, value) in values {
-        blocks.entry(block).or_default().push(value);
-    }
-    let mean = |values: Vec<f64>| match values[..] {
-        // As it is: a logarithm and back would change its last digits.
-        [one] => one,
-        _ => (values.iter().map(|value| value.ln()).sum::<f64>() / values.len() as f64).exp(),
-    };
-    blocks.into_iter().map(|(block, values)| (block, mean(values))).collect()
 }
 
 /// Machines that are not alike make scores of something else; windows that do not overlap are not side by side.

@@ -8,7 +8,7 @@ use super::slots::{Slot, Standing};
 use crate::cells;
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
-use crate::explanation::evidence::{mean, nearest_end};
+use crate::explanation::evidence::nearest_end;
 use crate::explanation::words::{number, percent, with_interval, with_unit};
 use crate::student;
 use record::plan::Cell;
@@ -199,12 +199,10 @@ fn against(trials: &[Trial], machine: u32, [of, of_others]: [Measure; 2]) -> Opt
         (pairs.iter().map(|pair| pair.0).sum::<f64>() / many, pairs.iter().map(|pair| pair.1).sum::<f64>() / many)
     };
     let pairs: Vec<(f64, f64)> = blocks.values().map(of_block).collect();
-    let not_below_nothing =
-        |estimate: Estimate| Estimate { bounds: estimate.bounds.map(|end| end.max(0.0)), ..estimate };
     Some(Against {
-        own: mean(pairs.iter().map(|pair| pair.0).collect()).map(not_below_nothing)?,
-        others: mean(pairs.iter().map(|pair| pair.1).collect()).map(not_below_nothing)?,
-        difference: mean(pairs.iter().map(|(own, others)| own - others).collect())?,
+        own: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
+        others: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
+        difference: student::mean(pairs.iter().map(|(own, others)| own - others).collect())?,
         ratio: student::geometric_mean(&pairs.iter().map(|(own, others)| own / others).collect::<Vec<_>>()),
     })
 }

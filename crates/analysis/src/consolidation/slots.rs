@@ -3,12 +3,10 @@
 //! Machines are told apart by their number, which is the slot that the study gives them in every trial. Whether what one gets is
 //! owed to that, to its place on the host or to when it was started is asked in [`super::attribution`].
 
-use super::{TrialReadings, alone, by_block};
-use crate::bootstrap::{FEWEST_BLOCKS, logarithms, too_few};
+use super::{TrialReadings, alone};
 use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
-use crate::explanation::evidence;
-use crate::student;
+use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -56,7 +54,7 @@ pub fn all(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Vec<Slot> {
 fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMap<u32, f64>) -> Slot {
     let each = |of: &dyn Fn(&TrialReadings, f64) -> f64| -> Vec<f64> {
         let values = trials.iter().map(|trial| (trial.block, of(trial, trial.machines[place].1)));
-        by_block(values).into_values().collect()
+        student::by_block(values).into_values().collect()
     };
     let slots = trials.first().map_or(0, |trial| trial.machines.len());
     let others = |trial: &TrialReadings, own: f64| own * (slots - 1) as f64 / (trial.together.sum - own);
@@ -65,7 +63,7 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
     Slot {
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),
-        share: evidence::mean(each(&|trial, own| own / trial.together.sum)).map(within_nothing_and_one),
+        share: student::mean(each(&|trial, own| own / trial.together.sum)).map(within_nothing_and_one),
         standing: of_others.as_ref().map_or(Standing::NotTold, standing),
         of_others,
         of_alone: alone::ratio(rates, alone),

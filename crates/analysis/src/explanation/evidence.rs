@@ -98,12 +98,12 @@ impl<'a> Evidence<'a> {
 
     /// The mean of one over the blocks that have it, of something that is never below nothing.
     pub fn value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
-        mean(self.each(who, of)).map(never_below_nothing)
+        student::mean_amount(self.each(who, of))
     }
 
     /// The same of something that may be, as a difference may.
     pub fn signed_value(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Option<Estimate> {
-        mean(self.each(who, of))
+        student::mean(self.each(who, of))
     }
 
     fn each(&self, who: Who, of: &dyn Fn(&CountedTrial) -> Option<f64>) -> Vec<f64> {
@@ -117,10 +117,10 @@ impl<'a> Evidence<'a> {
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
         let ratios: Vec<f64> = pairs.iter().map(|(baseline, contender)| contender / baseline).collect();
         Some(Pair {
-            baseline: never_below_nothing(mean(pairs.iter().map(|pair| pair.0).collect())?),
-            contender: never_below_nothing(mean(pairs.iter().map(|pair| pair.1).collect())?),
+            baseline: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
+            contender: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
             ratio: student::geometric_mean(&ratios),
-            difference: mean(pairs.iter().map(|(baseline, contender)| contender - baseline).collect())?,
+            difference: student::mean(pairs.iter().map(|(baseline, contender)| contender - baseline).collect())?,
         })
     }
 
@@ -135,21 +135,6 @@ fn of_machine(trial: &CountedTrial, machine: u32) -> Option<&CountedTrial> {
         return Some(trial).filter(|_| machine == 1);
     }
     trial.machines.iter().find(|(number, _)| *number == machine).map(|(_, own)| own)
-}
-
-/// The mean over blocks as it is, with Student's t interval.
-pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
-    // Sorted, so that the order in which blocks happened to be listed cannot matter.
-    values.sort_unstable_by(f64::total_cmp);
-    let point = values.iter().sum::<f64>() / values.len() as f64;
-    let method = "mean over blocks; Student's t".to_owned();
-    let bounds = student::bounds_of_mean(&values);
-    (!values.is_empty()).then_some(Estimate { point, bounds, method })
-}
-
-/// An interval around few and different values reaches below what can be; that part of it says nothing.
-fn never_below_nothing(estimate: Estimate) -> Estimate {
-    Estimate { bounds: estimate.bounds.map(|end| end.max(0.0)), ..estimate }
 }
 
 /// The end of an interval that is nearer to `neutral`, if it leaves that out.

@@ -1,10 +1,9 @@
 //! A fitted law with intervals over blocks, and whether its peak is a finding or an extrapolation.
 
 use super::fit::{Fit, Shape};
-use crate::bootstrap;
 use crate::estimate::{Bounds, Estimate};
+use crate::student;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// With fewer sizes the three numbers of the law go near the points whatever they are, and a peak is found where there is
 /// none.
@@ -70,93 +69,91 @@ pub struct Measured<'a> {
     pub sizes: &'a [u32],
     /// One row for each block, in the order of the blocks; one positive value for each size.
     pub blocks: &'a [Vec<f64>],
-    pub seed: u64,
 }
 
 impl Measured<'_> {
     pub fn universal(&self) -> Option<UniversalLaw> {
-        let everything: Vec<usize> = (0..self.blocks.len()).collect();
-        let points = self.points(&everything)?;
-        let fit = Shape::Universal.fit(&points)?;
-        let mut draws = Draws::new(self, Shape::Universal);
-        let [rate_of_one, contention, coherency] = draws.estimates(&fit);
-        let size = draws.estimate(fit.peak().unwrap_or(f64::INFINITY), |fit| fit.peak().unwrap_or(f64::INFINITY));
+        let found = self.fitted(Shape::Universal)?;
+        let [rate_of_one, contention, coherency] = found.estimates();
+        let size = found.positive(|fit| fit.peak().unwrap_or(f64::INFINITY));
         Some(UniversalLaw {
             sizes: self.sizes.to_vec(),
             blocks: self.blocks.len(),
-            peak: peak(&fit, &coherency, size, self.sizes),
+            peak: peak(&found.fit, &coherency, size, self.sizes),
             rate_of_one,
             contention,
             coherency,
-            furthest_off: furthest_off(&fit, &points),
-            curve: curve(&fit, &points),
+            furthest_off: furthest_off(&found.fit, &found.points),
+            curve: curve(&found.fit, &found.points),
         })
     }
 
     pub fn amdahl(&self) -> Option<AmdahlsLaw> {
-        let everything: Vec<usize> = (0..self.blocks.len()).collect();
-        let points = self.points(&everything)?;
-        let fit = Shape::Amdahl.fit(&points)?;
-        let [rate_of_one, contention, _] = Draws::new(self, Shape::Amdahl).estimates(&fit);
-        Some(AmdahlsLaw { rate_of_one, contention, furthest_off: furthest_off(&fit, &points) })
+        let found = self.fitted(Shape::Amdahl)?;
+        let [rate_of_one, contention, _] = found.estimates();
+        Some(AmdahlsLaw { rate_of_one, contention, furthest_off: furthest_off(&found.fit, &found.points) })
     }
 
-    /// Each size with the geometric mean of its throughput over some blocks.
-    fn points(&self, blocks: &[usize]) -> Option<Vec<(f64, f64)>> {
-        let mean = |place: usize| {
-            let logs = blocks.iter().map(|&block| self.blocks[block][place].ln()).sum::<f64>();
-            (logs / blocks.len() as f64).exp()
-        };
+    fn fitted(&self, shape: Shape) -> Option<Fitted> {
+        let points = self.points(None)?;
+        let fit = shape.fit(&points)?;
+        let without = (0..self.blocks.len()).filter_map(|block| shape.fit(&self.points(Some(block))?)).collect();
+        Some(Fitted { points, fit, without, blocks: self.blocks.len() })
+    }
+
+    /// Each size with the geometric mean of its throughput over the blocks, or over all but one of them.
+    fn points(&self, left_out: Option<usize>) -> Option<Vec<(f64, f64)>> {
+        let blocks =
+            || self.blocks.iter().enumerate().filter(move |(block, _)| Some(*block) != left_out).map(|(_, row)| row);
+        let count = blocks().count();
+        let mean = |place: usize| (blocks().map(|row| row[place].ln()).sum::<f64>() / count as f64).exp();
         let points = self.sizes.iter().enumerate().map(|(place, size)| (f64::from(*size), mean(place)));
-        (!blocks.is_empty()).then(|| points.collect())
+        (count > 0).then(|| points.collect())
     }
 }
 
-/// Fits through resampled blocks. The same draw comes often, and every number of the law needs all of them.
-struct Draws<'a> {
-    measured: &'a Measured<'a>,
-    shape: Shape,
-    known: BTreeMap<Vec<usize>, Option<Fit>>,
+/// The law through all blocks, and without each of them in turn.
+struct Fitted {
+    points: Vec<(f64, f64)>,
+    fit: Fit,
+    without: Vec<Fit>,
+    blocks: usize,
 }
 
-impl<'a> Draws<'a> {
-    fn new(measured: &'a Measured<'a>, shape: Shape) -> Self {
-        Self { measured, shape, known: BTreeMap::new() }
-    }
-
-    fn fit(&mut self, drawn: &[usize]) -> Option<Fit> {
-        let mut key = drawn.to_vec();
-        key.sort_unstable();
-        if let Some(fit) = self.known.get(&key) {
-            return *fit;
-        }
-        let fit = self.measured.points(&key).and_then(|points| self.shape.fit(&points));
-        self.known.insert(key, fit);
-        fit
-    }
-
-    fn estimate(&mut self, point: f64, number: impl Fn(&Fit) -> f64) -> Estimate {
-        let (blocks, seed) = (self.measured.blocks.len(), self.measured.seed);
-        let bounds = bootstrap::bounds(blocks, seed, |drawn| self.fit(drawn).as_ref().map_or(f64::NAN, &number));
-        let method = "least squares through geometric means over blocks; bootstrap over blocks".to_owned();
-        Estimate { point, bounds: finite(bounds), method }
-    }
-
+impl Fitted {
     /// λ, σ and κ.
-    fn estimates(&mut self, fit: &Fit) -> [Estimate; 3] {
-        let numbers: [fn(&Fit) -> f64; 3] = [|fit| fit.rate_of_one, |fit| fit.contention, |fit| fit.coherency];
-        numbers.map(|number| self.estimate(number(fit), number))
+    fn estimates(&self) -> [Estimate; 3] {
+        [self.positive(|fit| fit.rate_of_one), self.share(|fit| fit.contention), self.share(|fit| fit.coherency)]
+    }
+
+    /// Of what is nothing or more: an interval that reaches below does so only by its symmetry.
+    fn share(&self, number: fn(&Fit) -> f64) -> Estimate {
+        estimate(number(&self.fit), self.bounds(number).map(|end| end.max(0.0)))
+    }
+
+    fn positive(&self, number: fn(&Fit) -> f64) -> Estimate {
+        estimate(number(&self.fit), self.bounds(|fit| number(fit).ln()).map(f64::exp))
+    }
+
+    fn bounds(&self, number: impl Fn(&Fit) -> f64) -> Bounds {
+        if self.blocks < student::FEWEST_BLOCKS {
+            return student::too_few(self.blocks);
+        }
+        let without: Vec<f64> = self.without.iter().map(&number).collect();
+        let is_whole = without.len() == self.blocks;
+        match student::jackknife(number(&self.fit), &without) {
+            // An end that is not a number cannot be an end.
+            Bounds::Known { low, high } if is_whole && low.is_finite() && high.is_finite() => {
+                Bounds::Known { low, high }
+            }
+            _ => Bounds::Unknown { why: "without one of the blocks there is no such number".to_owned() },
+        }
     }
 }
 
-/// An end that is not a number cannot be an end.
-fn finite(bounds: Bounds) -> Bounds {
-    match bounds {
-        Bounds::Known { low, high } if !low.is_finite() || !high.is_finite() => {
-            Bounds::Unknown { why: "among the resampled blocks are some that give no such number".to_owned() }
-        }
-        bounds => bounds,
-    }
+fn estimate(point: f64, bounds: Bounds) -> Estimate {
+    let method = "least squares of logarithms; Student's t over blocks left out one by one".to_owned();
+    Estimate { point, bounds, method }
 }
 
 fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[u32]) -> Peak {
@@ -218,7 +215,7 @@ mod tests {
     fn a_peak_that_was_passed_is_determined_and_its_interval_holds_it() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks = blocks(&truth, 6);
-        let law = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.universal().unwrap();
+        let law = Measured { sizes: &SIZES, blocks: &blocks }.universal().unwrap();
         let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
         assert_eq!(size.bounds.contain(truth.peak().unwrap()), Some(true), "{size:?}");
         assert_eq!(law.contention.bounds.contain(0.02), Some(true), "{law:?}");
@@ -227,14 +224,35 @@ mod tests {
         assert_eq!(law.curve.len(), 41);
     }
 
+    /// The law fitted as in [`super::super::fit`] to all six blocks and to each five of them; of the logarithms of λ and of the
+    /// peak, and of σ and κ as they are, `scipy.stats.t.ppf(0.975, 5) * (5 / 6 * ((v - v.mean())**2).sum())**0.5` to either
+    /// side (scipy 1.17.1).
+    #[test]
+    fn intervals_are_those_of_scipy() {
+        let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
+        let law = Measured { sizes: &SIZES, blocks: &blocks(&truth, 6) }.universal().unwrap();
+        let Peak::Determined { size } = &law.peak else { panic!("{law:?}") };
+        for (found, point, low, high) in [
+            (&law.rate_of_one, 999.223_826, 992.850_421, 1_005.638_14),
+            (&law.contention, 0.019_693_137_7, 0.017_844_030_6, 0.021_542_244_9),
+            (&law.coherency, 0.001_010_944_18, 0.000_978_702_902, 0.001_043_185_45),
+            (size, 31.139_915_8, 30.676_393_1, 31.610_442_4),
+        ] {
+            let (found_low, found_high) = found.bounds.known().unwrap();
+            for (found, expected) in [(found.point, point), (found_low, low), (found_high, high)] {
+                assert!((found / expected - 1.0).abs() < 1e-5, "found {found}, expected {expected}");
+            }
+        }
+    }
+
     #[test]
     fn without_a_bend_there_is_no_peak() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.05, coherency: 0.0 };
         let blocks = blocks(&truth, 6);
-        let law = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.universal().unwrap();
+        let law = Measured { sizes: &SIZES, blocks: &blocks }.universal().unwrap();
         let Peak::NotDetermined { why, .. } = &law.peak else { panic!("{law:?}") };
         assert!(!why.is_empty());
-        let amdahl = Measured { sizes: &SIZES, blocks: &blocks, seed: 3 }.amdahl().unwrap();
+        let amdahl = Measured { sizes: &SIZES, blocks: &blocks }.amdahl().unwrap();
         assert_eq!(amdahl.contention.bounds.contain(0.05), Some(true), "{amdahl:?}");
     }
 
@@ -243,7 +261,7 @@ mod tests {
     fn five_sizes_name_no_peak() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.02, coherency: 0.001 };
         let blocks: Vec<Vec<f64>> = blocks(&truth, 6).into_iter().map(|block| block[2..].to_vec()).collect();
-        let law = Measured { sizes: &SIZES[2..], blocks: &blocks, seed: 3 }.universal().unwrap();
+        let law = Measured { sizes: &SIZES[2..], blocks: &blocks }.universal().unwrap();
         let Peak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
         assert!((25.0..40.0).contains(size), "{law:?}");
         assert_eq!(why, &["5 sizes were measured, at least 6 are needed"]);
@@ -253,7 +271,7 @@ mod tests {
     fn every_reason_against_a_peak_is_given() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.0, coherency: 0.0001 };
         let blocks = vec![[1.0, 2.0, 4.0].map(|size| truth.at(size)).to_vec(); 2];
-        let law = Measured { sizes: &[1, 2, 4], blocks: &blocks, seed: 3 }.universal().unwrap();
+        let law = Measured { sizes: &[1, 2, 4], blocks: &blocks }.universal().unwrap();
         let Peak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
         assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
         assert_eq!(why.len(), 3, "{why:?}");
@@ -265,7 +283,7 @@ mod tests {
 
     #[test]
     fn nothing_measured_is_no_law() {
-        assert_eq!(Measured { sizes: &SIZES, blocks: &[], seed: 1 }.universal(), None);
-        assert_eq!(Measured { sizes: &[1], blocks: &[vec![1.0]], seed: 1 }.amdahl(), None);
+        assert_eq!(Measured { sizes: &SIZES, blocks: &[] }.universal(), None);
+        assert_eq!(Measured { sizes: &[1], blocks: &[vec![1.0]] }.amdahl(), None);
     }
 }

@@ -10,7 +10,6 @@ pub mod law;
 use crate::cells;
 use crate::compare::{self, Ratio};
 use crate::estimate::Estimate;
-use crate::nested::Block;
 use crate::student;
 use crate::throughput;
 use crate::topology::{Place, Topology};
@@ -153,21 +152,20 @@ struct Sized<'a> {
 
 fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
-    let seed = run.plan.seed;
     let metric = cells.iter().flat_map(|cell| cells::sound(run, cell.id)).find_map(throughput::metric);
-    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(&pair[0], &pair[1], seed, resource)).collect();
+    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(&pair[0], &pair[1], resource)).collect();
     let fitted: Vec<&Sized<'_>> =
         if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
     let rows = complete_blocks(&fitted);
     let sizes: Vec<u32> = fitted.iter().map(|point| point.size).collect();
-    let measured = Measured { sizes: &sizes, blocks: &rows, seed };
+    let measured = Measured { sizes: &sizes, blocks: &rows };
     Scaling {
         contender: cells[0].contender.clone(),
         baseline: cells[0].baseline,
         resource,
         held: held(resource, cells),
         metric: metric.unwrap_or_default(),
-        points: all_sizes.iter().map(|point| self::point(&all_sizes[0], point, seed)).collect(),
+        points: all_sizes.iter().map(|point| self::point(&all_sizes[0], point)).collect(),
         remarks: if resource == Resource::Vcpus { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
         steps,
         universal: measured.universal(),
@@ -199,26 +197,26 @@ fn held(resource: Resource, cells: &[&Cell]) -> String {
     shared.coordinates()
 }
 
-fn point(smallest: &Sized<'_>, point: &Sized<'_>, seed: u64) -> Point {
+fn point(smallest: &Sized<'_>, point: &Sized<'_>) -> Point {
     let values: Vec<f64> = point.by_block.values().map(|logs| mean(logs).exp()).collect();
     let units = f64::from(point.size) / f64::from(smallest.size);
     Point {
         cell: point.cell.id,
         size: point.size,
         throughput: student::geometric_mean(&values),
-        growth: ratio(smallest, point, seed, |log| log),
-        efficiency: ratio(smallest, point, seed, |log| log - units.ln()),
+        growth: ratio(smallest, point, |log| log),
+        efficiency: ratio(smallest, point, |log| log - units.ln()),
         place: point.place,
     }
 }
 
-fn step(from: &Sized<'_>, to: &Sized<'_>, seed: u64, resource: Resource) -> Step {
+fn step(from: &Sized<'_>, to: &Sized<'_>, resource: Resource) -> Step {
     let doublings = doublings(from.size, to.size);
     Step {
         from: from.size,
         to: to.size,
-        growth: ratio(from, to, seed, |log| log),
-        per_doubling: ratio(from, to, seed, |log| log / doublings),
+        growth: ratio(from, to, |log| log),
+        per_doubling: ratio(from, to, |log| log / doublings),
         crosses: if resource == Resource::Vcpus { crossings(from, to) } else { Vec::new() },
     }
 }
@@ -229,13 +227,12 @@ fn doublings(from: u32, to: u32) -> f64 {
 }
 
 /// What is made of the logarithm of growth between two sizes, paired by block.
-fn ratio(from: &Sized<'_>, to: &Sized<'_>, seed: u64, number: impl Fn(f64) -> f64) -> Option<Ratio> {
+fn ratio(from: &Sized<'_>, to: &Sized<'_>, number: impl Fn(f64) -> f64) -> Option<Ratio> {
     let pair = |(&block, logs): (&u32, &Vec<f64>)| {
         let base = mean(from.by_block.get(&block)?);
-        let contender = logs.iter().map(|log| number(log - base)).collect();
-        Some((block, Block { baseline: vec![0.0], contender }))
+        Some((block, number(mean(logs) - base)))
     };
-    compare::of_blocks(to.by_block.iter().filter_map(pair), seed)
+    compare::of_log_ratios(to.by_block.iter().filter_map(pair))
 }
 
 fn mean(logs: &[f64]) -> f64 {

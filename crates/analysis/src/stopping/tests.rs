@@ -1,7 +1,6 @@
 //! When a run stops, and what stopping costs.
 
 use super::*;
-use crate::bootstrap;
 use crate::estimate::{Bounds, Estimate};
 use crate::student;
 use proptest::prelude::*;
@@ -36,11 +35,11 @@ fn attained_with(blocks: u32, found: &[Option<f64>]) -> Attained {
 fn the_half_width_is_a_share_of_the_ratio() {
     let of = |bounds: Bounds| {
         let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: String::new() };
-        half_width(&Ratio { estimate, bootstrap: bounds, spread: None, smallest_effect: None, blocks: Vec::new() })
+        half_width(&Ratio { estimate, spread: None, smallest_effect: None, blocks: Vec::new() })
     };
     let found = of(Bounds::Known { low: 0.8 / 1.01, high: 0.8 * 1.01 }).unwrap();
     assert!((found - 0.01).abs() < 1e-12, "{found}");
-    assert_eq!(of(bootstrap::too_few(2)), None);
+    assert_eq!(of(student::too_few(2)), None);
 }
 
 #[test]

@@ -241,9 +241,7 @@ fn figures_of(metric: &Metric) -> Vec<What> {
 fn readings(trials: &[&StoredTrial], what: &What) -> Vec<f64> {
     let reading = |trial: &&StoredTrial| match what {
         What::Throughput => throughput::figure(trial),
-        What::Response { kind, quantile } => {
-            Some(cells::counts_of(trial, kind, Span::Response)?.quantile(*quantile)? as f64)
-        }
+        What::Response { kind, quantile } => cells::quantile_of(trial, kind, Span::Response, *quantile),
     };
     trials.iter().filter_map(reading).collect()
 }

@@ -1,6 +1,8 @@
 //! Two runs with known ratios, and what keeps them from being compared.
 
 use super::*;
+use crate::cells::CellResult;
+use crate::latency::tests::uneven;
 use crate::warnings::Severity;
 use record::check::Verdict;
 use record::facts::Fact;
@@ -51,6 +53,26 @@ fn the_other_way_round_it_is_faster() {
     let two = compare(&old, &new, Some(0.01)).unwrap();
     let figure = throughput_of(&two);
     assert_eq!((figure.change, figure.regression), (Change::Faster, Regression::RuledOut));
+}
+
+/// The levels that are compared are those that a report of either run shows, also where trials differ in how fast they were and in
+/// how much they did.
+#[test]
+fn levels_are_those_of_the_report() {
+    let run = uneven(5);
+    let reported: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(&run, cell)).collect();
+    let two = compare(&run, &run, None).unwrap();
+    assert_eq!(two.cells.len(), reported.len());
+    for (pair, cell) in two.cells.iter().zip(&reported) {
+        assert_eq!(pair.figures.len(), 1 + COMPARED_QUANTILES.len());
+        for figure in &pair.figures {
+            let level = match &figure.what {
+                What::Throughput => cell.throughput.clone().unwrap(),
+                What::Response { kind, quantile } => cell.response(kind, *quantile).unwrap().clone(),
+            };
+            assert!(figure.old == level && figure.new == level, "{:?}: {figure:?}, {level:?}", figure.what);
+        }
+    }
 }
 
 #[test]

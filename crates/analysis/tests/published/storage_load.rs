@@ -115,7 +115,7 @@ fn reads_take_36_and_39_percent_longer() {
 fn reads_fall_into_the_published_buckets() {
     for published in ALL {
         let counts = Counts::of(times(published).into_iter().map(|(value, count)| (value, u64::from(count))));
-        let latency = latency::of_blocks("read", Span::Service, &[counts], 1).unwrap();
+        let latency = latency::of_trials("read", Span::Service, &[(1, counts)]).unwrap();
         let expected: Vec<u64> = published.below_ms.iter().map(|count| u64::from(*count)).collect();
         assert_eq!(latency.buckets[..4], expected);
     }

@@ -36,7 +36,7 @@ pub fn figure(ragged: &[&Raggedness]) -> Option<Figure> {
     Some(Figure {
         title: "How even".to_owned(),
         description:
-            "Throughput of single seconds over the median second of their trial, of all trials together. The box holds \
+            "Throughput of single seconds over the median second of their trial, as means over trials. The box holds \
                       the seconds from p5 to p95, the thin line those from p1 to p99, where there are enough to tell."
                 .to_owned(),
         panels: vec![Panel { svg }],

@@ -6,10 +6,8 @@ use crate::format;
 use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Ratio};
 use analysis::estimate::Estimate;
-use analysis::latency::Latency;
 use analysis::summary::Analysis;
 use record::facts::EMULATED;
-use record::intervals::Span;
 use record::trial::Metric;
 
 /// The percentiles in the short table; the long one follows further down.
@@ -23,9 +21,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.extend(left_out(analysis, &cells));
     }
     blocks.push(Block::Note(format!(
-        "Below each figure is its {:.0} % interval over blocks: of throughputs and ratios by Student's t on logarithms, of \
-         latencies by BCa bootstrap. Throughput is the geometric mean over blocks, so that its ratio is the ratio of what is shown, unless blocks are left out. Latency is from due to done, \
-         of all trials together.",
+        "Below each figure is its {:.0} % interval over blocks, by Student's t on logarithms. Throughput and latency are geometric \
+         means over blocks, so that their ratios are those of what is shown, unless blocks are left out. Latency is from due to \
+         done; each trial has its own percentiles.",
         analysis.method.confidence * 100.0
     )));
     if !analysis.consolidation.is_empty() {
@@ -89,23 +87,15 @@ fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
 }
 
 fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
-    let latencies: Vec<Option<&Latency>> = cells.iter().map(|cell| response(cell, kind)).collect();
     let mut rows = Vec::new();
-    if latencies.iter().flatten().all(|latency| latency.quantiles.is_empty()) {
+    if cells.iter().all(|cell| SHOWN.iter().all(|quantile| cell.response(kind, *quantile).is_none())) {
         // A kind that the workload's settings leave out.
         return rows;
     }
     for quantile in SHOWN {
         let name = format::percentile(quantile);
-        let of_cell = |latency: Option<&Latency>| {
-            let found =
-                latency.and_then(|latency| latency.quantiles.iter().find(|found| same(found.quantile, quantile)));
-            estimate(found.map(|found| &found.value_us), format::milliseconds)
-        };
-        rows.push(row(
-            Cell::new(format!("{kind} {name}, ms")).detail("response time"),
-            latencies.iter().copied().map(of_cell),
-        ));
+        let of_cell = |cell: &&CellResult| estimate(cell.response(kind, quantile), format::milliseconds);
+        rows.push(row(Cell::new(format!("{kind} {name}, ms")).detail("response time"), cells.iter().map(of_cell)));
         let of_comparison = |(cell, found): (&&CellResult, Option<&Comparison>)| {
             let mut ratios = found.iter().flat_map(|found| &found.latency);
             let ratio = ratios.find(|ratio| ratio.kind == kind && same(ratio.quantile, quantile));
@@ -115,10 +105,6 @@ fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Compar
         rows.push(row(label, cells.iter().zip(comparisons.iter().copied()).map(of_comparison)));
     }
     rows
-}
-
-fn response<'a>(cell: &'a CellResult, kind: &str) -> Option<&'a Latency> {
-    cell.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)
 }
 
 fn same(one: f64, other: f64) -> bool {

@@ -147,7 +147,7 @@ fn signed(number: impl Fn(f64) -> String) -> impl Fn(f64) -> String {
 fn note() -> String {
     format!(
         "Of the seconds of the measured window. “×” is a ratio of contender over baseline, a sign a difference, both paired by \
-         block. Bands are read from the seconds of all trials together, each over its own trial's median. A cycle is one that \
+         block. Bands are read from the seconds of each trial, over its own median; shown is their mean over blocks. A cycle is one that \
          noise alone would show in at most {} trial in a hundred, and that more than half of the trials agree on.",
         format::decimal(analysis::cycle::LEVEL * 100.0, 0)
     )

@@ -23,8 +23,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     if blocks.is_empty() {
         return blocks;
     }
-    let note = "Intervals are over blocks. The longest time is a plain reading, as is every percentile without an interval: \
-                too few transactions lie above it, or too few blocks were run. A percentile with no transaction above it is not shown.";
+    let note = "Means and percentiles are geometric means of those of single trials, with intervals over blocks. The longest time is a plain \
+                reading. A percentile with no transaction above it in some trial is not shown.";
     std::iter::once(heading("Latency")).chain(blocks).chain([Block::Note(note.to_owned())]).collect()
 }
 

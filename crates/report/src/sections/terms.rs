@@ -50,7 +50,7 @@ fn measured_by(run: &Run) -> String {
 }
 
 /// What a reader meets above without having read anything else. The meanings are the glossary's, so that there is one.
-const WORDS: [&str; 28] = [
+const WORDS: [&str; 27] = [
     "contender",
     "baseline",
     "block",
@@ -71,7 +71,6 @@ const WORDS: [&str; 28] = [
     "MSER-5",
     "batch means",
     "Student's t",
-    "bootstrap",
     "plain reading",
     "sound",
     "finding",
@@ -104,35 +103,20 @@ fn meaning(word: &str) -> Option<String> {
 fn method(analysis: &Analysis) -> Vec<String> {
     let method = analysis.method;
     let percent = method.confidence * 100.0;
-    let mut lines = vec![
+    vec![
         format!(
             "Ratios are paired by block: within a block both contenders met the same inputs and nearly the same state of the \
-             machine. Intervals of throughputs and ratios are {percent:.0} % intervals by Student's t on the logarithms of the \
-             blocks' values; verdicts rest on them. Those of other statistics are BCa bootstrap intervals over blocks ({} \
-             resamples, seed {}).",
-            crate::format::count(method.resamples as u64),
-            method.seed
+             machine. Intervals are {percent:.0} % intervals over blocks by Student's t, of throughputs, latencies and ratios on the \
+             logarithms of the blocks' values."
         ),
-        format!(
-            "With fewer than {} blocks no interval is given. Below about ten, bootstrap intervals are too narrow; of ratios of \
-             throughput they are given below for comparison.",
-            method.fewest_blocks
-        ),
-        "Latency percentiles are read from the added-up histograms of all trials that count, never averaged. Histograms \
-         keep three digits of each value."
+        format!("With fewer than {} blocks no interval is given.", method.fewest_blocks),
+        "A trial's latency percentiles are read from its histogram, which keeps three digits of each value; those of a contender \
+         are geometric means over its trials. Histograms are added up only to be drawn."
             .to_owned(),
         "What the interval covers is what varied between blocks of this run on this machine. It says nothing about other \
          machines, days or data."
             .to_owned(),
-    ];
-    for comparison in &analysis.comparisons {
-        if let Some(ratio) = &comparison.throughput {
-            let interval = crate::format::bounds(&ratio.bootstrap, crate::format::ratio);
-            let (contender, baseline) = (&comparison.contender, &comparison.baseline);
-            lines.push(format!("Throughput of {contender} over {baseline} by BCa bootstrap over blocks: {interval}."));
-        }
-    }
-    lines
+    ]
 }
 
 #[cfg(test)]

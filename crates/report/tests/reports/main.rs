@@ -2,6 +2,7 @@
 
 mod consolidated;
 mod grown;
+mod levels;
 mod neighbour;
 
 use analysis::summary::{Analysis, analyse};

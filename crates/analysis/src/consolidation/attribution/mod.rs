@@ -9,12 +9,12 @@ mod additive;
 mod labels;
 mod questions;
 
+use super::TrialReadings;
 use super::slots::{self, Standing};
-use super::{TrialReadings, by_block};
-use crate::bootstrap::FEWEST_BLOCKS;
 use crate::cells;
 use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::student::{FEWEST_BLOCKS, by_block};
 use crate::topology::Topology;
 use additive::Difference;
 use labels::{Label, Reading};

@@ -66,7 +66,7 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
     if paired.is_empty() {
         return None;
     }
-    let effects = effects(&paired, run.plan.seed);
+    let effects = effects(&paired);
     let of_mean = effects.iter().find(|effect| effect.of == Of::Mean);
     let kept = told(of_mean.and_then(Effect::kept));
     Some(Beside { reference: Reference::of(works), effects, kept })

@@ -7,7 +7,6 @@
 pub mod beside;
 pub mod parts;
 
-use super::by_block;
 use crate::estimate::{Bounds, Estimate};
 use crate::latency::{self, Counts};
 use crate::warnings::at;
@@ -131,7 +130,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     trials.sort_by_key(|trial| trial.trial);
     left_out.sort();
     let work = work(&trials);
-    let effects = work.map_or_else(Vec::new, |_| effects(&trials, run.plan.seed));
+    let effects = work.map_or_else(Vec::new, |_| effects(&trials));
     let of_mean = || effects.iter().find(|effect| effect.of == Of::Mean);
     Some(Neighbour {
         machine,
@@ -165,16 +164,16 @@ fn course(trials: &[TrialParts]) -> Vec<f64> {
     (0..length).map(mean).collect()
 }
 
-fn effects(trials: &[TrialParts], seed: u64) -> Vec<Effect> {
+fn effects(trials: &[TrialParts]) -> Vec<Effect> {
     let several = |of: &Of| *of != Of::Least || trials.iter().flat_map(|trial| &trial.parts).any(has_several);
-    Of::ALL.into_iter().filter(several).map(|of| effect(of, trials, seed)).collect()
+    Of::ALL.into_iter().filter(several).map(|of| effect(of, trials)).collect()
 }
 
 fn has_several(reading: &PartReading) -> bool {
     reading.machines.len() > 1
 }
 
-fn effect(of: Of, trials: &[TrialParts], seed: u64) -> Effect {
+fn effect(of: Of, trials: &[TrialParts]) -> Effect {
     let none = |why_none| Effect {
         of,
         before: None,
@@ -189,10 +188,10 @@ fn effect(of: Of, trials: &[TrialParts], seed: u64) -> Effect {
     if let Some(why) = trials.iter().find_map(|trial| why_unusable(of, trial)) {
         return none(why);
     }
-    let [before, during, after] = [Part::Before, Part::During, Part::After].map(|part| level(of, trials, part, seed));
+    let [before, during, after] = [Part::Before, Part::During, Part::After].map(|part| level(of, trials, part));
     let ratio = |over: &[Part], under: &[Part]| {
         let of_trial = |trial: &TrialParts| Some((trial.block, value(of, trial, over)? / value(of, trial, under)?));
-        student::geometric_mean(&by_block(trials.iter().filter_map(of_trial)).into_values().collect::<Vec<_>>())
+        student::geometric_mean_of_blocks(trials.iter().filter_map(of_trial))
     };
     Effect {
         before,
@@ -243,14 +242,8 @@ fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
 }
 
 /// Of one part over the blocks.
-fn level(of: Of, trials: &[TrialParts], part: Part, seed: u64) -> Option<Estimate> {
-    let Some(quantile) = of.quantile() else {
-        let values = trials.iter().filter_map(|trial| Some((trial.block, value(of, trial, &[part])?)));
-        return student::geometric_mean(&by_block(values).into_values().collect::<Vec<_>>());
-    };
-    let blocks: Vec<Counts> =
-        trials.iter().filter_map(|trial| trial.part(part)).map(|reading| reading.responses.clone()).collect();
-    latency::quantile_of_blocks(&blocks, quantile, seed)
+fn level(of: Of, trials: &[TrialParts], part: Part) -> Option<Estimate> {
+    student::geometric_mean_of_blocks(trials.iter().filter_map(|trial| Some((trial.block, value(of, trial, &[part])?))))
 }
 
 /// Sound trials that have no parts, where others have.

@@ -9,8 +9,8 @@ mod memory;
 mod work;
 
 use super::evidence::{BOTH, Evidence};
-use crate::bootstrap::FEWEST_BLOCKS;
 use crate::counted::name_of;
+use crate::student::FEWEST_BLOCKS;
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
