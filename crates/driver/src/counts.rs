@@ -82,8 +82,11 @@ impl Sum {
 
 /// The sum of several sparse counts.
 pub fn sum<'a>(parts: impl IntoIterator<Item = &'a SparseCounts>) -> SparseCounts {
+    let mut parts = parts.into_iter().filter(|part| !part.is_empty());
+    let (Some(first), second) = (parts.next(), parts.next()) else { return SparseCounts::new() };
+    let Some(second) = second else { return first.clone() };
     let mut total = Sum::default();
-    parts.into_iter().for_each(|part| total.add(part));
+    [first, second].into_iter().chain(parts).for_each(|part| total.add(part));
     total.counts()
 }
 
