@@ -12,7 +12,10 @@ use crate::together;
 use crate::trial::TrialRecord;
 use crate::{agreement, bounds, coherence};
 use std::collections::BTreeMap;
+use std::num::NonZero;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread::{self, ScopedJoinHandle};
 
 /// Everything a run's folder says.
 #[derive(Debug, Clone, PartialEq)]
@@ -72,14 +75,29 @@ impl Run {
         let plan = folder.plan()?;
         let cells: BTreeMap<u32, &Cell> = plan.cells.iter().map(|cell| (cell.id, cell)).collect();
         let planned = plan.trials.iter().filter_map(|trial| Some((trial, *cells.get(&trial.cell)?)));
-        let complete = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete());
-        let trials = complete.map(|(trial, cell)| read_trial(&folder.trial(trial.id), trial, cell));
-        let mut trials = trials.collect::<Result<Vec<_>, _>>()?;
+        let complete: Vec<_> = planned.filter(|(trial, _)| folder.trial(trial.id).is_complete()).collect();
+        let mut trials = read_trials(&folder, &complete)?;
         trials.sort_by_key(|trial| trial.record.id);
         let mut run = Self { plan, host: folder.host()?, trials, dir: dir.to_owned() };
         agreement::settle(&mut run);
         Ok(run)
     }
+}
+
+type Planned<'a> = (&'a PlannedTrial, &'a Cell);
+
+/// Each CPU reads some of them: the series of a long run are far more than the rest of its files.
+fn read_trials<'a>(folder: &RunFolder, complete: &'a [Planned<'a>]) -> Result<Vec<StoredTrial>, RecordError> {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let share = complete.len().div_ceil(threads).max(1);
+    let parts = thread::scope(|scope| {
+        let read = |(trial, cell): &Planned<'_>| read_trial(&folder.trial(trial.id), trial, cell);
+        let begin = |part: &'a [Planned<'a>]| scope.spawn(move || part.iter().map(read).collect::<Result<Vec<_>, _>>());
+        let threads: Vec<_> = complete.chunks(share).map(begin).collect();
+        let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
+        threads.into_iter().map(join).collect::<Result<Vec<_>, _>>()
+    });
+    Ok(parts?.into_iter().flatten().collect())
 }
 
 fn read_trial(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
