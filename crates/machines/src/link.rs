@@ -4,7 +4,7 @@ use crate::frame::{Greeting, Message, PROTOCOL, read_body, write_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::cmp::Ordering;
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
@@ -44,8 +44,10 @@ pub struct AgentLink {
 }
 
 impl AgentLink {
-    pub fn new(mut read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
+    pub fn new(read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
         let (send, frames) = sync_channel(QUEUED_FRAMES);
+        // A frame is two reads, and an agent that is ahead of us has written several.
+        let mut read = BufReader::new(read);
         std::thread::spawn(move || {
             loop {
                 let frame = read_body(&mut read).transpose();
