@@ -69,6 +69,7 @@ impl Agenda {
     }
 
     /// After a task was polled: makes it ready again soon if it asked for that.
+    #[inline]
     pub fn heed_wake_up_call(&self, token: u32, now: Nanos) {
         if self.call.0.load(Ordering::Relaxed) {
             self.call.0.store(false, Ordering::Relaxed);
@@ -76,23 +77,28 @@ impl Agenda {
         }
     }
 
+    #[inline]
     pub fn wake(&self, token: u32) {
         self.ready.borrow_mut().push_back(token);
     }
 
+    #[inline]
     pub fn next_ready(&self) -> Option<u32> {
         self.ready.borrow_mut().pop_front()
     }
 
+    #[inline]
     pub fn ready_count(&self) -> usize {
         self.ready.borrow().len()
     }
 
+    #[inline]
     pub fn next_timer(&self) -> Option<Nanos> {
         self.timers.borrow().peek().map(|Reverse((until, _))| *until)
     }
 
     /// Makes every task ready whose moment has come.
+    #[inline]
     pub fn wake_due(&self, now: Nanos) {
         let mut timers = self.timers.borrow_mut();
         while let Some(Reverse((until, token))) = timers.peek().copied() {
@@ -105,6 +111,7 @@ impl Agenda {
     }
 
     /// Makes one idle task of this actor ready, if there is one.
+    #[inline]
     pub fn wake_one(&self, actor: u16) -> bool {
         let role = if self.serves_all.get() { Role::All } else { Role::Of(actor) };
         let Some(token) = self.parked_of(role).borrow_mut().pop() else { return false };
@@ -114,6 +121,7 @@ impl Agenda {
     }
 
     /// The list of a role's tasks that have nothing to do.
+    #[inline]
     fn parked_of(&self, role: Role) -> &RefCell<Vec<u32>> {
         match role {
             Role::Of(actor) => &self.parked[usize::from(actor)],
@@ -163,10 +171,12 @@ impl Agenda {
         .await;
     }
 
+    #[inline]
     fn is_parked(&self, token: u32) -> bool {
         self.is_parked.borrow().get(token as usize).copied().unwrap_or(false)
     }
 
+    #[inline]
     fn set_parked(&self, token: u32, parked: bool) {
         let (mut all, place) = (self.is_parked.borrow_mut(), token as usize);
         if all.len() <= place {

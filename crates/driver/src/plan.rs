@@ -244,6 +244,7 @@ impl Control {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    #[inline]
     pub fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Relaxed)
     }

@@ -153,11 +153,13 @@ impl Recorder {
     }
 
     /// When the current second is over.
+    #[inline]
     pub fn second_end(&self) -> Nanos {
         self.second_end
     }
 
     /// Closes the current second if it is over by now; the next one is the one that contains `now`.
+    #[inline]
     pub fn close_second(&mut self, now: Nanos, meters: Meters) -> Option<Second> {
         if now < self.second_end {
             return None;
@@ -226,6 +228,7 @@ impl Recorder {
     }
 
     /// Books time that a client spends between two transactions; the caller has closed the seconds before it.
+    #[inline]
     pub fn pause(&mut self, pause: Nanos) {
         self.current.paused = self.current.paused + pause;
     }
@@ -264,6 +267,7 @@ impl Recorder {
 }
 
 /// What a session did between two readings.
+#[inline]
 pub fn work_between(before: SessionWork, after: SessionWork) -> SessionWork {
     SessionWork {
         statements: after.statements.saturating_sub(before.statements),

@@ -24,6 +24,7 @@ impl<'a> Signals<'a> {
         self.abort.store(true, Ordering::Relaxed);
     }
 
+    #[inline]
     pub fn is_aborted(&self) -> bool {
         self.abort.load(Ordering::Relaxed)
     }
@@ -38,6 +39,7 @@ impl<'a> Signals<'a> {
         self.streams_left.fetch_sub(1, Ordering::Relaxed);
     }
 
+    #[inline]
     pub fn have_streams_ended(&self) -> bool {
         self.streams_left.load(Ordering::Relaxed) == 0
     }
@@ -48,6 +50,7 @@ impl<'a> Signals<'a> {
     }
 
     /// Somebody wants driving to end at the next transaction boundary.
+    #[inline]
     pub fn is_stopped(&self) -> bool {
         self.control.is_stopped()
     }
@@ -83,11 +86,13 @@ pub struct Progress {
 }
 
 impl Published {
+    #[inline]
     pub fn ended(&self, counted: bool, committed: bool) {
         bump(&self.counted, u64::from(counted));
         bump(&self.committed, u64::from(committed));
     }
 
+    #[inline]
     pub fn failed(&self) {
         bump(&self.errors, 1);
     }
@@ -104,6 +109,7 @@ impl Published {
 }
 
 /// With a single writer a load and a store are enough, and cheaper than an atomic addition.
+#[inline]
 fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);
 }
