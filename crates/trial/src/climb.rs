@@ -23,11 +23,6 @@ const SESSIONS_KEPT: u32 = 8;
 /// Makes the seed of each step another: repeated inputs would find their rows in the cache.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What a climb leaves behind, beside what its steps did to each database.
-pub(crate) struct Climb {
-    pub ladder: Ladder,
-}
-
 /// What was done to the database in all of a trial's driving.
 #[derive(Default)]
 pub(crate) struct AllDriven {
@@ -75,7 +70,7 @@ impl Running<'_> {
                         saturated: ladder::saturated(&at_peak, self.in_process()),
                         rungs: rungs.iter().map(|rung| Rung { clients: rung.clients * each, ..*rung }).collect(),
                     };
-                    work.climb = Some(Climb { ladder });
+                    work.ladder = Some(ladder);
                     return Ok(());
                 }
             };
@@ -84,8 +79,10 @@ impl Running<'_> {
             let what = format!("climb: {all_clients} clients");
             (self.attempt.tell)(Event::Progress { what, done, of: ladder::steps_max(&limits).into() });
             seed = seed.wrapping_add(SEED_STEP);
-            let all =
-                self.drive(machine, &work.each, &self.drive_plan(Pacing::Clients { clients: all_clients }, seed))?;
+            let plan = self.drive_plan(Pacing::Clients { clients: all_clients }, seed);
+            let mut all = self.drive(machine, &work.each, &plan)?;
+            // Where one broke off the others were stopped, and not by the user.
+            self.for_each_instance(&mut all, |running, driven| running.require_whole(machine, driven))?;
             for (own, driven) in work.each.iter_mut().zip(&all) {
                 own.climbed.absorb(&driven.facts);
             }

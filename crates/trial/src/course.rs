@@ -1,7 +1,7 @@
 //! Going through the steps of one machine: what each does, and what it leaves for those after it.
 
 use crate::attempt::Running;
-use crate::climb::{AllDriven, Climb};
+use crate::climb::AllDriven;
 use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
 use crate::rehearsal;
@@ -13,6 +13,7 @@ use engines::server::{Counters, ServerReport};
 use machines::machine::{Machine, MachineError};
 use platforms::lease::Lease;
 use record::check::Moment;
+use record::ladder::Ladder;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING};
 use std::collections::BTreeMap;
 use study::Offered;
@@ -34,7 +35,8 @@ pub(crate) struct Work {
     pub each: Vec<OwnWork>,
     /// Nothing was driven since the tables were filled.
     is_fresh: bool,
-    pub climb: Option<Climb>,
+    /// How the number of clients was found, where that was asked.
+    pub ladder: Option<Ladder>,
     sampling: Option<Sampling>,
 }
 
@@ -171,7 +173,7 @@ impl Running<'_> {
     fn drive_measured(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
         let pacing = match self.attempt.cell.load.offered {
             Offered::Paced(pacing) => pacing,
-            Offered::Peak(_) => Pacing::Clients { clients: left(work.climb.as_ref()).ladder.chosen },
+            Offered::Peak(_) => Pacing::Clients { clients: left(work.ladder.as_ref()).chosen },
         };
         self.begin_series();
         work.is_fresh = false;
@@ -191,8 +193,8 @@ impl Running<'_> {
     }
 
     fn record_work(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
-        if let (Some(climb), Some(first)) = (work.climb.take(), work.each.first_mut()) {
-            left(first.driven.as_mut()).facts.ladder = Some(climb.ladder);
+        if let (Some(ladder), Some(first)) = (work.ladder.take(), work.each.first_mut()) {
+            left(first.driven.as_mut()).facts.ladder = Some(ladder);
         }
         self.record_sampling(machine, work.sampling.take())?;
         self.read_clock(machine, AFTER_DRIVING)?;

@@ -114,7 +114,11 @@ impl Running<'_> {
             if is_alone {
                 (self.record.server, self.record.driver) = (server, driver);
             } else {
-                let (phases, warnings, outcome) = (Vec::new(), Vec::new(), own.outcome.clone());
+                let outcome = match &self.record.outcome {
+                    Outcome::Completed | Outcome::Invalid { .. } => own.outcome.clone(),
+                    of_all => of_all.clone(),
+                };
+                let (phases, warnings) = (Vec::new(), Vec::new());
                 let (machine, host_state) = (None, None);
                 let record = self.record.clone();
                 let record = TrialRecord { outcome, phases, machine, server, driver, host_state, warnings, ..record };
