@@ -157,8 +157,10 @@ fn databases_of_a_machine_share_its_memory_and_its_load_evenly() {
     assert_eq!(problems(&three.replace("clients = 4", "clients = 6")), "no problem");
     assert_snapshot!(problems(&three), @"x.toml:18: load.clients: found 4; expected 3 or 6, as many for each of engine.instances = 3");
     assert_snapshot!(problems(&three.replace("clients = 4", "clients = 2")), @"x.toml:18: load.clients: found 2; expected 3, as many for each of engine.instances = 3");
-    assert_snapshot!(problems(&three.replace("clients = 4", "terminals = 100\nsessions = 8")), @"x.toml:18: load.terminals: found 100; expected 99 or 102, as many for each of engine.instances = 3
-x.toml:19: load.sessions: found 8; expected 6 or 9, as many for each of engine.instances = 3");
+    assert_snapshot!(problems(&three.replace("clients = 4", "terminals = 100\nsessions = 8")), @"
+    x.toml:18: load.terminals: found 100; expected 99 or 102, as many for each of engine.instances = 3
+    x.toml:19: load.sessions: found 8; expected 6 or 9, as many for each of engine.instances = 3
+    ");
     assert_snapshot!(problems(&three.replace("clients = 4", "clients = \"peak\"\npeak = { max_clients = 5 }")), @"x.toml:19: load.peak.max_clients: found 5; expected at least 6, two for each of engine.instances = 3");
     let small = three.replace("clients = 4", "clients = 6").replace("\"1GiB\"", "\"128MiB\"");
     assert_snapshot!(problems(&small), @"x.toml:7: machine.memory: found 128 MiB for 3 databases; expected at least 192 MiB, 64 MiB for each");
