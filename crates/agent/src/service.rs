@@ -46,11 +46,8 @@ impl Folders {
 
 /// The folder of a further instance on a data disk. What the first has is beside it.
 pub fn folder_of_instance(instance: u16) -> String {
-    format!("{INSTANCE_FOLDER}{}", instance + 1)
+    format!("instance-{}", u32::from(instance) + 1)
 }
-
-/// What the folders of further instances begin with.
-pub const INSTANCE_FOLDER: &str = "instance-";
 
 /// Serves until the conductor says `Shutdown` or goes away.
 pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Folders) -> io::Result<()> {
@@ -273,7 +270,7 @@ impl Service {
     fn running(&mut self, instance: u16) -> Result<&mut Database, Box<dyn std::error::Error>> {
         self.databases.get_mut(&instance).ok_or_else(|| match instance {
             0 => "no server was started in this machine".into(),
-            _ => format!("no server was started in this machine as its instance {}", instance + 1).into(),
+            _ => format!("no server was started in this machine as its instance {}", u32::from(instance) + 1).into(),
         })
     }
 

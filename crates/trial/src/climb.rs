@@ -32,13 +32,7 @@ pub(crate) struct AllDriven {
 }
 
 impl AllDriven {
-    /// With what was driven after that.
-    pub fn and(mut self, facts: &DriverFacts) -> Self {
-        self.absorb(facts);
-        self
-    }
-
-    fn absorb(&mut self, facts: &DriverFacts) {
+    pub fn absorb(&mut self, facts: &DriverFacts) {
         self.unknown_ends += validity::unknown_ends(facts);
         self.whole_run = KindTotals::summed(self.whole_run.iter().chain(&facts.whole_run));
     }
@@ -84,7 +78,7 @@ impl Running<'_> {
             // Where one broke off the others were stopped, and not by the user.
             self.for_each_instance(&mut all, |running, driven| running.require_whole(machine, driven))?;
             for (own, driven) in work.each.iter_mut().zip(&all) {
-                own.climbed.absorb(&driven.facts);
+                own.all_driven.absorb(&driven.facts);
             }
             let step = left(combine::together(all));
             if step.stopped {
@@ -131,7 +125,7 @@ mod tests {
         let mut driven = AllDriven::default();
         driven.absorb(&facts(10, 0));
         driven.absorb(&facts(20, 1));
-        let all = driven.and(&facts(70, 2));
-        assert_eq!((all.whole_run[0].committed, all.whole_run[0].failed, all.unknown_ends), (100, 3, 3));
+        driven.absorb(&facts(70, 2));
+        assert_eq!((driven.whole_run[0].committed, driven.whole_run[0].failed, driven.unknown_ends), (100, 3, 3));
     }
 }

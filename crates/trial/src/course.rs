@@ -46,12 +46,11 @@ pub(crate) struct OwnWork {
     pub server: Option<ServerReport>,
     /// Sums over the data before they were driven, where that was not known before the trial.
     state: Option<BTreeMap<String, i64>>,
-    /// What the steps of a climb did to the database.
-    pub climbed: AllDriven,
     /// Before driving.
     counters: Counters,
     driven: Option<Driven>,
-    all_driven: AllDriven,
+    /// What was done to the database until now, steps of a climb included.
+    pub all_driven: AllDriven,
 }
 
 /// What an earlier step has left for this one.
@@ -200,7 +199,7 @@ impl Running<'_> {
         self.read_clock(machine, AFTER_DRIVING)?;
         self.for_each_instance(&mut work.each, |running, own| {
             let driven = left(own.driven.as_mut());
-            own.all_driven = std::mem::take(&mut own.climbed).and(&driven.facts);
+            own.all_driven.absorb(&driven.facts);
             let counted = running.counters(machine)?;
             running.record_driving(driven, &own.counters, &counted)
         })?;
