@@ -2,10 +2,13 @@
 
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts, Latency};
+use crate::machines;
+use crate::measures;
+use crate::measures::throughput::THROUGHPUT;
+use crate::observations::{Level, Observations};
 use crate::pressure::{self, TrialClimb, TrialQueue};
 use crate::steadiness::{self, CellSteadiness};
 use crate::throughput::{self, TrialThroughput};
-use crate::{machines, student};
 use record::check::Finding;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
@@ -25,8 +28,8 @@ pub struct CellResult {
     pub processor: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
-    /// Over sound trials only; of several machines the least of each trial.
-    pub throughput: Option<Estimate>,
+    /// Means over the sound trials, in the order of the measures.
+    pub levels: Vec<Level>,
     pub steadiness: CellSteadiness,
     /// Every trial that has a record, sound or not.
     pub trials: Vec<TrialThroughput>,
@@ -44,10 +47,17 @@ pub struct CellResult {
 }
 
 impl CellResult {
-    /// A percentile of the response times of a kind, where it is shown.
+    pub fn level(&self, measure: &str) -> Option<&Estimate> {
+        self.levels.iter().find(|level| level.measure == measure).map(|level| &level.estimate)
+    }
+
+    pub fn throughput(&self) -> Option<&Estimate> {
+        self.level(THROUGHPUT)
+    }
+
+    /// A percentile of the response times of a kind.
     pub fn response(&self, kind: &str, quantile: f64) -> Option<&Estimate> {
-        let latency = self.latency.iter().find(|latency| latency.kind == kind && latency.span == Span::Response)?;
-        latency.quantiles.iter().find(|own| (own.quantile - quantile).abs() < 1e-9).map(|own| &own.value_us)
+        self.level(&measures::latency::percentile(Span::Response, quantile, kind))
     }
 }
 
@@ -128,9 +138,8 @@ pub fn has_wrong_data(trial: &StoredTrial) -> bool {
     trial.findings.iter().any(Finding::is_violated)
 }
 
-pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
+pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
-    let sound = trials.iter().filter(|trial| trial.sound).filter_map(|trial| Some((trial.block, trial.value?)));
     let metric = trials_of(run, cell.id).find_map(throughput::metric);
     CellResult {
         cell: cell.id,
@@ -140,7 +149,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> CellResult {
         processor: machines::processor(run, cell.id),
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
-        throughput: student::geometric_mean_of_blocks(sound),
+        levels: observations.measures().filter_map(|measured| measured.level(cell.id)).collect(),
         steadiness: steadiness::of_cell(&trials),
         trials,
         latency: latencies(run, cell.id),
@@ -184,8 +193,7 @@ fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
     let mut latencies = Vec::new();
     for kind in kinds(run, cell) {
         for span in [Span::Response, Span::Service] {
-            let of_trial = |trial: &StoredTrial| Some((trial.record.block, counts_of(trial, &kind, span)?));
-            let trials: Vec<(u32, Counts)> = sound(run, cell).filter_map(of_trial).collect();
+            let trials: Vec<Counts> = sound(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
             latencies.extend(latency::of_trials(&kind, span, &trials));
         }
     }
@@ -198,11 +206,6 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
     let index = measured.kinds.iter().position(|known| known == kind)?;
     let counts = latency::measured_counts(measured, u16::try_from(index).ok()?, span);
     (counts.total() > 0).then_some(counts)
-}
-
-/// A percentile of them in microseconds.
-pub fn quantile_of(trial: &StoredTrial, kind: &str, span: Span, quantile: f64) -> Option<f64> {
-    Some(counts_of(trial, kind, span)?.quantile(quantile)? as f64)
 }
 
 fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {

@@ -4,16 +4,26 @@
 //! answer is the geometric mean of those. A block in which either side is not sound is left out, and named.
 
 use crate::cells::{self, Group};
-use crate::estimate::{Bounds, Estimate};
-use crate::{machines, precision, student, throughput};
+use crate::contrast::{self, Contrast, Position};
+use crate::measures::latency;
+use crate::measures::throughput::THROUGHPUT;
+use crate::observations::Observations;
+use crate::{machines, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::{Metric, Outcome};
 use serde::{Deserialize, Serialize};
 
-/// The percentiles whose ratios are reported.
+/// The percentiles of response times that stand beside throughput.
 pub const COMPARED_QUANTILES: [f64; 3] = [0.50, 0.95, 0.99];
+
+/// The measures by which contenders and runs are judged: throughput, then response times of what it counts.
+pub fn headline(counted: &[String]) -> Vec<String> {
+    let of_kind =
+        |kind: &String| COMPARED_QUANTILES.map(|quantile| latency::percentile(Span::Response, quantile, kind));
+    std::iter::once(THROUGHPUT.to_owned()).chain(counted.iter().flat_map(of_kind)).collect()
+}
 
 /// One contender against the baseline, under the same scenario and swept values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -30,10 +40,15 @@ pub struct Comparison {
     pub wrong_data: Vec<WrongData>,
     /// Blocks that could not be paired, each with the reason.
     pub left_out: Vec<LeftOut>,
-    /// Contender over baseline; above one is faster. `None` if no block could be paired.
-    pub throughput: Option<Ratio>,
-    /// Contender over baseline for the counted kinds; above one is slower.
-    pub latency: Vec<LatencyRatio>,
+    /// Contender against baseline in every measure that both have, in the order of the measures.
+    pub contrasts: Vec<Contrast>,
+    /// How often chance alone would make throughputs differ as much, given how many comparisons the run makes; below 0.05 it
+    /// is a difference. `None` where there is no interval.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_equal: Option<f64>,
+    /// The same for their being equal within the study's margin, if it has one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_beyond_margin: Option<f64>,
     pub verdict: Verdict,
 }
 
@@ -50,48 +65,16 @@ pub struct LeftOut {
     pub why: String,
 }
 
-/// A ratio over paired blocks, with every point it was made from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Ratio {
-    /// Its interval is Student's t on the logarithms, on which verdicts rest.
-    #[serde(flatten)]
-    pub estimate: Estimate,
-    /// Standard deviation of the blocks' log ratios; `None` of a single block.
-    pub spread: Option<f64>,
-    /// What would have been seen; `None` where there are too few blocks for a verdict.
-    pub smallest_effect: Option<SmallestEffect>,
-    pub blocks: Vec<BlockRatio>,
-}
-
-/// The ratios nearest to one that a run with this spread and this many blocks tells from one four times in five.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct SmallestEffect {
-    pub below_one: f64,
-    pub above_one: f64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct BlockRatio {
-    pub block: u32,
-    pub ratio: f64,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LatencyRatio {
-    pub kind: String,
-    pub span: Span,
-    pub quantile: f64,
-    pub ratio: Ratio,
-}
-
 /// What the interval of the throughput ratio allows to say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     Slower,
     Faster,
-    /// The interval contains one: a difference, if there is one, is smaller than this run can tell.
-    NoDifferenceSeen,
+    /// A difference, if there is one, is smaller than the study's margin.
+    Equivalent,
+    /// Neither a difference nor its absence is shown.
+    Undecided,
     /// There is no interval.
     TooFewTrials,
     /// There is not even a ratio.
@@ -100,16 +83,38 @@ pub enum Verdict {
     WrongData,
 }
 
-/// Every contender of every group against the baseline of its group.
-pub fn all(run: &Run) -> Vec<Comparison> {
-    let groups = cells::groups(&run.plan);
-    groups.iter().flat_map(|group| of_group(run, group)).collect()
+impl Comparison {
+    pub fn contrast(&self, measure: &str) -> Option<&Contrast> {
+        self.contrasts.iter().find(|contrast| contrast.measure == measure)
+    }
+
+    /// Contender over baseline; above one is faster. `None` if no block could be paired.
+    pub fn throughput(&self) -> Option<&Contrast> {
+        self.contrast(THROUGHPUT)
+    }
 }
 
-fn of_group(run: &Run, group: &Group<'_>) -> Vec<Comparison> {
+/// Every contender of every group against the baseline of its group. All verdicts of a run are one family: the more
+/// comparisons, the more each must show.
+pub fn all(run: &Run, observations: &Observations) -> Vec<Comparison> {
+    let groups = cells::groups(&run.plan);
+    let mut found: Vec<Comparison> = groups.iter().flat_map(|group| of_group(run, observations, group)).collect();
+    let p_values = |of: &dyn Fn(&Contrast) -> Option<f64>| {
+        contrast::holm(&found.iter().map(|one| one.throughput().and_then(of)).collect::<Vec<_>>())
+    };
+    let equal = p_values(&Contrast::p_equal);
+    let beyond = p_values(&|contrast| contrast.p_beyond(run.plan.margin?));
+    for ((comparison, p_equal), p_beyond_margin) in found.iter_mut().zip(equal).zip(beyond) {
+        (comparison.p_equal, comparison.p_beyond_margin) = (p_equal, p_beyond_margin);
+        comparison.verdict = verdict(comparison);
+    }
+    found
+}
+
+fn of_group(run: &Run, observations: &Observations, group: &Group<'_>) -> Vec<Comparison> {
     let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { return Vec::new() };
     let others = group.cells.iter().filter(|cell| cell.id != baseline.id);
-    others.map(|cell| of_pair(run, group, baseline, cell)).collect()
+    others.map(|cell| of_pair(run, observations, group, baseline, cell)).collect()
 }
 
 /// The same block of both sides; neither is empty.
@@ -119,11 +124,10 @@ pub(crate) struct Pair<'a> {
     pub contender: Vec<&'a StoredTrial>,
 }
 
-fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
+fn of_pair(run: &Run, observations: &Observations, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> Comparison {
     let (pairs, left_out) = pair(run, baseline, contender);
-    let throughput = ratio(&pairs, throughput::figure);
-    let metric = pairs.first().and_then(metric).unwrap_or_default();
-    let wrong_data = wrong_data(run, [baseline, contender]);
+    let counts = |block: u32| pairs.iter().any(|pair| pair.block == block);
+    let contrasts = observations.measures().filter_map(|one| one.paired(baseline.id, contender.id, counts));
     Comparison {
         coordinates: group.coordinates.clone(),
         baseline: baseline.contender.clone(),
@@ -131,12 +135,13 @@ fn of_pair(run: &Run, group: &Group<'_>, baseline: &Cell, contender: &Cell) -> C
         emulated: emulated(run, [baseline, contender]),
         baseline_cell: baseline.id,
         contender_cell: contender.id,
-        latency: latency_ratios(&pairs, &metric.counted),
-        verdict: if wrong_data.is_empty() { verdict(throughput.as_ref()) } else { Verdict::WrongData },
-        wrong_data,
-        metric,
+        wrong_data: wrong_data(run, [baseline, contender]),
+        metric: pairs.first().and_then(metric).unwrap_or_default(),
         left_out,
-        throughput,
+        contrasts: contrasts.collect(),
+        p_equal: None,
+        p_beyond_margin: None,
+        verdict: Verdict::NothingToCompare,
     }
 }
 
@@ -231,57 +236,19 @@ pub fn in_one_line(outcome: &Outcome) -> String {
     describe(outcome).lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
 }
 
-/// The ratio of what `value` reads from both sides of each pair; pairs without such a value are left out.
-fn ratio(pairs: &[Pair<'_>], value: impl Fn(&StoredTrial) -> Option<f64>) -> Option<Ratio> {
-    let mean_logarithm = |trials: &[&StoredTrial]| {
-        let values: Vec<f64> = trials.iter().filter_map(|trial| value(trial)).collect();
-        let logs: Vec<f64> =
-            values.into_iter().filter(|value| value.is_finite() && *value > 0.0).map(f64::ln).collect();
-        (!logs.is_empty()).then(|| logs.iter().sum::<f64>() / logs.len() as f64)
+/// Being equal within the margin is said first: a difference too small to matter is none, however sure it is.
+fn verdict(comparison: &Comparison) -> Verdict {
+    let Some(throughput) = comparison.throughput() else {
+        return if comparison.wrong_data.is_empty() { Verdict::NothingToCompare } else { Verdict::WrongData };
     };
-    let of_pair =
-        |pair: &Pair<'_>| Some((pair.block, mean_logarithm(&pair.contender)? - mean_logarithm(&pair.baseline)?));
-    of_log_ratios(pairs.iter().filter_map(of_pair))
-}
-
-/// The ratio over blocks, from the logarithm of each block's ratio; `None` without any.
-pub fn of_log_ratios(blocks: impl Iterator<Item = (u32, f64)>) -> Option<Ratio> {
-    let (numbers, logs): (Vec<u32>, Vec<f64>) = blocks.unzip();
-    let ratios: Vec<f64> = logs.iter().map(|log| log.exp()).collect();
-    let spread = student::spread(&logs);
-    Some(Ratio {
-        estimate: student::geometric_mean(&ratios)?,
-        spread,
-        smallest_effect: spread.and_then(|spread| smallest_effect(spread, logs.len())),
-        blocks: numbers.into_iter().zip(ratios).map(|(block, ratio)| BlockRatio { block, ratio }).collect(),
-    })
-}
-
-fn smallest_effect(spread: f64, blocks: usize) -> Option<SmallestEffect> {
-    let effect = precision::smallest_effect(spread, blocks)?;
-    Some(SmallestEffect { below_one: (-effect).exp(), above_one: effect.exp() })
-}
-
-fn latency_ratios(pairs: &[Pair<'_>], counted: &[String]) -> Vec<LatencyRatio> {
-    let mut ratios = Vec::new();
-    for kind in counted {
-        for quantile in COMPARED_QUANTILES {
-            let span = Span::Response;
-            let value = |trial: &StoredTrial| cells::quantile_of(trial, kind, span, quantile);
-            let ratio = ratio(pairs, value);
-            ratios.extend(ratio.map(|ratio| LatencyRatio { kind: kind.clone(), span, quantile, ratio }));
-        }
-    }
-    ratios
-}
-
-fn verdict(throughput: Option<&Ratio>) -> Verdict {
-    let Some(ratio) = throughput else { return Verdict::NothingToCompare };
-    match ratio.estimate.bounds {
-        Bounds::Unknown { .. } => Verdict::TooFewTrials,
-        Bounds::Known { high, .. } if high < 1.0 => Verdict::Slower,
-        Bounds::Known { low, .. } if low > 1.0 => Verdict::Faster,
-        Bounds::Known { .. } => Verdict::NoDifferenceSeen,
+    let position = throughput.estimate.bounds.against(throughput.neutral());
+    match position {
+        _ if !comparison.wrong_data.is_empty() => Verdict::WrongData,
+        Position::Unknown => Verdict::TooFewTrials,
+        _ if contrast::is_significant(comparison.p_beyond_margin) => Verdict::Equivalent,
+        Position::Below if contrast::is_significant(comparison.p_equal) => Verdict::Slower,
+        Position::Above if contrast::is_significant(comparison.p_equal) => Verdict::Faster,
+        Position::Below | Position::Across | Position::Above => Verdict::Undecided,
     }
 }
 

@@ -24,6 +24,11 @@ pub fn t_beyond(tails: f64, degrees: f64) -> f64 {
     StudentsT::new(0.0, 1.0, degrees).map_or(f64::INFINITY, |t| -t.inverse_cdf(tails / 2.0))
 }
 
+/// The share of values of t below this one.
+pub fn t_below(value: f64, degrees: f64) -> f64 {
+    StudentsT::new(0.0, 1.0, degrees).map_or(f64::NAN, |t| t.cdf(value))
+}
+
 /// The value that a χ² variable of so many degrees of freedom stays below with this probability.
 pub fn chi_squared_at(probability: f64, degrees: f64) -> f64 {
     ChiSquared::new(degrees).map_or(f64::NAN, |distribution| distribution.inverse_cdf(probability))

@@ -1,11 +1,9 @@
-//! Latency percentiles, with intervals over blocks.
+//! Latencies: counts of what a histogram holds, their percentiles, and the distribution of a cell.
 //!
-//! A percentile is one of a trial, read from its histogram; a cell's is the geometric mean over its trials, as its throughput
-//! is. So the ratio of two contenders' percentiles is the mean ratio of their blocks. Were histograms added up instead, fast
-//! trials, which do more, would weigh more. Added up they are only to be drawn.
+//! A percentile is one of a trial, read from its histogram ([`crate::measures::latency`]); a cell's is the geometric mean over its
+//! trials, as its throughput is. So the ratio of two contenders' percentiles is the mean ratio of their blocks. Were histograms
+//! added up instead, fast trials, which do more, would weigh more. Added up they are only to be drawn.
 
-use crate::estimate::Estimate;
-use crate::student;
 use record::intervals::{KindInterval, Measured, Span};
 use serde::{Deserialize, Serialize};
 
@@ -24,28 +22,18 @@ const CURVE: [f64; 28] = [
     0.95, 0.97, 0.98, 0.99, 0.995, 0.998, 0.999, 0.9995,
 ];
 
-/// Latencies of one kind of transaction in one cell.
+/// All latencies of one kind of transaction in one cell, added up over its trials: only to be drawn and counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Latency {
     pub kind: String,
     pub span: Span,
     pub count: u64,
-    pub mean_us: Estimate,
-    /// Of [`QUANTILES`], those that have a transaction above them in every trial.
-    pub quantiles: Vec<Quantile>,
-    /// A plain reading: the longest of all.
+    /// The longest of all.
     pub max_us: u64,
-    /// The distribution, for drawing; plain readings.
     pub curve: Vec<CurvePoint>,
     /// How many took less than each of [`BUCKETS_MS`] and not less than the one before, and last how many took longer.
     #[serde(default)]
     pub buckets: Vec<u64>,
-}
-
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Quantile {
-    pub quantile: f64,
-    pub value_us: Estimate,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -112,33 +100,22 @@ pub fn counts_of_kind<'a>(parts: impl Iterator<Item = &'a KindInterval>, kind: u
     Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, count)| (value, u64::from(count)))))
 }
 
-/// The latencies of one kind and span over the trials of a cell, each with its block; `None` if there were none at all.
-pub fn of_trials(kind: &str, span: Span, trials: &[(u32, Counts)]) -> Option<Latency> {
-    let trials: Vec<&(u32, Counts)> = trials.iter().filter(|(_, counts)| counts.total() > 0).collect();
-    let all = Counts::merged(trials.iter().map(|(_, counts)| counts));
-    let means = trials.iter().filter_map(|(block, counts)| Some((*block, counts.mean()?)));
-    let quantile = |&quantile: &f64| Some(Quantile { quantile, value_us: level(&trials, quantile)? });
+/// The latencies of one kind and span over the trials of a cell; `None` if there were none at all.
+pub fn of_trials(kind: &str, span: Span, trials: &[Counts]) -> Option<Latency> {
+    let all = Counts::merged(trials);
+    let max_us = all.longest()?;
     Some(Latency {
         kind: kind.to_owned(),
         span,
         count: all.total(),
-        mean_us: student::geometric_mean_of_blocks(means)?,
-        quantiles: QUANTILES.iter().filter_map(quantile).collect(),
-        max_us: all.longest()?,
+        max_us,
         curve: curve(&all),
         buckets: buckets(&all),
     })
 }
 
-/// The geometric mean of the trials' percentiles; `None` if some trial has nothing above its own.
-fn level(trials: &[&(u32, Counts)], quantile: f64) -> Option<Estimate> {
-    let values = trials.iter().filter_map(|(block, counts)| Some((*block, counts.quantile(quantile)? as f64)));
-    let found = student::geometric_mean_of_blocks(values)?;
-    trials.iter().all(|(_, counts)| above(counts, quantile) >= 1.0).then_some(found)
-}
-
 /// How many transactions lie above a quantile. With less than one it is only another name for the longest.
-fn above(all: &Counts, quantile: f64) -> f64 {
+pub fn above(all: &Counts, quantile: f64) -> f64 {
     // Rounded, since one minus a quantile is not exact: of a thousand, one lies above 0.999.
     (all.total() as f64 * (1.0 - quantile) * 1e6).round() / 1e6
 }
@@ -223,35 +200,6 @@ pub(crate) mod tests {
         assert_eq!(buckets(&Counts::of(recorded)), [1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1]);
     }
 
-    #[test]
-    fn a_percentile_with_nothing_above_it_is_not_shown() {
-        let trials: Vec<(u32, Counts)> = (1..=4).map(|block| (block, counts(&(1..=200).collect::<Vec<_>>()))).collect();
-        let latency = of_trials("a", Span::Response, &trials).unwrap();
-        let known = |index: usize| latency.quantiles[index].value_us.bounds.known();
-        let (low, high) = known(0).unwrap();
-        assert!((low - 100.0).abs() < 1e-9 && (high - 100.0).abs() < 1e-9);
-        assert!(known(3).is_some(), "two of two hundred lie above the 99th percentile");
-        assert_eq!(latency.quantiles.len(), 4, "none lies above the 99.9th");
-        assert_eq!(latency.count, 800);
-    }
-
-    /// `x = numpy.log([10, 20, 30])`, `numpy.exp(scipy.stats.t.interval(0.95, 2, x.mean(), scipy.stats.sem(x)))` (scipy 1.17.1);
-    /// the fast trial did ten times as much as the others, and counts once. Two trials of one block are one value.
-    #[test]
-    fn a_cell_s_percentile_is_the_geometric_mean_of_its_trials() {
-        let trials = [(1, counts(&[10; 900])), (2, counts(&[20; 90])), (3, counts(&[30; 90]))];
-        let median =
-            |trials: &[(u32, Counts)]| of_trials("a", Span::Service, trials).unwrap().quantiles[0].value_us.clone();
-        let found = median(&trials);
-        let (low, high) = found.bounds.known().unwrap();
-        assert!((found.point - 18.171_205_928).abs() < 1e-8, "{found:?}");
-        assert!((low - MEDIAN.0).abs() < 1e-8 && (high - MEDIAN.1).abs() < 1e-7, "{found:?}");
-        let again = [&trials[..], &[(3, counts(&[30; 90]))]].concat();
-        assert_eq!(median(&again), found);
-    }
-
-    const MEDIAN: (f64, f64) = (4.571_217_588_554_376, 72.232_992_303_016_73);
-
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
         #[test]
@@ -268,15 +216,6 @@ pub(crate) mod tests {
                 histogram.record(value).unwrap();
             }
             prop_assert_eq!(counts(&values).quantile(share), Some(histogram.value_at_quantile(share)));
-        }
-
-        #[test]
-        fn the_order_of_trials_does_not_matter(trials in vec((1..4_u32, vec(1..90_u64, 1..30)), 3..6)) {
-            let forward: Vec<(u32, Counts)> = trials.iter().map(|(block, trial)| (*block, counts(trial))).collect();
-            let mut backward = forward.clone();
-            backward.reverse();
-            let medians = |trials: &[(u32, Counts)]| of_trials("a", Span::Response, trials).unwrap().mean_us.point;
-            prop_assert!((medians(&forward) / medians(&backward) - 1.0).abs() < 1e-12);
         }
     }
 }

@@ -6,6 +6,8 @@
 
 use crate::compare::{self, Comparison};
 use crate::estimate::{Bounds, Estimate};
+use crate::measures::THROUGHPUT_ONLY;
+use crate::observations::Observations;
 use crate::student::FEWEST_BLOCKS;
 use crate::{cells, precision, spread};
 use record::plan::{Cell, Plan};
@@ -92,7 +94,7 @@ pub struct BlocksNeeded {
 
 /// Looks ahead from `pilot` to `plan`. `wished_half_width` is a share of the ratio.
 pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Result<Outlook, PilotError> {
-    let found = compare::all(pilot);
+    let found = compare::all(pilot, &Observations::of_run(pilot, THROUGHPUT_ONLY));
     let mut comparisons = Vec::new();
     for group in cells::groups(plan) {
         let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { continue };
@@ -151,7 +153,7 @@ fn differing(above: &str, one: &Map<String, Value>, other: &Map<String, Value>, 
 }
 
 fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Forecast, PilotError> {
-    let ratios: Vec<f64> = pilot.throughput.iter().flat_map(|ratio| &ratio.blocks).map(|block| block.ratio).collect();
+    let ratios: Vec<f64> = pilot.throughput().iter().flat_map(|ratio| &ratio.blocks).map(|block| block.value).collect();
     let (Some(spread), true) = (spread::of_ratios(&ratios), ratios.len() >= FEWEST_PILOT_BLOCKS) else {
         let (contender, baseline) = (pilot.contender.clone(), pilot.baseline.clone());
         let (coordinates, blocks) = (pilot.coordinates.clone(), ratios.len());

@@ -4,7 +4,10 @@
 //! that favours runs whose intervals are narrow by chance, which costs coverage; a least number of blocks bounds the cost
 //! (see the tests for how much it is). The interval on which verdicts rest decides.
 
-use crate::compare::{self, Comparison, Ratio, Verdict};
+use crate::compare::{self, Comparison, Verdict};
+use crate::contrast::Contrast;
+use crate::measures::THROUGHPUT_ONLY;
+use crate::observations::Observations;
 use record::plan::Plan;
 use record::precision::{Ended, Precision};
 use record::run::Run;
@@ -49,13 +52,15 @@ pub fn attained(plan: &Plan, comparisons: &[Comparison]) -> Option<Attained> {
 
 /// What follows from a run whose planned trials have all ended; `None` if nothing does.
 pub fn next(run: &Run) -> Option<(Attained, Next)> {
-    let attained = attained(&run.plan, &compare::all(run)).filter(|attained| attained.wish.ended.is_none())?;
+    let observations = Observations::of_run(run, THROUGHPUT_ONLY);
+    let attained =
+        attained(&run.plan, &compare::all(run, &observations)).filter(|attained| attained.wish.ended.is_none())?;
     let next = decide(&attained, spent_ms(run));
     Some((attained, next))
 }
 
 fn of_comparison(comparison: &Comparison) -> RatioPrecision {
-    let half_width_found = comparison.throughput.as_ref().and_then(half_width);
+    let half_width_found = comparison.throughput().and_then(half_width);
     RatioPrecision {
         coordinates: comparison.coordinates.clone(),
         baseline: comparison.baseline.clone(),
@@ -66,7 +71,7 @@ fn of_comparison(comparison: &Comparison) -> RatioPrecision {
 }
 
 /// Half of the interval, as a share of the ratio in its middle.
-fn half_width(ratio: &Ratio) -> Option<f64> {
+fn half_width(ratio: &Contrast) -> Option<f64> {
     ratio.estimate.bounds.known().map(|(low, high)| (high / low).sqrt() - 1.0)
 }
 

@@ -9,13 +9,13 @@ use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
-use crate::raggedness::{self, Raggedness};
+use crate::measures::{CATALOG, Entry};
+use crate::observations::Observations;
 use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::student;
 use crate::warnings::{self, Warning};
-use crate::work::{self, WorkComparison};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -28,14 +28,19 @@ pub struct Analysis {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aa: bool,
     pub method: Method,
+    /// As in the plan.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
     /// The worst first.
     pub warnings: Vec<Warning>,
+    /// Every value of every measure.
+    #[serde(default)]
+    pub observations: Observations,
     pub comparisons: Vec<Comparison>,
     /// Where the study wishes for a precision.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Attained>,
     pub cells: Vec<CellResult>,
-    pub work: Vec<WorkComparison>,
     pub activity: Vec<Activity>,
     pub check_counts: CheckCounts,
     pub checks: Vec<CheckSummary>,
@@ -43,8 +48,6 @@ pub struct Analysis {
     pub agreement: Vec<Agreement>,
     #[serde(default)]
     pub consistency: Consistency,
-    #[serde(default)]
-    pub raggedness: Vec<Raggedness>,
     /// Where a study varies a machine's vCPUs or the number of clients.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scaling: Vec<Scaling>,
@@ -65,16 +68,20 @@ pub struct Method {
 
 /// The same record always gives the same analysis.
 pub fn analyse(run: &Run) -> Analysis {
-    let work = work::all(run);
+    analyse_with(run, CATALOG)
+}
+
+/// The same with other measures than those of the catalog.
+pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
+    let observations = Observations::of_run(run, catalog);
     let agreement = agreement::all(run);
     let settings = settings::all(run);
     let checks = checks::all(run);
-    let comparisons = compare::all(run);
-    let consistency = consistency::of_run(run);
+    let comparisons = compare::all(run, &observations);
+    let consistency = consistency::of_run(run, &observations);
     let consolidation = consolidation::all(run);
-    let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, cell)).collect();
+    let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
     let findings = warnings::Findings {
-        work: &work,
         agreement: &agreement,
         settings: &settings,
         checks: &checks,
@@ -88,21 +95,21 @@ pub fn analyse(run: &Run) -> Analysis {
         question: run.plan.question.clone(),
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
+        margin: run.plan.margin,
         warnings: warnings::all(run, &findings),
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
         cells,
         check_counts: checks::counts(run, &checks),
-        work,
         activity: activity::all(run),
         checks,
         settings,
         agreement,
         consistency,
-        raggedness: raggedness::all(run),
-        scaling: scaling::all(run),
+        scaling: scaling::all(run, &observations),
         consolidation,
         explanations: explanation::all(run),
+        observations,
     }
 }
 
@@ -120,9 +127,9 @@ mod tests {
         let (one, other) = (analyse(&run), analyse(&shuffled));
         assert!(one == analyse(&run));
         assert!(one.comparisons == other.comparisons);
-        assert!(one.work == other.work);
+        assert!(one.observations == other.observations);
         for (cell, same) in one.cells.iter().zip(&other.cells) {
-            assert!(cell.throughput == same.throughput && cell.latency == same.latency && cell.totals == same.totals);
+            assert!(cell.levels == same.levels && cell.latency == same.latency && cell.totals == same.totals);
         }
     }
 
@@ -134,9 +141,8 @@ mod tests {
         let again: Analysis = serde_json::from_str(&text).unwrap();
         assert_eq!(again.warnings, analysis.warnings);
         assert_eq!(again.checks, analysis.checks);
-        let low = |analysis: &Analysis| {
-            analysis.comparisons[0].throughput.as_ref().unwrap().estimate.bounds.known().unwrap().0
-        };
+        let low =
+            |analysis: &Analysis| analysis.comparisons[0].throughput().unwrap().estimate.bounds.known().unwrap().0;
         assert!((low(&again) - low(&analysis)).abs() < 1e-12);
     }
 
@@ -145,8 +151,8 @@ mod tests {
         let mut run = synthetic::run(3);
         run.trials.clear();
         let analysis = analyse(&run);
-        assert!(analysis.comparisons.iter().all(|comparison| comparison.throughput.is_none()));
-        assert!(analysis.cells.iter().all(|cell| cell.throughput.is_none() && cell.outcomes.not_reached == 3));
+        assert!(analysis.comparisons.iter().all(|comparison| comparison.throughput().is_none()));
+        assert!(analysis.cells.iter().all(|cell| cell.levels.is_empty() && cell.outcomes.not_reached == 3));
         assert!(!analysis.warnings.is_empty());
     }
 }

@@ -60,6 +60,13 @@ fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
     }
 }
 
+/// Rates of the seconds of the measured window; of several machines those of the slowest.
+pub fn measured_seconds(trial: &StoredTrial) -> Vec<f64> {
+    let Some(machine) = slowest(trial) else { return Vec::new() };
+    let seconds = machine.record.driver.as_ref().map(|driver| series(machine, driver)).unwrap_or_default();
+    seconds.into_iter().filter(|second| second.measured).map(|second| second.rate).collect()
+}
+
 /// The one figure of a trial: the rate of its window, of several machines that of the slowest.
 pub fn figure(trial: &StoredTrial) -> Option<f64> {
     slowest(trial).and_then(|machine| machine.record.driver.as_ref()).and_then(of_window)

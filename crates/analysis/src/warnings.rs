@@ -7,7 +7,6 @@ use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
-use crate::work::WorkComparison;
 use crate::{alike, cells, compare, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
@@ -43,7 +42,6 @@ pub enum Severity {
 
 /// What other parts of the analysis found.
 pub struct Findings<'a> {
-    pub work: &'a [WorkComparison],
     pub agreement: &'a [Agreement],
     pub settings: &'a [SettingsComparison],
     pub checks: &'a [CheckSummary],
@@ -65,7 +63,6 @@ pub fn all(run: &Run, findings: &Findings<'_>) -> Vec<Warning> {
     warnings.extend(outcomes(run));
     warnings.extend(violated(findings.checks));
     warnings.extend(emulated(run));
-    warnings.extend(unequal_work(findings.work));
     warnings.extend(unequal_settings(findings.settings));
     warnings.extend(consistency::warnings(findings.consistency));
     warnings.extend(consolidation::warnings(findings.consolidation));
@@ -148,15 +145,6 @@ fn violated(checks: &[CheckSummary]) -> Vec<Warning> {
         serious(format!("data check {name} is violated on {contender} ({trials}). Rule: {rule}. Seen: {seen}"))
     };
     violated.map(sentence).collect()
-}
-
-fn unequal_work(work: &[WorkComparison]) -> Vec<Warning> {
-    let unequal = work.iter().flat_map(|comparison| comparison.unequal.iter().map(move |text| (comparison, text)));
-    let sentence = |(comparison, text): (&WorkComparison, &String)| {
-        let (place, percent) = (at(&comparison.coordinates), comparison.tolerance * 100.0);
-        serious(format!("the contenders did not do equal work{place}: {text} (tolerated: {percent:.1} %)"))
-    };
-    unequal.map(sentence).collect()
 }
 
 fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Warning> {

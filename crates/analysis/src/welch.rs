@@ -11,19 +11,28 @@ use crate::student::{FEWEST_BLOCKS, logarithms};
 /// not positive.
 pub fn ratio(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (old, new) = (logarithms(old)?, logarithms(new)?);
-    let (first, second) = (Sample::of(&old), Sample::of(&new));
+    let (point, bounds) = of_difference(&old, &new);
+    let method = "ratio of geometric means over trials; Welch's t on logarithms".to_owned();
+    Some(Estimate { point: point.exp(), bounds: bounds.map(f64::exp), method })
+}
+
+/// The difference of the means, new less old. `None` without values on both sides.
+pub fn difference(old: &[f64], new: &[f64]) -> Option<Estimate> {
+    let (point, bounds) = of_difference(old, new);
+    let method = "difference of means over trials; Welch's t".to_owned();
+    (!old.is_empty() && !new.is_empty()).then_some(Estimate { point, bounds, method })
+}
+
+fn of_difference(old: &[f64], new: &[f64]) -> (f64, Bounds) {
+    let (first, second) = (Sample::of(old), Sample::of(new));
     let difference = second.mean - first.mean;
-    let fewest = old.len().min(new.len());
-    let bounds = if fewest < FEWEST_BLOCKS {
+    if old.len().min(new.len()) < FEWEST_BLOCKS {
         let why =
             format!("too few trials: {} and {}, at least {FEWEST_BLOCKS} of each are needed", old.len(), new.len());
-        Bounds::Unknown { why }
-    } else {
-        let half = half_width(&first, &second);
-        Bounds::Known { low: (difference - half).exp(), high: (difference + half).exp() }
-    };
-    let method = "ratio of geometric means over trials; Welch's t on logarithms".to_owned();
-    Some(Estimate { point: difference.exp(), bounds, method })
+        return (difference, Bounds::Unknown { why });
+    }
+    let half = half_width(&first, &second);
+    (difference, Bounds::Known { low: difference - half, high: difference + half })
 }
 
 struct Sample {

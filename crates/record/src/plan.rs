@@ -29,6 +29,9 @@ pub struct Plan {
     pub rehearsed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
+    /// The share up to which contenders may differ in throughput and are still called equivalent. Absent if the study names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub margin: Option<f64>,
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
     /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.

@@ -1,7 +1,7 @@
 //! Records of studies whose truth is known, with the noise that real ones have, for asking how often an analysis is right.
 //!
-//! Two contenders and one kind of transaction. Throughput is what is simulated: its latencies are the same in every second,
-//! and neither machine nor database is told of. Drawn from a seed, so that it is the same everywhere.
+//! A baseline, one or more contenders that are alike, and one kind of transaction, which takes longer in a slower trial. Neither
+//! machine nor database is told of. Drawn from a seed, so that it is the same everywhere.
 
 use crate::FORMAT;
 use crate::intervals::{Interval, KindInterval, Measured, Span};
@@ -12,13 +12,13 @@ use crate::trial::{DriverFacts, KindTotals, Metric, TrialRecord, Work};
 use serde_json::Map;
 
 const KIND: &str = "transfer";
-const CONTENDERS: [&str; 2] = ["one", "other"];
+const BASELINE: &str = "one";
 
 /// So many that rounding to whole transactions is far below any noise.
 const PER_SECOND: f64 = 5_000.0;
 
-/// Shares of all transactions, in per mille, and what each took.
-const RESPONSES_US: [(f64, u64); 4] = [(0.500, 400), (0.450, 900), (0.045, 2_400), (0.005, 9_000)];
+/// Shares of all transactions, and what each took in a trial of the usual speed.
+pub const RESPONSES_US: [(f64, u64); 4] = [(0.520, 400), (0.440, 900), (0.035, 2_400), (0.005, 9_000)];
 
 /// What makes one run of the same thing differ from the next. Shares are standard deviations of logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -35,6 +35,9 @@ pub struct Noise {
     pub bursts_per_minute: f64,
     pub burst_s: f64,
     pub left_in_burst: f64,
+    /// How often a trial is an outlier: then its own deviation is so many times as large.
+    pub outliers: f64,
+    pub outlier_times: f64,
 }
 
 /// A host that wanders and is disturbed now and then. In windows of two minutes, trials of the same thing differ by about
@@ -47,17 +50,33 @@ pub const REALISTIC: Noise = Noise {
     bursts_per_minute: 0.2,
     burst_s: 2.0,
     left_in_burst: 0.5,
+    outliers: 0.0,
+    outlier_times: 1.0,
 };
+
+/// The same with one trial in ten that deviates five times as much.
+pub const HEAVY_TAILED: Noise = Noise { outliers: 0.1, outlier_times: 5.0, ..REALISTIC };
 
 /// What is to be simulated.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Study {
     pub blocks: u32,
-    /// True throughput of the second contender over that of the first, the baseline.
+    /// How many contenders there are beside the baseline.
+    pub others: u32,
+    /// True throughput of each of them over that of the baseline.
     pub ratio: f64,
     pub warmup_s: u64,
     pub measured_s: u64,
     pub noise: Noise,
+    /// What disturbs the contenders; the baseline has `noise`.
+    pub noise_of_others: Noise,
+}
+
+impl Study {
+    /// Two contenders under the same noise, with windows of two minutes.
+    pub const fn of_two(blocks: u32, ratio: f64, noise: Noise) -> Self {
+        Self { blocks, others: 1, ratio, warmup_s: 20, measured_s: 120, noise, noise_of_others: noise }
+    }
 }
 
 /// One study as it might have been recorded.
@@ -68,17 +87,19 @@ pub fn run(study: &Study, seed: u64) -> Run {
     let mut trials = Vec::with_capacity(plan.trials.len());
     for planned in &plan.trials {
         wandered += study.noise.wandering * chance.normal();
-        let own = study.noise.run_to_run * chance.normal();
-        let true_ratio = if planned.cell == 0 { 1.0 } else { study.ratio };
-        trials.push(trial(study, planned, true_ratio * (wandered + own).exp(), &mut chance));
+        let (noise, true_ratio) =
+            if planned.cell == 0 { (&study.noise, 1.0) } else { (&study.noise_of_others, study.ratio) };
+        let times = if chance.uniform() < noise.outliers { noise.outlier_times } else { 1.0 };
+        let own = noise.run_to_run * times * chance.normal();
+        trials.push(trial(study, noise, planned, true_ratio * (wandered + own).exp(), &mut chance));
     }
     Run { plan, host: crate::facts::Facts::default(), trials, dir: "runs/simulated".into() }
 }
 
 fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
-    let cell = |(id, contender): (u32, &str)| Cell {
+    let cell = |id: u32| Cell {
         id,
-        contender: contender.to_owned(),
+        contender: name(id),
         baseline: id == 0,
         scenario: None,
         sweep: Map::new(),
@@ -86,8 +107,9 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
     };
     let mut trials = Vec::new();
     for block in 1..=study.blocks {
-        let first = u32::from(chance.uniform() < 0.5);
-        for cell in [first, 1 - first] {
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Of a few contenders.
+        let first = (chance.uniform() * f64::from(study.others + 1)) as u32;
+        for cell in (0..=study.others).map(|place| (first + place) % (study.others + 1)) {
             let id = u32::try_from(trials.len()).unwrap_or(u32::MAX).saturating_add(1);
             trials.push(PlannedTrial { id, block, cell, seed: u64::from(block) });
         }
@@ -100,15 +122,20 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         blocks: study.blocks,
         aa: false,
         rehearsed: false,
+        margin: None,
         precision: None,
-        cells: (0..).zip(CONTENDERS).map(cell).collect(),
+        cells: (0..=study.others).map(cell).collect(),
         trials,
         workloads: Vec::new(),
     }
 }
 
-fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance) -> StoredTrial {
-    let measured = series(study, speed, chance);
+fn name(cell: u32) -> String {
+    if cell == 0 { BASELINE.to_owned() } else { format!("other-{cell}") }
+}
+
+fn trial(study: &Study, noise: &Noise, planned: &PlannedTrial, speed: f64, chance: &mut Chance) -> StoredTrial {
+    let measured = series(study, noise, speed, chance);
     let window = measured.intervals.iter().filter(|interval| interval.measured);
     let committed = window.map(|interval| interval.kinds[0].count()).sum();
     let driver = DriverFacts {
@@ -133,8 +160,7 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
         },
         ..DriverFacts::default()
     };
-    let contender = CONTENDERS[planned.cell as usize];
-    let begun = TrialRecord::begun(planned, contender, "2026-11-21T12:00:00Z".to_owned(), String::new());
+    let begun = TrialRecord::begun(planned, &name(planned.cell), "2026-11-21T12:00:00Z".to_owned(), String::new());
     let record = TrialRecord { driver: Some(driver), made_by: None, ..begun };
     StoredTrial {
         record,
@@ -150,8 +176,7 @@ fn trial(study: &Study, planned: &PlannedTrial, speed: f64, chance: &mut Chance)
 }
 
 /// Seconds that depend on the one before, and now and then a burst.
-fn series(study: &Study, speed: f64, chance: &mut Chance) -> Measured {
-    let noise = &study.noise;
+fn series(study: &Study, noise: &Noise, speed: f64, chance: &mut Chance) -> Measured {
     let fresh = noise.seconds * (1.0 - noise.alike * noise.alike).sqrt();
     let mut deviation = noise.seconds * chance.normal();
     let mut in_burst = false;
@@ -166,16 +191,17 @@ fn series(study: &Study, speed: f64, chance: &mut Chance) -> Measured {
             start_ms: second * 1000,
             length_ms: 1000,
             measured: second >= study.warmup_s,
-            kinds: kinds(PER_SECOND * speed * left * deviation.exp()),
+            kinds: kinds(PER_SECOND * speed * left * deviation.exp(), speed),
         });
     }
     Measured { kinds: vec![KIND.to_owned()], intervals }
 }
 
-fn kinds(per_second: f64) -> Vec<KindInterval> {
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Some thousands.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Some thousands.
+fn kinds(per_second: f64, speed: f64) -> Vec<KindInterval> {
     let count = |share: f64| (per_second * share).round() as u32;
-    let counts: Vec<(u64, u32)> = RESPONSES_US.iter().map(|&(share, value_us)| (value_us, count(share))).collect();
+    let value = |value_us: u64| (value_us as f64 / speed).round() as u64;
+    let counts: Vec<(u64, u32)> = RESPONSES_US.iter().map(|&(share, us)| (value(us), count(share))).collect();
     let of = |span| KindInterval { kind: 0, span, counts: counts.clone() };
     vec![of(Span::Response), of(Span::Service)]
 }
@@ -184,7 +210,7 @@ fn kinds(per_second: f64) -> Vec<KindInterval> {
 mod tests {
     use super::*;
 
-    const STUDY: Study = Study { blocks: 200, ratio: 0.97, warmup_s: 0, measured_s: 60, noise: REALISTIC };
+    const STUDY: Study = Study { blocks: 200, measured_s: 60, warmup_s: 0, ..Study::of_two(5, 0.97, REALISTIC) };
 
     #[test]
     fn a_simulated_study_has_the_ratio_that_was_asked_for() {

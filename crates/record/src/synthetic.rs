@@ -112,6 +112,7 @@ fn plan(blocks: u32) -> Plan {
         blocks,
         aa: false,
         rehearsed: false,
+        margin: None,
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

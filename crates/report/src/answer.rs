@@ -2,7 +2,8 @@
 
 use crate::sections::design::is_difference;
 use crate::{consolidation, format, neighbour};
-use analysis::compare::{Comparison, Ratio, Verdict, WrongData};
+use analysis::compare::{Comparison, Verdict, WrongData};
+use analysis::contrast::Contrast;
 use analysis::summary::Analysis;
 
 /// First the minimum of each cell of several machines or what a neighbour does to them, then one sentence for each comparison. If there is neither, why.
@@ -10,7 +11,7 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
         return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
     }
-    let told = |comparison| sentence(comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
+    let told = |comparison| sentence(analysis, comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
     // Beside a machine that is set apart, what it does to the others is the answer.
     let of_cell = |one| neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one));
     let minima = analysis.consolidation.iter().map(of_cell);
@@ -36,7 +37,7 @@ fn refusal(comparison: &Comparison) -> Option<String> {
 
 /// What must never be read without the ratio, and goes wherever the ratio goes.
 fn emulation(comparison: &Comparison) -> String {
-    if comparison.throughput.is_none() || comparison.emulated.is_empty() {
+    if comparison.throughput().is_none() || comparison.emulated.is_empty() {
         return String::new();
     }
     let who = format::listed(&comparison.emulated);
@@ -45,11 +46,11 @@ fn emulation(comparison: &Comparison) -> String {
     )
 }
 
-fn sentence(comparison: &Comparison) -> String {
+fn sentence(analysis: &Analysis, comparison: &Comparison) -> String {
     let (contender, baseline, metric) = (&comparison.contender, &comparison.baseline, &comparison.metric.name);
-    let told = match (refusal(comparison), &comparison.throughput) {
+    let told = match (refusal(comparison), comparison.throughput()) {
         (None, None) => format!("{contender} could not be compared with {baseline}: no block was completed by both."),
-        (None, Some(ratio)) => verdict(comparison, ratio),
+        (None, Some(ratio)) => verdict(analysis, comparison, ratio),
         (Some(refusal), None) => refusal,
         (Some(refusal), Some(ratio)) => {
             let (blocks, figure) = (blocks(ratio), format::estimate(&ratio.estimate, format::ratio));
@@ -64,7 +65,7 @@ fn sentence(comparison: &Comparison) -> String {
     }
 }
 
-fn verdict(comparison: &Comparison, ratio: &Ratio) -> String {
+fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String {
     let (contender, baseline, metric) = (&comparison.contender, &comparison.baseline, &comparison.metric.name);
     let figure = format::ratio(ratio.estimate.point);
     let interval = format::bounds(&ratio.estimate.bounds, format::ratio);
@@ -76,10 +77,15 @@ fn verdict(comparison: &Comparison, ratio: &Ratio) -> String {
         Verdict::Faster => format!(
             "{contender} reaches {figure} times {baseline}'s throughput in {metric} (95 % interval {interval}; {blocks}): it is faster."
         ),
-        Verdict::NoDifferenceSeen => format!(
-            "No difference between {contender} and {baseline} was seen: the throughput ratio in {metric} is {figure} (95 % interval \
+        Verdict::Equivalent => format!(
+            "{contender} and {baseline} are equivalent: their throughput in {metric} differs by less than the study's margin of {}. The \
+             ratio is {figure} (95 % interval {interval}; {blocks}).",
+            analysis.margin.map(format::percent).unwrap_or_default()
+        ),
+        Verdict::Undecided => format!(
+            "No difference between {contender} and {baseline} is shown: the throughput ratio in {metric} is {figure} (95 % interval \
              {interval}; {blocks}).{}",
-            smallest_effect(ratio)
+            among_others(comparison, ratio)
         ),
         Verdict::TooFewTrials => format!(
             "Too few trials for a verdict: {contender} showed {figure} of {baseline}'s throughput in {metric} in {blocks}; that is a \
@@ -91,18 +97,14 @@ fn verdict(comparison: &Comparison, ratio: &Ratio) -> String {
     }
 }
 
-/// What "no difference seen" is worth.
-fn smallest_effect(ratio: &Ratio) -> String {
-    ratio.smallest_effect.map_or_else(String::new, |effect| {
-        let (below, above) = (format::ratio(effect.below_one), format::ratio(effect.above_one));
-        format!(
-            " With this spread and this many blocks, a true ratio of {below} or {above} is seen in 80 % of runs; a smaller difference \
-             may well have been missed."
-        )
-    })
+/// Why an interval that leaves out 1 is no difference.
+fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
+    let apart = ratio.estimate.bounds.contain(1.0) == Some(false) && comparison.p_equal.is_some();
+    let said = " Alone it would be; but among as many comparisons one such interval happens by chance (Holm's method).";
+    if apart { said } else { "" }
 }
 
-fn blocks(ratio: &Ratio) -> String {
+fn blocks(ratio: &Contrast) -> String {
     match ratio.blocks.len() {
         1 => "1 block".to_owned(),
         many => format!("{many} blocks"),
@@ -113,10 +115,15 @@ fn blocks(ratio: &Ratio) -> String {
 mod tests {
     use super::*;
     use analysis::summary::analyse;
+    use record::run::Run;
     use record::synthetic;
 
     /// The answer to a run whose windows counted a thousand on the baseline and these on the contender.
     fn answer(contender: &[u64]) -> String {
+        sentences(&analyse(&run_of(contender))).concat()
+    }
+
+    fn run_of(contender: &[u64]) -> Run {
         let mut run = synthetic::run(u32::try_from(contender.len()).unwrap());
         for trial in &mut run.trials {
             let block = trial.record.block as usize - 1;
@@ -124,16 +131,22 @@ mod tests {
             driver.kinds[0].rolled_back = 0;
             driver.kinds[0].committed = if trial.record.cell == 0 { 1000 } else { contender[block] };
         }
-        sentences(&analyse(&run)).concat()
+        run
     }
 
     #[test]
-    fn no_difference_seen_says_what_would_have_been_seen() {
+    fn a_difference_is_not_shown_or_shown_to_be_small() {
         assert_eq!(
             answer(&[990, 1010, 1000, 1005]),
-            "No difference between kvm and native was seen: the throughput ratio in NOPM is 1.001 (95 % interval 0.988 to \
-             1.015; 4 blocks). With this spread and this many blocks, a true ratio of 0.982 or 1.018 is seen in 80 % of runs; a \
-             smaller difference may well have been missed."
+            "No difference between kvm and native is shown: the throughput ratio in NOPM is 1.001 (95 % interval 0.988 to \
+             1.015; 4 blocks)."
+        );
+        let mut run = run_of(&[990, 1010, 1000, 1005]);
+        run.plan.margin = Some(0.05);
+        assert_eq!(
+            sentences(&analyse(&run)).concat(),
+            "kvm and native are equivalent: their throughput in NOPM differs by less than the study's margin of 5 %. The ratio is \
+             1.001 (95 % interval 0.988 to 1.015; 4 blocks)."
         );
     }
 

@@ -142,6 +142,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::what_ran::blocks(run, analysis));
     blocks.extend(sections::machines::blocks(run));
     blocks.extend(sections::databases::blocks(analysis));
+    blocks.extend(sections::all_measures::blocks(analysis));
     blocks.extend(sections::trials::blocks(run, analysis));
     blocks.extend(sections::terms::blocks(run, analysis));
     Document { title: run.plan.question.clone(), blocks }

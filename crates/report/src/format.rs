@@ -58,6 +58,11 @@ pub fn ratio(value: f64) -> String {
     significant(value, if (1.0..2.0).contains(&value) { DIGITS + 1 } else { DIGITS })
 }
 
+/// A share in per cent without idle zeros: `3 %`, `0.5 %`.
+pub fn percent(share: f64) -> String {
+    format!("{} %", (share * 100_000.0).round() / 1_000.0)
+}
+
 /// Microseconds as milliseconds with three significant digits; below a microsecond nothing is known.
 pub fn milliseconds(value_us: f64) -> String {
     if value_us.abs() < 100.0 { decimal(value_us / 1000.0, 3) } else { significant(value_us / 1000.0, DIGITS) }

@@ -11,12 +11,14 @@
 pub mod answer;
 pub mod attribution;
 pub mod consolidation;
+pub mod csv;
 pub mod document;
 pub mod figures;
 pub mod format;
 pub mod html;
 pub mod json;
 pub mod markdown;
+pub mod measures;
 pub mod neighbour;
 pub mod precision;
 pub mod sections;
@@ -39,6 +41,11 @@ pub fn markdown(run: &Run, analysis: &Analysis) -> String {
 /// `report.json`.
 pub fn json(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     json::write(run, analysis)
+}
+
+/// `observations.csv`.
+pub fn observations(run: &Run, analysis: &Analysis) -> ::csv::Result<Vec<u8>> {
+    csv::write(run, analysis)
 }
 
 /// The short table for the end of a run.

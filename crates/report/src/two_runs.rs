@@ -1,10 +1,12 @@
 //! Two runs of a study side by side, as text for a terminal or the log of a continuous integration.
 
 use crate::document::{Cell, Column, Table};
-use crate::sections::comparison::estimate;
+use crate::measures::{self, estimate};
 use crate::terminal::{table, wrapped};
 use crate::{format, terminal};
-use analysis::two_runs::{CellPair, Change, Figure, Gate, MOST_BLOCKS, Regression, Side, TwoRuns, What};
+use analysis::compare::Verdict;
+use analysis::measures::throughput::THROUGHPUT;
+use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, Regression, Side, TwoRuns};
 use analysis::warnings::Severity;
 use record::text::visible;
 use std::fmt::Write as _;
@@ -62,33 +64,37 @@ fn of_cell(cell: &CellPair) -> String {
         Column::number("new/old"),
         Column::number("verdict"),
     ];
-    let rows = cell.figures.iter().map(|figure| row(cell, figure)).collect();
-    text + &table(&Table { caption: String::new(), columns, rows })
+    let judged = cell.figures.iter().filter(|figure| figure.judged);
+    let rows = judged.map(|figure| row(cell, figure)).collect();
+    text.push_str(&table(&Table { caption: String::new(), columns, rows }));
+    for missing in &cell.missing {
+        let name = measures::words(&missing.measure).0;
+        text.push_str(&wrapped(&format!("not compared: {name}, because {}", missing.why), "  "));
+    }
+    text
 }
 
 fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
-    let (name, number): (String, fn(f64) -> String) = match &figure.what {
-        What::Throughput => (cell.metric.name.clone(), format::quantity),
-        What::Response { kind, quantile } => {
-            (format!("{kind} {}, ms", format::percentile(*quantile)), format::milliseconds)
-        }
-    };
+    let measure = &figure.measure;
+    let name = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { measures::named(measure).label };
+    let number = |value: f64| measures::number(&measure.unit, value);
     vec![
         Cell::new(name),
         estimate(Some(&figure.old), number),
         estimate(Some(&figure.new), number),
-        estimate(Some(&figure.ratio), format::ratio),
+        estimate(Some(&figure.change.estimate), format::ratio),
         Cell::new(verdict(figure)),
     ]
 }
 
 fn verdict(figure: &Figure) -> String {
-    let change = match figure.change {
-        Change::Slower => "slower",
-        Change::Faster => "faster",
-        Change::NoDifferenceSeen => "no difference seen",
-        Change::TooFewTrials => "too few trials",
-        Change::WrongData => "wrong data",
+    let change = match figure.verdict {
+        Verdict::Slower => "slower",
+        Verdict::Faster => "faster",
+        Verdict::Equivalent => "equivalent",
+        Verdict::Undecided => "no difference shown",
+        Verdict::TooFewTrials | Verdict::NothingToCompare => "too few trials",
+        Verdict::WrongData => "wrong data",
     };
     match figure.regression {
         Regression::Found => format!("{change}: REGRESSION"),
@@ -106,19 +112,19 @@ fn conclusion(two: &TwoRuns) -> String {
             }
         };
     };
-    let figures = || two.cells.iter().flat_map(|cell| &cell.figures);
+    let figures = || two.cells.iter().flat_map(|cell| &cell.figures).filter(|figure| figure.judged);
     let count = |wanted: Regression| figures().filter(|figure| figure.regression == wanted).count();
     let (found, open, all) = (count(Regression::Found), count(Regression::NotShown), figures().count());
-    let percent = percent(threshold);
+    let percent = format::percent(threshold);
     match two.gate() {
         Gate::WrongData => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
-        Gate::Regressed => format!("REGRESSION: {found} of {all} figures became slower by more than {percent} %."),
+        Gate::Regressed => format!("REGRESSION: {found} of {all} figures became slower by more than {percent}."),
         Gate::Untold => format!(
-            "INCONCLUSIVE: no regression above {percent} % was found, but not everything could be compared (see above)."
+            "INCONCLUSIVE: no regression above {percent} was found, but not everything could be compared (see above)."
         ),
-        Gate::Open => format!("No figure became slower by more than {percent} %."),
+        Gate::Open => format!("No figure became slower by more than {percent}."),
         Gate::NotRuledOut => format!(
-            "INCONCLUSIVE: no regression above {percent} % was found, but for {open} of {all} figures it is not ruled out. {}",
+            "INCONCLUSIVE: no regression above {percent} was found, but for {open} of {all} figures it is not ruled out. {}",
             advice(figures().filter_map(|figure| figure.blocks_needed).max().unwrap_or(MOST_BLOCKS)),
         ),
     }
@@ -132,11 +138,6 @@ fn advice(blocks: u32) -> String {
         "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter host."
             .to_owned()
     }
-}
-
-/// A share in per cent without idle zeros: "3", "0.5".
-fn percent(share: f64) -> String {
-    ((share * 100_000.0).round() / 1_000.0).to_string()
 }
 
 #[cfg(test)]
@@ -159,14 +160,16 @@ mod tests {
         old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
         WARNING: the seeds differ: it was 20261121 and is 3, so clients did not ask for the same
+        WARNING: the figures of work of native differ: bytes of redo per transaction were 12017 and are
+          15436
 
         native
-                                    old, 5 trials           new, 4 trials                 new/old                                       verdict
-        ─────────────────  ──────────────────────  ──────────────────────  ──────────────────────  ────────────────────────────────────────────
-        NOPM               5,249 (5,114 to 5,387)  2,665 (2,583 to 2,748)  0.508 (0.492 to 0.524)                            slower: REGRESSION
-        new-order p50, ms     2.53 (2.50 to 2.57)     2.53 (2.49 to 2.56)  0.997 (0.983 to 1.012)                            no difference seen
-        new-order p95, ms     5.37 (5.22 to 5.51)     5.37 (5.17 to 5.59)  1.002 (0.964 to 1.041)  no difference seen, regression not ruled out
-        new-order p99, ms     7.54 (7.25 to 7.84)     7.47 (7.16 to 7.80)  0.991 (0.946 to 1.037)  no difference seen, regression not ruled out
+                                    old, 5 trials           new, 4 trials                 new/old                                        verdict
+        ─────────────────  ──────────────────────  ──────────────────────  ──────────────────────  ─────────────────────────────────────────────
+        NOPM               5,249 (5,114 to 5,387)  2,665 (2,583 to 2,748)  0.508 (0.492 to 0.524)                             slower: REGRESSION
+        new-order p50, ms     2.53 (2.50 to 2.57)     2.53 (2.49 to 2.56)  0.997 (0.983 to 1.012)                            no difference shown
+        new-order p95, ms     5.37 (5.22 to 5.51)     5.37 (5.17 to 5.59)  1.002 (0.964 to 1.041)  no difference shown, regression not ruled out
+        new-order p99, ms     7.54 (7.25 to 7.84)     7.47 (7.16 to 7.80)  0.991 (0.946 to 1.037)  no difference shown, regression not ruled out
 
         only in the old run: kvm
         new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired:

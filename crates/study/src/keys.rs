@@ -20,6 +20,9 @@ pub const STUDY: &[Key] = keys! {
     blocks = "5", Holds::Integer { min: 1, max: 1000 },
         "how often each cell is run; every block holds each cell once, in shuffled order; beside precision it is the \
          least number, and 10 unless given";
+    margin = "", Holds::Share { min: 0.001, max: 0.5 },
+        "a difference in throughput that does not matter: contenders are called equivalent where it is shown that they \
+         differ by less";
     precision = "", Holds::Share { min: 0.001, max: 0.5 },
         "blocks are added until the 95 % interval of every throughput ratio is at most this far from the ratio on \
          either side, or a limit is met";

@@ -47,7 +47,8 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     let trials = trials(seed, blocks, &cells);
     let format = record::FORMAT;
     let rehearsed = false;
-    Ok(Plan { format, question, study, seed, blocks, aa, rehearsed, precision, cells, trials, workloads })
+    let margin = top.get("margin").and_then(Value::as_f64);
+    Ok(Plan { format, question, study, seed, blocks, aa, rehearsed, precision, margin, cells, trials, workloads })
 }
 
 /// Runs of a study and of the same study with `--aa` lie beside each other and are not mistaken for one another.

@@ -47,7 +47,7 @@ pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
     let analysis = run.json("analysis.json")?;
     let comparisons = analysis["comparisons"].as_array().context("the analysis has no comparisons")?;
     for comparison in comparisons {
-        let ratio = &comparison["throughput"];
+        let ratio = study::throughput_of(comparison);
         let number = |name: &str| {
             ratio[name].as_f64().with_context(|| format!("no {name} in {ratio}; the run said:\n{}", run.said))
         };

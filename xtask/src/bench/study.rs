@@ -57,6 +57,12 @@ pub fn watched(
     Ok(Ended { folder, said })
 }
 
+/// The ratio of throughputs of a comparison in `analysis.json`; null if there is none.
+pub fn throughput_of(comparison: &Value) -> &Value {
+    let contrasts = comparison["contrasts"].as_array().into_iter().flatten();
+    contrasts.into_iter().find(|contrast| contrast["measure"] == "throughput").unwrap_or(&Value::Null)
+}
+
 /// A race that fails in the midst leaves no run behind.
 struct Reaped(Child);
 

@@ -46,7 +46,7 @@ platform = { kind = "native" }
 pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
     let run = study::run(ground, "telemetry", &STUDY.replace("BLOCKS", &blocks.to_string()))?;
     let analysis = run.json("analysis.json")?;
-    let ratio = &analysis["comparisons"][0]["throughput"];
+    let ratio = study::throughput_of(&analysis["comparisons"][0]);
     let number =
         |name: &str| ratio[name].as_f64().with_context(|| format!("no {name} in {ratio}; the run said:\n{}", run.said));
     let (point, low, high) = (number("point")?, number("low")?, number("high")?);

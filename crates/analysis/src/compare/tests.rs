@@ -1,7 +1,9 @@
 //! Comparisons against published ratios and independently computed intervals.
 
 use super::*;
+use crate::estimate::Estimate;
 use crate::latency::tests::uneven;
+use crate::measures::{CATALOG, Scale};
 use record::{simulated, synthetic};
 
 /// A run whose windows counted exactly these, baseline first, one pair for each block.
@@ -16,9 +18,13 @@ fn counted(pairs: &[(u64, u64)]) -> Run {
     run
 }
 
-fn ratio_of(run: &Run) -> Ratio {
+fn all(run: &Run) -> Vec<Comparison> {
+    super::all(run, &Observations::of_run(run, CATALOG))
+}
+
+fn ratio_of(run: &Run) -> Contrast {
     let [comparison] = &all(run)[..] else { panic!("one comparison") };
-    comparison.throughput.clone().unwrap()
+    comparison.throughput().unwrap().clone()
 }
 
 /// Ratios as published or following from published figures, each of a single run: order entry on eight processors
@@ -52,7 +58,7 @@ fn ratios_multiply() {
 fn five_blocks_give_a_verdict() {
     let run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 880), (1000, 850)]);
     let comparison = &all(&run)[0];
-    let ratio = comparison.throughput.as_ref().unwrap();
+    let ratio = comparison.throughput().unwrap();
     assert!((ratio.estimate.point - 0.855_893_350).abs() < 1e-9, "{ratio:?}");
     let (low, high) = ratio.estimate.bounds.known().unwrap();
     assert!((low - 0.837_375_931).abs() < 1e-6 && (high - 0.874_820_257).abs() < 1e-6, "{ratio:?}");
@@ -60,30 +66,32 @@ fn five_blocks_give_a_verdict() {
 }
 
 #[test]
-fn an_interval_around_one_is_no_difference_seen() {
+fn an_interval_around_one_decides_nothing() {
     let run = counted(&[(1000, 990), (1000, 1010), (1000, 1000), (1000, 1005)]);
-    assert_eq!(all(&run)[0].verdict, Verdict::NoDifferenceSeen);
+    assert_eq!(all(&run)[0].verdict, Verdict::Undecided);
     let run = counted(&[(1000, 1200), (1000, 1210), (1000, 1190)]);
     assert_eq!(all(&run)[0].verdict, Verdict::Faster);
     let run = counted(&[(1000, 1200)]);
     assert_eq!(all(&run)[0].verdict, Verdict::TooFewTrials);
 }
 
-/// Whatever trials are like, the ratio of two levels is the ratio that stands below them.
+/// Whatever trials are like, the ratio of two levels is the ratio that stands below them, in every measure.
 #[test]
 fn ratios_are_those_of_the_levels() {
     let run = uneven(5);
-    let [comparison] = &all(&run)[..] else { panic!("one comparison") };
-    assert_eq!((comparison.left_out.len(), comparison.latency.len()), (0, COMPARED_QUANTILES.len()));
-    let cell = |id: u32| cells::of_cell(&run, &run.plan.cells[id as usize]);
-    let (baseline, contender) = (cell(comparison.baseline_cell), cell(comparison.contender_cell));
-    for LatencyRatio { kind, quantile, ratio, .. } in &comparison.latency {
-        let level = |cell: &cells::CellResult| cell.response(kind, *quantile).unwrap().point;
-        let shown = level(&contender) / level(&baseline);
-        assert!((shown / ratio.estimate.point - 1.0).abs() < 1e-12, "{kind} {quantile}: {shown}, {ratio:?}");
+    let observations = Observations::of_run(&run, CATALOG);
+    let [comparison] = &super::all(&run, &observations)[..] else { panic!("one comparison") };
+    assert_eq!((comparison.left_out.len(), comparison.contrasts.len() > 20), (0, true));
+    for contrast in &comparison.contrasts {
+        let level = |cell: u32| observations.level(&contrast.measure, cell).unwrap().estimate.point;
+        let (baseline, contender) = (level(comparison.baseline_cell), level(comparison.contender_cell));
+        let Estimate { point, .. } = contrast.estimate;
+        let apart = match contrast.scale {
+            Scale::Ratio => contender / baseline / point - 1.0,
+            Scale::Difference | Scale::Proportion => contender - baseline - point,
+        };
+        assert!(apart.abs() < 1e-9, "{}: {contender} against {baseline}, {point}", contrast.measure);
     }
-    let shown = contender.throughput.unwrap().point / baseline.throughput.unwrap().point;
-    assert!((shown / comparison.throughput.as_ref().unwrap().estimate.point - 1.0).abs() < 1e-12);
 }
 
 #[test]
@@ -118,11 +126,11 @@ fn wrong_data_is_in_no_number_and_refuses_the_verdict() {
     let comparison = &analysis.comparisons[0];
     assert_eq!(comparison.verdict, Verdict::WrongData);
     assert_eq!(comparison.wrong_data, [WrongData { contender: "kvm".to_owned(), trials: vec![trial] }]);
-    let blocks: Vec<u32> = comparison.throughput.as_ref().unwrap().blocks.iter().map(|block| block.block).collect();
+    let blocks: Vec<u32> = comparison.throughput().unwrap().blocks.iter().map(|block| block.block).collect();
     assert_eq!(blocks, [1, 2, 3]);
     let cell = &analysis.cells[1];
     assert_eq!((cell.outcomes.completed, cell.outcomes.wrong_data), (3, 1));
-    let mean = cell.throughput.as_ref().unwrap().point / cell.trials[0].value.unwrap();
+    let mean = cell.level(THROUGHPUT).unwrap().point / cell.trials[0].value.unwrap();
     assert!((0.95..1.05).contains(&mean), "the fivefold throughput of the wrong trial is not averaged in: {mean}");
     let new_orders = |number: usize| -> u64 { cell.latency[number].count };
     let measured = cells::sound(&run, 1).filter_map(|trial| cells::counts_of(trial, "new-order", Span::Response));
@@ -146,30 +154,61 @@ fn swapping_the_baseline_inverts_the_ratio() {
 }
 
 #[test]
-fn latency_is_compared_for_the_counted_kinds() {
+fn latency_is_compared_for_every_kind() {
     let comparison = &all(&synthetic::run(5))[0];
-    let found: Vec<(&str, f64)> =
-        comparison.latency.iter().map(|latency| (latency.kind.as_str(), latency.quantile)).collect();
-    assert_eq!(found, [("new-order", 0.50), ("new-order", 0.95), ("new-order", 0.99)]);
+    let found = headline(&comparison.metric.counted);
+    let expected = ["throughput", "response.p50/new-order", "response.p95/new-order", "response.p99/new-order"];
+    assert_eq!(found, expected);
+    assert!(found.iter().all(|measure| comparison.contrast(measure).is_some()));
+    assert!(comparison.contrast("service.mean/payment").is_some());
     // The made-up guest is slower by 1 / 0.853 in every transaction.
-    let median = comparison.latency[0].ratio.estimate.point;
+    let median = comparison.contrast(&found[1]).unwrap().estimate.point;
     assert!((1.10..1.25).contains(&median), "{median}");
 }
 
-/// Spread and smallest effect of the ratios above: `numpy.std(numpy.log(x), ddof=1)`, and 1.681 997 times that by
-/// the noncentral t distribution (see `precision.rs`).
+/// A margin makes small differences none, and leaves large ones what they are.
 #[test]
-fn a_ratio_says_what_would_have_been_seen() {
-    let run = counted(&[(1000, 850), (1000, 860), (1000, 840), (1000, 880), (1000, 850)]);
-    let found = ratio_of(&run);
-    let (spread, effect) = (found.spread.unwrap(), found.smallest_effect.unwrap());
-    assert!((spread - SPREAD).abs() < 1e-9, "{spread}");
-    assert!((effect.above_one.ln() - 1.681_997 * SPREAD).abs() < 1e-6, "{effect:?}");
-    assert!((effect.above_one * effect.below_one - 1.0).abs() < 1e-12);
-    assert_eq!(ratio_of(&counted(&[(1000, 850), (1000, 860)])).smallest_effect, None);
+fn with_a_margin_contenders_can_be_equivalent() {
+    let verdict = |pairs: &[(u64, u64)], margin: Option<f64>| {
+        let mut run = counted(pairs);
+        run.plan.margin = margin;
+        all(&run)[0].verdict
+    };
+    let near = [(1000, 994), (1000, 995), (1000, 996), (1000, 994), (1000, 995)];
+    assert_eq!(verdict(&near, None), Verdict::Slower, "by half a per cent, and surely so");
+    assert_eq!(verdict(&near, Some(0.02)), Verdict::Equivalent);
+    assert_eq!(verdict(&near, Some(0.002)), Verdict::Slower);
+    let noisy = [(1000, 950), (1000, 1060), (1000, 1000), (1000, 1010), (1000, 970)];
+    assert_eq!(verdict(&noisy, Some(0.02)), Verdict::Undecided);
+    assert_eq!(verdict(&noisy, Some(0.2)), Verdict::Equivalent);
 }
 
-const SPREAD: f64 = 0.017_615_608_767;
+/// Alone it would be called slower; among four it is not sure enough (Holm).
+#[test]
+fn more_comparisons_ask_for_more() {
+    let just = [(1000, 975), (1000, 990), (1000, 960), (1000, 985), (1000, 992)];
+    let run = counted(&just);
+    let alone = &all(&run)[0];
+    let p = alone.p_equal.unwrap();
+    assert_eq!((alone.verdict, (0.0125..0.05).contains(&p)), (Verdict::Slower, true), "{p}");
+    let mut many = run.clone();
+    for copy in 2..5_u32 {
+        let mut cell = run.plan.cells[1].clone();
+        (cell.id, cell.contender) = (copy, format!("again-{copy}"));
+        let again = run.trials.iter().filter(|trial| trial.record.cell == 1).cloned();
+        many.trials.extend(again.map(|mut trial| {
+            (trial.record.id, trial.record.cell) = (trial.record.id + 100 * copy, copy);
+            trial.record.driver.as_mut().unwrap().kinds[0].committed =
+                900 + u64::from(trial.record.block * 31 % 7 * 40);
+            trial
+        }));
+        many.plan.cells.push(cell);
+    }
+    let found = all(&many);
+    assert_eq!((found.len(), found[0].verdict), (4, Verdict::Undecided));
+    assert!(found[0].p_equal.unwrap() > p);
+    assert_eq!(found[0].throughput().unwrap().estimate, alone.throughput().unwrap().estimate);
+}
 
 /// A second trial of the same cell in a block is no further block: 0.85 and 0.87 together are √(0.85 · 0.87).
 #[test]
@@ -181,7 +220,7 @@ fn trials_of_one_block_give_one_ratio() {
     run.trials.push(again);
     let found = ratio_of(&run);
     assert_eq!(found.blocks.len(), 3);
-    assert!((found.blocks[0].ratio - (0.85_f64 * 0.87).sqrt()).abs() < 1e-12, "{found:?}");
+    assert!((found.blocks[0].value - (0.85_f64 * 0.87).sqrt()).abs() < 1e-12, "{found:?}");
     assert!(found.estimate.bounds.known().is_some());
 }
 
@@ -189,7 +228,8 @@ fn trials_of_one_block_give_one_ratio() {
 /// to within the chance of so few.
 #[test]
 fn intervals_of_simulated_studies_hold_the_truth() {
-    let study = simulated::Study { blocks: 5, ratio: 0.97, warmup_s: 0, measured_s: 20, noise: simulated::REALISTIC };
+    let study =
+        simulated::Study { warmup_s: 0, measured_s: 20, ..simulated::Study::of_two(5, 0.97, simulated::REALISTIC) };
     let holds = |seed: u64| ratio_of(&simulated::run(&study, seed)).estimate.bounds.contain(0.97) == Some(true);
     let covering = (0..400).filter(|seed| holds(*seed)).count();
     assert!((365..=395).contains(&covering), "{covering} of 400");

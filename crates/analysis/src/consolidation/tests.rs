@@ -207,9 +207,9 @@ fn a_ratio_of_different_numbers_of_machines_says_so() {
     }
     let ids: Vec<u32> = run.plan.cells.iter().map(|cell| cell.id).collect();
     run.trials.retain(|trial| ids.contains(&trial.record.cell));
-    let comparison = crate::compare::all(&run).remove(0);
+    let comparison = crate::summary::analyse(&run).comparisons.remove(0);
     assert_eq!(comparison.metric.name, "NOPM, minimum of 3 over one machine's");
-    let ratio = comparison.throughput.unwrap();
+    let ratio = comparison.throughput().unwrap().clone();
     close(ratio.estimate.point, 0.853 * 0.9025 / 3.0 * 0.55, 0.01);
 }
 

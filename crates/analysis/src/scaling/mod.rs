@@ -8,9 +8,10 @@ pub mod fit;
 pub mod law;
 
 use crate::cells;
-use crate::compare::{self, Ratio};
+use crate::contrast::Contrast;
 use crate::estimate::Estimate;
-use crate::student;
+use crate::measures::throughput::THROUGHPUT;
+use crate::observations::{self, Observations};
 use crate::throughput;
 use crate::topology::{Place, Topology};
 use law::{AmdahlsLaw, Measured, UniversalLaw};
@@ -53,9 +54,9 @@ pub struct Point {
     pub size: u32,
     pub throughput: Option<Estimate>,
     /// Over the smallest size; one by definition there.
-    pub growth: Option<Ratio>,
+    pub growth: Option<Contrast>,
     /// Growth over what it would be if every unit did as much as those of the smallest size.
-    pub efficiency: Option<Ratio>,
+    pub efficiency: Option<Contrast>,
     /// Where the vCPUs ran.
     pub place: Place,
 }
@@ -64,9 +65,9 @@ pub struct Point {
 pub struct Step {
     pub from: u32,
     pub to: u32,
-    pub growth: Option<Ratio>,
+    pub growth: Option<Contrast>,
     /// The same growth, for as much of a doubling as the step is.
-    pub per_doubling: Option<Ratio>,
+    pub per_doubling: Option<Contrast>,
     /// Whether the vCPUs begin to share cores, or spread over more memory nodes.
     pub crosses: Vec<String>,
 }
@@ -111,13 +112,14 @@ impl Resource {
 }
 
 /// All curves of a run, contenders of equal circumstances one after another.
-pub fn all(run: &Run) -> Vec<Scaling> {
+pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
+    let Some(throughput) = observations.measure(THROUGHPUT) else { return Vec::new() };
     let topology = Topology::of(&run.host);
     let curves = Resource::ALL.into_iter().flat_map(|resource| {
         families(run, resource).into_iter().map(move |cells| (resource, cells)).collect::<Vec<_>>()
     });
     let mut scalings: Vec<Scaling> =
-        curves.map(|(resource, cells)| of_cells(run, resource, &cells, &topology)).collect();
+        curves.map(|(resource, cells)| of_cells(run, throughput, resource, &cells, &topology)).collect();
     scalings.sort_by(|one, other| (one.resource, &one.held).cmp(&(other.resource, &other.held)));
     scalings
 }
@@ -146,17 +148,21 @@ struct Sized<'a> {
     cell: &'a Cell,
     size: u32,
     place: Place,
-    /// Logarithms of the throughput of the sound trials of each block.
-    by_block: BTreeMap<u32, Vec<f64>>,
 }
 
-fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology) -> Scaling {
+fn of_cells(
+    run: &Run,
+    throughput: &observations::Measured,
+    resource: Resource,
+    cells: &[&Cell],
+    topology: &Topology,
+) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
     let metric = cells.iter().flat_map(|cell| cells::sound(run, cell.id)).find_map(throughput::metric);
-    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(&pair[0], &pair[1], resource)).collect();
+    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], resource)).collect();
     let fitted: Vec<&Sized<'_>> =
         if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
-    let rows = complete_blocks(&fitted);
+    let rows = complete_blocks(throughput, &fitted);
     let sizes: Vec<u32> = fitted.iter().map(|point| point.size).collect();
     let measured = Measured { sizes: &sizes, blocks: &rows };
     Scaling {
@@ -165,7 +171,7 @@ fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology)
         resource,
         held: held(resource, cells),
         metric: metric.unwrap_or_default(),
-        points: all_sizes.iter().map(|point| self::point(&all_sizes[0], point)).collect(),
+        points: all_sizes.iter().map(|point| self::point(throughput, &all_sizes[0], point)).collect(),
         remarks: if resource == Resource::Vcpus { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
         steps,
         universal: measured.universal(),
@@ -175,16 +181,9 @@ fn of_cells(run: &Run, resource: Resource, cells: &[&Cell], topology: &Topology)
 
 fn sized<'a>(run: &Run, resource: Resource, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
     let size = resource.size(cell)?;
-    let mut by_block: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
-    for trial in cells::sound(run, cell.id) {
-        let value = throughput::figure(trial).filter(|value| *value > 0.0);
-        if let Some(value) = value {
-            by_block.entry(trial.record.block).or_default().push(value.ln());
-        }
-    }
     let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
     let place = if resource == Resource::Vcpus { topology.place(size, machine) } else { Place::default() };
-    Some(Sized { cell, size, place, by_block })
+    Some(Sized { cell, size, place })
 }
 
 /// What all cells of a curve share, in the words of the plan.
@@ -197,28 +196,33 @@ fn held(resource: Resource, cells: &[&Cell]) -> String {
     shared.coordinates()
 }
 
-fn point(smallest: &Sized<'_>, point: &Sized<'_>) -> Point {
-    let values: Vec<f64> = point.by_block.values().map(|logs| mean(logs).exp()).collect();
+fn point(throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>) -> Point {
     let units = f64::from(point.size) / f64::from(smallest.size);
+    let growth = growth(throughput, smallest, point);
     Point {
         cell: point.cell.id,
         size: point.size,
-        throughput: student::geometric_mean(&values),
-        growth: ratio(smallest, point, |log| log),
-        efficiency: ratio(smallest, point, |log| log - units.ln()),
+        throughput: throughput.level(point.cell.id).map(|level| level.estimate),
+        efficiency: growth.as_ref().map(|growth| growth.scaled(1.0 / units, 1.0)),
+        growth,
         place: point.place,
     }
 }
 
-fn step(from: &Sized<'_>, to: &Sized<'_>, resource: Resource) -> Step {
+fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, resource: Resource) -> Step {
+    let growth = growth(throughput, from, to);
     let doublings = doublings(from.size, to.size);
     Step {
         from: from.size,
         to: to.size,
-        growth: ratio(from, to, |log| log),
-        per_doubling: ratio(from, to, |log| log / doublings),
+        per_doubling: growth.as_ref().map(|growth| growth.scaled(1.0, 1.0 / doublings)),
+        growth,
         crosses: if resource == Resource::Vcpus { crossings(from, to) } else { Vec::new() },
     }
+}
+
+fn growth(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>) -> Option<Contrast> {
+    throughput.paired(from.cell.id, to.cell.id, |_| true)
 }
 
 /// How many doublings lie between two sizes: a part of one, or several.
@@ -226,24 +230,13 @@ fn doublings(from: u32, to: u32) -> f64 {
     (f64::from(to) / f64::from(from)).log2()
 }
 
-/// What is made of the logarithm of growth between two sizes, paired by block.
-fn ratio(from: &Sized<'_>, to: &Sized<'_>, number: impl Fn(f64) -> f64) -> Option<Ratio> {
-    let pair = |(&block, logs): (&u32, &Vec<f64>)| {
-        let base = mean(from.by_block.get(&block)?);
-        Some((block, number(mean(logs) - base)))
-    };
-    compare::of_log_ratios(to.by_block.iter().filter_map(pair))
-}
-
-fn mean(logs: &[f64]) -> f64 {
-    logs.iter().sum::<f64>() / logs.len() as f64
-}
-
 /// Throughput of each size, for each block that has them all.
-fn complete_blocks(sized: &[&Sized<'_>]) -> Vec<Vec<f64>> {
-    let Some(first) = sized.first() else { return Vec::new() };
-    let of_block = |block: &u32| sized.iter().map(|point| Some(mean(point.by_block.get(block)?).exp())).collect();
-    first.by_block.keys().filter_map(of_block).collect()
+fn complete_blocks(throughput: &observations::Measured, points: &[&Sized<'_>]) -> Vec<Vec<f64>> {
+    let of_size = |point: &&Sized<'_>| throughput.by_block(point.cell.id).unwrap_or_default();
+    let sizes: Vec<BTreeMap<u32, f64>> = points.iter().map(of_size).collect();
+    let Some(first) = sizes.first() else { return Vec::new() };
+    let of_block = |block: &u32| sizes.iter().map(|values| values.get(block).copied()).collect();
+    first.keys().filter_map(of_block).collect()
 }
 
 /// The sizes that a law is fitted through: up to where vCPUs begin to share cores. Where they all do, all.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::estimate::{Bounds, Estimate};
+use crate::measures::Scale;
 use crate::student;
 use proptest::prelude::*;
 use rand_core::{Rng, SeedableRng};
@@ -35,7 +36,13 @@ fn attained_with(blocks: u32, found: &[Option<f64>]) -> Attained {
 fn the_half_width_is_a_share_of_the_ratio() {
     let of = |bounds: Bounds| {
         let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: String::new() };
-        half_width(&Ratio { estimate, spread: None, smallest_effect: None, blocks: Vec::new() })
+        half_width(&Contrast {
+            measure: String::new(),
+            scale: Scale::Ratio,
+            estimate,
+            spread: None,
+            blocks: Vec::new(),
+        })
     };
     let found = of(Bounds::Known { low: 0.8 / 1.01, high: 0.8 * 1.01 }).unwrap();
     assert!((found - 0.01).abs() < 1e-12, "{found}");

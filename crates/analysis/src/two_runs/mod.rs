@@ -10,13 +10,16 @@ pub mod questions;
 pub mod surroundings;
 
 use crate::cells;
-use crate::compare::COMPARED_QUANTILES;
+use crate::compare::{self, Verdict};
+use crate::contrast::{Contrast, Position};
 use crate::estimate::{Bounds, Estimate};
+use crate::measures::throughput::THROUGHPUT;
+use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
+use crate::observations::Observations;
+use crate::throughput;
 use crate::warnings::Warning;
-use crate::{student, throughput, welch};
-use record::intervals::Span;
 use record::plan::Cell;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -58,47 +61,36 @@ pub struct CellPair {
     /// Whether either run has a trial of this cell whose data is wrong; then there is no verdict.
     pub old_wrong_data: bool,
     pub new_wrong_data: bool,
-    /// Throughput first, then response times. Empty if either run has no sound trial.
+    /// In the order of the measures; those that both runs have. Empty if either run has no valid trial.
     pub figures: Vec<Figure>,
+    /// Measures that a threshold is for and that cannot be compared, each with the reason.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<Missing>,
 }
 
-/// One figure of a cell in both runs.
+/// One measure of a cell in both runs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     #[serde(flatten)]
-    pub what: What,
-    /// Geometric means over trials.
+    pub measure: Measure,
+    /// Whether the runs are judged by it: throughput and response times.
+    pub judged: bool,
+    /// Means over trials.
     pub old: Estimate,
     pub new: Estimate,
-    /// New over old.
-    pub ratio: Estimate,
-    pub change: Change,
+    /// New against old.
+    pub change: Contrast,
+    pub verdict: Verdict,
     pub regression: Regression,
     /// About how many blocks each run would need to show a regression or to rule it out, if neither is so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocks_needed: Option<u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "figure", rename_all = "kebab-case")]
-pub enum What {
-    /// In the unit of the cell's metric; above one is faster.
-    Throughput,
-    /// Done − due in microseconds; above one is slower.
-    Response { kind: String, quantile: f64 },
-}
-
-/// What the interval of a ratio allows to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Change {
-    Slower,
-    Faster,
-    /// The interval contains one.
-    NoDifferenceSeen,
-    /// There is no interval.
-    TooFewTrials,
-    WrongData,
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Missing {
+    pub measure: String,
+    pub why: String,
 }
 
 /// Whether something became slower by more than the threshold.
@@ -137,7 +129,7 @@ impl TwoRuns {
         let any = |wanted: Regression| figures().any(|figure| figure.regression == wanted);
         let not_looked_at = any(Regression::Unknown)
             || !self.only_old.is_empty()
-            || self.cells.iter().any(|cell| cell.figures.is_empty() || cell.old_wrong_data);
+            || self.cells.iter().any(|cell| !cell.missing.is_empty() || cell.old_wrong_data);
         if self.cells.iter().any(|cell| cell.new_wrong_data) {
             Gate::WrongData
         } else if any(Regression::Found) {
@@ -154,11 +146,18 @@ impl TwoRuns {
 
 /// Compares two runs, or says in what they ask for different things, each a sentence.
 pub fn compare(old: &Run, new: &Run, threshold: Option<f64>) -> Result<TwoRuns, Vec<String>> {
+    compare_with(old, new, threshold, CATALOG)
+}
+
+/// The same in other measures than those of the catalog.
+pub fn compare_with(old: &Run, new: &Run, threshold: Option<f64>, catalog: &[Entry]) -> Result<TwoRuns, Vec<String>> {
     let matched = matched(old, new);
     let refusals = questions::differences(old, new, &matched);
     if !refusals.is_empty() {
         return Err(refusals);
     }
+    let observed = [old, new].map(|run| Observations::of_run(run, catalog));
+    let sides = [(old, &observed[0]), (new, &observed[1])];
     let alone = |these: &Run, those: &Run| {
         let cells = these.plan.cells.iter().filter(|cell| !those.plan.cells.iter().any(|other| is_same(cell, other)));
         cells.map(name).collect::<Vec<_>>()
@@ -168,8 +167,8 @@ pub fn compare(old: &Run, new: &Run, threshold: Option<f64>) -> Result<TwoRuns, 
         old: side(old),
         new: side(new),
         threshold,
-        warnings: surroundings::warnings(old, new, &matched),
-        cells: matched.iter().map(|pair| of_cell(old, new, pair, threshold)).collect(),
+        warnings: surroundings::warnings(sides[0], sides[1], &matched),
+        cells: matched.iter().map(|pair| of_cell(sides, pair, threshold)).collect(),
         only_old: alone(old, new),
         only_new: alone(new, old),
     })
@@ -200,99 +199,97 @@ fn side(run: &Run) -> Side {
     Side { folder: run.dir.display().to_string(), study, seed, blocks }
 }
 
-fn of_cell(old: &Run, new: &Run, &(before, after): &Matched<'_>, threshold: Option<f64>) -> CellPair {
-    let old_trials: Vec<&StoredTrial> = cells::sound(old, before.id).collect();
-    let new_trials: Vec<&StoredTrial> = cells::sound(new, after.id).collect();
+fn of_cell(
+    [(old, observed), (new, observed_now)]: [(&Run, &Observations); 2],
+    &(before, after): &Matched<'_>,
+    threshold: Option<f64>,
+) -> CellPair {
+    let count = |run: &Run, cell: &Cell| u32::try_from(cells::sound(run, cell.id).count()).unwrap_or(u32::MAX);
     let wrong = |run: &Run, cell: &Cell| cells::trials_of(run, cell.id).any(cells::has_wrong_data);
     let (old_wrong_data, new_wrong_data) = (wrong(old, before), wrong(new, after));
-    let metric = metric(&old_trials);
-    let figure = |what: What| {
-        let (first, second) = (readings(&old_trials, &what), readings(&new_trials, &what));
-        figure(what, &first, &second, old_wrong_data || new_wrong_data, threshold)
+    let metric = cells::sound(old, before.id).find_map(throughput::metric).unwrap_or_default();
+    let judged = compare::headline(&metric.counted);
+    let figures = observed_now.measures().filter_map(|measured| {
+        let older = observed.measure(&measured.measure.id)?;
+        let change = measured.unpaired(after.id, older, before.id)?;
+        let blocks =
+            [(older, before.id), (measured, after.id)].map(|(one, cell)| one.by_block(cell).map(|all| all.len()));
+        let figure = Figure {
+            measure: measured.measure.clone(),
+            judged: judged.contains(&measured.measure.id),
+            old: older.level(before.id)?.estimate,
+            new: measured.level(after.id)?.estimate,
+            change,
+            verdict: Verdict::WrongData,
+            regression: Regression::NotAsked,
+            blocks_needed: None,
+        };
+        let fewest = blocks.into_iter().flatten().min().unwrap_or_default();
+        Some(judge(figure, old_wrong_data || new_wrong_data, threshold, u32::try_from(fewest).unwrap_or(u32::MAX)))
+    });
+    let figures: Vec<Figure> = figures.collect();
+    // A kind of transaction that neither run executes has no response time to ask for.
+    let is_known =
+        |run: &Observations, id: &str, cell: u32| run.measure(id).is_some_and(|one| one.of_cell(cell).count() > 0);
+    let is_asked =
+        |id: &str| id == THROUGHPUT || is_known(observed, id, before.id) || is_known(observed_now, id, after.id);
+    let is_lacking = |id: &&String| is_asked(id) && !figures.iter().any(|figure| figure.measure.id == **id);
+    let why = |id: &String| {
+        let reasons = [(observed, before.id, "old"), (observed_now, after.id, "new")].map(|(run, cell, which)| {
+            let lacking = run.measure(id).and_then(|one| one.of_cell(cell).find_map(|one| one.why_none.clone()));
+            let none = run.level(id, cell).is_none();
+            none.then(|| format!("{which} run: {}", lacking.unwrap_or_else(|| "not measured".to_owned())))
+        });
+        Missing { measure: id.clone(), why: reasons.into_iter().flatten().collect::<Vec<_>>().join("; ") }
     };
-    let figures = figures_of(&metric).into_iter().filter_map(figure).collect();
+    let missing = judged.iter().filter(is_lacking).map(why).collect();
     CellPair {
         contender: before.contender.clone(),
         coordinates: before.coordinates(),
         old_cell: before.id,
         new_cell: after.id,
         metric,
-        old_trials: count(&old_trials),
-        new_trials: count(&new_trials),
+        old_trials: count(old, before),
+        new_trials: count(new, after),
         old_wrong_data,
         new_wrong_data,
         figures,
+        missing,
     }
 }
 
-fn count(trials: &[&StoredTrial]) -> u32 {
-    u32::try_from(trials.len()).unwrap_or(u32::MAX)
-}
-
-pub(crate) fn metric(trials: &[&StoredTrial]) -> Metric {
-    trials.iter().find_map(|trial| throughput::metric(trial)).unwrap_or_default()
-}
-
-fn figures_of(metric: &Metric) -> Vec<What> {
-    let of_kind = |kind: &String| COMPARED_QUANTILES.map(|quantile| What::Response { kind: kind.clone(), quantile });
-    std::iter::once(What::Throughput).chain(metric.counted.iter().flat_map(of_kind)).collect()
-}
-
-fn readings(trials: &[&StoredTrial], what: &What) -> Vec<f64> {
-    let reading = |trial: &&StoredTrial| match what {
-        What::Throughput => throughput::figure(trial),
-        What::Response { kind, quantile } => cells::quantile_of(trial, kind, Span::Response, *quantile),
-    };
-    trials.iter().filter_map(reading).collect()
-}
-
-fn figure(what: What, old: &[f64], new: &[f64], wrong_data: bool, threshold: Option<f64>) -> Option<Figure> {
-    let ratio = welch::ratio(old, new)?;
-    let slower = slower(&what, &ratio.bounds);
-    let limit = threshold.map(|threshold| limit(&what, threshold));
-    let (change, regression) = if wrong_data {
-        (Change::WrongData, limit.map_or(Regression::NotAsked, |_| Regression::Unknown))
-    } else {
-        (change(slower), limit.map_or(Regression::NotAsked, |limit| regression(slower, limit)))
-    };
-    let blocks = u32::try_from(old.len().min(new.len())).unwrap_or(u32::MAX);
+/// What the interval of a figure allows to say; `blocks` is how many the smaller run has.
+fn judge(figure: Figure, wrong_data: bool, threshold: Option<f64>, blocks: u32) -> Figure {
+    let better = figure.measure.better;
+    // Of what is neither good nor bad, and of differences, no share can be too much.
+    let is_asked = figure.judged && figure.change.scale == Scale::Ratio;
+    let limit = threshold.filter(|_| is_asked).map(|threshold| limit(better, threshold));
+    if wrong_data {
+        let regression = limit.map_or(Regression::NotAsked, |_| Regression::Unknown);
+        return Figure { verdict: Verdict::WrongData, regression, ..figure };
+    }
+    let slower = slower(better, &figure.change.estimate.bounds);
+    let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
     let is_open = regression == Regression::NotShown;
     let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
-    Some(Figure {
-        old: student::geometric_mean(old)?,
-        new: student::geometric_mean(new)?,
-        what,
-        ratio,
-        change,
-        regression,
-        blocks_needed,
-    })
+    let verdict = match figure.change.position(better) {
+        Position::Above => Verdict::Faster,
+        Position::Below => Verdict::Slower,
+        Position::Across => Verdict::Undecided,
+        Position::Unknown => Verdict::TooFewTrials,
+    };
+    Figure { verdict, regression, blocks_needed, ..figure }
 }
 
 /// The ends of the interval of a ratio, turned so that above one is slower: near end first.
-fn slower(what: &What, bounds: &Bounds) -> Option<(f64, f64)> {
+fn slower(better: Better, bounds: &Bounds) -> Option<(f64, f64)> {
     let (low, high) = bounds.known()?;
-    Some(match what {
-        What::Throughput => (1.0 / high, 1.0 / low),
-        What::Response { .. } => (low, high),
-    })
-}
-
-fn change(slower: Option<(f64, f64)>) -> Change {
-    match slower {
-        None => Change::TooFewTrials,
-        Some((low, _)) if low > 1.0 => Change::Slower,
-        Some((_, high)) if high < 1.0 => Change::Faster,
-        Some(_) => Change::NoDifferenceSeen,
-    }
+    Some(if better == Better::More { (1.0 / high, 1.0 / low) } else { (low, high) })
 }
 
 /// How much slower may be. A threshold of 3 % allows 0.97 of the throughput and 1.03 of the response time.
-fn limit(what: &What, threshold: f64) -> f64 {
-    match what {
-        What::Throughput => 1.0 / (1.0 - threshold),
-        What::Response { .. } => 1.0 + threshold,
-    }
+fn limit(better: Better, threshold: f64) -> f64 {
+    if better == Better::More { 1.0 / (1.0 - threshold) } else { 1.0 + threshold }
 }
 
 /// An interval shrinks with the root of the number of blocks. With so many its end would just reach the limit, were its middle to

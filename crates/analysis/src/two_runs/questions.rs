@@ -1,11 +1,11 @@
 //! Whether two runs ask for the same: workload, data and load. A ratio between answers to different questions means nothing.
 
 use super::keys::{self, Differing};
-use super::{Matched, metric, name};
-use crate::cells;
+use super::{Matched, name};
 use crate::consistency::loaded_data;
+use crate::{cells, throughput};
 use record::plan::Cell;
-use record::run::{Run, StoredTrial};
+use record::run::Run;
 use serde_json::{Map, Value};
 
 /// The tables of a cell that say what is asked for; the others say of whom.
@@ -48,7 +48,7 @@ fn data(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Vec<String> {
 }
 
 fn counted(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Option<String> {
-    let of = |run: &Run, cell: &Cell| metric(&cells::sound(run, cell.id).collect::<Vec<&StoredTrial>>());
+    let of = |run: &Run, cell: &Cell| cells::sound(run, cell.id).find_map(throughput::metric).unwrap_or_default();
     let (old, new) = (of(old, before), of(new, after));
     let differs = !old.name.is_empty() && !new.name.is_empty() && old != new;
     differs.then(|| format!("throughput was counted as {} and is counted as {}", old.name, new.name))

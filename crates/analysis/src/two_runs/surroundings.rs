@@ -5,13 +5,13 @@ use super::keys;
 use super::{Matched, name};
 use crate::agreement;
 use crate::cells;
-use crate::consistency::{host, littles_law};
+use crate::consistency::{equal_work, host, littles_law};
+use crate::observations::Observations;
 use crate::warnings::{Warning, caution, disagreements, serious};
-use crate::work;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{MachineFacts, ServerFacts, Work};
+use record::trial::{MachineFacts, ServerFacts};
 use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,7 +40,11 @@ const TELLING_INSIDE: [&str; 7] = [
 const MOST_LISTED: usize = 8;
 
 /// All warnings, the worst first.
-pub fn warnings(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Warning> {
+pub fn warnings(
+    (old, observed): (&Run, &Observations),
+    (new, observed_now): (&Run, &Observations),
+    matched: &[Matched<'_>],
+) -> Vec<Warning> {
     let mut warnings = hosts(old, new);
     warnings.extend(builds(old, new));
     warnings.extend(seeds(old, new));
@@ -54,8 +58,13 @@ pub fn warnings(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Warning> {
     warnings.extend(of_cells(matched, "the loads that were driven", |(before, after)| {
         differing_facts(&driven(old, before), &driven(new, after))
     }));
-    warnings.extend(of_cells(matched, "the statements", |(before, after)| {
-        work::between_runs(work_of(old, before), work_of(new, after))
+    warnings.extend(of_cells(matched, "the figures of work", |(before, after)| {
+        let unequal = equal_work::differing((observed, before.id), (observed_now, after.id));
+        let in_words = |(rule, [old, new], _): (&equal_work::Rule, [f64; 2], f64)| {
+            let (what, digits) = equal_work::in_words(rule.measure);
+            format!("{what} per transaction were {old:.digits$} and are {new:.digits$}")
+        };
+        unequal.map(in_words).collect()
     }));
     for (run, which) in [(old, "old"), (new, "new")] {
         // Of each run only what is about its own measuring; what contenders differ in, they may differ in twice.
@@ -170,10 +179,6 @@ fn server(run: &Run, cell: &Cell) -> Seen {
         effective.iter().map(|(name, value)| (name.clone(), value.clone())).chain(own).collect::<Vec<_>>()
     };
     seen(run, cell, |trial| trial.record.server.as_ref().map(of_server).unwrap_or_default())
-}
-
-fn work_of<'a>(run: &'a Run, cell: &Cell) -> impl Iterator<Item = Work> + use<'a> {
-    cells::sound(run, cell.id).filter_map(|trial| trial.record.driver.as_ref()).map(|driver| driver.work)
 }
 
 /// As it was found, where the study leaves it open.

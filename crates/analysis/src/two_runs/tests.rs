@@ -1,10 +1,9 @@
 //! Two runs with known ratios, and what keeps them from being compared.
 
 use super::*;
-use crate::cells::CellResult;
 use crate::latency::tests::uneven;
 use crate::warnings::Severity;
-use record::check::Verdict;
+use record::check;
 use record::facts::Fact;
 use record::synthetic;
 use serde_json::json;
@@ -21,6 +20,10 @@ fn counted(native: &[u64]) -> Run {
 
 const OLD: [u64; 5] = [5282, 5210, 5341, 5190, 5305];
 
+fn judged(cell: &CellPair) -> impl Iterator<Item = &Figure> {
+    cell.figures.iter().filter(|figure| figure.judged)
+}
+
 fn throughput_of(two: &TwoRuns) -> &Figure {
     &two.cells[0].figures[0]
 }
@@ -31,10 +34,10 @@ fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     let (old, new) = (counted(&OLD), counted(&[5020, 5105, 4960, 5068]));
     let with = |threshold: Option<f64>| compare(&old, &new, threshold).unwrap();
     let figure = throughput_of(&with(None)).clone();
-    assert!((figure.ratio.point - 0.956_824_192).abs() < 1e-9, "{figure:?}");
-    let (low, high) = figure.ratio.bounds.known().unwrap();
+    assert!((figure.change.estimate.point - 0.956_824_192).abs() < 1e-9, "{figure:?}");
+    let (low, high) = figure.change.estimate.bounds.known().unwrap();
     assert!((low - 0.938_005_475).abs() < 1e-8 && (high - 0.976_020_460).abs() < 1e-8, "{figure:?}");
-    assert_eq!((figure.change, figure.regression), (Change::Slower, Regression::NotAsked));
+    assert_eq!((figure.verdict, figure.regression), (Verdict::Slower, Regression::NotAsked));
     let regression = |threshold: f64| throughput_of(&with(Some(threshold))).regression;
     assert_eq!(regression(0.02), Regression::Found, "even 0.976 is less than 0.98");
     assert_eq!(regression(0.03), Regression::NotShown, "0.97 lies within");
@@ -52,7 +55,7 @@ fn the_other_way_round_it_is_faster() {
     let (old, new) = (counted(&[5020, 5105, 4960, 5068]), counted(&OLD));
     let two = compare(&old, &new, Some(0.01)).unwrap();
     let figure = throughput_of(&two);
-    assert_eq!((figure.change, figure.regression), (Change::Faster, Regression::RuledOut));
+    assert_eq!((figure.verdict, figure.regression), (Verdict::Faster, Regression::RuledOut));
 }
 
 /// The levels that are compared are those that a report of either run shows, also where trials differ in how fast they were and in
@@ -60,17 +63,15 @@ fn the_other_way_round_it_is_faster() {
 #[test]
 fn levels_are_those_of_the_report() {
     let run = uneven(5);
-    let reported: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(&run, cell)).collect();
+    let observations = Observations::of_run(&run, CATALOG);
     let two = compare(&run, &run, None).unwrap();
-    assert_eq!(two.cells.len(), reported.len());
-    for (pair, cell) in two.cells.iter().zip(&reported) {
-        assert_eq!(pair.figures.len(), 1 + COMPARED_QUANTILES.len());
+    assert_eq!(two.cells.len(), run.plan.cells.len());
+    for pair in &two.cells {
+        assert_eq!(pair.figures.iter().filter(|figure| figure.judged).count(), 4);
+        assert_eq!(pair.missing, []);
         for figure in &pair.figures {
-            let level = match &figure.what {
-                What::Throughput => cell.throughput.clone().unwrap(),
-                What::Response { kind, quantile } => cell.response(kind, *quantile).unwrap().clone(),
-            };
-            assert!(figure.old == level && figure.new == level, "{:?}: {figure:?}, {level:?}", figure.what);
+            let level = observations.level(&figure.measure.id, pair.old_cell).unwrap().estimate;
+            assert!(figure.old == level && figure.new == level, "{figure:?}, {level:?}");
         }
     }
 }
@@ -87,14 +88,12 @@ fn response_times_are_slower_above_one() {
     }
     let two = compare(&old, &new, Some(0.5)).unwrap();
     assert_eq!(two.cells.len(), 2);
-    let found: Vec<(Change, Regression)> =
-        two.cells[1].figures.iter().map(|figure| (figure.change, figure.regression)).collect();
-    assert_eq!(found[0], (Change::NoDifferenceSeen, Regression::RuledOut), "nothing less was done");
-    assert_eq!(found[1..3], [(Change::Slower, Regression::Found); 2]);
-    assert!(
-        matches!(&two.cells[1].figures[3].what, What::Response { kind, quantile } if kind == "new-order" && *quantile > 0.98)
-    );
-    assert!((two.cells[1].figures[1].ratio.point - 2.0).abs() < 1e-9);
+    let found: Vec<(Verdict, Regression)> =
+        judged(&two.cells[1]).map(|figure| (figure.verdict, figure.regression)).collect();
+    assert_eq!(found[0], (Verdict::Undecided, Regression::RuledOut), "nothing less was done");
+    assert_eq!(found[1..3], [(Verdict::Slower, Regression::Found); 2]);
+    assert!(judged(&two.cells[1]).any(|figure| figure.measure.id == "response.p99/new-order"));
+    assert!((judged(&two.cells[1]).nth(1).unwrap().change.estimate.point - 2.0).abs() < 1e-9);
 }
 
 #[test]
@@ -102,8 +101,9 @@ fn a_run_against_itself_has_no_warning_and_no_difference() {
     let run = synthetic::run(5);
     let two = compare(&run, &run, Some(0.2)).unwrap();
     assert_eq!(two.warnings, []);
-    assert!(two.cells.iter().flat_map(|cell| &cell.figures).all(|figure| figure.change == Change::NoDifferenceSeen));
-    assert!((throughput_of(&two).ratio.point - 1.0).abs() < 1e-12);
+    let verdicts = two.cells.iter().flat_map(|cell| &cell.figures).map(|figure| figure.verdict);
+    assert!(verdicts.into_iter().all(|verdict| matches!(verdict, Verdict::Undecided | Verdict::TooFewTrials)));
+    assert!((throughput_of(&two).change.estimate.point - 1.0).abs() < 1e-12);
     assert_eq!((two.gate(), two.only_old.len(), two.only_new.len()), (Gate::Open, 0, 0));
 }
 
@@ -127,7 +127,7 @@ fn runs_that_ask_for_different_things_are_refused() {
     let data = refused(&|run| {
         for finding in run.trials.iter_mut().flat_map(|trial| &mut trial.findings) {
             if finding.checksum_of() == Some("stock") {
-                finding.verdict = Verdict::Holds { seen: Some("7 rows, checksum 00".to_owned()) };
+                finding.verdict = check::Verdict::Holds { seen: Some("7 rows, checksum 00".to_owned()) };
             }
         }
     });
@@ -164,7 +164,7 @@ fn what_else_differs_is_told_loudly() {
          and is \"new key\"",
         "the machines of kvm differ: kernel.release inside was 6.1.0-25-cloud-amd64 and is 6.1.9-cloud",
         "the database servers of kvm differ: version was 3.51.1 and is 3.99",
-        "the statements of kvm differ: statements per transaction: 26.00 on the old run, 52.00 on the new run",
+        "the figures of work of kvm differ: statements per transaction were 26.00 and are 52.00",
     ];
     assert_eq!(texts, expected);
     assert!(two.warnings.iter().all(|warning| warning.severity == Severity::Serious));
@@ -191,7 +191,7 @@ fn another_build_is_a_caution_and_an_old_record_that_names_none_is_not() {
 fn what_cannot_be_told_does_not_pass_the_gate() {
     let (old, mut new) = (synthetic::run(3), synthetic::run(2));
     let two = compare(&old, &new, Some(0.03)).unwrap();
-    assert_eq!(throughput_of(&two).change, Change::TooFewTrials);
+    assert_eq!(throughput_of(&two).verdict, Verdict::TooFewTrials);
     assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::Unknown, Gate::Untold));
     new = old.clone();
     new.plan.cells.pop();
@@ -203,6 +203,10 @@ fn what_cannot_be_told_does_not_pass_the_gate() {
     new.trials.clear();
     let two = compare(&old, &new, Some(0.9)).unwrap();
     assert!(two.cells[0].figures.is_empty());
+    assert_eq!(
+        two.cells[0].missing[0],
+        Missing { measure: "throughput".to_owned(), why: "new run: not measured".to_owned() }
+    );
     assert_eq!(two.gate(), Gate::Untold);
 }
 
@@ -210,10 +214,10 @@ fn what_cannot_be_told_does_not_pass_the_gate() {
 fn wrong_data_has_no_verdict() {
     let old = synthetic::run(5);
     let mut new = old.clone();
-    new.trials[0].findings[0].verdict = Verdict::Violated { seen: "12.50 short".to_owned() };
+    new.trials[0].findings[0].verdict = check::Verdict::Violated { seen: "12.50 short".to_owned() };
     let two = compare(&old, &new, Some(0.03)).unwrap();
     let wrong = two.cells.iter().find(|cell| cell.new_wrong_data).unwrap();
-    assert!(wrong.figures.iter().all(|figure| figure.change == Change::WrongData));
+    assert!(wrong.figures.iter().all(|figure| figure.verdict == Verdict::WrongData));
     assert_eq!((wrong.new_trials, two.gate()), (4, Gate::WrongData));
     assert_eq!(compare(&new, &old, Some(0.03)).unwrap().gate(), Gate::Untold);
 }

@@ -8,7 +8,7 @@ mod records;
 mod scale_up;
 mod storage_load;
 
-use analysis::compare::Ratio;
+use analysis::contrast::Contrast;
 
 #[track_caller]
 fn close(found: f64, published: f64, within: f64) {
@@ -17,7 +17,7 @@ fn close(found: f64, published: f64, within: f64) {
 
 /// A ratio as published, of single trials.
 #[track_caller]
-fn ratio(found: Option<&Ratio>, published: f64, within: f64) {
+fn ratio(found: Option<&Contrast>, published: f64, within: f64) {
     let found = found.expect("both sides were measured");
     close(found.estimate.point, published, within);
     assert_eq!(found.estimate.bounds.known(), None, "one trial says nothing about its uncertainty");

@@ -3,7 +3,8 @@
 use crate::close;
 use crate::records::{Figure, run};
 use analysis::consolidation;
-use analysis::scaling::{self, Resource};
+use analysis::scaling::Resource;
+use analysis::summary::analyse;
 
 /// *Virtualization Performance Insights from TPC-VMS*, 2013, figure 2: throughput of each machine, over that of the native
 /// system, with one machine of 16 vCPUs and with three of 6.
@@ -27,7 +28,7 @@ fn three_machines_have_a_minimum_of_0_23_and_a_sum_of_0_83() {
 #[test]
 fn one_machine_does_0_84_of_native() {
     let run = run(&[Figure::of("native", 100_000).baseline(), Figure::of("guest", 84_000)]);
-    crate::ratio(analysis::compare::all(&run)[0].throughput.as_ref(), prototype_2013::ONE_MACHINE, 1e-9);
+    crate::ratio(analyse(&run).comparisons[0].throughput(), prototype_2013::ONE_MACHINE, 1e-9);
 }
 
 /// *Our First Virtualization Benchmark: OLTP Linux on ESX 3.5 Update 2*, 2008. It gives the setting and no throughput in
@@ -44,7 +45,7 @@ mod sysbench_2008 {
 #[test]
 fn steps_of_threads_are_a_curve_over_clients() {
     let step = |threads| Figure::of("guest", sysbench_2008::TRANSACTIONS).with("load.clients", threads);
-    let curves = scaling::all(&run(&sysbench_2008::THREADS.map(step)));
+    let curves = analyse(&run(&sysbench_2008::THREADS.map(step))).scaling;
     let [curve] = &curves[..] else { panic!("one curve") };
     assert_eq!((curve.resource, curve.points.len(), curve.remarks.len()), (Resource::Clients, 4, 0));
     crate::ratio(curve.points[3].growth.as_ref(), 1.0, 1e-12);

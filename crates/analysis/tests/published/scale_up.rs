@@ -2,10 +2,10 @@
 
 use crate::records::{Figure, run};
 use crate::{close, ratio};
+use analysis::measures::work::STATEMENTS;
 use analysis::scaling::law::Peak;
-use analysis::scaling::{self, Resource, Scaling};
+use analysis::scaling::{Resource, Scaling};
 use analysis::summary::analyse;
-use analysis::work;
 use record::facts::Fact;
 use record::run::Run;
 
@@ -44,7 +44,7 @@ fn a_guest_does_0_853_of_native_order_entry() {
     let (native, guest) = order_entry_2009::PER_MINUTE;
     let run = run(&[Figure::of("native", native).baseline(), Figure::of("guest", guest)]);
     let analysis = analyse(&run);
-    ratio(analysis.comparisons[0].throughput.as_ref(), 0.853, 0.0005);
+    ratio(analysis.comparisons[0].throughput(), 0.853, 0.0005);
     let (native, guest) = order_entry_2009::DISK_MEGABYTES;
     close(guest / native, 0.846, 0.0005);
 }
@@ -60,10 +60,11 @@ fn native_and_guest_did_the_same_work_for_each_transaction() {
         (work.transactions, work.statements) = (transactions, per_second * 60);
         (work.rows_returned, work.rows_changed) = (0, 0);
     }
-    let compared = &work::all(&run)[0];
-    close(compared.contenders[0].statements, 14.54, 0.005);
-    close(compared.contenders[1].statements, 14.40, 0.005);
-    assert_eq!(compared.unequal, Vec::<String>::new());
+    let analysis = analyse(&run);
+    for (cell, published) in analysis.cells.iter().zip([14.54, 14.40]) {
+        close(cell.level(STATEMENTS).unwrap().point, published, 0.005);
+    }
+    assert_eq!(analysis.consistency.unequal_work, []);
 }
 
 #[test]
@@ -95,7 +96,7 @@ fn two_versions_are_compared_at_each_size() {
     let new = order_entry_2009::NEW_VERSION.map(|(vcpus, counted)| Figure::of("new", counted).with(VCPUS, vcpus));
     let analysis = analyse(&run(&old.into_iter().chain(new).collect::<Vec<_>>()));
     for (comparison, gain) in analysis.comparisons.iter().zip(order_entry_2009::GAINS) {
-        ratio(comparison.throughput.as_ref(), gain, 0.005);
+        ratio(comparison.throughput(), gain, 0.005);
     }
     assert_eq!(analysis.comparisons.len(), 2, "the old version had no 8 vCPUs");
     let new = analysis.scaling.iter().find(|curve| curve.contender == "new").unwrap();
@@ -104,7 +105,7 @@ fn two_versions_are_compared_at_each_size() {
 }
 
 fn only_curve(run: &Run) -> Scaling {
-    let mut curves = scaling::all(run);
+    let mut curves = analyse(run).scaling;
     assert_eq!(curves.len(), 1);
     assert_eq!(curves[0].resource, Resource::Vcpus);
     curves.remove(0)
@@ -189,7 +190,7 @@ fn sixty_vcpus_on_thirty_cores_are_another_machine() {
     let pinned = Figure::of("pinned", counted).with(VCPUS, 60).on_cpus("0-29,60-89".to_owned());
     let largest = Figure::of("pinned", store_2015::PER_MINUTE[4].1).with(VCPUS, 120).on_cpus(on_first_threads(120));
     let run = store(&store_sizes().into_iter().chain([pinned, largest]).collect::<Vec<_>>());
-    let curves = scaling::all(&run);
+    let curves = analyse(&run).scaling;
     let pinned = curves.iter().find(|curve| curve.contender == "pinned").unwrap();
     assert_eq!((pinned.points[0].place.cores, pinned.points[0].place.nodes), (Some(30), Some(2)));
     assert!(pinned.remarks[1].starts_with("At every size vCPUs share cores"), "{:?}", pinned.remarks);

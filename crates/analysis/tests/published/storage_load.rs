@@ -4,6 +4,7 @@
 use crate::close;
 use crate::records::{Figure, run};
 use analysis::latency::{self, Counts};
+use analysis::measures;
 use analysis::summary::analyse;
 use record::intervals::{Interval, KindInterval, Span};
 use record::run::Run;
@@ -93,9 +94,9 @@ fn requests() -> Run {
 
 #[test]
 fn two_hypervisors_do_0_745_and_0_691_of_the_requests() {
-    let comparisons = analysis::compare::all(&requests());
-    crate::ratio(comparisons[0].throughput.as_ref(), 0.745, 0.0005);
-    crate::ratio(comparisons[1].throughput.as_ref(), 0.691, 0.0005);
+    let comparisons = analyse(&requests()).comparisons;
+    crate::ratio(comparisons[0].throughput(), 0.745, 0.0005);
+    crate::ratio(comparisons[1].throughput(), 0.691, 0.0005);
     close(FIRST.megabytes / NATIVE.megabytes, 0.745, 0.0005);
     close(SECOND.megabytes / NATIVE.megabytes, 0.692, 0.0005);
 }
@@ -103,7 +104,8 @@ fn two_hypervisors_do_0_745_and_0_691_of_the_requests() {
 #[test]
 fn reads_take_36_and_39_percent_longer() {
     let analysis = analyse(&bake_off());
-    let mean = |cell: usize| analysis.cells[cell].latency[0].mean_us.point;
+    let kind = &analysis.cells[0].latency[0].kind;
+    let mean = |cell: usize| analysis.cells[cell].level(&measures::latency::mean(Span::Response, kind)).unwrap().point;
     for (cell, published) in ALL.iter().enumerate() {
         close(mean(cell), published.read_us as f64, 1e-9);
     }
@@ -115,7 +117,7 @@ fn reads_take_36_and_39_percent_longer() {
 fn reads_fall_into_the_published_buckets() {
     for published in ALL {
         let counts = Counts::of(times(published).into_iter().map(|(value, count)| (value, u64::from(count))));
-        let latency = latency::of_trials("read", Span::Service, &[(1, counts)]).unwrap();
+        let latency = latency::of_trials("read", Span::Service, &[counts]).unwrap();
         let expected: Vec<u64> = published.below_ms.iter().map(|count| u64::from(*count)).collect();
         assert_eq!(latency.buckets[..4], expected);
     }

@@ -40,6 +40,7 @@ pub fn publish(path: &Path) -> Result<Published> {
     folder.write_json("analysis.json", &analysis).context("writing the analysis")?;
     folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
     folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
+    folder.write("observations.csv", &report::observations(&run, &analysis)?).context("writing the observations")?;
     let html = folder.write("report.html", report::html(&run, &analysis).as_bytes()).context("writing the report")?;
     Ok(Published { table: report::terminal(&run, &analysis), run, analysis, html })
 }

@@ -5,7 +5,9 @@ use super::scale::{Scale, logarithmic_ticks, ticks};
 use super::svg::{Anchor, Canvas};
 use crate::document::{Figure, Panel};
 use crate::format;
-use analysis::compare::{Comparison, Ratio};
+use analysis::compare::{self, Comparison};
+use analysis::contrast::Contrast;
+use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
 
 const WIDTH: f64 = 400.0;
@@ -20,14 +22,13 @@ const LARGEST_LINEAR: f64 = 3.0;
 struct Row<'a> {
     name: String,
     detail: String,
-    ratio: &'a Ratio,
+    ratio: &'a Contrast,
     look: String,
 }
 
 pub fn figure(analysis: &Analysis) -> Option<Figure> {
-    let throughput: Vec<Row<'_>> =
-        analysis.comparisons.iter().filter_map(|one| throughput_row(analysis, one)).collect();
-    let latency: Vec<Row<'_>> = analysis.comparisons.iter().flat_map(|one| latency_rows(analysis, one)).collect();
+    let rows = analysis.comparisons.iter().flat_map(|one| self::rows(analysis, one));
+    let (throughput, latency): (Vec<Row<'_>>, Vec<Row<'_>>) = rows.partition(|row| row.ratio.measure == THROUGHPUT);
     let panels = [
         ("Throughput relative to the baseline", "faster →", throughput),
         ("Response time relative to the baseline", "slower →", latency),
@@ -44,24 +45,24 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
     })
 }
 
-fn throughput_row<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Option<Row<'a>> {
-    let detail = comparison.coordinates.clone();
-    let (name, look) = (comparison.contender.clone(), look_of(analysis, comparison));
-    comparison.throughput.as_ref().map(|ratio| Row { name, detail, ratio, look })
-}
-
-fn latency_rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
-    let row = |latency: &'a analysis::compare::LatencyRatio| Row {
-        name: format!("{} {}", comparison.contender, format::percentile(latency.quantile)),
-        detail: [latency.kind.as_str(), &comparison.coordinates]
-            .into_iter()
-            .filter(|part| !part.is_empty())
-            .collect::<Vec<_>>()
-            .join(", "),
-        ratio: &latency.ratio,
-        look: look_of(analysis, comparison),
+/// Of the measures by which contenders are judged.
+fn rows<'a>(analysis: &Analysis, comparison: &'a Comparison) -> Vec<Row<'a>> {
+    let headline = compare::headline(&comparison.metric.counted);
+    let row = |ratio: &'a Contrast| {
+        // "response.p95/new-order"
+        let figure = ratio.measure.split_once('.').map_or("", |(_, figure)| figure);
+        let (figure, kind) = figure.split_once('/').unwrap_or_default();
+        let said = |parts: [&str; 2], between| {
+            parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(between)
+        };
+        Row {
+            name: said([&comparison.contender, figure], " "),
+            detail: said([kind, &comparison.coordinates], ", "),
+            ratio,
+            look: look_of(analysis, comparison),
+        }
     };
-    comparison.latency.iter().map(row).collect()
+    headline.iter().filter_map(|measure| comparison.contrast(measure)).map(row).collect()
 }
 
 /// The look that the contender has in the other figures: its place among the cells of its group.
@@ -72,7 +73,7 @@ fn look_of(analysis: &Analysis, comparison: &Comparison) -> String {
 
 /// The values that must be on the paper: all points, all intervals, and one.
 fn range(rows: &[Row<'_>]) -> (f64, f64) {
-    let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.ratio));
+    let points = rows.iter().flat_map(|row| row.ratio.blocks.iter().map(|block| block.value));
     let ends = rows.iter().filter_map(|row| row.ratio.estimate.bounds.known()).flat_map(|(low, high)| [low, high]);
     let values: Vec<f64> = points.chain(ends).chain([1.0]).collect();
     let low = values.iter().copied().fold(f64::INFINITY, f64::min);
@@ -128,7 +129,7 @@ fn draw(canvas: &mut Canvas, row: &Row<'_>, across: Scale, top: f64) {
     canvas.text("label", (0.0, middle - 2.0), Anchor::Start, &row.name);
     canvas.text("small", (0.0, middle + 12.0), Anchor::Start, &row.detail);
     for block in &row.ratio.blocks {
-        canvas.circle(&format!("block {}", row.look), (across.at(block.ratio), top + ROW * 0.26), 3.0);
+        canvas.circle(&format!("block {}", row.look), (across.at(block.value), top + ROW * 0.26), 3.0);
     }
     let estimate = &row.ratio.estimate;
     if let Some((low, high)) = estimate.bounds.known() {

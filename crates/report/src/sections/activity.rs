@@ -1,89 +1,27 @@
 //! Reads, writes and redo behind the transactions, and whether the data fit the caches.
 
-use super::comparison::estimate;
+use super::comparison::groups;
 use super::{heading, place};
-use crate::document::{Block, Cell, Column, Table};
-use crate::format;
-use analysis::activity::{Activity, Figure, Sizes, Source, Unit};
+use crate::document::Block;
+use crate::{format, measures};
+use analysis::activity::{Activity, Sizes};
+use analysis::measures::Measure;
 use analysis::summary::Analysis;
-
-const MEGABYTE: f64 = 1e6;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut found = Vec::new();
-    for group in groups(analysis).iter().filter(|group| group.iter().any(|one| !one.figures.is_empty())) {
-        found.extend(place(&group[0].coordinates));
-        found.push(Block::Table(table(group)));
+    let is_wanted =
+        |measure: &Measure| ["database.", "device.", "workload/"].iter().any(|family| measure.id.starts_with(family));
+    for cells in groups(analysis) {
+        let Some(table) = measures::table(analysis, &cells, is_wanted) else { continue };
+        let group: Vec<&Activity> =
+            analysis.activity.iter().filter(|one| cells.iter().any(|cell| cell.cell == one.cell)).collect();
+        found.extend(place(&cells[0].coordinates));
+        found.push(Block::Table(table));
         found.push(Block::List(group.iter().map(|activity| fit(activity)).collect()));
-        found.push(Block::Note(note(group)));
+        found.push(Block::Note(note(&group)));
     }
     if found.is_empty() { found } else { std::iter::once(heading("Reads, writes and redo")).chain(found).collect() }
-}
-
-fn groups(analysis: &Analysis) -> Vec<Vec<&Activity>> {
-    let mut groups: Vec<Vec<&Activity>> = Vec::new();
-    for activity in &analysis.activity {
-        match groups.iter_mut().find(|group| group[0].coordinates == activity.coordinates) {
-            Some(group) => group.push(activity),
-            None => groups.push(vec![activity]),
-        }
-    }
-    groups
-}
-
-fn table(group: &[&Activity]) -> Table {
-    let mut columns = vec![Column::text("counted by"), Column::text("")];
-    columns.extend(group.iter().map(|activity| Column::number(&activity.contender)));
-    let mut kinds: Vec<&Figure> = Vec::new();
-    for figure in group.iter().flat_map(|activity| &activity.figures) {
-        if !kinds.iter().any(|known| is_same(known, figure)) {
-            kinds.push(figure);
-        }
-    }
-    // What only one contender's device or server counts stands with its like.
-    kinds.sort_by_key(|figure| figure.source);
-    let mut before = None;
-    let rows = kinds.into_iter().map(|kind| {
-        let source = if before == Some(kind.source) { "" } else { source_name(kind.source) };
-        before = Some(kind.source);
-        let value = |activity: &&Activity| {
-            let figure = activity.figures.iter().find(|figure| is_same(figure, kind));
-            estimate(figure.map(|figure| &figure.value), |value| number(value, kind.unit))
-        };
-        let name = format!("{}{}", kind.name, unit_name(kind.unit));
-        [Cell::new(source), Cell::new(name)].into_iter().chain(group.iter().map(value)).collect()
-    });
-    Table { caption: "Means over trials".to_owned(), columns, rows: rows.collect() }
-}
-
-fn is_same(one: &Figure, other: &Figure) -> bool {
-    (one.source, &one.name) == (other.source, &other.name)
-}
-
-fn source_name(source: Source) -> &'static str {
-    match source {
-        Source::Database => "database",
-        Source::Device => "device",
-        Source::Workload => "workload",
-    }
-}
-
-fn unit_name(unit: Unit) -> &'static str {
-    match unit {
-        Unit::PerSecond => "/s",
-        Unit::BytesPerSecond => ", MB/s",
-        Unit::Milliseconds => ", ms",
-        Unit::Share => ", %",
-    }
-}
-
-fn number(value: f64, unit: Unit) -> String {
-    match unit {
-        Unit::PerSecond => format::quantity(value),
-        Unit::BytesPerSecond => format::quantity(value / MEGABYTE),
-        Unit::Milliseconds => format::decimal(value, 3),
-        Unit::Share => format::decimal(value * 100.0, 2),
-    }
 }
 
 /// Whether the data fit the cache and the memory of a contender.

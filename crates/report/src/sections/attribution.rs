@@ -1,10 +1,10 @@
 //! What machines side by side got by their numbers, their places and when they were started: the figures behind the sentences.
 
-use super::comparison::estimate;
 use super::consolidation::{name, tone};
 use crate::attribution as words;
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
+use crate::measures::estimate;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, Level};
 

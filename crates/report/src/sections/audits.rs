@@ -1,12 +1,13 @@
 //! Data checks, the record's agreement with itself, work for each transaction, and the driver's account of itself.
 
+use super::comparison::groups;
 use super::heading;
 use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
+use crate::{format, measures};
 use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
+use analysis::consistency::equal_work::RULES;
 use analysis::summary::Analysis;
-use analysis::work::WorkComparison;
 use record::check::Moment;
 use record::trial::{ArrivalProcess, Pacing};
 use std::collections::BTreeSet;
@@ -16,10 +17,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.extend(checks(analysis));
     blocks.push(Block::Paragraph(agreement(analysis)));
     blocks.push(heading("Work per transaction"));
-    for comparison in &analysis.work {
-        blocks.push(Block::Table(work(comparison)));
-    }
-    blocks.push(Block::Note(work_in_words(analysis)));
+    blocks.extend(work(analysis));
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
     if !drivers.is_empty() {
         blocks.push(heading("The measuring tool about itself"));
@@ -120,31 +118,31 @@ fn agreement(analysis: &Analysis) -> String {
     }
 }
 
-fn work(comparison: &WorkComparison) -> Table {
-    let titles = ["transactions", "statements", "rows returned", "rows changed"];
-    let mut columns = vec![Column::text("contender")];
-    columns.extend(titles.map(Column::number));
-    let rows = comparison.contenders.iter().map(|reading| {
-        let each = [reading.statements, reading.rows_returned, reading.rows_changed];
-        let mut row = vec![Cell::new(&reading.contender), Cell::new(format::count(reading.transactions))];
-        row.extend(each.map(|value| Cell::new(format::decimal(value, 2))));
-        row
-    });
-    Table { caption: comparison.coordinates.clone(), columns, rows: rows.collect() }
-}
-
-fn work_in_words(analysis: &Analysis) -> String {
-    let unequal: Vec<&String> = analysis.work.iter().flat_map(|comparison| &comparison.unequal).collect();
-    let tolerance = analysis.work.iter().map(|comparison| comparison.tolerance * 100.0).fold(0.0, f64::max);
-    match (analysis.work.len(), unequal.len()) {
-        (0, _) => "No trial was completed, so there is no work to compare.".to_owned(),
-        (_, 0) => format!("Plain readings per transaction; equal within the tolerated {tolerance:.1} %."),
-        (_, count) => {
-            format!(
-                "Plain readings per transaction; figures that differ by more than the tolerated {tolerance:.1} %: {count}."
-            )
-        }
+/// Statements and rows, and what reached the device and the redo log.
+fn work(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = Vec::new();
+    for cells in groups(analysis) {
+        let table = measures::table(analysis, &cells, |one| RULES.iter().any(|rule| rule.measure == one.id));
+        let caption = cells[0].coordinates.clone();
+        blocks.extend(table.map(|table| Block::Table(Table { caption, ..table })));
     }
+    if blocks.is_empty() {
+        return vec![Block::Note("No trial was completed, so there is no work to compare.".to_owned())];
+    }
+    let tolerated = RULES.map(|rule| format!("{} {:.0} %", measures::words(rule.measure).0, rule.tolerance * 100.0));
+    let unequal = analysis.consistency.unequal_work.len();
+    let found = match unequal {
+        0 => "No figure differs by more than is tolerated".to_owned(),
+        1 => "1 figure differs by more than is tolerated; see the warning above".to_owned(),
+        many => format!("{many} figures differ by more than is tolerated; see the warnings above"),
+    };
+    let note = format!(
+        "Statements and rows are counted by the load engine; the device and the redo log between the two looks within the window. \
+         {found}. Tolerated, beside what chance does: {}.",
+        format::listed(&tolerated)
+    );
+    blocks.push(Block::Note(note));
+    blocks
 }
 
 fn source(driver: &DriverReading) -> String {

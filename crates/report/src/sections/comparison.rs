@@ -2,16 +2,14 @@
 
 use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
+use crate::measures::{compared, estimate, named, number, relative};
 use analysis::cells::CellResult;
-use analysis::compare::{Comparison, Ratio};
-use analysis::estimate::Estimate;
+use analysis::compare;
+use analysis::measures::throughput::THROUGHPUT;
+use analysis::measures::{Better, Measure};
 use analysis::summary::Analysis;
 use record::facts::EMULATED;
 use record::trial::Metric;
-
-/// The percentiles in the short table; the long one follows further down.
-const SHOWN: [f64; 3] = [0.50, 0.95, 0.99];
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Comparison")];
@@ -53,16 +51,21 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         let role = if cell.baseline { " (baseline)" } else { "" };
         Column::number(format!("{}{role}", cell.contender))
     }));
-    let comparisons: Vec<Option<&Comparison>> =
-        cells.iter().map(|cell| analysis.comparisons.iter().find(|found| found.contender_cell == cell.cell)).collect();
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
-    let label = metric.map_or_else(|| Cell::new("throughput"), |metric| throughput(metric, cells));
-    let mut rows = vec![row(label, cells.iter().map(|cell| estimate(cell.throughput.as_ref(), format::quantity)))];
-    let ratios = comparisons.iter().zip(cells);
-    let ratios = ratios.map(|(found, cell)| relative(cell, found.and_then(|found| found.throughput.as_ref())));
-    rows.push(row(Cell::new("relative throughput").detail("above 1 is faster"), ratios));
-    for kind in metric.map(|metric| metric.counted.as_slice()).unwrap_or_default() {
-        rows.extend(latency_rows(kind, cells, &comparisons));
+    let mut rows = Vec::new();
+    for measure in headline(analysis, cells) {
+        let label = match metric {
+            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells),
+            _ => Cell::new(named(measure).label).detail(named(measure).detail),
+        };
+        let value = |cell: &&CellResult| estimate(cell.level(&measure.id), |value| number(&measure.unit, value));
+        rows.push(row(label, cells.iter().map(value)));
+        let better = if measure.better == Better::More { "above 1 is faster" } else { "above 1 is slower" };
+        let figure = measure.id.split_once('.').map_or("throughput", |(_, figure)| figure);
+        let label = Cell::new(format!("relative {}", figure.split('/').next().unwrap_or(figure))).detail(better);
+        let ratio =
+            |cell: &&CellResult| relative(cell, compared(analysis, cell).and_then(|one| one.contrast(&measure.id)));
+        rows.push(row(label, cells.iter().map(ratio)));
     }
     rows.push(row(Cell::new("processor"), cells.iter().map(|cell| processor(cell))));
     rows.push(row(Cell::new("trials that count"), cells.iter().map(|cell| completed(cell))));
@@ -86,47 +89,12 @@ fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
     std::iter::once(label).chain(cells).collect()
 }
 
-fn latency_rows(kind: &str, cells: &[&CellResult], comparisons: &[Option<&Comparison>]) -> Vec<Vec<Cell>> {
-    let mut rows = Vec::new();
-    if cells.iter().all(|cell| SHOWN.iter().all(|quantile| cell.response(kind, *quantile).is_none())) {
-        // A kind that the workload's settings leave out.
-        return rows;
-    }
-    for quantile in SHOWN {
-        let name = format::percentile(quantile);
-        let of_cell = |cell: &&CellResult| estimate(cell.response(kind, quantile), format::milliseconds);
-        rows.push(row(Cell::new(format!("{kind} {name}, ms")).detail("response time"), cells.iter().map(of_cell)));
-        let of_comparison = |(cell, found): (&&CellResult, Option<&Comparison>)| {
-            let mut ratios = found.iter().flat_map(|found| &found.latency);
-            let ratio = ratios.find(|ratio| ratio.kind == kind && same(ratio.quantile, quantile));
-            relative(cell, ratio.map(|ratio| &ratio.ratio))
-        };
-        let label = Cell::new(format!("relative {name}")).detail("above 1 is slower");
-        rows.push(row(label, cells.iter().zip(comparisons.iter().copied()).map(of_comparison)));
-    }
-    rows
-}
-
-fn same(one: f64, other: f64) -> bool {
-    (one - other).abs() < 1e-9
-}
-
-/// A number with its interval below, or with why it has none.
-pub fn estimate(estimate: Option<&Estimate>, number: impl Fn(f64) -> String) -> Cell {
-    let Some(estimate) = estimate else { return Cell::none() };
-    let detail = if estimate.bounds.known().is_some() {
-        format::bounds(&estimate.bounds, &number)
-    } else {
-        "plain reading".to_owned()
-    };
-    Cell::new(number(estimate.point)).detail(detail)
-}
-
-fn relative(cell: &CellResult, ratio: Option<&Ratio>) -> Cell {
-    if cell.baseline {
-        return Cell::new("1").tone(Tone::Muted);
-    }
-    estimate(ratio.map(|ratio| &ratio.estimate), format::ratio)
+/// The measures that some cell has of those by which contenders are judged.
+fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measure> {
+    let counted = cells.iter().map(|cell| &cell.metric.counted).find(|counted| !counted.is_empty());
+    let names = compare::headline(counted.map_or(&[], Vec::as_slice));
+    let measures = names.iter().filter_map(|name| Some(&analysis.observations.measure(name)?.measure));
+    measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some())).collect()
 }
 
 fn processor(cell: &CellResult) -> Cell {

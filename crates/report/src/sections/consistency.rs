@@ -7,21 +7,14 @@ use crate::document::{Block, Cell, Column, Table};
 use crate::format;
 use analysis::consistency::host::{HostDuringRun, HostDuringTrial};
 use analysis::consistency::loaded_data::LoadedData;
-use analysis::consistency::storage_work::{DEVICE_TOLERANCE, REDO_TOLERANCE, StorageReading, StorageWork};
 use analysis::consistency::{Consistency, littles_law::Accounted};
 use analysis::summary::Analysis;
 use std::collections::BTreeSet;
 
-const KILOBYTE: f64 = 1e3;
-
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let Consistency { littles_law, storage_work, loaded_data, host } = &analysis.consistency;
+    let Consistency { littles_law, loaded_data, host, .. } = &analysis.consistency;
     let mut blocks = vec![heading("Consistency of the comparison")];
     blocks.push(Block::List(vec![data_in_words(loaded_data), law_in_words(littles_law)]));
-    blocks.extend(storage_work.iter().map(|work| Block::Table(storage(work))));
-    if !storage_work.is_empty() {
-        blocks.push(Block::Note(storage_in_words(storage_work)));
-    }
     blocks.extend(host_blocks(host));
     blocks
 }
@@ -48,41 +41,6 @@ fn law_in_words(accounted: &[Accounted]) -> String {
             "Little's law holds in all {all} trials that count: response times and pauses account for everybody who was under way."
         ),
         _ => format!("Little's law does not hold in {broken} of {all} trials that count; a warning names them."),
-    }
-}
-
-fn storage(work: &StorageWork) -> Table {
-    let titles = ["reads", "read, kB", "writes", "written, kB", "redo, kB"];
-    let columns = std::iter::once(Column::text("contender")).chain(titles.map(Column::number)).collect();
-    let number = |value: Option<f64>, unit: f64| match value {
-        Some(value) => Cell::new(format::decimal(value / unit, 2)),
-        None => Cell::none(),
-    };
-    let row = |reading: &StorageReading| {
-        vec![
-            Cell::new(&reading.contender),
-            number(reading.reads, 1.0),
-            number(reading.read_bytes, KILOBYTE),
-            number(reading.writes, 1.0),
-            number(reading.written_bytes, KILOBYTE),
-            number(reading.redo_bytes, KILOBYTE),
-        ]
-    };
-    let place = if work.coordinates.is_empty() { String::new() } else { format!(", {}", work.coordinates) };
-    let caption = format!("Storage work per transaction{place}");
-    Table { caption, columns, rows: work.contenders.iter().map(row).collect() }
-}
-
-fn storage_in_words(work: &[StorageWork]) -> String {
-    let (device, redo) = (DEVICE_TOLERANCE * 100.0, REDO_TOLERANCE * 100.0);
-    let tolerated = format!("{device:.0} % of the device's figures and {redo:.0} % of redo");
-    let readings = "Plain readings of the machine's device and the database between the two looks within the window";
-    if work.iter().all(|work| work.contenders.len() < 2) {
-        format!("{readings}.")
-    } else if work.iter().all(|work| work.unequal.is_empty()) {
-        format!("{readings}; equal within the tolerated {tolerated}.")
-    } else {
-        format!("{readings}; more than the tolerated {tolerated} apart, see the warning above.")
     }
 }
 

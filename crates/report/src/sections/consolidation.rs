@@ -1,12 +1,12 @@
 //! Machines side by side: scores of each cell, each machine by itself, and what they say in sentences.
 
 use super::attribution;
-use super::comparison::estimate;
 use super::heading;
 use crate::consolidation;
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::figures;
 use crate::format;
+use crate::measures::estimate;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::slots::{Slot, Standing};

@@ -1,8 +1,8 @@
 //! Counters for each transaction of two contenders side by side, those first that differ most surely.
 
-use super::comparison::estimate;
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::format;
+use crate::measures::estimate;
 use analysis::counted::unit::Unit;
 use analysis::explanation::Explanation;
 use analysis::explanation::counters::{CounterRow, OneSided};

@@ -1,12 +1,14 @@
 //! Latency percentiles of every kind of transaction and every contender.
 
-use super::comparison::{estimate, groups};
+use super::comparison::groups;
 use super::profiles::waits;
 use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
+use crate::measures::estimate;
 use analysis::cells::CellResult;
 use analysis::latency::{BUCKETS_MS, Latency, QUANTILES};
+use analysis::measures::latency::{mean, percentile};
 use analysis::summary::Analysis;
 use record::intervals::Span;
 
@@ -29,9 +31,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
-    let all: Vec<(&str, &Latency)> = cells
+    let all: Vec<(&CellResult, &Latency)> = cells
         .iter()
-        .flat_map(|cell| cell.latency.iter().map(|latency| (cell.contender.as_str(), latency)))
+        .flat_map(|cell| cell.latency.iter().map(|latency| (*cell, latency)))
         .filter(|(_, latency)| latency.span == span)
         .collect();
     let mut columns =
@@ -45,10 +47,11 @@ fn table(cells: &[&CellResult], span: Span, caption: &str) -> Table {
         }
     }
     let of_kind = |kind: &&str| all.iter().filter(|(_, latency)| latency.kind == *kind).enumerate().collect::<Vec<_>>();
-    let plain = all.iter().all(|(_, latency)| latency.mean_us.bounds.known().is_none());
-    let rows = kinds.iter().flat_map(of_kind).map(|(index, (contender, latency))| {
+    let of_mean = |(cell, latency): &(&CellResult, &Latency)| cell.level(&mean(span, &latency.kind))?.bounds.known();
+    let plain = all.iter().all(|one| of_mean(one).is_none());
+    let rows = kinds.iter().flat_map(of_kind).map(|(index, (cell, latency))| {
         let kind = if index == 0 { latency.kind.as_str() } else { "" };
-        let cells = row(kind, contender, latency);
+        let cells = row(kind, cell, latency);
         // Where nothing has an interval, the caption says so once.
         cells.into_iter().map(|cell| if plain { Cell { detail: None, ..cell } } else { cell }).collect()
     });
@@ -82,13 +85,11 @@ fn histogram(cells: &[&CellResult]) -> Table {
     }
 }
 
-fn row(kind: &str, contender: &str, latency: &Latency) -> Vec<Cell> {
-    let mut cells = vec![Cell::new(kind), Cell::new(contender), Cell::new(format::count(latency.count))];
-    cells.push(estimate(Some(&latency.mean_us), format::milliseconds));
-    cells.extend(QUANTILES.map(|quantile| {
-        let found = latency.quantiles.iter().find(|found| (found.quantile - quantile).abs() < 1e-9);
-        estimate(found.map(|found| &found.value_us), format::milliseconds)
-    }));
+fn row(kind: &str, cell: &CellResult, latency: &Latency) -> Vec<Cell> {
+    let level = |measure: String| estimate(cell.level(&measure), format::milliseconds);
+    let mut cells = vec![Cell::new(kind), Cell::new(&cell.contender), Cell::new(format::count(latency.count))];
+    cells.push(level(mean(latency.span, &latency.kind)));
+    cells.extend(QUANTILES.map(|quantile| level(percentile(latency.span, quantile, &latency.kind))));
     cells.push(Cell::new(format::milliseconds(latency.max_us as f64)));
     cells
 }

@@ -1,6 +1,7 @@
 //! The parts of a report, one file each, in the order of [`crate::document::build`].
 
 pub mod activity;
+pub mod all_measures;
 mod attribution;
 pub mod audits;
 pub mod comparison;

@@ -1,8 +1,8 @@
 //! A noisy neighbour: what the others get before, while and after it works.
 
-use super::comparison::estimate;
 use super::heading;
 use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::measures::estimate;
 use crate::neighbour::{headline, sentences};
 use crate::{figures, format};
 use analysis::consolidation::Consolidation;

@@ -1,8 +1,8 @@
 //! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
 
-use super::comparison::estimate;
 use crate::document::{Block, Cell, Column, Table};
 use crate::format;
+use crate::measures::estimate;
 use analysis::cells::CellResult;
 use analysis::explanation::Explanation;
 use analysis::explanation::profile::{ProfileRow, ProfileTable};

@@ -1,11 +1,11 @@
 //! How throughput grows with vCPUs or clients, where a study varies them: table, figure, fitted laws, borders crossed.
 
-use super::comparison::estimate;
 use super::heading;
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::figures;
 use crate::format;
-use analysis::compare::Ratio;
+use crate::measures::estimate;
+use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::scaling::law::Peak;
 use analysis::scaling::{Point, Resource, Scaling};
@@ -76,7 +76,7 @@ fn growth(group: &[&Scaling]) -> Table {
 fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
     let point = &curve.points[place];
     let name = if place == 0 { Cell::new(&curve.contender) } else { Cell::new("") };
-    let relative = |found: Option<&Ratio>| match place {
+    let relative = |found: Option<&Contrast>| match place {
         0 => Cell::new("1").tone(Tone::Muted),
         _ => estimate(found.map(|ratio| &ratio.estimate), format::ratio),
     };

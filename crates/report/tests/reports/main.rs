@@ -3,6 +3,7 @@
 mod consolidated;
 mod grown;
 mod levels;
+mod measures;
 mod neighbour;
 
 use analysis::summary::{Analysis, analyse};

@@ -1,8 +1,12 @@
 //! Single seconds against numpy, and whole runs against what was put into them.
 
 use super::*;
+use crate::estimate::Bounds;
+use crate::measures::Entry;
+use crate::observations::Observations;
 use proptest::prelude::*;
 use record::intervals::KindInterval;
+use record::run::Run;
 use record::synthetic;
 
 #[track_caller]
@@ -54,39 +58,39 @@ fn stopping(blocks: u32) -> Run {
     run
 }
 
-fn figure(ragged: &Raggedness, name: Name) -> &Figure {
-    ragged.figures.iter().find(|figure| figure.name == name).expect("every figure")
+fn observed(run: &Run) -> Observations {
+    Observations::of_run(run, &[Entry::Several(readings)])
+}
+
+fn point(observations: &Observations, measure: &str, cell: u32) -> f64 {
+    observations.level(measure, cell).unwrap_or_else(|| panic!("no {measure}")).estimate.point
 }
 
 #[test]
 fn a_contender_that_stops_every_thirty_seconds_is_seen_to() {
-    let found = all(&stopping(5));
-    let [even, ragged] = &found[..] else { panic!("two cells") };
-    close(figure(ragged, Name::ZeroSeconds).value.point, 16.0);
-    close(figure(ragged, Name::LongestLow).value.point, 2.0);
-    let Some(Against::Difference(more)) = &figure(ragged, Name::ZeroSeconds).against else { panic!("a difference") };
-    close(more.point, 16.0);
-    let Some(Against::Ratio(times)) = &figure(ragged, Name::Variation).against else { panic!("a ratio") };
-    assert!(times.bounds.known().unwrap().0 > 3.0, "{times:?}");
-    let period = ragged.cycle.period_s.as_ref().expect("a cycle");
-    assert!((period.point - 30.0).abs() < 0.5, "{period:?}");
-    assert_eq!((ragged.cycle.looked_at, ragged.cycle.found_in), (5, 5));
-    assert_eq!((even.cycle.period_s.as_ref(), even.cycle.ratio.as_ref()), (None, None));
-    let bands: Vec<(f64, f64)> = ragged.bands.iter().map(|band| (band.quantile, band.value.point)).collect();
-    assert_eq!(bands[0], (0.01, 0.0));
-    assert!((bands[2].1 - 1.0).abs() < 0.01, "{bands:?}");
-    assert!(ragged.bands[1].difference.as_ref().unwrap().bounds.known().unwrap().1 < -0.5, "{:?}", ragged.bands[1]);
+    let found = observed(&stopping(5));
+    close(point(&found, ZERO_SECONDS, 1), 16.0);
+    close(point(&found, LONGEST_LOW, 1), 2.0);
+    let against = |measure: &str| found.measure(measure).unwrap().paired(0, 1, |_| true).unwrap();
+    close(against(ZERO_SECONDS).estimate.point, 16.0);
+    let times = against(CV);
+    assert_eq!(times.scale, Scale::Ratio);
+    assert!(times.estimate.bounds.known().unwrap().0 > 3.0, "{times:?}");
+    assert!((point(&found, CYCLE, 1) - 30.0).abs() < 0.5);
+    assert_eq!(found.level(CYCLE, 0), None, "the baseline has none");
+    close(point(&found, &band(0.01), 1), 0.0);
+    assert!(against(&band(0.05)).estimate.bounds.known().unwrap().1 < -0.5);
 }
 
 #[test]
 fn what_was_never_seen_has_no_interval_that_says_it_cannot_be() {
-    let found = all(&stopping(5));
-    let zero = &figure(&found[0], Name::ZeroSeconds).value;
+    let found = observed(&stopping(5));
+    let zero = found.level(ZERO_SECONDS, 0).unwrap().estimate;
     assert_eq!((zero.point, &zero.bounds), (0.0, &Bounds::Unknown { why: "seen in no block".to_owned() }));
-    let Some(Against::Difference(slow)) = &figure(&found[1], Name::Slow).against else { panic!("a difference") };
-    assert_eq!(slow.bounds.known(), None);
-    let two = all(&stopping(2));
-    assert!(two.iter().flat_map(|cell| &cell.figures).all(|figure| figure.value.bounds.known().is_none()));
+    let slow = found.measure(SLOW).unwrap().paired(0, 1, |_| true).unwrap();
+    assert_eq!(slow.estimate.bounds.known(), None);
+    let two = observed(&stopping(2));
+    assert!(two.measures().filter_map(|one| one.level(1)).all(|level| level.estimate.bounds.known().is_none()));
 }
 
 /// Three of a trial's transactions took two seconds; one took exactly one.
@@ -97,8 +101,7 @@ fn slow_transactions_are_counted_from_the_histograms() {
     let intervals = &mut run.trials[0].measured.as_mut().unwrap().intervals;
     intervals[5].kinds[0].counts.extend([(1_000_000, 1), (2_000_895, 3)]);
     assert_eq!(slow(&run.trials[0]), (before.0 + 4, before.1 + 3));
-    let cell = run.trials[0].record.cell as usize;
-    close(figure(&all(&run)[cell], Name::Slow).value.point, 1.0);
+    close(point(&observed(&run), SLOW, run.trials[0].record.cell), 1.0);
 }
 
 #[test]
@@ -109,22 +112,19 @@ fn against_itself_nothing_differs() {
         let like = copies.iter().find(|copy| copy.record.block == trial.record.block).unwrap();
         trial.measured.clone_from(&like.measured);
     }
-    let found = all(&run);
-    for band in &found[1].bands {
-        let difference = band.difference.as_ref().unwrap();
-        close(difference.point, 0.0);
-        assert_eq!(difference.bounds.contain(0.0), Some(true));
+    let found = observed(&run);
+    for measured in found.measures() {
+        let Some(contrast) = measured.paired(0, 1, |_| true) else { continue };
+        close(contrast.estimate.point, contrast.neutral());
+        assert_ne!(contrast.estimate.bounds.contain(contrast.neutral()), Some(false));
     }
-    let Some(Against::Ratio(times)) = &figure(&found[1], Name::Variation).against else { panic!("a ratio") };
-    close(times.point, 1.0);
 }
 
 #[test]
 fn a_run_without_measured_seconds_has_no_figures() {
     let mut run = stopping(3);
     run.trials.iter_mut().for_each(|trial| trial.measured = None);
-    let found = all(&run);
-    assert!(found.iter().all(|cell| cell.figures.is_empty() && cell.bands.is_empty() && cell.cycle.looked_at == 0));
+    assert_eq!(observed(&run).measures().count(), 0);
 }
 
 proptest! {

@@ -1,0 +1,232 @@
+//! Whether each transaction cost as much on all sides: statements and rows, reading, writing and redo. If not, a ratio of
+//! throughputs is not the price of the same work.
+//!
+//! Statements must agree nearly exactly, since they are the workload's. What reaches a device need not: caches differ,
+//! neighbouring writes are merged, commits share flushes, and a slower side spreads what is done once (reading what is not
+//! cached yet, writing whole pages after a checkpoint) over fewer transactions. So its tolerance is wide.
+
+use crate::cells;
+use crate::measures::work::{
+    READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
+};
+use crate::observations::{Measured, Observations};
+use crate::warnings::{Warning, at, serious};
+use record::plan::Plan;
+use serde::{Deserialize, Serialize};
+
+/// By how much one measure may differ.
+pub struct Rule {
+    pub measure: &'static str,
+    /// As a share of the larger side, however many transactions there were. Contenders of a block get the same inputs but do
+    /// not get equally far through them, and old orders differ from new ones.
+    pub tolerance: f64,
+    /// A difference of less than this for each transaction is no work.
+    at_least: f64,
+}
+
+const fn rule(measure: &'static str, tolerance: f64, at_least: f64) -> Rule {
+    Rule { measure, tolerance, at_least }
+}
+
+/// One operation in ten transactions, and a small page.
+const OPERATIONS: f64 = 0.1;
+const BYTES: f64 = 1_024.0;
+
+/// Redo is the database's own, and no cache is in between.
+pub const RULES: [Rule; 8] = [
+    rule(STATEMENTS, 0.02, 0.0),
+    rule(ROWS_RETURNED, 0.02, 0.0),
+    rule(ROWS_CHANGED, 0.02, 0.0),
+    rule(READS, 0.25, OPERATIONS),
+    rule(READ_BYTES, 0.25, BYTES),
+    rule(WRITES, 0.25, OPERATIONS),
+    rule(WRITTEN_BYTES, 0.25, BYTES),
+    rule(REDO_BYTES, 0.10, BYTES),
+];
+
+/// The work of single transactions varies about as much as its mean, since kinds differ so much. Differences of means this many
+/// standard errors large are still put down to chance.
+const STANDARD_ERRORS: f64 = 2.0;
+
+/// A measure in which a contender differs from the baseline by more than is tolerated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnequalWork {
+    pub measure: String,
+    pub coordinates: String,
+    pub baseline: String,
+    pub contender: String,
+    pub of_baseline: f64,
+    pub of_contender: f64,
+    /// The share by which they were allowed to differ.
+    pub tolerance: f64,
+}
+
+/// Each contender against the baseline of its group, or against the first if there is none.
+pub fn all(plan: &Plan, observations: &Observations) -> Vec<UnequalWork> {
+    let mut found = Vec::new();
+    for group in cells::groups(plan) {
+        let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { continue };
+        for other in group.cells.iter().filter(|cell| cell.id != base.id) {
+            let unequal = differing((observations, base.id), (observations, other.id));
+            found.extend(unequal.map(|(rule, values, tolerance)| UnequalWork {
+                measure: rule.measure.to_owned(),
+                coordinates: group.coordinates.clone(),
+                baseline: base.contender.clone(),
+                contender: other.contender.clone(),
+                of_baseline: values[0],
+                of_contender: values[1],
+                tolerance,
+            }));
+        }
+    }
+    found
+}
+
+/// The rules that two cells break, with the values of both and the share that was tolerated.
+pub fn differing<'a>(
+    one: (&'a Observations, u32),
+    other: (&'a Observations, u32),
+) -> impl Iterator<Item = (&'static Rule, [f64; 2], f64)> + 'a {
+    RULES.iter().filter_map(move |rule| {
+        let [(base, transactions), (own, others)] =
+            [read(one.0.measure(rule.measure)?, one.1)?, read(other.0.measure(rule.measure)?, other.1)?];
+        let tolerance = rule.tolerance + STANDARD_ERRORS * (1.0 / transactions + 1.0 / others).sqrt();
+        let apart = (base - own).abs();
+        (apart > rule.at_least && apart > tolerance * base.max(own)).then_some((rule, [base, own], tolerance))
+    })
+}
+
+/// The mean of a cell, and over how many transactions.
+fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
+    let transactions: u64 = measured.of_cell(cell).filter_map(|one| one.n).sum();
+    Some((measured.level(cell)?.estimate.point, transactions as f64))
+}
+
+/// "reads of the device", and with how many decimals.
+pub fn in_words(measure: &str) -> (&str, usize) {
+    match measure {
+        STATEMENTS => ("statements", 2),
+        ROWS_RETURNED => ("rows returned", 2),
+        ROWS_CHANGED => ("rows changed", 2),
+        READS => ("reads of the device", 2),
+        READ_BYTES => ("bytes read from the device", 0),
+        WRITES => ("writes to the device", 2),
+        WRITTEN_BYTES => ("bytes written to the device", 0),
+        REDO_BYTES => ("bytes of redo", 0),
+        other => (other, 2),
+    }
+}
+
+/// Of each pair of contenders, what differs in the workload's own work and what in the storage's.
+pub fn warnings(unequal: &[UnequalWork]) -> Vec<Warning> {
+    let mut gathered: Vec<(String, Vec<String>)> = Vec::new();
+    for one in unequal {
+        let whose = if one.measure.starts_with("storage.") { "the contenders' storage" } else { "the contenders" };
+        let heading = format!("{whose} did not do equal work{}", at(&one.coordinates));
+        let (what, digits) = in_words(&one.measure);
+        let (first, second, percent) = (&one.baseline, &one.contender, one.tolerance * 100.0);
+        let (base, own) = (one.of_baseline, one.of_contender);
+        let text = format!(
+            "{what} per transaction: {base:.digits$} on {first}, {own:.digits$} on {second} (tolerated: {percent:.1} %)"
+        );
+        match gathered.iter_mut().find(|(known, _)| *known == heading) {
+            Some((_, texts)) => texts.push(text),
+            None => gathered.push((heading, vec![text])),
+        }
+    }
+    gathered.into_iter().map(|(heading, texts)| serious(format!("{heading}: {}", texts.join("; ")))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::measures::CATALOG;
+    use record::looks::{DatabaseCounts, DeviceCounts, Reading};
+    use record::run::Run;
+    use record::synthetic;
+
+    /// What was counted by the device and as redo between the looks of each trial of a contender.
+    fn counted(run: &mut Run, cell: u32, counts: &DeviceCounts, redo: u64) {
+        for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
+            let looks = trial.looks.as_mut().unwrap();
+            looks.start.device = Reading::Known(DeviceCounts::default());
+            looks.end.device = Reading::Known(counts.clone());
+            let log = |bytes| DatabaseCounts { log_bytes: Some(bytes), ..Default::default() };
+            (looks.start.database, looks.end.database) = (Reading::Known(log(5)), Reading::Known(log(5 + redo)));
+            let driver = trial.record.driver.as_mut().unwrap();
+            // A hundred thousand in as long a window as lies between the looks.
+            driver.kinds.truncate(1);
+            (driver.kinds[0].committed, driver.kinds[0].rolled_back) = (99_000, 1_000);
+            driver.measured_ms = looks.span_ns() / 1_000_000;
+        }
+    }
+
+    fn counts(reads: u64, writes: u64, write_bytes: u64) -> DeviceCounts {
+        DeviceCounts { reads, writes, write_bytes, ..DeviceCounts::default() }
+    }
+
+    fn unequal(run: &Run) -> Vec<UnequalWork> {
+        all(&run.plan, &Observations::of_run(run, CATALOG))
+    }
+
+    #[test]
+    fn storage_work_is_counted_for_each_transaction() {
+        let mut run = synthetic::run(3);
+        counted(&mut run, 0, &counts(5_000, 750_000, 8_000_000_000), 640_000_000);
+        let observations = Observations::of_run(&run, CATALOG);
+        for (measure, expected) in
+            [(READS, 0.05), (WRITES, 7.5), (WRITTEN_BYTES, 80_000.0), (REDO_BYTES, 6_400.0), (READ_BYTES, 0.0)]
+        {
+            let found = read(observations.measure(measure).unwrap(), 0).unwrap();
+            assert!((found.0 - expected).abs() < 1e-9 && (found.1 - 300_000.0).abs() < 1e-6, "{measure}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn differences_beyond_the_tolerance_are_told_and_small_ones_are_not() {
+        let mut run = synthetic::run(3);
+        counted(&mut run, 0, &counts(1_000, 750_000, 8_000_000_000), 640_000_000);
+        counted(&mut run, 1, &counts(5_000, 850_000, 9_000_000_000), 660_000_000);
+        assert_eq!(unequal(&run), [], "four times as many reads, but a twentieth of one");
+        counted(&mut run, 1, &counts(200_000, 1_100_000, 9_000_000_000), 800_000_000);
+        let told = warnings(&unequal(&run));
+        let expected = "the contenders' storage did not do equal work: reads of the device per transaction: 0.01 on native, 2.00 \
+                        on kvm (tolerated: 25.5 %); writes to the device per transaction: 7.50 on native, 11.00 on kvm \
+                        (tolerated: 25.5 %); bytes of redo per transaction: 6400 on native, 8000 on kvm (tolerated: 10.5 %)";
+        assert_eq!(told, [serious(expected.to_owned())]);
+    }
+
+    #[test]
+    fn what_one_side_does_not_count_is_not_compared() {
+        let mut run = synthetic::run(3);
+        counted(&mut run, 0, &counts(1_000, 750_000, 8_000_000_000), 640_000_000);
+        counted(&mut run, 1, &counts(900_000, 9, 9), 1);
+        for guest in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+            let looks = guest.looks.as_mut().unwrap();
+            looks.end.device = Reading::Unavailable("it is a tmpfs".to_owned());
+            looks.end.database = Reading::Unavailable("it was not asked".to_owned());
+        }
+        assert_eq!(unequal(&run), []);
+    }
+
+    /// 20 statements on the one side; a fiftieth more is tolerated, a twentieth is not. Of few transactions the means differ by
+    /// chance: two standard errors over 200 each, with a spread as large as the mean, are 2 · √(1/200 + 1/200) = 0.2.
+    #[test]
+    fn statements_must_be_equal_as_far_as_chance_allows() {
+        let of = |transactions: u64, statements: u64| {
+            let mut run = synthetic::run(1);
+            for trial in &mut run.trials {
+                let work = &mut trial.record.driver.as_mut().unwrap().work;
+                (work.transactions, work.rows_returned, work.rows_changed) = (transactions, 0, 0);
+                work.statements = transactions * if trial.record.cell == 0 { 20 } else { statements };
+            }
+            warnings(&unequal(&run))
+        };
+        assert_eq!(of(1_000_000, 20), []);
+        let expected = "the contenders did not do equal work: statements per transaction: 20.00 on native, 21.00 on kvm \
+                        (tolerated: 2.3 %)";
+        assert_eq!(of(1_000_000, 21), [serious(expected.to_owned())]);
+        assert_eq!(of(200, 22), []);
+        assert_eq!(of(200, 26).len(), 1);
+    }
+}

@@ -1,0 +1,134 @@
+//! What is measured of a trial: an explicit list.
+//!
+//! A measure is one number of a trial, or of one machine of it, with a name that stays the same, a unit, and a direction. What
+//! is made of measures (means over trials, ratios to the baseline, tables, CSV, comparisons of runs) asks for nothing else,
+//! so a new measure is an entry in [`CATALOG`] and appears in all of them.
+
+pub mod activity;
+pub mod latency;
+pub mod throughput;
+pub mod variability;
+pub mod work;
+
+use record::run::StoredTrial;
+use serde::{Deserialize, Serialize};
+
+/// What a number is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Measure {
+    /// What follows a slash is a name from the workload, as in `response.p99/new-order`.
+    pub id: String,
+    pub unit: Unit,
+    pub better: Better,
+    pub scale: Scale,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unit {
+    Count,
+    Share,
+    Seconds,
+    Milliseconds,
+    Microseconds,
+    PerSecond,
+    BytesPerSecond,
+    PerTransaction,
+    BytesPerTransaction,
+    /// The workload's own, for example "new orders per minute".
+    #[serde(untagged)]
+    Own(String),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Better {
+    More,
+    Less,
+    /// It tells what was done, not how well.
+    Neither,
+}
+
+/// How two values of a measure are compared, and so how several are averaged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Scale {
+    /// By their ratio; averages are geometric means. Where a value of the run is not above 0, it is taken as a difference.
+    Ratio,
+    /// By their difference; averages are arithmetic means.
+    Difference,
+    /// By their difference, and none is above 1.
+    Proportion,
+}
+
+/// One value of one trial, or why there is none.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reading {
+    pub measure: Measure,
+    pub value: Result<f64, String>,
+    /// How many transactions, seconds or samples the value is made of, if it is made of some.
+    pub n: Option<u64>,
+}
+
+impl Reading {
+    pub fn new(id: impl Into<String>, unit: Unit, better: Better, scale: Scale, value: f64) -> Self {
+        Self { measure: Measure { id: id.into(), unit, better, scale }, value: Ok(value), n: None }
+    }
+
+    #[must_use]
+    pub fn of(mut self, n: u64) -> Self {
+        self.n = Some(n);
+        self
+    }
+}
+
+/// An entry of the list.
+#[derive(Clone)]
+pub enum Entry {
+    One {
+        id: &'static str,
+        unit: Unit,
+        better: Better,
+        scale: Scale,
+        of: fn(&StoredTrial) -> Option<f64>,
+    },
+    /// Measures whose names or units come from the record: one for each kind of transaction, each counter.
+    Several(fn(&StoredTrial) -> Vec<Reading>),
+}
+
+/// An entry for one measure. A trial of which it is not known has no value.
+pub const fn one(
+    id: &'static str,
+    unit: Unit,
+    better: Better,
+    scale: Scale,
+    of: fn(&StoredTrial) -> Option<f64>,
+) -> Entry {
+    Entry::One { id, unit, better, scale, of }
+}
+
+/// All measures, in the order in which tables list them.
+pub const CATALOG: &[Entry] = &[
+    Entry::Several(throughput::readings),
+    Entry::Several(latency::readings),
+    Entry::Several(variability::readings),
+    Entry::Several(work::readings),
+    Entry::Several(activity::database),
+    Entry::Several(activity::device),
+    Entry::Several(activity::workload),
+];
+
+/// Where only throughput is asked for, and all else would be read for nothing.
+pub const THROUGHPUT_ONLY: &[Entry] = &[Entry::Several(throughput::readings)];
+
+impl Entry {
+    pub fn read(&self, trial: &StoredTrial) -> Vec<Reading> {
+        match self {
+            Self::Several(of) => of(trial),
+            Self::One { id, unit, better, scale, of } => {
+                let value = of(trial).into_iter();
+                value.map(|value| Reading::new(*id, unit.clone(), *better, *scale, value)).collect()
+            }
+        }
+    }
+}

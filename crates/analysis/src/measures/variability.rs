@@ -1,0 +1,125 @@
+//! How throughput varied from second to second, and how many transactions took very long.
+//!
+//! Two databases of equal throughput are not equal if one stops for a second now and then.
+
+use super::{Better, Measure, Reading, Scale, Unit};
+use crate::cycle::{self, Cycle};
+use crate::latency::Counts;
+use crate::{student, throughput};
+use record::intervals::Span;
+use record::run::StoredTrial;
+
+/// The bands of one-second throughput: each is a share of the trial's median second.
+pub const BANDS: [f64; 4] = [0.01, 0.05, 0.95, 0.99];
+
+pub const CV: &str = "variability.cv";
+pub const LONGEST_LOW: &str = "variability.longest_low";
+pub const ZERO_SECONDS: &str = "variability.zero_seconds";
+pub const SLOW: &str = "variability.slow";
+pub const SLOW_SHARE: &str = "variability.slow_share";
+pub const CYCLE: &str = "variability.cycle";
+
+/// A second with less than this share of the median is low.
+const LOW: f64 = 0.5;
+
+/// A transaction is slow if its response took longer.
+const SLOW_US: u64 = 1_000_000;
+
+/// Shares of the median are kept to millionths, so that they can be counted.
+const MILLIONTHS: f64 = 1e6;
+
+/// "variability.p5": the fifth percentile of the seconds, over their median.
+pub fn band(quantile: f64) -> String {
+    format!("variability.p{:.0}", quantile * 100.0)
+}
+
+pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
+    let seconds = throughput::measured_seconds(trial);
+    let Some(median) = median(&seconds) else { return Vec::new() };
+    let count = seconds.len() as u64;
+    let mut found = Vec::new();
+    let mut add = |id: &str, unit, better, scale, value: f64, n| {
+        found.push(Reading::new(id, unit, better, scale, value).of(n));
+    };
+    if let Some(variation) = variation(&seconds) {
+        add(CV, Unit::Share, Better::Less, Scale::Ratio, variation, count);
+    }
+    let low = longest_run(&seconds, |rate| rate < LOW * median) as f64;
+    let zero = seconds.iter().filter(|rate| **rate <= 0.0).count() as f64;
+    add(LONGEST_LOW, Unit::Seconds, Better::Less, Scale::Difference, low, count);
+    add(ZERO_SECONDS, Unit::Seconds, Better::Less, Scale::Difference, zero, count);
+    let (transactions, slow) = slow(trial);
+    add(SLOW, Unit::Count, Better::Less, Scale::Difference, slow as f64, transactions);
+    if transactions > 0 {
+        let share = slow as f64 / transactions as f64;
+        add(SLOW_SHARE, Unit::Share, Better::Less, Scale::Proportion, share, transactions);
+    }
+    if median > 0.0 {
+        found.extend(bands(&seconds, median));
+    }
+    found.extend(period(&seconds));
+    found
+}
+
+/// Of a window that is long enough to look.
+fn period(seconds: &[f64]) -> Option<Reading> {
+    let value = match cycle::find(seconds) {
+        Cycle::TooShort => return None,
+        Cycle::NoneFound => Err("no cycle was found".to_owned()),
+        Cycle::Found { period_s } => Ok(period_s),
+    };
+    let measure = Measure { id: CYCLE.to_owned(), unit: Unit::Seconds, better: Better::Neither, scale: Scale::Ratio };
+    Some(Reading { measure, value, n: Some(seconds.len() as u64) })
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Neither negative nor near the end of what fits.
+fn bands(seconds: &[f64], median: f64) -> Vec<Reading> {
+    let shares = Counts::of(seconds.iter().map(|rate| ((rate / median * MILLIONTHS).round() as u64, 1)));
+    let of_band = |quantile: f64| {
+        let better = if quantile < 0.5 { Better::More } else { Better::Less };
+        let measure = Measure { id: band(quantile), unit: Unit::Share, better, scale: Scale::Difference };
+        let value = shares.quantile(quantile).filter(|_| beyond(shares.total(), quantile) >= 1.0);
+        let value = value.map(|share| share as f64 / MILLIONTHS).ok_or_else(|| "too few seconds".to_owned());
+        Reading { measure, value, n: Some(shares.total()) }
+    };
+    BANDS.into_iter().map(of_band).collect()
+}
+
+/// How many seconds lie beyond a band, on the side away from the median.
+fn beyond(seconds: u64, quantile: f64) -> f64 {
+    // Rounded, since one minus a quantile is not exact.
+    (seconds as f64 * quantile.min(1.0 - quantile) * 1e6).round() / 1e6
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let upper = *sorted.get(sorted.len() / 2)?;
+    Some(if sorted.len().is_multiple_of(2) { upper.midpoint(sorted[sorted.len() / 2 - 1]) } else { upper })
+}
+
+/// The coefficient of variation.
+fn variation(values: &[f64]) -> Option<f64> {
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    student::spread(values).filter(|_| mean > 0.0).map(|spread| spread / mean)
+}
+
+/// The most values in a row that are as asked.
+fn longest_run(values: &[f64], is: impl Fn(f64) -> bool) -> usize {
+    values.split(|value| !is(*value)).map(<[f64]>::len).max().unwrap_or(0)
+}
+
+/// How many transactions of all kinds finished in the measured window, and how many of them were slow.
+fn slow(trial: &StoredTrial) -> (u64, u64) {
+    let intervals = trial.measured.iter().flat_map(|measured| &measured.intervals);
+    let parts = intervals.filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
+    let counts = parts.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
+    counts.fold((0, 0), |(all, slow), &(value_us, count)| {
+        let count = u64::from(count);
+        (all + count, slow + if value_us > SLOW_US { count } else { 0 })
+    })
+}
+
+#[cfg(test)]
+mod tests;

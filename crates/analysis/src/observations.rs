@@ -1,0 +1,172 @@
+//! Every value of every measure, in one long table: trial, block, cell, machine, measure, value.
+//!
+//! Only valid trials are in it ([`cells::is_sound`]). Means of cells and comparisons between cells are made here, and nowhere
+//! else: a block counts once, however many trials it has.
+
+use crate::cells;
+use crate::contrast::{self, Contrast};
+use crate::estimate::Estimate;
+use crate::measures::{Entry, Measure, Reading, Scale};
+use crate::student;
+use record::run::{Run, StoredTrial};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One value, or why there is none.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    pub trial: u32,
+    pub block: u32,
+    pub cell: u32,
+    /// Of several machines side by side, the one it is of; `None` of all together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<u32>,
+    pub value: Option<f64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why_none: Option<String>,
+    /// How many transactions, seconds or samples it is made of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+}
+
+/// A measure with all its values in a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Measured {
+    #[serde(flatten)]
+    pub measure: Measure,
+    /// In the order of trials; of one trial first all machines together, then each.
+    pub observations: Vec<Observation>,
+}
+
+/// What a cell's trials gave on average.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Level {
+    pub measure: String,
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    /// How many trials have a value.
+    pub trials: usize,
+}
+
+/// The table of a run, by measure.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Observations {
+    measures: Vec<Measured>,
+}
+
+impl Observations {
+    pub fn of_run(run: &Run, catalog: &[Entry]) -> Self {
+        let mut found = Self::default();
+        let mut places = BTreeMap::new();
+        let mut trials: Vec<&StoredTrial> = run.trials.iter().filter(|trial| cells::is_sound(trial)).collect();
+        trials.sort_unstable_by_key(|trial| trial.record.id);
+        for entry in catalog {
+            for trial in &trials {
+                found.add(&mut places, trial, None, entry.read(trial));
+                for (number, machine) in trial.measured_machines().filter(|_| !trial.machines.is_empty()) {
+                    found.add(&mut places, trial, Some(number), entry.read(machine));
+                }
+            }
+        }
+        found
+    }
+
+    fn add(
+        &mut self,
+        places: &mut BTreeMap<String, usize>,
+        trial: &StoredTrial,
+        machine: Option<u32>,
+        readings: Vec<Reading>,
+    ) {
+        let record = &trial.record;
+        for Reading { measure, value, n } in readings {
+            let place = *places.entry(measure.id.clone()).or_insert_with(|| {
+                self.measures.push(Measured { measure, observations: Vec::new() });
+                self.measures.len() - 1
+            });
+            let (value, why_none) = match value {
+                Ok(value) if value.is_finite() => (Some(value), None),
+                Ok(_) => (None, Some("not a number".to_owned())),
+                Err(why) => (None, Some(why)),
+            };
+            let (trial, block, cell) = (record.id, record.block, record.cell);
+            self.measures[place].observations.push(Observation { trial, block, cell, machine, value, why_none, n });
+        }
+    }
+
+    pub fn measures(&self) -> impl Iterator<Item = &Measured> {
+        self.measures.iter()
+    }
+
+    pub fn measure(&self, id: &str) -> Option<&Measured> {
+        self.measures.iter().find(|measured| measured.measure.id == id)
+    }
+
+    /// What the cell's trials gave on average, of all machines together.
+    pub fn level(&self, id: &str, cell: u32) -> Option<Level> {
+        self.measure(id)?.level(cell)
+    }
+}
+
+impl Measured {
+    /// The scale on which values of this run are compared: where one is not above 0, there is no ratio.
+    pub fn scale(&self) -> Scale {
+        let all_positive = || self.observations.iter().filter_map(|one| one.value).all(|value| value > 0.0);
+        if self.measure.scale == Scale::Ratio && !all_positive() { Scale::Difference } else { self.measure.scale }
+    }
+
+    /// The trials of a cell, all machines together.
+    pub fn of_cell(&self, cell: u32) -> impl Iterator<Item = &Observation> {
+        self.observations.iter().filter(move |one| one.cell == cell && one.machine.is_none())
+    }
+
+    /// One value for each block of a cell. `None` if some trial has a reason to have none: what the others show would be
+    /// their selection.
+    pub fn by_block(&self, cell: u32) -> Option<BTreeMap<u32, f64>> {
+        let values: Option<Vec<(u32, f64)>> = self.of_cell(cell).map(|one| Some((one.block, one.value?))).collect();
+        Some(means_of_blocks(self.scale(), values?))
+    }
+
+    pub fn level(&self, cell: u32) -> Option<Level> {
+        let blocks: Vec<f64> = self.by_block(cell)?.into_values().collect();
+        let estimate = mean(self.scale(), &blocks)?;
+        Some(Level { measure: self.measure.id.clone(), estimate, trials: self.of_cell(cell).count() })
+    }
+
+    /// A contender against the baseline, over the blocks that both have and that count.
+    pub fn paired(&self, baseline: u32, contender: u32, counts: impl Fn(u32) -> bool) -> Option<Contrast> {
+        let (base, own) = (self.by_block(baseline)?, self.by_block(contender)?);
+        let pairs = own.iter().filter(|(block, _)| counts(**block));
+        let pairs = pairs.filter_map(|(block, own)| Some((*block, *base.get(block)?, *own)));
+        contrast::paired(&self.measure.id, self.scale(), pairs)
+    }
+
+    /// The same cell of two runs, whose blocks do not belong together.
+    pub fn unpaired(&self, cell: u32, old: &Self, old_cell: u32) -> Option<Contrast> {
+        let on = |scale: Scale| [old, self].iter().all(|measured| measured.scale() == scale);
+        let scale = if on(Scale::Ratio) { Scale::Ratio } else { Scale::Difference };
+        let values = |measured: &Self, cell: u32| Some(measured.by_block(cell)?.into_values().collect::<Vec<f64>>());
+        contrast::unpaired(&self.measure.id, scale, &values(old, old_cell)?, &values(self, cell)?)
+    }
+}
+
+fn means_of_blocks(scale: Scale, values: Vec<(u32, f64)>) -> BTreeMap<u32, f64> {
+    if scale == Scale::Ratio {
+        return student::by_block(values);
+    }
+    let mut blocks: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+    for (block, value) in values {
+        blocks.entry(block).or_default().push(value);
+    }
+    blocks.into_iter().map(|(block, values)| (block, values.iter().sum::<f64>() / values.len() as f64)).collect()
+}
+
+fn mean(scale: Scale, blocks: &[f64]) -> Option<Estimate> {
+    if scale == Scale::Ratio {
+        return student::geometric_mean(blocks);
+    }
+    let found = contrast::unless_never_seen(blocks, student::mean_amount(blocks.to_vec())?);
+    let most = if scale == Scale::Proportion { 1.0 } else { f64::INFINITY };
+    Some(Estimate { bounds: found.bounds.map(|end| end.min(most)), ..found })
+}

@@ -1,0 +1,37 @@
+//! A measure of somebody's own appears wherever measures do.
+
+use analysis::measures::{Better, CATALOG, Entry, Scale, Unit, one};
+use analysis::summary::analyse_with;
+use analysis::two_runs::compare_with;
+use record::synthetic;
+
+/// How long a trial's name is: made up, and known.
+fn with_a_made_up_measure() -> Vec<Entry> {
+    let made_up =
+        one("made-up", Unit::Count, Better::Less, Scale::Ratio, |trial| Some(trial.record.contender.len() as f64));
+    [CATALOG, &[made_up]].concat()
+}
+
+#[test]
+fn a_made_up_measure_is_in_table_csv_json_and_compare() {
+    let run = synthetic::run(3);
+    let catalog = with_a_made_up_measure();
+    let analysis = analyse_with(&run, &catalog);
+    let row = "| made-up | 6.00 (6.00 to 6.00) | 3.00 (3.00 to 3.00) | × 0.500 (× 0.500 to × 0.500) |";
+    let markdown = report::markdown(&run, &analysis);
+    assert!(markdown.contains(row), "{markdown}");
+    let csv = String::from_utf8(report::observations(&run, &analysis).unwrap()).unwrap();
+    let own = csv.lines().filter(|line| line.contains(",made-up,")).collect::<Vec<_>>();
+    assert_eq!(own.len(), 6);
+    assert!(own[1].ends_with(",2,1,native,,,made-up,6,count,,"), "{own:?}");
+    let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
+    let levels = json["analysis"]["cells"][1]["levels"].as_array().unwrap();
+    assert!(levels.iter().any(|level| level["measure"] == "made-up" && level["point"].as_f64() > Some(2.9)));
+    let two = compare_with(&run, &run, Some(0.03), &catalog).unwrap();
+    let figures = &two.cells[0].figures;
+    assert!(
+        figures
+            .iter()
+            .any(|figure| figure.measure.id == "made-up" && (figure.change.estimate.point - 1.0).abs() < 1e-9)
+    );
+}
