@@ -114,7 +114,9 @@ fn conclusion(two: &TwoRuns) -> String {
     };
     let figures = || two.cells.iter().flat_map(|cell| &cell.figures).filter(|figure| figure.judged);
     let count = |wanted: Regression| figures().filter(|figure| figure.regression == wanted).count();
-    let (found, open, all) = (count(Regression::Found), count(Regression::NotShown), figures().count());
+    let missing = two.cells.iter().map(|cell| cell.missing.len()).sum::<usize>();
+    let (found, open) = (count(Regression::Found), count(Regression::NotShown) + missing);
+    let all = figures().count() + missing;
     let percent = format::percent(threshold);
     match two.gate() {
         Gate::WrongData => "The new run left wrong data behind: how fast it was says nothing.".to_owned(),
@@ -125,19 +127,23 @@ fn conclusion(two: &TwoRuns) -> String {
         Gate::Open => format!("No figure became slower by more than {percent}."),
         Gate::NotRuledOut => format!(
             "INCONCLUSIVE: no regression above {percent} was found, but for {open} of {all} figures it is not ruled out. {}",
-            advice(figures().filter_map(|figure| figure.blocks_needed).max().unwrap_or(MOST_BLOCKS)),
+            advice(figures().filter_map(|figure| figure.blocks_needed).max(), missing),
         ),
     }
 }
 
 /// What would decide all figures.
-fn advice(blocks: u32) -> String {
-    if blocks < MOST_BLOCKS {
-        format!("About {blocks} blocks in each run would decide all of them.")
-    } else {
-        "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter host."
-            .to_owned()
-    }
+fn advice(blocks: Option<u32>, missing: usize) -> String {
+    let blocks = blocks.map(|blocks| {
+        if blocks < MOST_BLOCKS {
+            format!("About {blocks} blocks in each run would decide those that were compared.")
+        } else {
+            "At least one lies so near the threshold that more blocks will not decide it; allow more, or measure on a quieter host."
+                .to_owned()
+        }
+    });
+    let missing = (missing > 0).then(|| "Longer windows would give the percentiles that are missing.".to_owned());
+    blocks.into_iter().chain(missing).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

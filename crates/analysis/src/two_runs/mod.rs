@@ -129,18 +129,26 @@ impl TwoRuns {
         let any = |wanted: Regression| figures().any(|figure| figure.regression == wanted);
         let not_looked_at = any(Regression::Unknown)
             || !self.only_old.is_empty()
-            || self.cells.iter().any(|cell| !cell.missing.is_empty() || cell.old_wrong_data);
+            || self.cells.iter().any(|cell| cell.old_wrong_data || cell.is_missing(THROUGHPUT));
+        // Of so few transactions some percentile cannot be known; that it became slower is not ruled out either.
+        let not_ruled_out = any(Regression::NotShown) || self.cells.iter().any(|cell| !cell.missing.is_empty());
         if self.cells.iter().any(|cell| cell.new_wrong_data) {
             Gate::WrongData
         } else if any(Regression::Found) {
             Gate::Regressed
         } else if self.threshold.is_some() && not_looked_at {
             Gate::Untold
-        } else if any(Regression::NotShown) {
+        } else if self.threshold.is_some() && not_ruled_out {
             Gate::NotRuledOut
         } else {
             Gate::Open
         }
+    }
+}
+
+impl CellPair {
+    fn is_missing(&self, measure: &str) -> bool {
+        self.missing.iter().any(|missing| missing.measure == measure)
     }
 }
 

@@ -232,3 +232,22 @@ fn a_gate_that_sees_nothing_stays_shut() {
     assert_eq!(blocks_needed((0.9, 1.1), (0.9_f64 * 1.1).sqrt(), 5), MOST_BLOCKS, "the limit is in its middle");
     assert_eq!(blocks_needed((0.9, 1.1), 1.099, 5), 6, "more than there are");
 }
+
+/// A hundred transactions and fewer have no 99th percentile that another one is above.
+#[test]
+fn a_percentile_that_cannot_be_known_is_not_ruled_out_to_be_slower() {
+    let mut run = synthetic::run(3);
+    for interval in run.trials.iter_mut().flat_map(|trial| &mut trial.measured).flat_map(|one| &mut one.intervals) {
+        for kind in &mut interval.kinds {
+            kind.counts.truncate(1);
+            kind.counts.iter_mut().for_each(|(_, count)| *count = 1);
+        }
+    }
+    let two = compare(&run, &run, Some(0.9)).unwrap();
+    let expected = Missing {
+        measure: "response.p99/new-order".to_owned(),
+        why: "old run: no transaction took longer; new run: no transaction took longer".to_owned(),
+    };
+    assert!(two.cells[0].missing.contains(&expected), "{:?}", two.cells[0].missing);
+    assert_eq!(two.gate(), Gate::NotRuledOut);
+}
