@@ -8,10 +8,11 @@
 
 use analysis::compare::Verdict;
 use analysis::summary::{Analysis, analyse};
-use record::run::Run;
 use record::simulated::{HEAVY_TAILED, Noise, REALISTIC, RESPONSES_US, Study, run};
+use std::num::NonZero;
 use std::ops::RangeInclusive;
 use std::process::ExitCode;
+use std::thread;
 
 const BLOCKS: [u32; 4] = [3, 5, 10, 20];
 
@@ -38,8 +39,8 @@ const BEYOND_MARGIN: f64 = 0.975;
 const LEAST_EQUIVALENT: RangeInclusive<f64> = 0.90..=1.0;
 const MOST_FALSELY_EQUIVALENT: RangeInclusive<f64> = 0.0..=0.05;
 
-/// A contender that something else disturbs: five times the noise, and bursts all the time.
-const DISTURBED: Noise = Noise { run_to_run: 0.04, bursts_per_minute: 2.0, ..REALISTIC };
+/// A contender that something else disturbs: five times as much noise of its trials as usual.
+const DISTURBED: Noise = Noise { run_to_run: 0.04, ..REALISTIC };
 
 /// A latency level is one of the run's own time, so the host must not wander off.
 const IN_PLACE: Noise = Noise { wandering: 0.0, ..REALISTIC };
@@ -51,21 +52,37 @@ struct Figure {
     asked: RangeInclusive<f64>,
 }
 
-/// The share of simulated studies of which something is true. `kind` numbers what is counted, so that each has seeds of its own
-/// and no noise is met twice.
-fn share(kind: u64, study: &Study, studies: u32, holds: impl Fn(&Analysis) -> bool, change: impl Fn(&mut Run)) -> f64 {
-    let holds = |seed: &u64| {
+type Holds<'a> = &'a (dyn Fn(&Analysis) -> bool + Sync);
+
+/// Of how many simulated studies each of these is true, as shares. `kind` numbers what is counted, so that each has seeds of its
+/// own and no noise is met twice.
+fn shares<const N: usize>(
+    kind: u64,
+    study: &Study,
+    margin: Option<f64>,
+    studies: u32,
+    holds: [Holds<'_>; N],
+) -> [f64; N] {
+    let threads = thread::available_parallelism().map_or(1, NonZero::get);
+    let of_seed = |seed: u64| {
         let mut run = run(study, (kind << 48) + (u64::from(study.blocks) << 32) + seed);
-        change(&mut run);
-        holds(&analyse(&run))
+        run.plan.margin = margin;
+        let analysis = analyse(&run);
+        holds.map(|holds| u32::from(holds(&analysis)))
     };
-    (0..u64::from(studies)).filter(holds).count() as f64 / f64::from(studies.max(1))
-}
-
-fn as_it_is(_: &mut Run) {}
-
-fn with_margin(run: &mut Run) {
-    run.plan.margin = Some(MARGIN);
+    let part = |first: usize| {
+        let seeds = (0..u64::from(studies)).skip(first).step_by(threads);
+        seeds.map(of_seed).fold([0; N], |sum, one| std::array::from_fn(|place| sum[place] + one[place]))
+    };
+    let sums = thread::scope(|scope| {
+        let part = &part;
+        let parts: Vec<_> = (0..threads).map(|first| scope.spawn(move || part(first))).collect();
+        parts
+            .into_iter()
+            .filter_map(|part| part.join().ok())
+            .fold([0; N], |sum, one| std::array::from_fn(|place| sum[place] + one[place]))
+    });
+    sums.map(|count| f64::from(count) / f64::from(studies.max(1)))
 }
 
 fn covers(truth: f64) -> impl Fn(&Analysis) -> bool {
@@ -80,6 +97,7 @@ fn any(verdicts: &[Verdict]) -> impl Fn(&Analysis) -> bool {
     move |analysis| analysis.comparisons.iter().any(|one| verdicts.contains(&one.verdict))
 }
 
+const FASTER: [Verdict; 1] = [Verdict::Faster];
 const DIFFERENCE: [Verdict; 2] = [Verdict::Slower, Verdict::Faster];
 
 /// Whether the baseline's level of a percentile holds what was put in.
@@ -109,42 +127,40 @@ fn figures(studies: u32) -> Vec<Figure> {
     };
     let fewer = studies.div_ceil(EQUAL_TO_SLOWER);
     for blocks in BLOCKS {
-        let same = Study::of_two(blocks, 1.0, REALISTIC);
-        let slower = Study { ratio: SLOWER, ..same };
         let of = |what: &str| format!("{blocks} blocks: {what}");
-        add(of("the interval of the ratio holds it"), &COVERAGE, share(0, &same, studies, covers(1.0), as_it_is));
-        add(of("a false alarm"), &MOST_FALSE_ALARMS, share(0, &same, studies, any(&DIFFERENCE), as_it_is));
-        let found = share(1, &slower, fewer, any(&[Verdict::Slower]), as_it_is);
-        let asked = if blocks >= BLOCKS_THAT_FIND { &LEAST_FOUND } else { &(0.0..=1.0) };
-        add(of("3 % slower is found"), asked, found);
-        add(
-            of("a steady contender seems to drift"),
-            &MOST_FALSE_ALARMS,
-            share(2, &same, fewer, seems_to_drift, as_it_is),
-        );
+        let same = Study::of_two(blocks, 1.0, REALISTIC);
+        let [covered, alarms, drifting] =
+            shares(0, &same, None, studies, [&covers(1.0), &any(&DIFFERENCE), &seems_to_drift]);
+        let slower = Study { ratio: SLOWER, ..same };
+        let [found] = shares(1, &slower, None, fewer, [&any(&[Verdict::Slower])]);
+        add(of("the interval of the ratio holds it"), &COVERAGE, covered);
+        add(of("a false alarm"), &MOST_FALSE_ALARMS, alarms);
+        add(of("3 % slower is found"), if blocks >= BLOCKS_THAT_FIND { &LEAST_FOUND } else { &(0.0..=1.0) }, found);
+        add(of("a steady contender seems to drift"), &MOST_FALSE_ALARMS, drifting);
     }
     for blocks in [5, 10] {
         let of = |what: &str| format!("{blocks} blocks: {what}");
         let placed = Study::of_two(blocks, 1.0, IN_PLACE);
-        for quantile in [0.5, 0.95, 0.99] {
-            let found = share(3, &placed, studies, level_holds(quantile), as_it_is);
-            add(of(&format!("the interval of the p{:.0} level holds it", quantile * 100.0)), &COVERAGE, found);
+        let levels = shares(2, &placed, None, studies, [&level_holds(0.5), &level_holds(0.95), &level_holds(0.99)]);
+        for (level, found) in ["p50", "p95", "p99"].into_iter().zip(levels) {
+            add(of(&format!("the interval of the {level} level holds it")), &COVERAGE, found);
         }
-        let disturbed = Study { noise_of_others: DISTURBED, ratio: 1.0, ..placed };
-        let found = share(4, &disturbed, studies, |analysis| level_holds(0.5)(analysis), as_it_is);
-        add(of("one contender disturbed: the other's p50 level holds it"), &COVERAGE, found);
+        let disturbed = Study { noise_of_others: DISTURBED, ..Study::of_two(blocks, 1.0, REALISTIC) };
+        let [covered, alarms] = shares(3, &disturbed, None, studies, [&covers(1.0), &any(&FASTER)]);
+        add(of("one contender disturbed: the interval of the ratio holds it"), &COVERAGE_OF_OTHERS, covered);
+        add(of("one contender disturbed: it is called faster"), &MOST_FALSE_ALARMS, alarms);
         let tails = Study::of_two(blocks, 1.0, HEAVY_TAILED);
-        let found = share(5, &tails, studies, covers(1.0), as_it_is);
-        add(of("heavy tails: the interval of the ratio holds it"), &COVERAGE_OF_OTHERS, found);
+        let [covered] = shares(4, &tails, None, studies, [&covers(1.0)]);
+        add(of("heavy tails: the interval of the ratio holds it"), &COVERAGE_OF_OTHERS, covered);
         let five = Study { others: 5, ..Study::of_two(blocks, 1.0, REALISTIC) };
-        let found = share(6, &five, fewer, any(&DIFFERENCE), as_it_is);
-        add(of("five contenders: a false alarm in the run"), &MOST_FALSE_ALARMS, found);
+        let [alarms] = shares(5, &five, None, fewer, [&any(&DIFFERENCE)]);
+        add(of("five contenders: a false alarm in the run"), &MOST_FALSE_ALARMS, alarms);
     }
     let equal = Study::of_two(10, 1.0, REALISTIC);
-    let found = share(7, &equal, fewer, any(&[Verdict::Equivalent]), with_margin);
+    let [found] = shares(6, &equal, Some(MARGIN), fewer, [&any(&[Verdict::Equivalent])]);
     add("10 blocks, margin 2 %: equal contenders are called equivalent".to_owned(), &LEAST_EQUIVALENT, found);
     let beyond = Study { ratio: BEYOND_MARGIN, ..equal };
-    let found = share(8, &beyond, fewer, any(&[Verdict::Equivalent]), with_margin);
+    let [found] = shares(7, &beyond, Some(MARGIN), fewer, [&any(&[Verdict::Equivalent])]);
     add("10 blocks, margin 2 %: 2.5 % slower is called equivalent".to_owned(), &MOST_FALSELY_EQUIVALENT, found);
     figures
 }

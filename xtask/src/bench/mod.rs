@@ -11,6 +11,7 @@ mod driver;
 mod load;
 mod postgres;
 mod ratio;
+mod report;
 mod rows;
 mod shards;
 mod sharing;
@@ -77,6 +78,8 @@ pub enum Race {
         #[arg(long, default_value_t = 5)]
         rounds: u32,
     },
+    /// Analysing and reporting many trials: CPU time and memory by the number of trials
+    Report,
     /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
     Statistics {
         /// Of equal contenders, for each number of blocks
@@ -95,6 +98,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Shards { blocks } => shards::race(&ground()?, *blocks),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
+        Race::Report => report::race(&ground()?),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }
