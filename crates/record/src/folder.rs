@@ -1,10 +1,12 @@
 //! The folder of a run: paths, writing that is never half done, and the append-only event log.
 //!
-//! A trial is complete when its `trial.json` is there. That file is written last, synced and renamed into place, so a
-//! kill at any moment leaves either a complete trial or one that `--resume` runs again.
+//! A trial is complete when its `trial.json` is there. That file is written last, once everything else of the trial is on the
+//! disk, synced and renamed into place. So a kill or a power cut at any moment leaves either a complete trial or one that
+//! `--resume` runs again.
 
 use crate::bounds::{self, Lines};
 use crate::coherence;
+use crate::durable;
 use crate::event::{Event, Stamped};
 use crate::facts::Facts;
 use crate::interval_file::IntervalFile;
@@ -46,24 +48,6 @@ pub(crate) fn content(path: &Path, why: impl Into<String>) -> RecordError {
 pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
     let path = path.to_owned();
     move |source| RecordError::Io { doing, path, source }
-}
-
-/// Writes a file so that it is either the old one or the new one, and survives a power cut once this returns.
-pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
-    let partial = path.with_extension("partial");
-    let written = (|| {
-        let mut file = File::create(&partial)?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&partial, path)?;
-        let folder = path.parent().unwrap_or(Path::new("."));
-        File::open(folder)?.sync_all()
-    })();
-    written.map_err(|source| {
-        // The old file, if any, is untouched; the partial one is of no use to anybody.
-        let _ = fs::remove_file(&partial);
-        RecordError::Io { doing: "writing", path: path.to_owned(), source }
-    })
 }
 
 fn to_json(path: &Path, value: &impl Serialize) -> Result<Vec<u8>, RecordError> {
@@ -120,7 +104,7 @@ impl RunFolder {
     fn begin(&self, study_text: &str, plan: &Plan) -> Result<(), RecordError> {
         let trials = self.path.join("trials");
         fs::create_dir(&trials).map_err(failing("making", &trials))?;
-        write_atomically(&self.path.join("study.toml"), study_text.as_bytes())?;
+        durable::write(&self.path.join("study.toml"), study_text.as_bytes())?;
         self.write_json("plan.json", plan).map(drop)
     }
 
@@ -186,7 +170,7 @@ impl RunFolder {
     /// Writes any other file of the run (`analysis.json`, `report.html`, …).
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<PathBuf, RecordError> {
         let path = self.path.join(name);
-        write_atomically(&path, bytes)?;
+        durable::write(&path, bytes)?;
         Ok(path)
     }
 
@@ -195,7 +179,7 @@ impl RunFolder {
     }
 
     pub fn trial(&self, id: u32) -> TrialFolder {
-        TrialFolder { path: self.path.join("trials").join(format!("{id:04}")) }
+        TrialFolder::alone(self.path.join("trials").join(format!("{id:04}")))
     }
 
     /// Moves a complete trial that is to be run again to where its record is kept.
@@ -217,7 +201,7 @@ impl RunFolder {
     }
 
     fn earlier_attempt(&self, id: u32, attempt: u32) -> TrialFolder {
-        TrialFolder { path: self.path.join(EARLIER).join(format!("{id:04}-{attempt}")) }
+        TrialFolder::alone(self.path.join(EARLIER).join(format!("{id:04}-{attempt}")))
     }
 
     /// The event log, opened for appending.
@@ -226,16 +210,23 @@ impl RunFolder {
     }
 }
 
-/// The folder of one trial.
+/// The folder of one trial, or of one of its machines or databases. What is in it counts once the trial is complete, and is on
+/// the disk then.
 #[derive(Debug, Clone)]
 pub struct TrialFolder {
     path: PathBuf,
+    /// It is complete when the trial's own folder is.
+    is_part: bool,
 }
 
 impl TrialFolder {
     /// Of a trial without a run around it.
     pub fn alone(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, is_part: false }
+    }
+
+    fn part(&self, of: &str, number: u32) -> Self {
+        Self { path: self.path.join(of).join(number.to_string()), is_part: true }
     }
 
     /// Makes it empty: what an earlier, unfinished attempt left is removed.
@@ -255,13 +246,13 @@ impl TrialFolder {
     /// The folder of one of several machines that run side by side, counted from 1: the same files again.
     #[must_use]
     pub fn machine(&self, number: u32) -> Self {
-        Self { path: self.path.join("machines").join(number.to_string()) }
+        self.part("machines", number)
     }
 
     /// The folder of one of several databases in a machine, counted from 1: of the same files those that are about a database.
     #[must_use]
     pub fn instance(&self, number: u16) -> Self {
-        Self { path: self.path.join("instances").join(number.to_string()) }
+        self.part("instances", number.into())
     }
 
     /// The folders of a machine's databases that have a record, if there are several; the list ends before one that is missing.
@@ -293,12 +284,12 @@ impl TrialFolder {
         if let Some(folder) = path.parent() {
             fs::create_dir_all(folder).map_err(failing("making", folder))?;
         }
-        write_atomically(&path, bytes)
+        durable::write_unsynced(&path, bytes)
     }
 
     pub fn write_json(&self, name: &str, value: &impl Serialize) -> Result<(), RecordError> {
         let path = self.path.join(name);
-        write_atomically(&path, &to_json(&path, value)?)
+        durable::write_unsynced(&path, &to_json(&path, value)?)
     }
 
     /// The file of the measured series, to be written second by second.
@@ -316,9 +307,14 @@ impl TrialFolder {
         Ok(record)
     }
 
-    /// Writes `trial.json`, which makes the trial complete.
+    /// Writes `trial.json`, which makes the trial complete: everything else is on the disk by then.
     pub fn complete(&self, record: &TrialRecord) -> Result<(), RecordError> {
-        self.write_json("trial.json", record)
+        if self.is_part {
+            return self.write_json("trial.json", record);
+        }
+        durable::sync_all_in(&self.path)?;
+        let path = self.path.join("trial.json");
+        durable::write(&path, &to_json(&path, record)?)
     }
 
     /// Keeps what an interrupted trial had until then, without making it complete.

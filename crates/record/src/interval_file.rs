@@ -36,7 +36,6 @@ impl IntervalFile {
         let placed = (|| {
             let mut out = log.into_inner();
             out.flush()?;
-            out.get_ref().sync_all()?;
             fs::rename(&self.partial, &self.path)
         })();
         placed.map_err(failing("writing", &self.path))
