@@ -7,13 +7,14 @@
 //! tools pass over.
 
 use crate::bounds::{self, Lines};
+use crate::compressed::{Compressing, Decompressing};
 use crate::intervals::{Interval, KindInterval, LATENCY_MAX_US, Measured, SIGNIFICANT_DIGITS, Span};
 use base64::Engine as _;
 use hdrhistogram::Histogram;
+use hdrhistogram::iterators::IterationValue;
 use hdrhistogram::serialization::interval_log::{
     IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
-use hdrhistogram::serialization::{Deserializer, V2DeflateSerializer};
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
@@ -48,12 +49,12 @@ pub struct LogWriter<W> {
     kinds: Vec<String>,
     /// Of the second that was written last.
     last: (Duration, Duration),
-    serializer: V2DeflateSerializer,
+    serializer: Compressing,
 }
 
 impl<W: Write> LogWriter<W> {
     pub fn begin(mut out: W, kinds: Vec<String>) -> Result<Self, LogError> {
-        let mut serializer = V2DeflateSerializer::new();
+        let mut serializer = Compressing::new();
         let mut header = IntervalLogWriterBuilder::new();
         header.add_comment(VERSION).add_comment(&format!("{KINDS}{}]", kinds.join(",")));
         header.add_comment("Values are microseconds; timestamps are seconds since the driver started.");
@@ -95,8 +96,9 @@ pub fn write(measured: &Measured) -> Result<Vec<u8>, LogError> {
 /// The series from the text of a log file that [`write`] made.
 pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
     let (mut lines, mut measured, mut numbers) = (Lines::of(log), Measured::default(), 0);
+    let mut histograms = Decompressing::new();
     while let Some(line) = lines.next_line().map_err(LogError::Text)? {
-        let read = read_line(line, &mut measured).and_then(|more| {
+        let read = read_line(line, &mut measured, &mut histograms).and_then(|more| {
             numbers += more;
             if numbers > bounds::SERIES_NUMBERS {
                 Err("more counts than a day of seconds has".to_owned())
@@ -110,7 +112,7 @@ pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
 }
 
 /// How many counts the line adds.
-fn read_line(line: &str, measured: &mut Measured) -> Result<usize, String> {
+fn read_line(line: &str, measured: &mut Measured, histograms: &mut Decompressing) -> Result<usize, String> {
     if let Some(comment) = line.strip_prefix('#') {
         let comment = comment.trim_end();
         if let Some(kinds) = between(comment, KINDS) {
@@ -131,7 +133,7 @@ fn read_line(line: &str, measured: &mut Measured) -> Result<usize, String> {
     for entry in IntervalLogIterator::new(line.as_bytes()) {
         match entry {
             Ok(LogEntry::Interval(entry)) => {
-                let part = read_histogram(&entry, &measured.kinds)?;
+                let part = read_histogram(&entry, &measured.kinds, histograms)?;
                 numbers += part.counts.len();
                 let second = measured.intervals.last_mut().ok_or("a histogram before its second")?;
                 if second.kinds.iter().any(|known| (known.kind, known.span) == (part.kind, part.span)) {
@@ -184,7 +186,11 @@ fn read_second(second: &str, before: Option<&Interval>) -> Result<Interval, Stri
     Ok(Interval { start_ms, length_ms, measured, kinds: Vec::new() })
 }
 
-fn read_histogram(entry: &IntervalLogHistogram<'_>, kinds: &[String]) -> Result<KindInterval, String> {
+fn read_histogram(
+    entry: &IntervalLogHistogram<'_>,
+    kinds: &[String],
+    histograms: &mut Decompressing,
+) -> Result<KindInterval, String> {
     let tag = entry.tag().map_or("", |tag| tag.as_str());
     let (kind, span) = tag.rsplit_once('.').ok_or_else(|| format!("the tag `{tag}` names no kind and span"))?;
     let span = match span {
@@ -198,9 +204,8 @@ fn read_histogram(entry: &IntervalLogHistogram<'_>, kinds: &[String]) -> Result<
     let bytes = base64::engine::general_purpose::STANDARD
         .decode(entry.encoded_histogram())
         .map_err(|error| format!("histogram of `{tag}`: {error}"))?;
-    let histogram: Histogram<u64> =
-        Deserializer::new().deserialize(&mut &bytes[..]).map_err(|error| format!("histogram of `{tag}`: {error}"))?;
-    let counts = sparse(&histogram)?;
+    let histogram = histograms.histogram(&bytes).map_err(|why| format!("histogram of `{tag}`: {why}"))?;
+    let counts = sparse(&histogram);
     match counts.last() {
         // The highest that is recorded is told as the end of its bucket.
         Some((value_us, _)) if *value_us > LATENCY_MAX_US + LATENCY_MAX_US / 100 => {
@@ -223,7 +228,7 @@ fn tag_of(kinds: &[String], part: &KindInterval) -> Result<String, LogError> {
 
 /// The histogram whose counts these are, on the grid of every histogram of ours. It ends where they do: clearing and writing
 /// the rest of an hour's range would take most of the time.
-fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u64>, LogError> {
+fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u32>, LogError> {
     let longest = counts.last().map_or(SHORTEST_RANGE_US, |(value_us, _)| (*value_us).max(SHORTEST_RANGE_US));
     if longest > LATENCY_MAX_US + LATENCY_MAX_US / 100 {
         return Err(LogError::TooLong { value_us: longest });
@@ -231,21 +236,16 @@ fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u64>, LogError> {
     let mut histogram = Histogram::new_with_bounds(1, longest, SIGNIFICANT_DIGITS)
         .map_err(|error| LogError::Write(error.to_string()))?;
     for &(value_us, count) in counts {
-        histogram.record_n(value_us, u64::from(count)).map_err(|_| LogError::TooLong { value_us })?;
+        histogram.record_n(value_us, count).map_err(|_| LogError::TooLong { value_us })?;
     }
     Ok(histogram)
 }
 
 /// Pairs (highest equivalent value in µs, count) of a histogram, only non-zero counts, ascending.
-pub fn sparse(histogram: &Histogram<u64>) -> Result<Vec<(u64, u32)>, String> {
-    histogram
-        .iter_recorded()
-        .map(|step| {
-            let value = histogram.highest_equivalent(step.value_iterated_to());
-            let count = u32::try_from(step.count_at_value());
-            count.map(|count| (value, count)).map_err(|_| format!("more than {} of {value} µs in a second", u32::MAX))
-        })
-        .collect()
+pub fn sparse(histogram: &Histogram<u32>) -> Vec<(u64, u32)> {
+    let pair =
+        |step: IterationValue<u32>| (histogram.highest_equivalent(step.value_iterated_to()), step.count_at_value());
+    histogram.iter_recorded().map(pair).collect()
 }
 
 #[cfg(test)]
@@ -259,7 +259,7 @@ mod tests {
     }
 
     fn on_grid(counts: &std::collections::BTreeMap<u64, u32>) -> Vec<(u64, u32)> {
-        sparse(&dense(&counts.iter().map(|(&value, &count)| (value, count)).collect::<Vec<_>>()).unwrap()).unwrap()
+        sparse(&dense(&counts.iter().map(|(&value, &count)| (value, count)).collect::<Vec<_>>()).unwrap())
     }
 
     fn series() -> impl Strategy<Value = Measured> {

@@ -8,6 +8,7 @@ pub mod agreement;
 mod bounds;
 pub mod check;
 mod coherence;
+mod compressed;
 mod durable;
 pub mod event;
 pub mod facts;

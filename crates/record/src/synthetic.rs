@@ -285,12 +285,11 @@ fn second_of(
         response.saturating_record((service_us + waited_us) as u64);
     }
     let spans = [(Span::Response, response), (Span::Service, service)];
-    let counts = |histogram: &Histogram<u64>| hlog::sparse(histogram).unwrap_or_default();
-    let parts = spans.map(|(span, histogram)| KindInterval { kind, span, counts: counts(&histogram) });
+    let parts = spans.map(|(span, histogram)| KindInterval { kind, span, counts: hlog::sparse(&histogram) });
     parts.into_iter().filter(|part| !part.counts.is_empty()).collect()
 }
 
-fn histogram() -> Histogram<u64> {
+fn histogram() -> Histogram<u32> {
     Histogram::new_with_bounds(1, LATENCY_MAX_US, SIGNIFICANT_DIGITS).expect("the bounds are valid constants")
 }
 
