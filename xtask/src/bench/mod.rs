@@ -12,6 +12,7 @@ mod load;
 mod postgres;
 mod ratio;
 mod report;
+mod rehearsals;
 mod rows;
 mod shards;
 mod sharing;
@@ -80,6 +81,11 @@ pub enum Race {
     },
     /// Analysing and reporting many trials: CPU time and memory by the number of trials
     Report,
+    /// How long each study of `studies/` takes to be rehearsed; the median of so many rounds
+    Rehearsals {
+        #[arg(long, default_value_t = 3)]
+        rounds: u32,
+    },
     /// The analysis against the truth of simulated studies: coverage of its intervals, false alarms, differences found
     Statistics {
         /// Of equal contenders, for each number of blocks
@@ -99,6 +105,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Report => report::race(&ground()?),
+        Race::Rehearsals { rounds } => rehearsals::time(&ground()?, *rounds),
         Race::Statistics { studies } => statistics::simulate(root, *studies),
     }
 }
