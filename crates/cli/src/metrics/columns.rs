@@ -161,7 +161,7 @@ mod tests {
         };
         let values = columns.iter().map(|(_, _, _, value)| *value).collect();
         let sample = Samples { at_ns: 1, took_ns: 1, values };
-        text(&families(&LatestSample { columns: columns.iter().map(column).collect(), sample }, "host"))
+        text(families(&LatestSample { columns: columns.iter().map(column).collect(), sample }, "host"))
     }
 
     #[test]
@@ -179,35 +179,35 @@ mod tests {
             ("kvm.vcpu.halt_wait_hist.07", "", Counts, Some(9)),
         ]);
         insta::assert_snapshot!(text, @r#"
-        # TYPE bakeoff_telemetry_interrupts counter
         # HELP bakeoff_telemetry_interrupts Column interrupts.total of the record.
+        # TYPE bakeoff_telemetry_interrupts counter
         bakeoff_telemetry_interrupts_total{side="host"} 57747151
-        # TYPE bakeoff_telemetry_disk_reads counter
         # HELP bakeoff_telemetry_disk_reads Column disk.<of>.reads of the record.
+        # TYPE bakeoff_telemetry_disk_reads counter
         bakeoff_telemetry_disk_reads_total{side="host",of="data"} 1500
         bakeoff_telemetry_disk_reads_total{side="host",of="log"} 0
+        # HELP bakeoff_telemetry_switches_running_tasks Column switches.running of the record.
         # TYPE bakeoff_telemetry_switches_running_tasks gauge
         # UNIT bakeoff_telemetry_switches_running_tasks tasks
-        # HELP bakeoff_telemetry_switches_running_tasks Column switches.running of the record.
         bakeoff_telemetry_switches_running_tasks{side="host"} 3
+        # HELP bakeoff_telemetry_memory_huge_pages Column memory.huge_pages of the record.
         # TYPE bakeoff_telemetry_memory_huge_pages gauge
         # UNIT bakeoff_telemetry_memory_huge_pages pages
-        # HELP bakeoff_telemetry_memory_huge_pages Column memory.huge_pages of the record.
         bakeoff_telemetry_memory_huge_pages{side="host"} 4
+        # HELP bakeoff_telemetry_memory_total_bytes Column memory.total of the record.
         # TYPE bakeoff_telemetry_memory_total_bytes gauge
         # UNIT bakeoff_telemetry_memory_total_bytes bytes
-        # HELP bakeoff_telemetry_memory_total_bytes Column memory.total of the record.
         bakeoff_telemetry_memory_total_bytes{side="host"} 25276502016
+        # HELP bakeoff_telemetry_network_sent_bytes Column network.<of>.sent_bytes of the record.
         # TYPE bakeoff_telemetry_network_sent_bytes counter
         # UNIT bakeoff_telemetry_network_sent_bytes bytes
-        # HELP bakeoff_telemetry_network_sent_bytes Column network.<of>.sent_bytes of the record.
         bakeoff_telemetry_network_sent_bytes_total{side="host",of="eth0"} 77
+        # HELP bakeoff_telemetry_governor_cpus Column governor.<of> of the record.
         # TYPE bakeoff_telemetry_governor_cpus gauge
         # UNIT bakeoff_telemetry_governor_cpus cpus
-        # HELP bakeoff_telemetry_governor_cpus Column governor.<of> of the record.
         bakeoff_telemetry_governor_cpus{side="host",of="powersave"} 8
-        # TYPE bakeoff_telemetry_kvm_vcpu_halt_wait_hist counter
         # HELP bakeoff_telemetry_kvm_vcpu_halt_wait_hist Column kvm.vcpu.halt_wait_hist.<range> of the record.
+        # TYPE bakeoff_telemetry_kvm_vcpu_halt_wait_hist counter
         bakeoff_telemetry_kvm_vcpu_halt_wait_hist_total{side="host",range="07"} 9
         # EOF
         "#);
@@ -231,9 +231,9 @@ mod tests {
         bakeoff_telemetry_a_ms_seconds_total{side="host"} 1.5
         bakeoff_telemetry_a_us_seconds_total{side="host"} 0.0015
         bakeoff_telemetry_vcpu_wait_seconds_total{side="host",of="0"} 1.000000001
-        bakeoff_telemetry_frequency_mean_hertz{side="host"} 2400001000
+        bakeoff_telemetry_frequency_mean_hertz{side="host"} 2400001000.0
         bakeoff_telemetry_energy_joules_total{side="host",of="package-0_dram"} 1.5
-        bakeoff_telemetry_kvm_vm_stack_bytes{side="host"} 3072
+        bakeoff_telemetry_kvm_vm_stack_bytes{side="host"} 3072.0
         bakeoff_telemetry_kvm_vm_nap_seconds_total{side="host"} 0.0005
         "#);
     }

@@ -171,7 +171,8 @@ impl Course {
 
     fn of_phase(&self, now: Instant) -> Vec<Family> {
         let phase = self.phase.as_ref();
-        let mut states = Family::new(Kind::StateSet, "bakeoff_phase", "", "What is being done; none between trials.");
+        let mut states =
+            gauge("bakeoff_phase", "", "1 for what is being done, 0 for all else; none is 1 between trials.");
         for state in std::iter::once(PREPARE).chain(PHASES.map(Phase::name)) {
             let is_on = phase.is_some_and(|phase| phase.name == state);
             states = states.with(vec![("bakeoff_phase", state.to_owned())], Value::Whole(is_on.into()));
@@ -276,30 +277,30 @@ mod tests {
             course.take(&event, begun + Duration::from_mins(1));
         }
         course.take(&second(40, 80, 1), begun);
-        insta::assert_snapshot!(text(&course.families(begun + Duration::from_millis(61_500))), @r#"
-        # TYPE bakeoff_run info
+        insta::assert_snapshot!(text(course.families(begun + Duration::from_millis(61_500))), @r#"
         # HELP bakeoff_run The run; counts is what throughput counts, per minute.
+        # TYPE bakeoff_run info
         bakeoff_run_info{study="s",counts="NOPM",folder="runs/x",version="0.1.0"} 1
+        # HELP bakeoff_run_elapsed_seconds Time since this call began.
         # TYPE bakeoff_run_elapsed_seconds gauge
         # UNIT bakeoff_run_elapsed_seconds seconds
-        # HELP bakeoff_run_elapsed_seconds Time since this call began.
         bakeoff_run_elapsed_seconds 61.5
+        # HELP bakeoff_run_expected_seconds How long the plan expects all its trials to take.
         # TYPE bakeoff_run_expected_seconds gauge
         # UNIT bakeoff_run_expected_seconds seconds
-        # HELP bakeoff_run_expected_seconds How long the plan expects all its trials to take.
-        bakeoff_run_expected_seconds 400
-        # TYPE bakeoff_trials_planned gauge
+        bakeoff_run_expected_seconds 400.0
         # HELP bakeoff_trials_planned Trials that this call is to run, those that ended among them.
+        # TYPE bakeoff_trials_planned gauge
         bakeoff_trials_planned 2
-        # TYPE bakeoff_trials_ended counter
         # HELP bakeoff_trials_ended Trials of this call that ended, by outcome.
+        # TYPE bakeoff_trials_ended counter
         bakeoff_trials_ended_total{outcome="completed"} 1
         bakeoff_trials_ended_total{outcome="invalid"} 0
         bakeoff_trials_ended_total{outcome="failed"} 0
         bakeoff_trials_ended_total{outcome="skipped"} 0
         bakeoff_trials_ended_total{outcome="interrupted"} 0
-        # TYPE bakeoff_phase stateset
-        # HELP bakeoff_phase What is being done; none between trials.
+        # HELP bakeoff_phase 1 for what is being done, 0 for all else; none is 1 between trials.
+        # TYPE bakeoff_phase gauge
         bakeoff_phase{bakeoff_phase="prepare"} 0
         bakeoff_phase{bakeoff_phase="clone"} 0
         bakeoff_phase{bakeoff_phase="boot"} 0
@@ -310,28 +311,28 @@ mod tests {
         bakeoff_phase{bakeoff_phase="check"} 0
         bakeoff_phase{bakeoff_phase="shut down"} 0
         bakeoff_phase{bakeoff_phase="stop"} 0
+        # HELP bakeoff_phase_elapsed_seconds Time since the phase began.
         # TYPE bakeoff_phase_elapsed_seconds gauge
         # UNIT bakeoff_phase_elapsed_seconds seconds
-        # HELP bakeoff_phase_elapsed_seconds Time since the phase began.
         bakeoff_phase_elapsed_seconds 1.5
+        # HELP bakeoff_phase_expected_seconds How long the phase should take, where that is known.
         # TYPE bakeoff_phase_expected_seconds gauge
         # UNIT bakeoff_phase_expected_seconds seconds
-        # HELP bakeoff_phase_expected_seconds How long the phase should take, where that is known.
-        bakeoff_phase_expected_seconds 30
-        # TYPE bakeoff_trial info
+        bakeoff_phase_expected_seconds 30.0
         # HELP bakeoff_trial The trial that runs, by its number in the plan.
+        # TYPE bakeoff_trial info
         bakeoff_trial_info{trial="3",block="2",contender="a \"b\"",coordinates="1x2"} 1
-        # TYPE bakeoff_trial_counted counter
         # HELP bakeoff_trial_counted Transactions of this trial that throughput counts, warm-up and climb included.
+        # TYPE bakeoff_trial_counted counter
         bakeoff_trial_counted_total{trial="3",block="2",contender="a \"b\"",coordinates="1x2"} 90
-        # TYPE bakeoff_trial_committed counter
         # HELP bakeoff_trial_committed Transactions of all kinds that committed, likewise.
+        # TYPE bakeoff_trial_committed counter
         bakeoff_trial_committed_total{trial="3",block="2",contender="a \"b\"",coordinates="1x2"} 179
-        # TYPE bakeoff_trial_errors counter
         # HELP bakeoff_trial_errors Errors that transactions met, likewise.
+        # TYPE bakeoff_trial_errors counter
         bakeoff_trial_errors_total{trial="3",block="2",contender="a \"b\"",coordinates="1x2"} 1
-        # TYPE bakeoff_trial_throughput gauge
         # HELP bakeoff_trial_throughput What throughput counts, in the last second that was driven.
+        # TYPE bakeoff_trial_throughput gauge
         bakeoff_trial_throughput{trial="3",block="2",contender="a \"b\"",coordinates="1x2"} 40
         # EOF
         "#);
@@ -341,7 +342,7 @@ mod tests {
     fn what_is_over_is_not_told_any_more() {
         let begun = Instant::now();
         let mut course = course(begun);
-        let told = |course: &Course| text(&course.families(begun));
+        let told = |course: &Course| text(course.families(begun));
         let progress = Event::Progress { what: "order_line".to_owned(), done: 3, of: 10 };
         let preparing = Event::Preparing { what: "data".to_owned(), expected_ms: 0 };
         course.take(&preparing, begun);
@@ -371,7 +372,7 @@ mod tests {
         let begun = Instant::now();
         let mut course = course(begun);
         course.take(&Event::BlockAdded { block: 3, trials: 2, expected_ms: 60_000, why: String::new() }, begun);
-        let text = text(&course.families(begun));
-        assert!(text.contains("bakeoff_trials_planned 6\n") && text.contains("expected_seconds 460\n"), "{text}");
+        let text = text(course.families(begun));
+        assert!(text.contains("bakeoff_trials_planned 6\n") && text.contains("expected_seconds 460.0\n"), "{text}");
     }
 }

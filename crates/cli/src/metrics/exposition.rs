@@ -1,9 +1,15 @@
-//! OpenMetrics text, version 1.0: families of samples written out, with names, units and escapes as that demands.
+//! OpenMetrics text, version 1.0: families of samples as who asks reads them.
 //!
-//! Pure, and knows nothing of runs. Histograms, summaries, exemplars and timestamps are left out: nothing here needs them.
+//! Knows nothing of runs. `prometheus_client` writes the text. It escapes labels and not what describes a family, so that is done
+//! here; and it knows no sets of states: those are gauges that are 0 or 1.
 
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::{DescriptorEncoder, MetricEncoder, NoLabelSet};
+use prometheus_client::metrics::MetricType;
+use prometheus_client::registry::{Registry, Unit};
 use std::borrow::Cow;
-use std::fmt::Write;
+use std::fmt;
 
 /// What a reader of the text is told that it is.
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -15,8 +21,6 @@ pub enum Kind {
     Gauge,
     /// Labels that do not change, of the value 1; its samples' names end in `_info`.
     Info,
-    /// One of several states, which are told apart by a label with the family's own name.
-    StateSet,
 }
 
 /// Samples of one name.
@@ -64,63 +68,72 @@ impl Family {
 }
 
 /// The whole text. A family without samples is left out.
-pub fn text(families: &[Family]) -> String {
+pub fn text(families: Vec<Family>) -> String {
+    let mut registry = Registry::default();
+    registry.register_collector(Box::new(Families(families)));
     let mut text = String::new();
-    for family in families.iter().filter(|family| !family.samples.is_empty()) {
-        // Writing to a string does not fail.
-        let _ = write_family(&mut text, family);
-    }
-    text.push_str("# EOF\n");
+    // Writing to a string does not fail.
+    let _ = encode(&mut text, &registry);
     text
 }
 
-fn write_family(text: &mut String, family: &Family) -> std::fmt::Result {
-    let Family { name, kind, unit, help, samples } = family;
-    writeln!(text, "# TYPE {name} {}", kind.name())?;
-    if !unit.is_empty() {
-        writeln!(text, "# UNIT {name} {unit}")?;
+#[derive(Debug)]
+struct Families(Vec<Family>);
+
+impl Collector for Families {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let mut families = self.0.iter().filter(|family| !family.samples.is_empty());
+        families.try_for_each(|family| family.encode(&mut encoder))
     }
-    writeln!(text, "# HELP {name} {}", escaped(help))?;
-    for sample in samples {
-        write!(text, "{name}{}", kind.suffix())?;
-        write_labels(text, &sample.labels)?;
-        match sample.value {
-            Value::Whole(value) => writeln!(text, " {value}")?,
-            Value::Real(value) => writeln!(text, " {value}")?,
+}
+
+impl Family {
+    fn encode(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
+        let unit = Some(&*self.unit).filter(|unit| !unit.is_empty());
+        // The encoder puts it behind the name.
+        let name = unit.and_then(|unit| self.name.strip_suffix(unit)?.strip_suffix('_')).unwrap_or(&self.name);
+        let unit = unit.map(|unit| Unit::Other(unit.to_owned()));
+        let help = self.help.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+        let mut metric = encoder.encode_descriptor(name, &help, unit.as_ref(), self.kind.into())?;
+        for Sample { labels, value } in &self.samples {
+            match self.kind {
+                Kind::Info => metric.encode_info(labels)?,
+                _ if labels.is_empty() => value.encode(self.kind, &mut metric)?,
+                _ => value.encode(self.kind, &mut metric.encode_family(labels)?)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Value {
+    fn encode(self, kind: Kind, metric: &mut MetricEncoder<'_>) -> fmt::Result {
+        match (kind, self) {
+            (Kind::Counter, Self::Whole(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
+            (Kind::Counter, Self::Real(value)) => metric.encode_counter::<NoLabelSet, _, u64>(&value, None),
+            (_, Self::Whole(value)) => metric.encode_gauge(&value),
+            (_, Self::Real(value)) => metric.encode_gauge(&value),
         }
     }
-    Ok(())
-}
-
-fn write_labels(text: &mut String, labels: &Labels) -> std::fmt::Result {
-    for (place, (name, value)) in labels.iter().enumerate() {
-        let before = if place == 0 { '{' } else { ',' };
-        write!(text, "{before}{name}=\"{}\"", escaped(value))?;
-    }
-    text.push_str(if labels.is_empty() { "" } else { "}" });
-    Ok(())
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n")
 }
 
 impl Kind {
-    fn name(self) -> &'static str {
-        match self {
-            Self::Counter => "counter",
-            Self::Gauge => "gauge",
-            Self::Info => "info",
-            Self::StateSet => "stateset",
-        }
-    }
-
     /// What follows the family's name in those of its samples.
     pub fn suffix(self) -> &'static str {
         match self {
             Self::Counter => "_total",
             Self::Info => "_info",
-            Self::Gauge | Self::StateSet => "",
+            Self::Gauge => "",
+        }
+    }
+}
+
+impl From<Kind> for MetricType {
+    fn from(kind: Kind) -> Self {
+        match kind {
+            Kind::Counter => Self::Counter,
+            Kind::Gauge => Self::Gauge,
+            Kind::Info => Self::Info,
         }
     }
 }
@@ -131,29 +144,30 @@ mod tests {
 
     #[test]
     fn a_text_of_every_kind() {
-        let families = [
+        let families = vec![
             Family::new(Kind::Info, "a", "", "What it is.").with(vec![("x", "1".to_owned())], Value::Whole(1)),
             Family::new(Kind::Counter, "b_seconds", "seconds", "Time.")
                 .with(vec![("of", "0".to_owned()), ("side", "host".to_owned())], Value::Real(0.25))
                 .with(vec![], Value::Whole(u64::MAX)),
             Family::new(Kind::Gauge, "left_out", "", "Without samples.").maybe_with(Vec::new(), None),
-            Family::new(Kind::StateSet, "c", "", "States.")
-                .with(vec![("c", "on".to_owned())], Value::Whole(1))
-                .with(vec![("c", "off".to_owned())], Value::Whole(0)),
+            Family::new(Kind::Gauge, "c_bytes", "bytes", "Sizes.")
+                .with(vec![("c", "large".to_owned())], Value::Whole(u64::MAX))
+                .with(vec![("c", "small".to_owned())], Value::Whole(3)),
         ];
-        insta::assert_snapshot!(text(&families), @r#"
-        # TYPE a info
+        insta::assert_snapshot!(text(families), @r#"
         # HELP a What it is.
+        # TYPE a info
         a_info{x="1"} 1
+        # HELP b_seconds Time.
         # TYPE b_seconds counter
         # UNIT b_seconds seconds
-        # HELP b_seconds Time.
         b_seconds_total{of="0",side="host"} 0.25
         b_seconds_total 18446744073709551615
-        # TYPE c stateset
-        # HELP c States.
-        c{c="on"} 1
-        c{c="off"} 0
+        # HELP c_bytes Sizes.
+        # TYPE c_bytes gauge
+        # UNIT c_bytes bytes
+        c_bytes{c="large"} 18446744073709551615
+        c_bytes{c="small"} 3
         # EOF
         "#);
     }
@@ -161,8 +175,8 @@ mod tests {
     #[test]
     fn what_would_end_a_label_or_a_line_is_escaped() {
         let family = Family::new(Kind::Gauge, "a", "", "one\ntwo \\ \"three\"");
-        let text = text(&[family.with(vec![("x", "a\"b\\c\nd".to_owned())], Value::Whole(1))]);
-        let expected = "# TYPE a gauge\n# HELP a one\\ntwo \\\\ \\\"three\\\"\na{x=\"a\\\"b\\\\c\\nd\"} 1\n# EOF\n";
+        let text = text(vec![family.with(vec![("x", "a\"b\\c\nd".to_owned())], Value::Whole(1))]);
+        let expected = "# HELP a one\\ntwo \\\\ \\\"three\\\"\n# TYPE a gauge\na{x=\"a\\\"b\\\\c\\nd\"} 1\n# EOF\n";
         assert_eq!(text, expected);
     }
 }

@@ -66,7 +66,7 @@ impl Metrics {
 
 fn text(mut families: Vec<Family>, latest_sample: Option<&LatestSample>) -> String {
     families.extend(latest_sample.into_iter().flat_map(|latest_sample| columns::families(latest_sample, SIDE)));
-    exposition::text(&families)
+    exposition::text(families)
 }
 
 fn held(course: &Mutex<Course>) -> MutexGuard<'_, Course> {

@@ -43,6 +43,7 @@ pub fn read(text: &str) -> Result<Exposition, String> {
 struct Reader {
     read: Exposition,
     family: String,
+    families: BTreeSet<String>,
     described: BTreeSet<String>,
     has_samples: bool,
 }
@@ -62,18 +63,20 @@ impl Reader {
     }
 
     fn describe(&mut self, what: &str, family: &str, value: &str) -> Result<(), String> {
-        if what == "TYPE" {
+        if family != self.family {
             is_name(family)?;
-            let known = ["counter", "gauge", "info", "stateset"];
-            expect(known.contains(&value), "an unknown type")?;
-            expect(self.read.kinds.insert(family.to_owned(), value.to_owned()).is_none(), "a family stands twice")?;
+            expect(self.families.insert(family.to_owned()), "a family stands twice")?;
             (self.family, self.has_samples) = (family.to_owned(), false);
             self.described.clear();
-            return Ok(());
         }
-        expect(family == self.family && !self.has_samples, "it describes another family than the one here")?;
+        expect(!self.has_samples, "a description after samples of its family")?;
         expect(self.described.insert(what.to_owned()), "it is described twice")?;
         match what {
+            "TYPE" => {
+                expect(["counter", "gauge", "info"].contains(&value), "an unknown type")?;
+                self.read.kinds.insert(family.to_owned(), value.to_owned());
+                Ok(())
+            }
             "HELP" => unescaped(value).map(drop),
             "UNIT" => expect(family.ends_with(&format!("_{value}")), "the name does not end in the unit"),
             _ => Err("an unknown description".to_owned()),
@@ -86,21 +89,17 @@ impl Reader {
         let (labels, rest) = rest.strip_prefix('{').map_or(Ok((BTreeMap::new(), rest)), labels)?;
         let number = rest.strip_prefix(' ').ok_or("no blank before the value")?;
         let value: f64 = number.parse().map_err(|_| "the value is no number")?;
-        self.fits(name, &labels, value)?;
+        self.fits(name, value)?;
         self.has_samples = true;
         expect(self.read.values.insert((name.to_owned(), labels), value).is_none(), "a sample stands twice")
     }
 
-    fn fits(&self, name: &str, labels: &BTreeMap<String, String>, value: f64) -> Result<(), String> {
+    fn fits(&self, name: &str, value: f64) -> Result<(), String> {
         let suffix = name.strip_prefix(self.family.as_str()).ok_or("it is of another family than the one here")?;
         match (self.read.kinds.get(&self.family).map_or("", String::as_str), suffix) {
             ("counter", "_total") => expect(value.is_finite() && value >= 0.0, "a counter is a number from 0 on"),
             ("gauge", "") => Ok(()),
             ("info", "_info") => expect((value - 1.0).abs() < f64::EPSILON, "an info is 1"),
-            ("stateset", "") => {
-                expect(labels.contains_key(&self.family), "a state is in a label of the family's name")?;
-                expect(value == 0.0 || (value - 1.0).abs() < f64::EPSILON, "a state is 0 or 1")
-            }
             (kind, suffix) => Err(format!("a {kind} has no samples with the suffix {suffix:?}")),
         }
     }
@@ -184,7 +183,8 @@ fn the_reader_takes_what_is_right_and_nothing_else() {
         ("a_s_total", "b_total", "another family"),
         ("\\n", "\\t", "no escape"),
         ("# HELP", "# HELLO", "unknown description"),
-        ("1.5\n", "1.5\n# TYPE a_s gauge\n", "twice"),
+        ("1.5\n", "1.5\n# TYPE a_s gauge\n", "after samples"),
+        ("1.5\n", "1.5\n# TYPE b gauge\nb 1\n# HELP a_s x\n", "twice"),
         ("1.5\n", "1.5\n\n", "no value"),
     ] {
         let wrong = right.replacen(from, to, 1);
