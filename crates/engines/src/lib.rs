@@ -35,4 +35,5 @@ mod stream;
 pub mod template;
 mod tls;
 pub mod wait;
+pub mod waits;
 mod wire;

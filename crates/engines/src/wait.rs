@@ -1,4 +1,4 @@
-//! Waiting for one session outside the driver's loop: checks, tests, tools. Never used while measuring.
+//! Waiting for one session outside the driver's loop: checks, samples, tests, tools. No session that drives load waits so.
 
 use crate::session::SessionError;
 use rustix::event::{Timespec, epoll};

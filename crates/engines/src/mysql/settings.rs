@@ -33,13 +33,21 @@ pub const KEYS: &[Key] = keys! {
     innodb_lock_wait_timeout = "", Holds::Span { min_ms: 1_000, max_ms: 3_600_000 },
         "how long a transaction waits for a row before it is given up; 50 seconds as MariaDB comes";
     innodb_adaptive_hash_index = "", Holds::Boolean, "hash tables over much used pages; off as MariaDB comes";
+    performance_schema = "", Holds::Boolean,
+        "whether the server keeps what its sessions wait for, which costs throughput; off as MariaDB comes";
 };
 
 /// The profile, with the study's own settings over it.
 pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
-    over_profile(super::KIND, table, KEYS, own, |profile, table| match profile {
-        "stock" => ServerSettings::new(),
-        _ => sized(shape, table.get("innodb_buffer_pool_size").and_then(Value::as_u64)),
+    over_profile(super::KIND, table, KEYS, own, |profile, table| {
+        let mut settings = match profile {
+            "stock" => ServerSettings::new(),
+            _ => sized(shape, table.get("innodb_buffer_pool_size").and_then(Value::as_u64)),
+        };
+        if table.get("performance_schema") == Some(&Value::Bool(true)) {
+            settings.extend(WAITS_TOLD.map(|(name, value)| (name, value.to_owned())));
+        }
+        settings
     })
 }
 
@@ -80,6 +88,10 @@ fn sized(shape: &ServerShape, cache: Option<u64>) -> ServerSettings {
         ("innodb_buffer_pool_load_at_startup", "OFF".to_owned()),
     ])
 }
+
+/// Without these the performance schema does not know what a session waits for.
+const WAITS_TOLD: [(&str, &str); 2] =
+    [("performance_schema_consumer_events_waits_current", "ON"), ("performance_schema_instrument", "wait/%=ON")];
 
 /// What the system, the connections and everything but the cache need even in a small machine.
 const LEAST_REST: u64 = 512 << 20;

@@ -19,6 +19,7 @@ mod secure_mariadb;
 mod sessions;
 mod texts;
 mod values;
+mod waits;
 
 use ground::{Engine, Ground, Mariadb, Postgres, Sqlite};
 

@@ -1,0 +1,10 @@
+-- What each session of this database that is at work does, where nothing tells its waits but those for a row.
+SELECT
+    CASE WHEN locks.trx_id IS NOT NULL THEN 'Lock' WHEN COALESCE(sessions.state, '') = '' THEN 'CPU' ELSE 'State' END AS class,
+    CASE WHEN locks.trx_id IS NOT NULL THEN 'row' ELSE COALESCE(sessions.state, '') END AS event,
+    COUNT(*)
+FROM information_schema.processlist AS sessions
+LEFT JOIN information_schema.innodb_trx AS locks
+    ON locks.trx_mysql_thread_id = sessions.id AND locks.trx_state = 'LOCK WAIT'
+WHERE sessions.command IN ('Query', 'Execute') AND sessions.db <=> DATABASE() AND sessions.id <> CONNECTION_ID()
+GROUP BY 1, 2
