@@ -2,7 +2,8 @@
 //! be known.
 
 use crate::loading::LoadError;
-use crate::looks;
+use crate::looks::{self, Edge};
+use crate::waits::WaitSampling;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::server::{Counters, Endpoint, Server, ServerError, ServerReport};
@@ -17,7 +18,11 @@ use std::path::Path;
 pub(crate) const NOT_OURS: &str = "the server was not started by bakeoff, and where it runs is not known";
 
 pub(crate) enum Database {
-    Started(Box<dyn Server>),
+    Started {
+        server: Box<dyn Server>,
+        /// While what its sessions wait for is sampled.
+        waits: Option<WaitSampling>,
+    },
     Found {
         endpoint: Box<Endpoint>,
         /// Kept open: SQLite clears its log away whenever the last connection closes.
@@ -26,6 +31,10 @@ pub(crate) enum Database {
 }
 
 impl Database {
+    pub fn started(server: Box<dyn Server>) -> Self {
+        Self::Started { server, waits: None }
+    }
+
     /// The one at this endpoint, and what it says of itself. Its settings are not read back, as its counters are not.
     pub fn found(endpoint: Endpoint) -> Result<(Self, ServerReport), SessionError> {
         let mut connection = engines::catalog::admin(&endpoint)?;
@@ -43,7 +52,7 @@ impl Database {
 
     pub fn endpoint(&self) -> &Endpoint {
         match self {
-            Self::Started(server) => &server.report().endpoint,
+            Self::Started { server, .. } => &server.report().endpoint,
             Self::Found { endpoint, .. } => endpoint,
         }
     }
@@ -51,7 +60,7 @@ impl Database {
     /// An error if a server that was started here has died.
     pub fn alive(&mut self) -> Result<(), ServerError> {
         match self {
-            Self::Started(server) => server.alive(),
+            Self::Started { server, .. } => server.alive(),
             Self::Found { .. } => Ok(()),
         }
     }
@@ -59,14 +68,25 @@ impl Database {
     /// None of a server that was there already.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
         match self {
-            Self::Started(server) => server.counters(),
+            Self::Started { server, .. } => server.counters(),
             Self::Found { .. } => Ok(Counters::new()),
         }
     }
 
-    pub fn look(&mut self, data: &Path) -> Look {
+    /// What sessions wait for is sampled between the looks, so that neither is seen in it.
+    pub fn look(&mut self, data: &Path, edge: Edge, is_sampled: bool) -> Look {
         match self {
-            Self::Started(server) => looks::look(server.as_mut(), data),
+            Self::Started { server, waits } => match edge {
+                Edge::Start => {
+                    let look = looks::look(server.as_mut(), data);
+                    *waits = is_sampled.then(|| WaitSampling::begin(server.report().endpoint.clone()));
+                    look
+                }
+                Edge::End => {
+                    let seen = waits.take().map(WaitSampling::end);
+                    Look { waits: seen, ..looks::look(server.as_mut(), data) }
+                }
+            },
             Self::Found { .. } => Look {
                 at_ns: monotonic_ns(),
                 took_ns: 0,
@@ -74,6 +94,7 @@ impl Database {
                 device: Reading::Unavailable(NOT_OURS.to_owned()),
                 cpu: Reading::Unavailable(NOT_OURS.to_owned()),
                 counters: Counters::new(),
+                waits: None,
             },
         }
     }
@@ -84,14 +105,14 @@ impl Database {
             Self::Found { endpoint, connection } if endpoint.dialect() == Dialect::Sqlite => connection
                 .script("PRAGMA journal_mode = wal")
                 .map_err(|source| LoadError::Script { doing: "choosing the journal", source }),
-            Self::Found { .. } | Self::Started(_) => Ok(()),
+            Self::Found { .. } | Self::Started { .. } => Ok(()),
         }
     }
 
     /// The process that holds it.
     pub fn process(&self) -> Result<u32, &'static str> {
         match self {
-            Self::Started(server) => Ok(server.process()),
+            Self::Started { server, .. } => Ok(server.process()),
             Self::Found { .. } => Err(NOT_OURS),
         }
     }
@@ -99,7 +120,7 @@ impl Database {
     /// Stops what was started here, and leaves what was there already.
     pub fn stop(self) -> Result<(), ServerError> {
         match self {
-            Self::Started(server) => server.stop(),
+            Self::Started { server, .. } => server.stop(),
             Self::Found { .. } => Ok(()),
         }
     }

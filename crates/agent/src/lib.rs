@@ -13,3 +13,4 @@ mod sampling;
 pub mod service;
 pub mod tables;
 mod voice;
+mod waits;

@@ -2,16 +2,26 @@
 //!
 //! The driver calls once a second, on a thread that drives nothing; a look is taken in the call that begins the window
 //! and in the one a second before its end. So both lie within the load, and no session or shard waits for them. What
-//! they take is a query over a connection that is open already, and a file of the kernel's.
+//! they take is a query over a connection that is open already, and a file of the kernel's. Between them what sessions wait for is
+//! sampled, if anything is ([`crate::waits`]).
 
 use driver::plan::{DrivePlan, Tick};
 use engines::server::Server;
 use machines::clock::monotonic_ns;
 use record::looks::{Look, Looks};
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 
 /// Where load has surely not ended yet, and the first second in which it has surely begun.
 const MARGIN_MS: u64 = 1_000;
+
+/// At which edge of what lies between the looks one is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Edge {
+    Start,
+    End,
+}
 
 /// Says when to look, and keeps what was seen.
 #[derive(Debug)]
@@ -32,12 +42,12 @@ impl LookWatch {
     }
 
     /// Looks if this is the moment to; a look that could not be taken is not tried again.
-    pub fn tick(&mut self, tick: &Tick, look: &mut dyn FnMut() -> Option<Look>) {
+    pub fn tick(&mut self, tick: &Tick, look: &mut dyn FnMut(Edge) -> Option<Look>) {
         let passed_ms = tick.elapsed_ms;
         if passed_ms == self.start_ms && passed_ms < self.end_ms {
-            self.start = look();
+            self.start = look(Edge::Start);
         } else if passed_ms == self.end_ms {
-            self.end = look();
+            self.end = look(Edge::End);
         }
     }
 
@@ -62,6 +72,7 @@ pub fn look(server: &mut dyn Server, data: &Path) -> Look {
         device: device.into(),
         cpu: cpu.into(),
         counters: counters.unwrap_or_default(),
+        waits: None,
     }
 }
 
@@ -75,13 +86,18 @@ mod tests {
     fn looked_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
         let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
         let mut watch = LookWatch::over(&plan);
+        let mut watched = Vec::new();
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
             let unread = || Reading::Unavailable(String::new());
             let (database, device) = (Reading::Unavailable(String::new()), unread());
             let cpu = Reading::Unavailable(String::new());
-            let look = Look { at_ns: second, took_ns: 0, database, device, cpu, counters: [].into() };
-            watch.tick(&tick, &mut || Some(look.clone()));
+            let look = Look { at_ns: second, took_ns: 0, database, device, cpu, counters: [].into(), waits: None };
+            watch.tick(&tick, &mut |edge| {
+                assert_eq!(edge == Edge::Start, watched.is_empty());
+                watched.push(second);
+                Some(look.clone())
+            });
         }
         watch.looks().map(|looks| (looks.start.at_ns, looks.end.at_ns))
     }

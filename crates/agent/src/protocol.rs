@@ -8,6 +8,7 @@
 //! the request that follows. It has the number of a database of the machine as well, an *instance*, which is counted from 0. Only
 //! [`Request::Drive`] is about several of them; what comes before its final reply says about which.
 
+use crate::looks::Edge;
 use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
@@ -88,8 +89,11 @@ pub enum Request {
         workload: Chosen,
     },
     Counters,
-    /// What database and device have counted at this moment.
-    Look,
+    /// What database and device have counted at this moment. While the machine is sampled, what sessions wait for is sampled
+    /// from the first look to the second.
+    Look {
+        edge: Edge,
+    },
     /// From now on everything that the machine counts is sampled, at whole seconds from this moment of its clock. The samples
     /// stay in the machine.
     StartSampling {

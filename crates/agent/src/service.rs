@@ -164,7 +164,7 @@ impl Service {
                 let place = ServerPlace { data, logs, listen };
                 let server = engines::catalog::start(&engine.kind, &engine.settings, &place, &shape)?;
                 let report = server.report().clone();
-                self.used(instance, Database::Started(server), report)
+                self.used(instance, Database::started(server), report)
             }
             Request::UseServer { endpoint } => {
                 let (database, report) = Database::found(endpoint)?;
@@ -177,9 +177,9 @@ impl Service {
                 Reply::Done
             }
             Request::Counters => Reply::Counters(self.running(instance)?.counters()?),
-            Request::Look => {
-                let data = self.place.of(instance).data;
-                Reply::Look(Box::new(self.running(instance)?.look(&data)))
+            Request::Look { edge } => {
+                let (data, is_sampled) = (self.place.of(instance).data, self.sampling.is_some());
+                Reply::Look(Box::new(self.running(instance)?.look(&data, edge, is_sampled)))
             }
             Request::ServerLog => Reply::ServerLog(self.server_log(instance)),
             of_data => self.attempt_on_data(instance, of_data, tell)?,
@@ -239,14 +239,14 @@ impl Service {
         let with_endpoint = |(instance, plan)| Ok((self.endpoint(instance)?, plan));
         let driven: Result<Vec<_>, Box<dyn std::error::Error>> = (0..).zip(plans).map(with_endpoint).collect();
         let driven = driven?;
-        let (databases, place) = (&mut self.databases, &self.place);
+        let (databases, place, is_sampled) = (&mut self.databases, &self.place, self.sampling.is_some());
         let _ = self.control.take_start();
         let driven = instances::drive_all(&workload, &driven, &self.control, &mut |instance, seen| match seen {
             Seen::Ready => tell(instance, Reply::Ready),
             Seen::Tick(tick) => {
                 for (instance, watch) in (0..).zip(&mut watches) {
-                    let mut look = || Some(databases.get_mut(&instance)?.look(&place.of(instance).data));
-                    watch.tick(&tick, &mut look);
+                    let data = place.of(instance).data;
+                    watch.tick(&tick, &mut |edge| Some(databases.get_mut(&instance)?.look(&data, edge, is_sampled)));
                 }
                 tell(instance, Reply::Tick(tick));
             }

@@ -35,6 +35,7 @@ pub mod telemetry_files;
 pub mod text;
 pub mod together;
 pub mod trial;
+pub mod waits;
 
 /// Version of the format written by this build. Readers accept this and every earlier one.
 pub const FORMAT: u32 = 1;

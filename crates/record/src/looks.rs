@@ -4,6 +4,7 @@
 //! drain, no check. Part of `counters.json`.
 
 use crate::ladder::{CpuTime, CpuUse};
+use crate::waits::{self, Waits};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -39,6 +40,9 @@ pub struct Look {
     /// Everything that the database counts, by its own names.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
+    /// What sessions waited for since the first look, in the second; absent where nothing was sampled, and from old records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waits: Option<Reading<Waits>>,
 }
 
 /// What was read, or why it could not be.
@@ -126,6 +130,22 @@ impl Looks {
         CpuUse::between(*self.start.cpu.known()?, *self.end.cpu.known()?)
     }
 
+    /// What sessions waited for between the looks.
+    pub fn waits(&self) -> Option<&Reading<Waits>> {
+        self.end.waits.as_ref()
+    }
+
+    /// A field of the file that nobody who looks writes, and why.
+    pub(crate) fn out_of_bounds(&self) -> Option<String> {
+        [("start", &self.start), ("end", &self.end)].into_iter().find_map(|(name, look)| {
+            let why = match look.waits.as_ref()? {
+                Reading::Known(waits) => waits.out_of_bounds()?,
+                Reading::Unavailable(why) => waits::too_long("waits.unavailable", why, waits::REASON_BYTES)?,
+            };
+            Some(format!("window.{name}.{why}"))
+        })
+    }
+
     /// Nanoseconds between the looks.
     pub fn span_ns(&self) -> u64 {
         self.end.at_ns.saturating_sub(self.start.at_ns)
@@ -151,6 +171,7 @@ mod tests {
             device: Reading::Unavailable("there is none".to_owned()),
             cpu: Reading::Known(CpuTime { busy_ticks: at_ns, idle_ticks: at_ns, ..CpuTime::default() }),
             counters: BTreeMap::from([("blks_read".to_owned(), 7)]),
+            waits: None,
         };
         let looks = Looks { start: look(1_000), end: look(3_000) };
         assert_eq!(looks.span_ns(), 2_000);

@@ -145,6 +145,9 @@ fn read_files(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Resul
     }
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json_in_range::<StoredCounters>(&counters)?.window } else { None };
+    if let Some(why) = looks.as_ref().and_then(Looks::out_of_bounds) {
+        return Err(content(&counters, why));
+    }
     let telemetry = telemetry_files::read(path)?;
     let (machines, instances, disagreements) = (Vec::new(), Vec::new(), Vec::new());
     Ok(StoredTrial {

@@ -5,6 +5,7 @@ pub mod consolidated;
 pub mod neighbour;
 pub mod stored;
 pub mod telemetry;
+pub mod waits;
 
 use crate::FORMAT;
 use crate::check::{Finding, Moment, Verdict};
@@ -384,6 +385,7 @@ fn looks(speed: f64) -> Looks {
             }),
             cpu: Reading::Known(CpuTime { busy_ticks: second * 150, idle_ticks: second * 50, ..CpuTime::default() }),
             counters: BTreeMap::new(),
+            waits: None,
         }
     };
     Looks { start: look(WARMUP_S), end: look(WARMUP_S + MEASURED_S - 1) }

@@ -9,7 +9,7 @@ use crate::host_watch::HostWatch;
 use crate::instances::Instance;
 use crate::together::{gravity, throughput};
 use crate::validity;
-use agent::looks::LookWatch;
+use agent::looks::{Edge, LookWatch};
 use agent::protocol::{Reply, Request};
 use driver::instances;
 use driver::plan::{Control, DrivePlan, Driven, Seen, Tick};
@@ -177,7 +177,7 @@ impl Running<'_> {
             },
             Seen::Tick(tick) => {
                 for (instance, watch) in (0..).zip(&mut watches) {
-                    watch.tick(&tick, &mut || self.look(machine, instance));
+                    watch.tick(&tick, &mut |edge| self.look(machine, instance, edge));
                 }
                 self.tick(tick);
             }
@@ -213,9 +213,9 @@ impl Running<'_> {
     }
 
     /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
-    fn look(&mut self, machine: &mut dyn Machine, instance: u16) -> Option<Look> {
+    fn look(&mut self, machine: &mut dyn Machine, instance: u16, edge: Edge) -> Option<Look> {
         self.instance = instance;
-        let reply = self.ask(machine, &Request::Look, self.limits().start);
+        let reply = self.ask(machine, &Request::Look { edge }, self.limits().start);
         self.instance = 0;
         match reply {
             Ok(Reply::Look(look)) => Some(*look),

@@ -91,7 +91,7 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
         Request::Drive { workload, plans } => return drive(&workload, &plans, say).map(Some),
         Request::ServerLog => Reply::ServerLog(String::new()),
         Request::StopServer | Request::Shutdown => Reply::Done,
-        Request::Look | Request::StartSampling { .. } | Request::StopSampling => {
+        Request::Look { .. } | Request::StartSampling { .. } | Request::StopSampling => {
             failed("there is nothing to look at in a rehearsal".to_owned())
         }
         // A rehearsed drive is over before it could be told anything.

@@ -138,6 +138,7 @@ mod tests {
                 }),
                 cpu: looks::Reading::Unavailable("not looked at".to_owned()),
                 counters: [].into(),
+                waits: None,
             };
             trial.looks = Some(Looks { start: look(5, 1), end: look(15, 2) });
         }

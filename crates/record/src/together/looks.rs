@@ -7,6 +7,7 @@ use super::Parts;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::run::StoredTrial;
 use crate::trial::MachineFacts;
+use crate::waits::Waits;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// `None` unless every part was looked into: a sum without one would be taken for the sum.
@@ -26,6 +27,7 @@ pub fn added_up(what: Parts, parts: &[(u32, &StoredTrial)]) -> Option<Looks> {
             Parts::DatabasesOfOne => of(first).cpu.clone(),
         },
         counters: counters(&looks, of),
+        waits: waits(&looks, of),
     };
     let start_ns = first.start.at_ns;
     Some(Looks { start: at(start_ns, start), end: at(start_ns + span_ns, end) })
@@ -101,6 +103,24 @@ fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, 
         busy_ms: sum(|counts| counts.busy_ms),
         flushes: distinct.iter().map(|counts| counts.flushes).sum(),
     })
+}
+
+/// Samples of all, so that what is divided by their number is of one database. Where one was not sampled, there is no sum.
+fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> {
+    let mut all = Waits::default();
+    for part in parts {
+        let waits = match read(part, of(part.looks).waits.as_ref()?) {
+            Ok(waits) => waits,
+            Err(why) => return Some(Reading::Unavailable(why)),
+        };
+        all.absorb(waits);
+        let stopped = waits.stopped.as_ref().map(|why| format!("{} {}: {why}", part.what.name(), part.number));
+        all.stopped = all.stopped.or(stopped);
+        if all.source.is_empty() {
+            all.source.clone_from(&waits.source);
+        }
+    }
+    Some(Reading::Known(all))
 }
 
 /// What every database counts under the same name.

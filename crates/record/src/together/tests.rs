@@ -12,6 +12,7 @@ use crate::run::Run;
 use crate::trial::{
     Deferred, KindTotals, Losses, MachineFacts, Metric, Outcome, Pacing, Queue, Testimony, Unended, Work,
 };
+use crate::waits::Waits;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -280,6 +281,12 @@ fn looked_into(device: &str, more: u64) -> StoredTrial {
         device: Reading::Known(DeviceCounts { device: device.to_owned(), reads, ..DeviceCounts::default() }),
         cpu: Reading::Unavailable("not asked".to_owned()),
         counters: BTreeMap::from([("locks".to_owned(), reads), (format!("own {more}"), 1)]),
+        waits: (at_ns > 10_000).then(|| {
+            let mut waits = Waits { samples: 100, missed: 1, took_ns: more, ..Waits::default() };
+            waits.add("Lock", "tuple", 30);
+            waits.add("IO", &format!("of {device}"), 5);
+            Reading::Known(waits)
+        }),
     };
     let looks = Looks { start: look(500 + more, 7), end: look(500 + 2 * more + 11_000_000_000, 107 + more) };
     StoredTrial { looks: Some(looks), ..machine(3, holds()) }
@@ -301,6 +308,24 @@ fn looks_into_machines_are_added_up_over_their_mean_length() {
     assert_eq!(end.reads.unwrap() - start.reads.unwrap(), 2 * 240);
     assert_eq!(end.log_bytes, None, "one of them does not count it");
     assert_eq!(looks.start.counters, BTreeMap::from([("locks".to_owned(), 14)]));
+}
+
+#[test]
+fn samples_of_machines_are_added_up_unless_one_has_none() {
+    let waits = |machines| compose(record(&Outcome::Completed), machines, &two()).looks.unwrap().waits().cloned();
+    let machines = vec![looked_into("vdb", 0), looked_into("vdc", 40)];
+    let both = waits(machines.clone()).unwrap().known().unwrap().clone();
+    assert_eq!((both.samples, both.missed, both.took_ns), (200, 2, 40));
+    let seen: Vec<_> = both.seen.iter().map(|one| (one.event.as_str(), one.sessions)).collect();
+    assert_eq!(seen, [("tuple", 60), ("of vdb", 5), ("of vdc", 5)]);
+    let with = |reading: Option<Reading<Waits>>| {
+        let mut machines = machines.clone();
+        machines[1].looks.as_mut().unwrap().end.waits = reading;
+        waits(machines)
+    };
+    let away = with(Some(Reading::Unavailable("no session".to_owned())));
+    assert_eq!(away.unwrap().why_not(), Some("machine 2: no session"));
+    assert_eq!(with(None), None);
 }
 
 #[test]

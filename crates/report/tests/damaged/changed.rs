@@ -115,7 +115,11 @@ fn no_value_of_a_run_of_single_machines_is_believed_blindly() {
         if ["plan.json", "host.json"].contains(name) { (*name).to_owned() } else { format!("trials/0001/{name}") }
     };
     let files: Vec<String> = files.iter().map(of_trial).collect();
-    survives(&synthetic::run(2), &files.iter().map(String::as_str).collect::<Vec<_>>(), STEP);
+    survives(
+        &synthetic::waits::sampled(synthetic::run(2)),
+        &files.iter().map(String::as_str).collect::<Vec<_>>(),
+        STEP,
+    );
 }
 
 #[test]

@@ -77,6 +77,25 @@ fn many_entries_of_what_is_compared_with_each_other_are_refused() {
     disk.refused("trials/0002/trial.json", &["driver.kinds has 257 entries"]);
 }
 
+#[test]
+fn events_that_no_server_has_are_refused_and_others_come_back_as_they_were_written() {
+    let run = synthetic::waits::sampled(synthetic::run(1));
+    let disk = OnDisk::of(&run);
+    assert_eq!(disk.open().unwrap().trials[1].looks, run.trials[1].looks);
+    let (file, seen) = ("trials/0002/counters.json", "/window/end/waits/known/seen");
+    let one = disk.json(file).pointer(seen).unwrap()[0].clone();
+    disk.set(file, &format!("{seen}/1/class"), "a".repeat(129));
+    disk.refused(file, &["window.end.waits.known.seen[1].class has 129 bytes"]);
+    disk.set(file, seen, vec![one; 513]);
+    disk.refused(file, &["window.end.waits.known.seen has 513 entries"]);
+    disk.set(file, "/window/end/waits", json!({ "unavailable": "a".repeat(2_000) }));
+    disk.refused(file, &["window.end.waits.unavailable has 2000 bytes"]);
+    let mut old = disk.json(file);
+    old["window"]["end"].as_object_mut().unwrap().remove("waits");
+    disk.write(file, old.to_string());
+    assert_eq!(disk.open().unwrap().trials[1].looks.as_ref().unwrap().waits(), None);
+}
+
 /// What a study, a server or a guest says, in every place of a record that people read.
 #[test]
 fn texts_of_others_reach_readers_written_out() {

@@ -1,6 +1,7 @@
 //! Trials on a server that is there already: here an SQLite file, which this process opens itself.
 
 use crate::ground::decided;
+use agent::looks::Edge;
 use agent::protocol::{Chosen, Reply, Request};
 use agent::service::{Folders, serve};
 use driver::plan::{DrivePlan, Pacing, Phase, Stream, Together, Until};
@@ -213,7 +214,7 @@ fn what_a_server_that_is_there_cannot_give_is_unavailable() {
     let used = ask(Request::UseServer { endpoint: file(folder.path()) });
     assert!(matches!(used, Reply::Started(_)), "{used:?}");
     assert_eq!(ask(Request::Counters), Reply::Counters([].into()));
-    let Reply::Look(look) = ask(Request::Look) else { panic!("no look") };
+    let Reply::Look(look) = ask(Request::Look { edge: Edge::Start }) else { panic!("no look") };
     let Look { database, device, cpu, .. } = *look;
     for why_not in [database.why_not(), device.why_not(), cpu.why_not()] {
         assert!(why_not.unwrap().contains("was not started by bakeoff"), "{why_not:?}");

@@ -1,0 +1,111 @@
+//! What the sessions of a server wait for, sampled between the two looks, on a thread and over a session of its own.
+//!
+//! The session is opened when the first look was taken, so that it takes no place from those that drive the load. It asks one
+//! statement at a time. An answer that is late is a missed sample; any other error ends the sampling with its reason, and the
+//! trial goes on.
+
+use engines::catalog::{self, ConnectVisitor};
+use engines::server::Endpoint;
+use engines::session::{Connect, Session, SessionError};
+use engines::statement::StatementId;
+use engines::wait::block_on;
+use engines::waits::{self, WaitQuestion};
+use record::looks::Reading;
+use record::waits::{REASON_BYTES, Waits, cut};
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Ten samples a second: some hundreds in the shortest of usual windows, and one answer at a time for the server to make.
+const INTERVAL: Duration = Duration::from_millis(100);
+
+/// Until the answer to the last sample is there, or the attempt to open the session has come to its end.
+const END_LIMIT: Duration = Duration::from_secs(1);
+
+/// The only statement of the session.
+const QUESTION: StatementId = StatementId(0);
+
+/// Sampling that goes on until it is ended, or until this is dropped.
+pub(crate) struct WaitSampling {
+    goes_on: Sender<()>,
+    sampled: Receiver<Reading<Waits>>,
+}
+
+impl WaitSampling {
+    pub fn begin(endpoint: Endpoint) -> Self {
+        let (goes_on, until) = channel();
+        let (tell, sampled) = channel();
+        std::thread::spawn(move || {
+            let waits = sample(&endpoint, &until).map_err(|why| cut(&why, REASON_BYTES).to_owned());
+            // Nobody hears it after a drive that was broken off.
+            let _ = tell.send(waits.into());
+        });
+        Self { goes_on, sampled }
+    }
+
+    pub fn end(self) -> Reading<Waits> {
+        drop(self.goes_on);
+        self.sampled.recv_timeout(END_LIMIT).unwrap_or_else(|_| {
+            let limit_s = END_LIMIT.as_secs();
+            Reading::Unavailable(format!("the session that samples did not come to its end within {limit_s} s"))
+        })
+    }
+}
+
+fn sample(endpoint: &Endpoint, until: &Receiver<()>) -> Result<Waits, String> {
+    let WaitQuestion { statement, source } = waits::question(endpoint)?;
+    let waits = Waits { source: cut(&source, REASON_BYTES).to_owned(), ..Waits::default() };
+    catalog::connect(endpoint, vec![statement], Samples { waits, until })
+}
+
+struct Samples<'a> {
+    waits: Waits,
+    until: &'a Receiver<()>,
+}
+
+impl ConnectVisitor for Samples<'_> {
+    type Answer = Result<Waits, String>;
+
+    fn visit<C: Connect + Sync>(mut self, connect: &C) -> Self::Answer {
+        let refused = |error: SessionError| format!("the session that samples was refused: {error}");
+        let mut session = connect.connect().map_err(refused)?;
+        let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned()).transpose();
+        let descriptor = descriptor.map_err(|error| error.to_string())?;
+        let mut due = Instant::now();
+        while self.until.recv_timeout(due.saturating_duration_since(Instant::now())) == Err(RecvTimeoutError::Timeout) {
+            let began = Instant::now();
+            match ask(&mut session, descriptor.as_ref(), &mut self.waits) {
+                Ok(()) => self.waits.samples += 1,
+                Err(SessionError::Lost(error)) if error.kind() == io::ErrorKind::TimedOut => self.waits.missed += 1,
+                Err(error) => {
+                    self.waits.stopped = Some(cut(&error.to_string(), REASON_BYTES).to_owned());
+                    break;
+                }
+            }
+            let took = began.elapsed();
+            self.waits.took_ns += u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
+            due += INTERVAL;
+            // Whoever is late does not ask more often afterwards.
+            while due + INTERVAL <= Instant::now() {
+                due += INTERVAL;
+                self.waits.missed += 1;
+            }
+        }
+        Ok(self.waits)
+    }
+}
+
+/// One sample. It is added up only when it is complete.
+fn ask(session: &mut impl Session, descriptor: Option<&OwnedFd>, waits: &mut Waits) -> Result<(), SessionError> {
+    let sample = async {
+        let seen = session.execute(QUESTION, &[]).await?;
+        let read = |row| Ok((seen.text(row, 0)?, seen.text(row, 1)?, seen.integer(row, 2)?));
+        let events = (0..seen.rows()).map(read).collect::<Result<Vec<_>, SessionError>>()?;
+        for (class, event, sessions) in events {
+            waits.add(class, event, u64::try_from(sessions).unwrap_or_default());
+        }
+        Ok(())
+    };
+    block_on(sample, descriptor.map(AsFd::as_fd), INTERVAL)
+}
