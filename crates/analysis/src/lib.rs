@@ -37,5 +37,6 @@ pub mod summary;
 pub mod throughput;
 pub mod topology;
 pub mod two_runs;
+pub mod waits;
 pub mod warnings;
 pub mod welch;

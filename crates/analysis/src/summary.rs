@@ -15,6 +15,7 @@ use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::student;
+use crate::waits::{self, WaitsOfContenders};
 use crate::warnings::{self, Warning};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct Analysis {
     pub precision: Option<Attained>,
     pub cells: Vec<CellResult>,
     pub activity: Vec<Activity>,
+    /// What sessions waited for, where that was sampled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<WaitsOfContenders>,
     pub check_counts: CheckCounts,
     pub checks: Vec<CheckSummary>,
     pub settings: Vec<SettingsComparison>,
@@ -102,6 +106,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         cells,
         check_counts: checks::counts(run, &checks),
         activity: activity::all(run),
+        waits: waits::all(run),
         checks,
         settings,
         agreement,

@@ -136,6 +136,7 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::pressure::blocks(analysis));
     blocks.extend(sections::latencies::blocks(analysis));
     blocks.extend(sections::activity::blocks(analysis));
+    blocks.extend(sections::waits::blocks(analysis));
     blocks.extend(sections::why::blocks(analysis));
     blocks.extend(sections::audits::blocks(analysis));
     blocks.extend(sections::consistency::blocks(analysis));

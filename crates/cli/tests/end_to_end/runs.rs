@@ -2,6 +2,7 @@
 
 use crate::setting::{Place, has_qemu, missing, text};
 use record::check::Moment;
+use record::looks::Reading;
 use record::run::Run;
 use record::trial::Outcome;
 use std::collections::BTreeSet;
@@ -81,6 +82,16 @@ fn looked_at_within_their_windows(run: &Run) {
         let (start, end) = (looks.start.database.known().unwrap(), looks.end.database.known().unwrap());
         assert!(end.reads > start.reads || end.hits > start.hits, "{start:?} {end:?}");
         assert!(!looks.end.counters.is_empty());
+        match (
+            looks.waits().expect("what sessions wait for is sampled"),
+            trial.record.server.as_ref().unwrap().engine.as_str(),
+        ) {
+            (Reading::Unavailable(why), "sqlite") => assert!(why.contains("has no server"), "{why}"),
+            (Reading::Known(waits), _) => {
+                assert!(waits.samples + waits.missed > 5 && waits.stopped.is_none(), "{waits:?}");
+            }
+            (unsampled, _) => panic!("{unsampled:?}"),
+        }
         if let Some(why) = looks.end.device.why_not() {
             assert!(why.contains("block device"), "{why}");
         }
@@ -152,6 +163,13 @@ fn slob_natively_on_postgres() {
     {
         assert!(markdown.contains(part), "{part} is missing from {markdown}");
     }
+    // Two sessions are at work, so no more than two are seen in any sample.
+    for trial in place.record().trials {
+        let waits = trial.looks.as_ref().and_then(|looks| looks.waits()?.known()).expect("samples of a server");
+        let sessions: u64 = waits.seen.iter().map(|one| one.sessions).sum();
+        assert!(sessions > 0 && sessions <= 2 * waits.samples, "{waits:?}");
+    }
+    assert!(markdown.contains("## What sessions waited for") && markdown.contains("samples of pg\\_stat\\_activity"));
 }
 
 #[test]

@@ -131,6 +131,8 @@ fn who_does_not_want_telemetry_gets_none() {
     for trial in &place.record().trials {
         let sides = if trial.record.contender == "unsampled" { 0 } else { 2 };
         assert_eq!(trial.telemetry.len(), sides, "{}", trial.record.contender);
+        let looks = trial.looks.as_ref().expect("a window that is long enough");
+        assert_eq!(looks.waits().is_some(), sides > 0, "{}", trial.record.contender);
     }
     let run = place.run_folder();
     let output = place.bakeoff(&["export", run.to_str().unwrap()]);

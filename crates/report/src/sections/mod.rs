@@ -25,6 +25,7 @@ pub mod side_by_side;
 pub mod steadiness;
 pub mod terms;
 pub mod trials;
+pub mod waits;
 pub mod what_ran;
 pub mod why;
 

@@ -1,0 +1,104 @@
+//! What the sessions of the servers waited for.
+
+use super::{heading, place};
+use crate::document::{Block, Cell, Column, Table};
+use crate::format;
+use analysis::summary::Analysis;
+use analysis::waits::{AverageSessions, Sampled, WaitsOfContenders};
+
+pub fn blocks(analysis: &Analysis) -> Vec<Block> {
+    let mut found = Vec::new();
+    for waits in &analysis.waits {
+        found.extend(place(&waits.coordinates));
+        if !waits.events.is_empty() {
+            found.push(Block::Table(table(waits)));
+        }
+        found.push(Block::List(waits.contenders.iter().map(told).collect()));
+    }
+    if found.is_empty() {
+        return found;
+    }
+    let note = "Plain readings, over all samples of the trials that count. CPU stands for sessions at work that waited for nothing: \
+                they ran, or wanted to. Sessions that were idle between two statements are in no row. Of several databases, \
+                the figures are of one.";
+    [heading("What sessions waited for")].into_iter().chain(found).chain([Block::Note(note.to_owned())]).collect()
+}
+
+fn table(waits: &WaitsOfContenders) -> Table {
+    let contenders = waits.contenders.iter().map(|one| Column::number(&one.contender));
+    let number =
+        |sessions: &Option<f64>| sessions.map_or_else(Cell::none, |sessions| Cell::new(format::decimal(sessions, 2)));
+    let row = |name: String, sessions: &[Option<f64>]| {
+        std::iter::once(Cell::new(name)).chain(sessions.iter().map(number)).collect::<Vec<_>>()
+    };
+    let mut rows: Vec<_> = waits.events.iter().map(|one| row(name(one), &one.sessions)).collect();
+    if !waits.rest.is_empty() {
+        rows.push(row("all further events".to_owned(), &waits.rest));
+    }
+    Table {
+        caption: "Average active sessions".to_owned(),
+        columns: std::iter::once(Column::text("event")).chain(contenders).collect(),
+        rows,
+    }
+}
+
+fn name(event: &AverageSessions) -> String {
+    if event.event.is_empty() { event.class.clone() } else { format!("{}: {}", event.class, event.event) }
+}
+
+fn told(sampled: &Sampled) -> String {
+    let mut said = vec![match sampled.milliseconds_each {
+        Some(each) => format!(
+            "{} samples of {}, each {} ms of the server, {} missed",
+            format::count(sampled.samples),
+            format::listed(&sampled.sources),
+            format::decimal(each, 2),
+            format::count(sampled.missed)
+        ),
+        None => "not sampled".to_owned(),
+    }];
+    said.extend(sampled.missing.iter().cloned());
+    format!("{}: {}.", sampled.contender, said.join("; "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::markdown;
+    use analysis::summary::analyse;
+    use record::looks::Reading;
+    use record::synthetic;
+
+    fn section(run: &record::run::Run) -> String {
+        let document = crate::document::Document { title: "Title".to_owned(), blocks: blocks(&analyse(run)) };
+        markdown::write(&document)
+    }
+
+    #[test]
+    fn contenders_stand_side_by_side_with_what_was_sampled() {
+        let mut run = synthetic::waits::sampled(synthetic::run(3));
+        insta::assert_snapshot!(section(&run), @r"
+        # Title
+
+        ## What sessions waited for
+
+        Average active sessions
+
+        | event | native | kvm |
+        | :--- | ---: | ---: |
+        | IO: WALSync | 12.00 | 6.00 |
+        | Lock: transactionid | 0.00 | 3.50 |
+        | CPU | 1.40 | 1.40 |
+
+        - native: 300 samples of pg\_stat\_activity, each 0.60 ms of the server, 3 missed.
+        - kvm: 300 samples of pg\_stat\_activity, each 0.60 ms of the server, 3 missed.
+
+        *Plain readings, over all samples of the trials that count. CPU stands for sessions at work that waited for nothing: they ran, or wanted to. Sessions that were idle between two statements are in no row. Of several databases, the figures are of one.*
+        ");
+        for trial in &mut run.trials {
+            trial.looks.as_mut().unwrap().end.waits = Some(Reading::Unavailable("there is no server".to_owned()));
+        }
+        assert!(section(&run).contains("native: not sampled; there is no server."), "{}", section(&run));
+        assert!(blocks(&analyse(&synthetic::run(3))).is_empty());
+    }
+}
