@@ -1,7 +1,7 @@
 //! What sampling costs: an A/B study of our own, of the workload whose transactions are the shortest.
 //!
 //! Both contenders are the same native PostgreSQL under sysbench's point selects; with one of them host and machine are
-//! sampled, with the other they are not. The analysis is that of any study.
+//! sampled, and what sessions wait for, with the other nothing is. The analysis is that of any study.
 
 use super::{Ground, study};
 use anyhow::{Context, ensure};
@@ -62,6 +62,10 @@ pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
         cost(&run, 0)?,
         cost(&run, 1)?
     );
+    let (share, missed) = cost_of_waits(&run)?;
+    println!(
+        "asking what sessions wait for: {share:.2} % of the time of one session, {missed:.2} % of the samples missed"
+    );
     let verdict = match (1.0 - low, 1.0 - high) {
         (most, _) if most < GOAL => "met",
         (_, least) if least > GOAL => "missed",
@@ -69,6 +73,30 @@ pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
     };
     println!("goal: less than {} %: {verdict}", 100.0 * GOAL);
     Ok(())
+}
+
+/// The part of the time in which the server answered what its sessions wait for, and that of samples that it did not answer in time,
+/// in percent of all sampled trials.
+fn cost_of_waits(run: &study::Ended) -> anyhow::Result<(f64, f64)> {
+    let trials = run.folder.join("trials");
+    let entries = std::fs::read_dir(&trials).with_context(|| format!("looking into {}", trials.display()))?;
+    let (mut took_ns, mut span_ns, mut samples, mut missed) = (0.0, 0.0, 0.0, 0.0);
+    for counters in entries.flatten().map(|entry| entry.path().join("counters.json")).filter(|path| path.exists()) {
+        let window = serde_json::from_slice::<Value>(&std::fs::read(&counters)?)?["window"].take();
+        let waits = &window["end"]["waits"]["known"];
+        let number = |of: &Value, name: &str| of[name].as_f64();
+        if let (Some(took), Some(answered), Some(late)) =
+            (number(waits, "took_ns"), number(waits, "samples"), number(waits, "missed"))
+        {
+            let looked = |end: &str| number(&window[end], "at_ns").context("a look has a moment");
+            span_ns += looked("end")? - looked("start")?;
+            took_ns += took;
+            samples += answered + late;
+            missed += late;
+        }
+    }
+    ensure!(samples > 0.0, "what sessions wait for was not sampled in {}", trials.display());
+    Ok((100.0 * took_ns / span_ns, 100.0 * missed / samples))
 }
 
 /// Mean share of one CPU that the thread of one side took, over all trials that were sampled.
