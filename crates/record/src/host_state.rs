@@ -66,16 +66,39 @@ impl HostState {
     pub fn span_ns(&self) -> u64 {
         self.end.at_ns.saturating_sub(self.start.at_ns)
     }
+
+    /// The share of the host's CPU time between the readings that processes had which are not ours. The kernel's own threads, which
+    /// work for both, are not counted, nor is what a hypervisor below the host takes.
+    pub fn others(&self) -> Reading<f64> {
+        self.others_share().into()
+    }
+
+    fn others_share(&self) -> Result<f64, String> {
+        let cpu = both(&self.start.cpu, &self.end.cpu, "the time of CPUs")?;
+        let processes = both(&self.start.processes, &self.end.processes, "the time of processes")?;
+        let all = cpu.1.all_ticks().saturating_sub(cpu.0.all_ticks());
+        if all == 0 {
+            return Err("no CPU time passed between the readings of the host".to_owned());
+        }
+        Ok(processes.1.others_ticks.saturating_sub(processes.0.others_ticks) as f64 / all as f64)
+    }
+}
+
+fn both<T: Copy>(start: &Reading<T>, end: &Reading<T>, what: &str) -> Result<(T, T), String> {
+    let known = |reading: &Reading<T>| match reading {
+        Reading::Known(value) => Ok(*value),
+        Reading::Unavailable(why) => Err(format!("{what} is unavailable, because {why}")),
+    };
+    Ok((known(start)?, known(end)?))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn a_reading_is_read_back_as_it_was_written() {
+    fn reading(at_ns: u64) -> HostReading {
         let unread = || "this kernel does not say".to_owned();
-        let reading = |at_ns| HostReading {
+        HostReading {
             at_ns,
             governor: Reading::Unavailable(unread()),
             turbo: Reading::Known("on".to_owned()),
@@ -85,11 +108,31 @@ mod tests {
             processes: Reading::Known(ProcessTimes { ours_ticks: 3, ..ProcessTimes::default() }),
             memory: Reading::Known(HostMemory { available_bytes: 4, ..HostMemory::default() }),
             stalls: Reading::Unavailable(unread()),
-        };
+        }
+    }
+
+    #[test]
+    fn a_reading_is_read_back_as_it_was_written() {
         let state = HostState { start: reading(1_000), end: reading(5_000) };
         let text = serde_json::to_string(&state).unwrap();
         assert!(text.contains(r#""governor":{"unavailable":"this kernel does not say"}"#), "{text}");
         let again: HostState = serde_json::from_str(&text).unwrap();
         assert_eq!((again.span_ns(), &again), (4_000, &state));
+    }
+
+    #[test]
+    fn what_others_had_is_a_share_of_all_cpus_or_unknown() {
+        let after = |others_ticks, idle_ticks| HostReading {
+            cpu: Reading::Known(CpuTime { busy_ticks: 701, idle_ticks, waiting_ticks: 100, stolen_ticks: 50 }),
+            processes: Reading::Known(ProcessTimes { ours_ticks: 403, others_ticks, kernel_ticks: 90 }),
+            ..reading(9)
+        };
+        let others = |end: HostReading| HostState { start: reading(1), end }.others();
+        assert_eq!(others(after(250, 202)), Reading::Known(0.25), "250 of 700 + 200 + 100 ticks");
+        assert_eq!(others(after(0, 202)), Reading::Known(0.0));
+        assert_eq!(others(reading(1)).why_not(), Some("no CPU time passed between the readings of the host"));
+        let hidden = HostReading { processes: Reading::Unavailable("/proc is hidden".to_owned()), ..after(9, 202) };
+        let why = "the time of processes is unavailable, because /proc is hidden";
+        assert_eq!(others(hidden).why_not(), Some(why));
     }
 }

@@ -45,6 +45,12 @@ pub struct CpuUse {
     pub stolen: f64,
 }
 
+impl CpuTime {
+    pub fn all_ticks(&self) -> u64 {
+        self.busy_ticks + self.idle_ticks + self.waiting_ticks
+    }
+}
+
 impl CpuUse {
     /// What happened between two readings; nothing if no time passed.
     pub fn between(before: CpuTime, after: CpuTime) -> Option<Self> {

@@ -73,12 +73,6 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
     let (start, end) = (&state.start, &state.end);
     let cpu = start.cpu.known().zip(end.cpu.known());
     let cpu_use = cpu.and_then(|(start, end)| CpuUse::between(*start, *end));
-    let all_ticks = cpu.map(|(start, end)| {
-        let sum = |time: &record::ladder::CpuTime| time.busy_ticks + time.idle_ticks + time.waiting_ticks;
-        sum(end).saturating_sub(sum(start)) as f64
-    });
-    let others = start.processes.known().zip(end.processes.known());
-    let others = others.map(|(start, end)| end.others_ticks.saturating_sub(start.others_ticks) as f64);
     let span_us = state.span_ns() as f64 / 1e3;
     let stalled = start.stalls.known().zip(end.stalls.known());
     let stalled = stalled.map(|(start, end)| end.memory_us.saturating_sub(start.memory_us) as f64);
@@ -94,7 +88,7 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
         frequency_mhz: frequency.map(|(start, end)| start.midpoint(*end) as f64 / 1e3),
         busy: cpu_use.map(|cpu| cpu.busy),
         stolen: cpu_use.map(|cpu| cpu.stolen),
-        others: share(others, all_ticks),
+        others: state.others().known().copied(),
         memory_stalled: share(stalled, Some(span_us)),
         swapped_pages: start.memory.known().zip(end.memory.known()).map(|(start, end)| swapped(start, end)),
         available_bytes: end.memory.known().map(|memory| memory.available_bytes),
