@@ -121,6 +121,7 @@ pub fn site() -> Result<Site> {
         memory_bytes: memory_bytes(),
         made_by,
         platforms: platforms::catalog::entry,
+        read_host: trial::site::read_host,
         limits: Limits::default(),
     })
 }

@@ -5,6 +5,7 @@
 //! `--resume` runs again.
 
 use crate::bounds::{self, Lines};
+use crate::check::Finding;
 use crate::coherence;
 use crate::durable;
 use crate::event::{Event, Stamped};
@@ -305,6 +306,16 @@ impl TrialFolder {
             return Err(RecordError::Newer { path, found: record.format, newest: crate::FORMAT });
         }
         Ok(record)
+    }
+
+    /// Outcomes of the data checks; none if they were not written.
+    pub fn findings(&self) -> Result<Vec<Finding>, RecordError> {
+        let path = self.path.join("findings.json");
+        let findings: Vec<Finding> = if path.exists() { read_json(&path)? } else { Vec::new() };
+        if findings.len() > bounds::FINDINGS {
+            return Err(content(&path, bounds::too_many("the list", findings.len(), bounds::FINDINGS)));
+        }
+        Ok(findings)
     }
 
     /// Writes `trial.json`, which makes the trial complete: everything else is on the disk by then.

@@ -20,6 +20,7 @@ pub mod intervals;
 pub mod ladder;
 mod lock;
 pub mod looks;
+pub mod other_load;
 pub mod phase;
 pub mod plan;
 pub mod precision;

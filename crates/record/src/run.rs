@@ -2,7 +2,7 @@
 
 use crate::check::Finding;
 use crate::facts::Facts;
-use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json, read_json_in_range};
+use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json_in_range};
 use crate::intervals::Measured;
 use crate::looks::{Looks, StoredCounters};
 use crate::plan::{Cell, Plan, PlannedTrial};
@@ -138,11 +138,7 @@ fn read_files(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Resul
     } else {
         None
     };
-    let file = path.join("findings.json");
-    let findings: Vec<Finding> = if file.exists() { read_json(&file)? } else { Vec::new() };
-    if findings.len() > bounds::FINDINGS {
-        return Err(content(&file, bounds::too_many("the list", findings.len(), bounds::FINDINGS)));
-    }
+    let findings = trial.findings()?;
     let counters = path.join("counters.json");
     let looks = if counters.exists() { read_json_in_range::<StoredCounters>(&counters)?.window } else { None };
     if let Some(why) = looks.as_ref().and_then(Looks::out_of_bounds) {

@@ -3,6 +3,7 @@
 use crate::facts::{Facts, HOSTS_OWN, PROCESSOR};
 use crate::host_state::HostState;
 use crate::ladder::Ladder;
+use crate::other_load::OtherLoad;
 use crate::plan::PlannedTrial;
 use crate::script::PhaseDone;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,9 @@ pub struct TrialRecord {
     /// The host at both ends of the measured window. Records of old versions do not have it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_state: Option<HostState>,
+    /// Only where the study limits what others may use of the host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_load: Option<OtherLoad>,
     /// Things a reader must know before believing the numbers; each one a sentence.
     #[serde(default)]
     pub warnings: Vec<String>,
@@ -62,6 +66,7 @@ impl TrialRecord {
             server: None,
             driver: None,
             host_state: None,
+            other_load: None,
             warnings: Vec::new(),
         }
     }

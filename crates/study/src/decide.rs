@@ -3,7 +3,7 @@
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::data_size;
-use crate::keys::{ENGINE, LOAD, MACHINE, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
+use crate::keys::{ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
 use crate::overrides::{KIND, Tables};
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
@@ -331,6 +331,8 @@ impl Deciding<'_> {
         self.refuse_stray(&load, "process", pacing == "arrivals", "arrivals");
         self.refuse_stray(&load, "sessions", pacing != "clients", "terminals or arrivals");
         self.refuse_stray(&load, "peak", peak, "clients = \"peak\"");
+        let is_limited = load.contains_key("max_other_cpu");
+        self.refuse_stray(&load, "max_repeats", is_limited, "max_other_cpu");
         let terminals = load.get("terminals").and_then(Value::as_u64);
         if let (Some(terminals), Some(sessions)) = (terminals, load.get("sessions").and_then(Value::as_u64))
             && sessions > terminals
@@ -341,6 +343,9 @@ impl Deciding<'_> {
         let mut fill = |name: &str, value: Value| {
             load.entry(name).or_insert(value);
         };
+        if is_limited {
+            fill("max_repeats", Value::from(MAX_REPEATS_DEFAULT));
+        }
         match pacing {
             "arrivals" => {
                 fill("process", Value::from("poisson"));

@@ -20,8 +20,10 @@ pub struct TimeEstimate {
     pub driving_ms: u64,
     /// Measured time of all trials: this part is exact.
     pub measuring_ms: u64,
-    /// Everything.
+    /// Everything, each trial once.
     pub total_ms: u64,
+    /// What is added at most by trials that are run again because others disturbed them.
+    pub repeating_ms: u64,
 }
 
 /// How long a phase is expected to last, in milliseconds. What a study does not state is an allowance: generous for native
@@ -54,6 +56,7 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
     for trial in &plan.trials {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
         let Ok(load) = load(cell) else { continue };
+        let before_ms = estimate.total_ms;
         for phase in Phase::OF_A_TRIAL.into_iter().chain([Phase::Climb]) {
             let expected_ms = expected_ms(phase, &load);
             estimate.total_ms = estimate.total_ms.saturating_add(expected_ms);
@@ -64,6 +67,9 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
                 estimate.measuring_ms = estimate.measuring_ms.saturating_add(expected_ms);
             }
         }
+        let most = load.other_load.map_or(0, |limit| u64::from(limit.max_repeats));
+        let repeating_ms = (estimate.total_ms - before_ms).saturating_mul(most);
+        estimate.repeating_ms = estimate.repeating_ms.saturating_add(repeating_ms);
     }
     estimate
 }

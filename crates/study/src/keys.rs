@@ -111,6 +111,12 @@ pub const LOAD: &[Key] = keys! {
         "how often a transaction that the database gave up is tried again with the same inputs";
     telemetry = "true", Holds::Boolean,
         "whether what host and machine count is sampled once a second while the load runs";
+    max_other_cpu = "", Holds::Share { min: 0.001, max: 1.0 },
+        "the largest share of the host's CPU time that processes other than bakeoff's may use while load is measured: a trial \
+         beside which they use more is void and run again; no limit unless given";
+    max_repeats = "", Holds::Integer { min: 1, max: 20 },
+        "how often one trial may be run again because of max_other_cpu: 3 unless given; if it is still disturbed then, it \
+         stays invalid";
     peak = "", Holds::Table(PEAK),
         "how the peak is looked for, for clients = \"peak\": in steps, each with its own warm-up and measured \
          window; the best is then measured afresh";
@@ -124,6 +130,9 @@ pub const PEAK_WORD: &str = "peak";
 
 /// What makes work due; a study gives exactly one of them.
 pub const PACINGS: [&str; 3] = ["clients", "terminals", "arrivals"];
+
+/// How often a trial that others disturbed is run again, unless the study says how often.
+pub const MAX_REPEATS_DEFAULT: u64 = 3;
 
 /// Sessions shared by terminals or arrivals unless the study says how many.
 pub const SESSIONS_DEFAULT: u64 = 64;

@@ -124,6 +124,15 @@ pub struct Load {
     pub retries: u32,
     /// Whether what host and machine count is sampled meanwhile.
     pub telemetry: bool,
+    pub other_load: Option<OtherLoadLimit>,
+}
+
+/// What others may use of the host while load is measured: `load.max_other_cpu` and `load.max_repeats` of a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OtherLoadLimit {
+    /// A trial beside which they use more is run again.
+    pub max_other_cpu: Share,
+    pub max_repeats: u32,
 }
 
 /// How much work is offered to the database.
@@ -167,6 +176,10 @@ struct LoadTable {
     shards: u32,
     retries: u32,
     telemetry: bool,
+    #[serde(default)]
+    max_other_cpu: Option<Share>,
+    #[serde(default)]
+    max_repeats: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -215,8 +228,10 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
         let expected = "clients, terminals or arrivals with sessions".to_owned();
         return Err(vec![Problem { path: "load".to_owned(), found, expected, nearest: None }]);
     };
+    let limit = table.max_other_cpu.zip(table.max_repeats);
+    let other_load = limit.map(|(max_other_cpu, max_repeats)| OtherLoadLimit { max_other_cpu, max_repeats });
     let LoadTable { placement, warmup_ms, measure_ms, shards, retries, telemetry, .. } = table;
-    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries, telemetry })
+    Ok(Load { placement, offered, warmup_ms, measure_ms, shards, retries, telemetry, other_load })
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {

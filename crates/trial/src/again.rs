@@ -1,31 +1,85 @@
 //! Running trials again that are complete but came to no result: which these are, and what their new record says of it.
 //!
-//! Only who asks for it gets it. A failure is an answer about a contender, too, and one that fails whenever it is run must not
-//! look as if it had been unlucky; so what became of a trial before is kept, and told with its new record.
+//! A trial that others disturbed beyond the limit of its study is run again at once, as often as the study says. Any other
+//! only if somebody asks for it: a failure is an answer about a contender, too, and one that fails whenever it is run must not
+//! look as if it had been unlucky. So what became of a trial before is kept, and told with its new record.
 
 use crate::conductor::RunOrder;
-use record::folder::RecordError;
-use record::plan::PlannedTrial;
+use record::check::Finding;
+use record::folder::{RecordError, RunFolder};
+use record::other_load::{Disturbance, Disturbed};
+use record::plan::{Cell, Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 
-/// Trials of an order that have no record, or one that says nothing and is to be replaced.
-pub(crate) fn still_to_run(order: &RunOrder<'_>) -> Result<Vec<PlannedTrial>, RecordError> {
+/// What became of a trial before this attempt.
+#[derive(Debug, Default)]
+pub struct Earlier {
+    /// What its new record says of that.
+    pub warnings: Vec<String>,
+    /// Attempts that were void for other load, each of which led to the next and the last one to this.
+    pub disturbed: Vec<Disturbed>,
+}
+
+/// Trials of a plan that have no record, or one that says nothing and is to be replaced. `retries` are those that came to no
+/// result, for whatever reason.
+pub fn still_to_run(
+    folder: &RunFolder,
+    plan: &Plan,
+    trials: &[PlannedTrial],
+    retries: bool,
+) -> Result<Vec<PlannedTrial>, RecordError> {
     let mut left = Vec::new();
-    for planned in order.trials {
-        let folder = order.folder.trial(planned.id);
-        if !folder.is_complete() || (order.retries && !came_to_a_result(&folder.record()?)) {
+    for planned in trials {
+        if !folder.trial(planned.id).is_complete() || is_to_be_replaced(folder, plan, planned, retries)? {
             left.push(planned.clone());
         }
     }
     Ok(left)
 }
 
+fn is_to_be_replaced(
+    folder: &RunFolder,
+    plan: &Plan,
+    planned: &PlannedTrial,
+    retries: bool,
+) -> Result<bool, RecordError> {
+    let record = folder.trial(planned.id).record()?;
+    if retries && !came_to_a_result(&record) {
+        return Ok(true);
+    }
+    let Some(cell) = plan.cells.iter().find(|cell| cell.id == planned.cell) else { return Ok(false) };
+    Ok(why_void(folder, cell, &record)?.is_some())
+}
+
+/// Why a trial that has ended is run again unasked. Wrong data are kept, since no load beside a database excuses them.
+pub(crate) fn why_void(
+    folder: &RunFolder,
+    cell: &Cell,
+    record: &TrialRecord,
+) -> Result<Option<Disturbance>, RecordError> {
+    let Some(by) = record.to_be_repeated() else { return Ok(None) };
+    let trial = folder.trial(record.id);
+    for machine in trial.machines(cell.machines()) {
+        let databases = if cell.instances() == 1 { vec![machine] } else { machine.instances(cell.instances()) };
+        for own in databases {
+            if own.findings()?.iter().any(Finding::is_violated) {
+                return Ok(None);
+            }
+        }
+    }
+    Ok(Some(by))
+}
+
 /// Sets the old record of a trial aside; gives what is to be said of it, and of those before.
-pub(crate) fn make_way(order: &RunOrder<'_>, id: u32) -> Result<Vec<String>, RecordError> {
+pub(crate) fn make_way(order: &RunOrder<'_>, id: u32) -> Result<Earlier, RecordError> {
     if order.folder.trial(id).is_complete() {
         order.folder.set_aside(id)?;
     }
-    Ok(order.folder.earlier(id)?.iter().map(warning).collect())
+    let mut records = order.folder.earlier(id)?;
+    let disturbed = records.last().map(TrialRecord::disturbed_with_this).unwrap_or_default();
+    // These are told in a list of their own.
+    records.truncate(records.len().saturating_sub(disturbed.len()));
+    Ok(Earlier { warnings: records.iter().map(warning).collect(), disturbed })
 }
 
 fn came_to_a_result(record: &TrialRecord) -> bool {
@@ -64,5 +118,42 @@ mod tests {
         let expected = "it was run again; begun at 2026-01-01T00:00:00Z, it failed in phase measure: machine 2: ended";
         assert_eq!(warning(&record), expected);
         assert!(came_to_a_result(&TrialRecord { outcome: Outcome::Completed, ..record }));
+    }
+
+    #[test]
+    fn a_disturbed_trial_is_void_unless_its_data_are_wrong() {
+        let parent = tempfile::tempdir().unwrap();
+        let plan = serde_json::json!({
+            "format": record::FORMAT, "question": "?", "study": "s", "seed": 1, "blocks": 1,
+            "cells": [{
+                "id": 0, "contender": "vm", "baseline": true,
+                "settings": { "machine": { "count": 2 }, "engine": { "instances": 2 } },
+            }],
+            "trials": [{ "id": 7, "block": 1, "cell": 0, "seed": 1 }],
+        });
+        let plan: Plan = serde_json::from_value(plan).unwrap();
+        let run = RunFolder::create(&parent.path().join("run"), "", &plan).unwrap();
+        let record: TrialRecord = serde_json::from_value(serde_json::json!({
+            "format": record::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "vm", "seed": 1,
+            "outcome": Outcome::Invalid { why: "others used 9 %".to_owned() }, "started": "2026-01-01T00:00:00Z",
+            "phases": [], "other_load": { "limit": 0.05, "max_repeats": 1, "other_cpu": { "known": 0.09 } },
+        }))
+        .unwrap();
+        let found = |verdict: serde_json::Value| {
+            let finding = serde_json::json!([{ "name": "sums", "rule": "they agree", "moment": "after-trial", "verdict": verdict }]);
+            let second = run.trial(7).machine(2);
+            let database = second.instance(2);
+            for own in [run.trial(7), run.trial(7).machine(1), second.clone(), second.instance(1), database.clone()] {
+                std::fs::create_dir_all(own.path()).unwrap();
+                own.complete(&record).unwrap();
+            }
+            database.write_json("findings.json", &finding).unwrap();
+            let left = still_to_run(&run, &plan, &plan.trials, false).unwrap();
+            (left.len(), why_void(&run, &plan.cells[0], &record).unwrap().is_some())
+        };
+        assert_eq!(found(serde_json::json!({ "verdict": "holds" })), (1, true));
+        assert_eq!(found(serde_json::json!({ "verdict": "violated", "seen": "one is short" })), (0, false));
+        run.trial(7).complete(&TrialRecord { other_load: None, ..record.clone() }).unwrap();
+        assert_eq!(still_to_run(&run, &plan, &plan.trials, false).unwrap(), [], "a study without a limit");
     }
 }

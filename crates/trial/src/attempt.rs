@@ -1,5 +1,6 @@
 //! One trial on one machine: what it is carried out with, the phases of its record, and a record whatever happens.
 
+use crate::again::Earlier;
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, mismatch};
 use crate::error::AttemptError;
@@ -8,6 +9,7 @@ use crate::host_watch::HostWatch;
 use crate::instances::Instance;
 use crate::interrupts::Halt;
 use crate::odd;
+use crate::other_load;
 use crate::places::places;
 use crate::preparation::{Data, Prepared};
 use crate::site::Site;
@@ -53,8 +55,8 @@ pub struct Attempt<'a> {
     pub folder: Option<TrialFolder>,
     /// Which machine of the trial, from 1.
     pub number: u32,
-    /// What its record says from the beginning: that it was tried before.
-    pub earlier: Vec<String>,
+    /// What its record says of how it was tried before; of several machines, that of the trial.
+    pub earlier: Earlier,
     pub halt: Halt<'a>,
     /// When it is started; none of a machine that is alone.
     pub turn: Option<Turn<'a>>,
@@ -102,7 +104,7 @@ pub(crate) struct Running<'a> {
 impl<'a> Running<'a> {
     pub(crate) fn begin(mut attempt: Attempt<'a>, started: String, asked: &[Task]) -> Result<Self, AttemptError> {
         attempt.folder.as_ref().map_or(Ok(()), TrialFolder::begin)?;
-        let warnings = std::mem::take(&mut attempt.earlier);
+        let warnings = std::mem::take(&mut attempt.earlier.warnings);
         let (data, made_by) = (attempt.prepared.data_of(attempt.number), attempt.site.made_by.clone());
         let record = TrialRecord::begun(attempt.planned, attempt.contender, started, made_by);
         let record = TrialRecord { workload: Some(data.chosen.table()), warnings, ..record };
@@ -340,6 +342,11 @@ impl<'a> Running<'a> {
             let error = error.unless_of_the_run(self.attempt.scratch, &self.attempt.cell.platform.kind)?;
             self.keep_logs(&error)?;
             self.record.outcome = self.outcome_of(&error);
+        }
+        // Of several machines all are judged together.
+        if self.attempt.halt.others.is_none() {
+            let limit = other_load::limit(self.attempt.cell, self.attempt.site);
+            other_load::judge(&mut self.record, limit, std::mem::take(&mut self.attempt.earlier.disturbed));
         }
         self.keep_record()?;
         Ok(self.record)

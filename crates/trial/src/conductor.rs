@@ -1,10 +1,11 @@
 //! A whole run: preparing, the planned trials in their order, and what is told about them.
 
-use crate::again;
+use crate::again::{self, Earlier};
 use crate::attempt::{Attempt, attempt};
 use crate::cell::{CellError, CellOrder};
 use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
+use crate::other_load;
 use crate::preparation::{self, PreparationError, Prepared, prepare};
 use crate::site::Site;
 use images::Image;
@@ -13,7 +14,7 @@ use platforms::catalog::ImageUse;
 use record::event::Event;
 use record::folder::{EventLog, RecordError, RunFolder};
 use record::phase::Phase;
-use record::plan::{Plan, PlannedTrial};
+use record::plan::{Cell, Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -137,7 +138,7 @@ pub fn run(
         voice.tell(&Event::Warning { text });
     }
     let scratch = Scratch::create(&order.site.scratch, &format!("{}-{}", run_name(order.folder), std::process::id()))?;
-    let mut trials = again::still_to_run(order)?;
+    let mut trials = again::still_to_run(order.folder, order.plan, order.trials, order.retries)?;
     for cell in order.plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
         CellOrder::read(cell)?.require_script(cell.id)?;
     }
@@ -247,34 +248,70 @@ impl Run<'_> {
             contender: cell.contender.clone(),
             coordinates: cell.coordinates(),
         });
-        let scratch = self.scratch.machine(&format!("trial-{:04}", planned.id))?;
-        let earlier = again::make_way(self.order, planned.id)?;
-        let record = match &self.prepared[&planned.cell] {
-            Ok(prepared) => attempt(
-                Attempt {
-                    planned,
-                    contender: &cell.contender,
-                    cell: &cell_order,
-                    prepared,
-                    site: self.order.site,
-                    scratch: scratch.path(),
-                    folder: Some(self.order.folder.trial(planned.id)),
-                    number: 1,
-                    earlier,
-                    halt: Halt::by_user(self.order.interrupts),
-                    turn: None,
-                    latest: self.order.latest,
-                    existing: None,
-                    tell: &mut |event| voice.tell(&event),
-                },
-                now_text(),
-            )
-            .map_err(|error| ended_by(planned.id, error))?,
-            Err(why) => self.not_prepared(planned, &cell.contender, why, earlier)?,
-        };
+        let record = self.attempts(planned, cell, &cell_order, voice)?;
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
         voice.tell(&Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
         Ok(record)
+    }
+
+    /// Carries the trial out, again and again as long as others disturb it and its study allows that.
+    fn attempts(
+        &mut self,
+        planned: &PlannedTrial,
+        cell: &Cell,
+        cell_order: &CellOrder,
+        voice: &mut EventWriter<'_>,
+    ) -> Result<TrialRecord, ConductorError> {
+        loop {
+            let record = self.attempt(planned, cell, cell_order, voice)?;
+            let Some(by) = again::why_void(self.order.folder, cell, &record)? else { return Ok(record) };
+            if self.order.interrupts.after_this_trial() {
+                // Whoever goes on with the run begins with the next attempt at this one.
+                self.tallied.interrupted = true;
+                return Ok(record);
+            }
+            let (id, times) = (planned.id, record.disturbed().len() + 1);
+            let most = cell_order.load.other_load.map_or(0, |limit| limit.max_repeats);
+            voice.tell(&Event::Warning {
+                text: format!("trial {id} is run again, {times} of at most {most} times: {by}"),
+            });
+            voice.heard()?;
+        }
+    }
+
+    fn attempt(
+        &self,
+        planned: &PlannedTrial,
+        cell: &Cell,
+        cell_order: &CellOrder,
+        voice: &mut EventWriter<'_>,
+    ) -> Result<TrialRecord, ConductorError> {
+        let scratch = self.scratch.machine(&format!("trial-{:04}", planned.id))?;
+        let earlier = again::make_way(self.order, planned.id)?;
+        let prepared = match &self.prepared[&planned.cell] {
+            Ok(prepared) => prepared,
+            Err(why) => return Ok(self.not_prepared(planned, (cell, cell_order), why, earlier)?),
+        };
+        let attempted = attempt(
+            Attempt {
+                planned,
+                contender: &cell.contender,
+                cell: cell_order,
+                prepared,
+                site: self.order.site,
+                scratch: scratch.path(),
+                folder: Some(self.order.folder.trial(planned.id)),
+                number: 1,
+                earlier,
+                halt: Halt::by_user(self.order.interrupts),
+                turn: None,
+                latest: self.order.latest,
+                existing: None,
+                tell: &mut |event| voice.tell(&event),
+            },
+            now_text(),
+        );
+        attempted.map_err(|error| ended_by(planned.id, error))
     }
 
     /// Prepares a cell at its first trial. A host without room ends the run; data that cannot be loaded for any other
@@ -300,9 +337,9 @@ impl Run<'_> {
     fn not_prepared(
         &self,
         planned: &PlannedTrial,
-        contender: &str,
+        (cell, cell_order): (&Cell, &CellOrder),
         why: &str,
-        warnings: Vec<String>,
+        earlier: Earlier,
     ) -> Result<TrialRecord, RecordError> {
         let folder = self.order.folder.trial(planned.id);
         folder.begin()?;
@@ -311,7 +348,9 @@ impl Run<'_> {
         let outcome =
             if interrupted { Outcome::Interrupted { phase } } else { Outcome::Failed { phase, why: why.to_owned() } };
         let made_by = self.order.site.made_by.clone();
-        let record = TrialRecord { outcome, warnings, ..TrialRecord::begun(planned, contender, now_text(), made_by) };
+        let begun = TrialRecord::begun(planned, &cell.contender, now_text(), made_by);
+        let mut record = TrialRecord { outcome, warnings: earlier.warnings, ..begun };
+        other_load::judge(&mut record, other_load::limit(cell_order, self.order.site), earlier.disturbed);
         if interrupted {
             folder.keep_partial(&record)?;
         } else {

@@ -4,6 +4,7 @@
 //! Nothing is known of where the server runs, so nothing is said of its machine. What ends a trial early is told to the caller as
 //! it is, who may have started with something that does not fit.
 
+use crate::again::Earlier;
 use crate::attempt::{Attempt, Running};
 use crate::cell::{CellError, CellOrder};
 use crate::conductor::now_text;
@@ -12,7 +13,7 @@ use crate::error::AttemptError;
 use crate::interrupts::{Halt, Interrupts};
 use crate::limits::Limits;
 use crate::preparation::Prepared;
-use crate::site::Site;
+use crate::site::{Site, read_host};
 use crate::step::Task;
 use crate::validity::Invalid;
 use agent::protocol::{Chosen, Reply, Request};
@@ -148,6 +149,7 @@ impl Order {
             made_by: self.made_by.clone(),
             platforms: |_| Some(&EXTERNAL),
             // The agent is a thread of ours, which stands still only if all of this process does.
+            read_host,
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
         };
         // Whoever hears of events hears of all else, too.
@@ -162,7 +164,7 @@ impl Order {
             scratch: Path::new(""),
             folder: self.folder.clone(),
             number: 1,
-            earlier: Vec::new(),
+            earlier: Earlier::default(),
             halt: Halt::by_user(interrupts),
             turn: None,
             latest: None,

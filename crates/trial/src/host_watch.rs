@@ -4,9 +4,7 @@
 //! the tick that begins the window and in the one that ends it. Without warm-up the first tick is a second late.
 
 use driver::plan::{DrivePlan, Tick};
-use machines::clock::monotonic_ns;
 use record::host_state::{HostReading, HostState};
-use std::path::Path;
 
 /// Without warm-up the window has begun before there is any tick.
 const FIRST_TICK_MS: u64 = 1_000;
@@ -26,11 +24,7 @@ impl HostWatch {
         Self { start_ms: window.start.max(FIRST_TICK_MS), end_ms: window.end, start: None, end: None }
     }
 
-    pub fn tick(&mut self, tick: &Tick) {
-        self.tick_with(tick, read);
-    }
-
-    fn tick_with(&mut self, tick: &Tick, read: impl FnOnce() -> HostReading) {
+    pub fn tick(&mut self, tick: &Tick, read: impl FnOnce() -> HostReading) {
         if tick.elapsed_ms == self.start_ms {
             self.start = Some(read());
         } else if tick.elapsed_ms == self.end_ms {
@@ -44,14 +38,11 @@ impl HostWatch {
     }
 }
 
-fn read() -> HostReading {
-    telemetry::host_state(Path::new("/"), std::process::id(), monotonic_ns())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use driver::plan::Pacing;
+    use std::path::Path;
 
     /// The seconds at whose end the host was read.
     fn read_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
@@ -59,7 +50,7 @@ mod tests {
         let mut watch = HostWatch::over(&plan);
         for second in 1..=ticks {
             let tick = Tick { elapsed_ms: second * 1_000, measured: true, counted: 0, committed: 0, errors: 0 };
-            watch.tick_with(&tick, || telemetry::host_state(Path::new("/nonexistent"), 1, second));
+            watch.tick(&tick, || telemetry::host_state(Path::new("/nonexistent"), 1, second));
         }
         watch.state().map(|state| (state.start.at_ns, state.end.at_ns))
     }

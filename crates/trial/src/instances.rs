@@ -119,9 +119,10 @@ impl Running<'_> {
                     of_all => of_all.clone(),
                 };
                 let (phases, warnings) = (Vec::new(), Vec::new());
-                let (machine, host_state) = (None, None);
+                let (machine, host_state, other_load) = (None, None, None);
                 let record = self.record.clone();
-                let record = TrialRecord { outcome, phases, machine, server, driver, host_state, warnings, ..record };
+                let record = TrialRecord { outcome, phases, machine, server, driver, ..record };
+                let record = TrialRecord { host_state, other_load, warnings, ..record };
                 own.file(|folder| folder.complete(&record))?;
             }
         }

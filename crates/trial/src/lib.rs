@@ -5,7 +5,7 @@
 //! things happen and never how: machines, servers, workloads and the driver know that. It computes no statistic and
 //! prints nothing; whoever wants to see what happens gets events.
 
-mod again;
+pub mod again;
 mod asking;
 pub mod attempt;
 pub mod cell;
@@ -23,6 +23,7 @@ pub mod interrupts;
 pub mod limits;
 mod loaded_data;
 mod odd;
+mod other_load;
 mod places;
 pub mod preparation;
 pub mod queue;

@@ -1,9 +1,11 @@
 //! Where a run finds and keeps things on this host.
 
 use crate::limits::Limits;
+use machines::clock::monotonic_ns;
 use machines::machine::MachineError;
 use platforms::catalog::{Capabilities, PlatformEntry};
-use std::path::PathBuf;
+use record::host_state::HostReading;
+use std::path::{Path, PathBuf};
 
 #[derive(Debug, Clone)]
 pub struct Site {
@@ -20,7 +22,14 @@ pub struct Site {
     pub made_by: String,
     /// Where platforms are looked up; the catalog, except in tests and rehearsals.
     pub platforms: fn(&str) -> Option<&'static PlatformEntry>,
+    /// What the host does; [`read_host`], except in tests.
+    pub read_host: fn() -> HostReading,
     pub limits: Limits,
+}
+
+/// What this host does now, with all that this process has started as ours.
+pub fn read_host() -> HostReading {
+    telemetry::host_state(Path::new("/"), std::process::id(), monotonic_ns())
 }
 
 impl Site {

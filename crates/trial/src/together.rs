@@ -4,10 +4,12 @@
 //! Each has a folder in the trial's folder, with all that a trial's folder has. The trial's own record says what became of
 //! all of them together, and is written last.
 
+use crate::again::Earlier;
 use crate::attempt::{self, Attempt};
 use crate::error::AttemptError;
 use crate::interrupts::Halt;
 use crate::odd;
+use crate::other_load;
 use crate::rendezvous::Rendezvous;
 use crate::start_order::{StartOrder, Turn};
 use driver::instances::MergedTicks;
@@ -46,7 +48,8 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     });
     let each = each.into_iter().collect::<Result<Vec<_>, _>>()?;
     let mut record = of_all(&each, leader);
-    record.warnings.splice(0..0, earlier);
+    record.warnings.splice(0..0, earlier.warnings);
+    other_load::judge(&mut record, other_load::limit(shared.cell, shared.site), earlier.disturbed);
     match (&shared.folder, &record.outcome) {
         (Some(folder), Outcome::Interrupted { .. }) => folder.keep_partial(&record)?,
         (Some(folder), _) => folder.complete(&record)?,
@@ -109,7 +112,7 @@ impl<'a> Shared<'a> {
             folder: self.folder.as_ref().map(|folder| folder.machine(number)),
             number,
             // Told of the trial as a whole.
-            earlier: Vec::new(),
+            earlier: Earlier::default(),
             halt,
             turn: Some(turn),
             // The host is sampled once, and its last sample shown once.

@@ -14,7 +14,7 @@ use serde_json::Value;
 use settings::{Bytes, Holds, Key, Share, Span};
 use std::fmt::Write as _;
 use std::time::Duration;
-use study::Host;
+use study::{Host, OtherLoadLimit, TimeEstimate};
 
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let Planned { plan, host, .. } = planned(&options.study, options.aa)?;
@@ -75,6 +75,7 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
     let estimate = study::estimate(plan);
     let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
     writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(driving))?;
+    write_repeats(&mut text, plan, &estimate)?;
     write_precision(&mut text, plan)?;
     Ok(text)
 }
@@ -84,6 +85,25 @@ fn told(cell: &Cell) -> String {
     let machines = (cell.machines() > 1).then(|| format!("{} machines", cell.machines()));
     let parts = [Some(cell.contender.clone()), Some(cell.coordinates()), machines];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// What other load the trials allow, and what it costs at most.
+fn write_repeats(text: &mut String, plan: &Plan, estimate: &TimeEstimate) -> std::fmt::Result {
+    let mut limits = Vec::new();
+    for limit in plan.cells.iter().filter_map(|cell| study::load(cell).ok()?.other_load) {
+        if !limits.contains(&limit) {
+            limits.push(limit);
+        }
+    }
+    for OtherLoadLimit { max_other_cpu, max_repeats } in &limits {
+        let times = if *max_repeats == 1 { "once".to_owned() } else { format!("{max_repeats} times") };
+        writeln!(
+            text,
+            "a trial beside which others use more than {max_other_cpu} of the host's CPU time is run again, at most {times}"
+        )?;
+    }
+    let longest = Duration::from_millis(estimate.total_ms.saturating_add(estimate.repeating_ms));
+    if limits.is_empty() { Ok(()) } else { writeln!(text, "with every such repeat about {} in all", span(longest)) }
 }
 
 /// How far the plan may grow.

@@ -10,7 +10,7 @@ use crate::metrics::Intent;
 use crate::{growth, host, readiness};
 use anyhow::{Context, Result};
 use record::folder::{RecordError, RunFolder};
-use record::plan::{Plan, PlannedTrial};
+use record::plan::Plan;
 use record::precision::Precision;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
@@ -18,6 +18,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use telemetry::Latest;
+use trial::again;
 use trial::conductor::{ConductorError, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::queue::Turn;
@@ -40,7 +41,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let (turn, notes) = if options.rehearse {
         (None, Vec::new())
     } else {
-        let without = ready(&chosen, begun.as_ref().filter(|_| !options.retry_failed), &site)?;
+        let without = ready(&chosen, begun.as_ref(), options.retry_failed, &site)?;
         let (turn, waited) = turn()?;
         (Some(turn), [without, waited].concat())
     };
@@ -107,9 +108,11 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
 }
 
 /// Fails if the host cannot carry out what is not complete of a plan; gives what contenders will have to do without.
-fn ready(chosen: &Plan, begun: Option<&RunFolder>, site: &Site) -> Result<Vec<String>> {
-    let is_left = |trial: &PlannedTrial| begun.is_none_or(|run| !run.trial(trial.id).is_complete());
-    let trials = chosen.trials.iter().filter(|trial| is_left(trial)).cloned().collect();
+fn ready(chosen: &Plan, begun: Option<&RunFolder>, retries: bool, site: &Site) -> Result<Vec<String>> {
+    let trials = match begun {
+        Some(run) => again::still_to_run(run, chosen, &chosen.trials, retries).context("reading what was run")?,
+        None => chosen.trials.clone(),
+    };
     let ready = readiness::of(&Plan { trials, ..chosen.clone() }, site)?;
     if ready.lacking.is_empty() { Ok(ready.without) } else { Err(Ended::host(ready.lacking.join("\n")).into()) }
 }

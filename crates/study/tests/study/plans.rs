@@ -268,6 +268,20 @@ fn whatever_makes_work_due_is_decided_with_all_that_belongs_to_it() {
 }
 
 #[test]
+fn what_others_may_use_is_decided_with_its_repeats_and_what_they_cost_at_most() {
+    let of = |written: &str| {
+        let plan = plan(&with("clients = 4", &format!("clients = 4\n{written}")));
+        let limit = study::load(&plan.cells[0]).expect("a decided cell").other_load;
+        let estimate = study::estimate(&plan);
+        let each_once = estimate.total_ms - estimate.preparing_ms;
+        (limit.map(|limit| (limit.max_other_cpu.0, limit.max_repeats)), estimate.repeating_ms / each_once)
+    };
+    assert_eq!(of(""), (None, 0));
+    assert_eq!(of("max_other_cpu = \"5%\""), (Some((0.05, 3)), 3));
+    assert_eq!(of("max_other_cpu = \"0.7 %\"\nmax_repeats = 1"), (Some((0.007, 1)), 1));
+}
+
+#[test]
 fn an_override_by_another_pacing_takes_the_place_of_the_first() {
     let scenarios = r#"
 [[scenario]]

@@ -172,7 +172,7 @@ fn there_is_one_baseline() {
 #[test]
 fn a_contender_overrides_parts_of_a_cell_only() {
     assert_snapshot!(problems(&plus("blocks = 3\n")), @"x.toml:28: contender.blocks: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load");
-    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, peak; did you mean "clients"? (contender vm)"#);
+    assert_snapshot!(problems(&plus("set = { \"load.client\" = 3 }\n")), @r#"x.toml:28: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"? (contender vm)"#);
     assert_snapshot!(problems(&plus("set = 5\n")), @"x.toml:28: contender.set: found 5; expected a table of dotted keys with values");
     assert_snapshot!(problems(&plus("set = { \"load.clients\" = 3 }\nload = { clients = 5 }\n")), @"x.toml:29: contender.load.clients: set twice; expected each key once; it is set in line 28 already");
 }
@@ -256,7 +256,30 @@ fn what_makes_work_due_is_said_once_and_within_reason() {
     x.toml:18: load.peak.max_client: unknown key; expected one of max_clients, error_limit, p99_limit; did you mean "max_clients"?
     x.toml:18: load.peak.error_limit: found 2; expected a number from 0 to 1
     "#);
-    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, peak; did you mean "clients"?"#);
+    assert_snapshot!(load("client = 4"), @r#"x.toml:17: load.client: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "clients"?"#);
+}
+
+#[test]
+fn what_others_may_use_is_a_share_and_repeats_belong_to_it() {
+    let load = |written: &str| problems(&with("clients = 4", &format!("clients = 4\n{written}")));
+    for (written, found) in [
+        ("0.05", "0.05"),
+        ("\"0%\"", "\"0%\""),
+        ("\"101%\"", "\"101%\""),
+        ("\"little\"", "\"little\""),
+        ("\"-5%\"", "\"-5%\""),
+    ] {
+        let expected = "expected a share such as \"5%\", from 0.1 % to 100 %";
+        let told = format!("x.toml:18: load.max_other_cpu: found {found}; {expected}");
+        assert_eq!(load(&format!("max_other_cpu = {written}")), told);
+    }
+    assert_eq!(load("max_other_cpu = \"100%\"\nmax_repeats = 20"), "no problem");
+    for found in ["0", "21", "\"often\""] {
+        let told = format!("x.toml:19: load.max_repeats: found {found}; expected a whole number from 1 to 20");
+        assert_eq!(load(&format!("max_other_cpu = \"5%\"\nmax_repeats = {found}")), told);
+    }
+    assert_snapshot!(load("max_repeats = 2"), @"x.toml:18: load.max_repeats: given; expected this key only beside max_other_cpu");
+    assert_snapshot!(load("max_others_cpu = \"5%\""), @r#"x.toml:18: load.max_others_cpu: unknown key; expected one of placement, clients, terminals, arrivals, process, sessions, warmup, measure, shards, retries, telemetry, max_other_cpu, max_repeats, peak; did you mean "max_other_cpu"?"#);
 }
 
 #[test]

@@ -27,6 +27,7 @@ fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
         memory_bytes: 64 << 30,
         made_by: String::new(),
         platforms: platforms::catalog::entry,
+        read_host: crate::site::read_host,
         limits: Limits::default(),
     };
     let key_of = |memory: &str, site: &Site| {

@@ -3,6 +3,7 @@
 use crate::bare::BARE;
 use record::event::Event;
 use record::folder::RunFolder;
+use record::host_state::HostReading;
 use record::plan::Plan;
 use record::trial::TrialRecord;
 use serde_json::{Map, Value, json};
@@ -13,7 +14,7 @@ use tempfile::TempDir;
 use trial::conductor::{self, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::limits::Limits;
-use trial::site::Site;
+use trial::site::{Site, read_host};
 
 /// What each of a run's trials had to say, in their order.
 pub struct Ran {
@@ -41,9 +42,11 @@ struct Shape {
     tcp: bool,
     /// A number, or the word for the peak.
     clients: &'static str,
+    /// How often a trial that others disturb is run again, if that is limited.
+    max_repeats: Option<u32>,
 }
 
-const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: "1" };
+const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: "1", max_repeats: None };
 
 /// One trial for each script, on so many machines, in this order.
 pub fn run(scripts: &[&str], machines: u32) -> Ran {
@@ -65,40 +68,71 @@ pub fn run_instances(scripts: &[&str], machines: u32, instances: u16, clients: &
 }
 
 fn run_plan(plan: &Plan, limits: Limits) -> Ran {
-    let folder = tempfile::tempdir().unwrap();
-    let cache = folder.path().join("cache");
-    let scratch = cache.join("scratch");
-    std::fs::create_dir_all(&scratch).unwrap();
-    let site = Site {
-        cache,
-        scratch: scratch.clone(),
-        agent: agent(),
-        cpus: vec![0],
-        memory_bytes: 1 << 30,
-        made_by: "bakeoff test".to_owned(),
-        platforms: |kind| (kind == BARE.kind).then_some(&BARE),
-        limits,
-    };
-    let run = RunFolder::create(&folder.path().join("run"), "", plan).unwrap();
-    let images = conductor::images(plan, &plan.trials, &site, &mut |_| ()).unwrap();
-    assert!(images.is_empty(), "bare machines need none");
-    let order = RunOrder {
-        folder: &run,
-        plan,
-        trials: &plan.trials,
-        site: &site,
-        images: &images,
-        interrupts: &Interrupts::default(),
-        resumed: false,
-        notes: &[],
-        retries: false,
-        latest: None,
-    };
-    let mut events = Vec::new();
-    let tallied = conductor::run(&order, &mut |_| Ok(None), &mut |event| events.push(event.clone())).unwrap();
-    let trials = plan.trials.iter().map(|trial| run.trial(trial.id).record().unwrap()).collect();
-    let left = std::fs::read_dir(&scratch).unwrap().flatten().map(|entry| entry.path()).collect();
-    Ran { tallied, trials, events, left, folder }
+    Ground::of(plan.clone(), limits, read_host).run()
+}
+
+/// What a run is carried out with, and gone on with.
+pub struct Ground {
+    pub run: RunFolder,
+    plan: Plan,
+    site: Site,
+    folder: TempDir,
+}
+
+impl Ground {
+    fn of(plan: Plan, limits: Limits, read_host: fn() -> HostReading) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = folder.path().join("cache");
+        let scratch = cache.join("scratch");
+        std::fs::create_dir_all(&scratch).unwrap();
+        let site = Site {
+            cache,
+            scratch,
+            agent: agent(),
+            cpus: vec![0],
+            memory_bytes: 1 << 30,
+            made_by: "bakeoff test".to_owned(),
+            platforms: |kind| (kind == BARE.kind).then_some(&BARE),
+            read_host,
+            limits,
+        };
+        let run = RunFolder::create(&folder.path().join("run"), "", &plan).unwrap();
+        Self { run, plan, site, folder }
+    }
+
+    /// So many trials on so many machines each, beside which others may use 5 % of what this host says.
+    pub fn limited(trials: usize, machines: u32, max_repeats: u32, read_host: fn() -> HostReading) -> Self {
+        let shape = Shape { machines, max_repeats: Some(max_repeats), ..ONE };
+        Self::of(plan(&vec![""; trials], shape), Limits::default(), read_host)
+    }
+
+    /// Carries out what is left of the plan; `hear` may interrupt it.
+    pub fn go_on(&self, retries: bool, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
+        let images = conductor::images(&self.plan, &self.plan.trials, &self.site, &mut |_| ()).unwrap();
+        assert!(images.is_empty(), "bare machines need none");
+        let interrupts = Interrupts::default();
+        let order = RunOrder {
+            folder: &self.run,
+            plan: &self.plan,
+            trials: &self.plan.trials,
+            site: &self.site,
+            images: &images,
+            interrupts: &interrupts,
+            resumed: false,
+            notes: &[],
+            retries,
+            latest: None,
+        };
+        conductor::run(&order, &mut |_| Ok(None), &mut |event| hear(event, &interrupts)).unwrap()
+    }
+
+    pub fn run(self) -> Ran {
+        let mut events = Vec::new();
+        let tallied = self.go_on(false, &mut |event, _| events.push(event.clone()));
+        let trials = self.plan.trials.iter().map(|trial| self.run.trial(trial.id).record().unwrap()).collect();
+        let left = std::fs::read_dir(&self.site.scratch).unwrap().flatten().map(|entry| entry.path()).collect();
+        Ran { tallied, trials, events, left, folder: self.folder }
+    }
 }
 
 /// This crate's example, which is built with its tests.
@@ -108,7 +142,7 @@ fn agent() -> PathBuf {
 }
 
 fn plan(scripts: &[&str], shape: Shape) -> Plan {
-    let Shape { machines, instances, tcp, clients } = shape;
+    let Shape { machines, instances, tcp, clients, max_repeats } = shape;
     let clients = clients.parse::<u32>().map_or(json!(clients), |clients| json!(clients));
     let peak = if clients.is_string() { json!({ "max_clients": 8 }) } else { Value::Null };
     let mut engine = decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({}));
@@ -116,6 +150,12 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
     let mut load = json!({ "clients": clients, "warmup": "0s", "measure": "1s", "telemetry": false });
     if !peak.is_null() {
         load["peak"] = peak;
+    }
+    if let Some(max_repeats) = max_repeats {
+        // Without warm-up the host is read first when a second is over.
+        load["measure"] = json!("2s");
+        load["max_other_cpu"] = json!("5%");
+        load["max_repeats"] = json!(max_repeats);
     }
     let cells = (0..).zip(scripts).map(|(id, script)| {
         json!({

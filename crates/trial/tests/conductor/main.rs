@@ -6,6 +6,7 @@
 
 #[path = "../../../platforms/tests/machines/bare.rs"]
 mod bare;
+mod disturbed;
 mod existing;
 mod ground;
 mod misbehaving;
