@@ -11,10 +11,10 @@ use analysis::summary::Analysis;
 use analysis::throughput::TrialThroughput;
 use record::plan::PlannedTrial;
 use record::run::{Run, StoredTrial};
-use record::trial::Outcome;
+use record::trial::{Outcome, TrialRecord};
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let columns = vec![
+    let mut columns = vec![
         Column::number("trial"),
         Column::number("block"),
         Column::text("contender"),
@@ -24,15 +24,43 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         Column::text("started (UTC)"),
         Column::text("phases"),
     ];
-    let rows = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
+    let mut rows: Vec<Vec<Cell>> = run.plan.trials.iter().map(|planned| row(run, analysis, planned)).collect();
+    if run.trials.iter().any(|trial| trial.record.other_load.is_some()) {
+        columns.push(Column::number("run again"));
+        for (row, planned) in rows.iter_mut().zip(&run.plan.trials) {
+            row.push(stored(run, planned).map_or_else(Cell::none, times_again));
+        }
+    }
     let note = "The interval of a single trial's throughput is from batch means of its own seconds: it says how well that trial knows \
                 itself, not how much trials differ, and enters nothing else. Where the window is too short for one, the figure is a \
                 plain reading. Only completed trials without a violated data check enter any estimate.";
-    vec![
+    let mut blocks = vec![
         heading("Every trial"),
         Block::Table(Table { caption: String::new(), columns, rows }),
         Block::Note(note.to_owned()),
-    ]
+    ];
+    let again: Vec<String> = run.trials.iter().filter_map(|trial| why_again(&trial.record)).collect();
+    if !again.is_empty() {
+        blocks.push(Block::List(again));
+    }
+    blocks
+}
+
+fn stored<'a>(run: &'a Run, planned: &PlannedTrial) -> Option<&'a StoredTrial> {
+    run.trials.iter().find(|trial| trial.record.id == planned.id)
+}
+
+fn times_again(trial: &StoredTrial) -> Cell {
+    Cell::new(trial.record.disturbed().len().to_string())
+}
+
+/// Which attempts at a trial were void because of other load on the host.
+fn why_again(record: &TrialRecord) -> Option<String> {
+    let limit = record.disturbed().first()?.by.allowed();
+    let used: Vec<String> = record.disturbed().iter().map(|attempt| attempt.by.used()).collect();
+    let times = if used.len() == 1 { "once".to_owned() } else { format!("{} times", used.len()) };
+    let (id, used) = (record.id, format::listed(&used));
+    Some(format!("Trial {id} was run {times} more, because others used {used} of the host's CPU time (limit {limit})."))
 }
 
 fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
@@ -42,7 +70,7 @@ fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
         let name = Cell::new(&cell.contender);
         if coordinates.is_empty() { name } else { name.detail(coordinates) }
     });
-    let stored = run.trials.iter().find(|trial| trial.record.id == planned.id);
+    let stored = stored(run, planned);
     let trials = analysis.cells.iter().flat_map(|cell| &cell.trials);
     let found = trials.into_iter().find(|trial| trial.trial == planned.id && trial.value.is_some());
     vec![

@@ -51,6 +51,35 @@ fn the_markdown_of_a_troubled_run() {
     insta::assert_snapshot!(report::markdown(&run, &analysis));
 }
 
+/// An old record knows no limit, and its table has no column for it.
+#[test]
+fn trials_that_others_disturbed_are_told_with_what_they_used() {
+    let (mut run, _) = sound();
+    assert!(!report::markdown(&run, &analyse(&run)).contains("run again"));
+    let limited = |disturbed: &[f64]| {
+        let attempt = |used: &f64| serde_json::json!({ "started": "", "took_ms": 9, "other_cpu": used, "limit": 0.05 });
+        let disturbed: Vec<_> = disturbed.iter().map(attempt).collect();
+        let known = serde_json::json!({ "limit": 0.05, "max_repeats": 3, "other_cpu": { "known": 0.01 }, "disturbed": disturbed });
+        Some(serde_json::from_value(known).unwrap())
+    };
+    run.trials.iter_mut().for_each(|trial| trial.record.other_load = limited(&[]));
+    run.trials[2].record.other_load = limited(&[0.314, 0.12]);
+    run.trials[4].record.other_load = limited(&[0.0521]);
+    let text = report::markdown(&run, &analyse(&run));
+    let told: Vec<&str> = text.lines().filter(|line| line.contains(" more, because others used ")).collect();
+    assert_eq!(
+        told,
+        [
+            "- Trial 3 was run 2 times more, because others used 31 % and 12 % of the host's CPU time (limit 5 %).",
+            "- Trial 5 was run once more, because others used 5.2 % of the host's CPU time (limit 5 %).",
+        ]
+    );
+    let (_, table) = text.split_once("| run again").unwrap();
+    let last: Vec<&str> =
+        table.lines().skip(2).take(5).filter_map(|row| row.trim_end_matches(" |").rsplit(' ').next()).collect();
+    assert_eq!(last, ["0", "0", "2", "0", "1"]);
+}
+
 #[test]
 fn the_json_carries_the_analysis_the_plan_and_every_trial() {
     let (run, analysis) = troubled();
