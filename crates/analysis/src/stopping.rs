@@ -107,7 +107,7 @@ fn decide(attained: &Attained, spent_ms: u64) -> Next {
 }
 
 fn spent_ms(run: &Run) -> u64 {
-    run.trials.iter().flat_map(|trial| &trial.record.phases).map(|phase| phase.length_ms).sum()
+    run.trials.iter().map(|trial| trial.record.took_ms()).sum()
 }
 
 #[cfg(test)]

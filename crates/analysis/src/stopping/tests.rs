@@ -90,6 +90,14 @@ fn a_run_is_judged_by_its_record() {
     let mut late = wishing(0.001);
     late.plan.precision = Some(Precision { time_limit_ms: Some(spent_ms(&late)), ..wish(0.001) });
     assert_eq!(next_of(&late), Some(Next::Stop(Ended::TimeLimit)));
+    let mut repeated = wishing(0.001);
+    let other_load = serde_json::json!({
+        "limit": 0.05, "max_repeats": 3, "other_cpu": { "known": 0.01 },
+        "disturbed": [{ "started": "", "took_ms": 3_600_000, "other_cpu": 0.3, "limit": 0.05 }],
+    });
+    repeated.trials[0].record.other_load = Some(serde_json::from_value(other_load).unwrap());
+    repeated.plan.precision = Some(Precision { time_limit_ms: Some(3_600_000), ..wish(0.001) });
+    assert_eq!(next_of(&repeated), Some(Next::Stop(Ended::TimeLimit)), "what was void took its time");
     let mut skipped = wishing(0.001);
     for trial in skipped.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
         trial.record.outcome = Outcome::Skipped { why: "no kvm".to_owned() };
