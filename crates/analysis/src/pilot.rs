@@ -21,6 +21,8 @@ pub const FEWEST_PILOT_BLOCKS: usize = 5;
 
 /// Keys in which a pilot may differ: shorter windows spread more, which is worth a word and no reason to refuse it.
 const WINDOWS: [&str; 2] = ["load.warmup", "load.measure"];
+/// Which trials count, not what is measured in them.
+const OTHER_LOAD: [&str; 2] = ["load.max_other_cpu", "load.max_repeats"];
 
 /// Keys that differ are listed up to this many.
 const MOST_LISTED: usize = 3;
@@ -132,7 +134,7 @@ fn missing(pilot: &Plan, cell: &Cell) -> PilotError {
 fn same_settings(cell: &Cell, other: &Cell) -> Result<(), PilotError> {
     let mut keys = Vec::new();
     differing("", &cell.settings, &other.settings, &mut keys);
-    keys.retain(|key| !WINDOWS.contains(&key.as_str()));
+    keys.retain(|key| !WINDOWS.iter().chain(&OTHER_LOAD).any(|free| free == key));
     let more = keys.len().saturating_sub(MOST_LISTED);
     keys.truncate(MOST_LISTED);
     keys.extend((more > 0).then(|| format!("and {more} more keys")));

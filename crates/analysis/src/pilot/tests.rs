@@ -90,6 +90,9 @@ fn a_pilot_of_another_study_is_refused_with_what_differs() {
     assert_eq!(told, "it is of another study: for native, machine.vcpus differ from the plan's");
     let told = refused(&|plan| plan.cells[1].settings["engine"] = json!({ "kind": "x", "a": 1, "b": 2, "c": 3 }));
     assert!(told.contains("for kvm, engine.kind, engine.a, engine.b, and 2 more keys differ"), "{told}");
+    let mut limited = planned(&pilot, 5);
+    limited.cells.iter_mut().for_each(|cell| cell.settings["load"]["max_other_cpu"] = json!(0.05));
+    assert!(outlook(&limited, &pilot, None).is_ok(), "the same is measured");
     let told = refused(&|plan| drop(plan.cells.pop()));
     assert_eq!(told, "the plan compares nothing");
 }
