@@ -52,8 +52,7 @@ pub fn all(run: &Run) -> Vec<WaitsOfContenders> {
 }
 
 fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
-    let sampled: Vec<(Sampled, Vec<(String, String, f64)>)> =
-        group.cells.iter().map(|cell| of_cell(run, cell)).collect();
+    let sampled: Vec<(Sampled, Vec<Seen>)> = group.cells.iter().map(|cell| of_cell(run, cell)).collect();
     let is_asked = |(contender, _): &(Sampled, _)| contender.samples > 0 || !contender.missing.is_empty();
     if !sampled.iter().any(is_asked) {
         return None;
@@ -82,7 +81,10 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
     })
 }
 
-fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<(String, String, f64)>) {
+/// Class and event of a wait, with how many sessions waited for it at a time.
+type Seen = (String, String, f64);
+
+fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
     let mut all = Waits::default();
     let (mut sources, mut missing) = (Vec::new(), Vec::new());
     let once = |known: &mut Vec<String>, text: &str| {

@@ -52,7 +52,7 @@ mod tests {
     const LIMIT: OtherLoadLimit = OtherLoadLimit { max_other_cpu: Share(0.05), max_repeats: 3 };
 
     /// Others had so many of a thousand ticks; nobody knows if there is no number.
-    fn ended(outcome: Outcome, others_ticks: Option<u64>) -> TrialRecord {
+    fn ended(outcome: &Outcome, others_ticks: Option<u64>) -> TrialRecord {
         let mut record: TrialRecord = serde_json::from_value(serde_json::json!({
             "format": record::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "vm", "seed": 1, "outcome": outcome,
             "started": "2026-01-01T00:00:00Z", "phases": []
@@ -87,34 +87,34 @@ mod tests {
     fn beyond_the_limit_a_trial_is_invalid_whatever_it_was_before() {
         let by =
             "others used 5.1 % of the host's CPU time in the measured window, more than the 5 % of load.max_other_cpu";
-        let disturbed = judged(ended(Outcome::Completed, Some(51)));
+        let disturbed = judged(ended(&Outcome::Completed, Some(51)));
         assert_eq!((&disturbed.outcome, disturbed.warnings.len()), (&invalid(by), 0));
         assert!(disturbed.to_be_repeated().is_some());
-        let both = judged(ended(invalid("the driver was the bottleneck"), Some(51)));
+        let both = judged(ended(&invalid("the driver was the bottleneck"), Some(51)));
         assert_eq!(both.outcome, invalid(&format!("{by}; besides, the driver was the bottleneck")));
     }
 
     #[test]
     fn up_to_the_limit_nothing_is_changed_and_what_was_read_is_kept() {
         for outcome in [Outcome::Completed, invalid("late")] {
-            let quiet = judged(ended(outcome.clone(), Some(50)));
+            let quiet = judged(ended(&outcome, Some(50)));
             assert_eq!((&quiet.outcome, quiet.warnings.len(), quiet.to_be_repeated()), (&outcome, 0, None));
             assert_eq!(quiet.other_load.unwrap().other_cpu, Reading::Known(0.05));
         }
-        let mut unlimited = ended(Outcome::Completed, Some(900));
+        let mut unlimited = ended(&Outcome::Completed, Some(900));
         judge(&mut unlimited, None, Vec::new());
-        assert_eq!(unlimited, ended(Outcome::Completed, Some(900)));
+        assert_eq!(unlimited, ended(&Outcome::Completed, Some(900)));
     }
 
     #[test]
     fn what_cannot_be_read_voids_nothing_and_says_why() {
         let why = "the time of processes is unavailable, because /proc is hidden";
-        let hidden = judged(ended(Outcome::Completed, None));
+        let hidden = judged(ended(&Outcome::Completed, None));
         assert_eq!(hidden.outcome, Outcome::Completed);
         assert_eq!(hidden.warnings, [format!("load.max_other_cpu could not be asked of it: {why}")]);
         assert_eq!(hidden.other_load.unwrap().other_cpu.why_not(), Some(why));
         let failed = Outcome::Failed { phase: "boot".to_owned(), why: "no".to_owned() };
-        let early = judged(TrialRecord { host_state: None, ..ended(failed.clone(), None) });
+        let early = judged(TrialRecord { host_state: None, ..ended(&failed, None) });
         assert_eq!((early.outcome, early.warnings.len()), (failed, 0));
         assert!(early.other_load.unwrap().other_cpu.why_not().unwrap().starts_with("the host was not read"));
     }
