@@ -159,6 +159,15 @@ pub fn holm(values: &[Option<f64>]) -> Vec<Option<f64>> {
     adjusted
 }
 
+/// How many of a family's smallest p values are differences, if of those that are named at most 5 % may be none on average:
+/// Benjamini and Hochberg's method.
+pub fn discoveries(values: &[f64]) -> usize {
+    let mut sorted = values.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    let most = |rank: usize| (1.0 - CONFIDENCE) * (rank + 1) as f64 / sorted.len() as f64;
+    (0..sorted.len()).rfind(|rank| sorted[*rank] <= most(*rank)).map_or(0, |rank| rank + 1)
+}
+
 /// Whether a p value is small enough for a verdict.
 pub fn is_significant(p: Option<f64>) -> bool {
     p.is_some_and(|p| p < 1.0 - CONFIDENCE)
@@ -211,6 +220,15 @@ mod tests {
             assert_eq!(found.is_some(), expected.is_some());
             close(found.unwrap_or_default(), expected.unwrap_or_default());
         }
+    }
+
+    /// `statsmodels.stats.multitest.multipletests(p, method="fdr_bh")[0].sum()`, 0.05.
+    #[test]
+    fn discoveries_are_those_of_benjamini_and_hochberg() {
+        assert_eq!(discoveries(&[0.001, 0.008, 0.039, 0.041, 0.042, 0.06, 0.074, 0.205]), 2);
+        assert_eq!(discoveries(&[0.03, 0.04, 0.045, 0.049]), 4, "each alone would be missed, all together are not");
+        assert_eq!(discoveries(&[0.2, 0.05]), 0);
+        assert_eq!(discoveries(&[]), 0);
     }
 
     #[test]

@@ -2,10 +2,12 @@
 //!
 //! Like is compared with like: what was counted inside with what was counted inside, the host with the host.
 
-use super::evidence::{Evidence, Pair, Who, nearest_end};
+use super::evidence::{Evidence, Pair, Who};
+use crate::contrast;
 use crate::counted::unit::Unit;
 use crate::counted::{Counted, CountedTrial};
-use crate::estimate::Estimate;
+use crate::distributions::{t_975, t_below, t_beyond};
+use crate::estimate::{CONFIDENCE, Estimate};
 use record::telemetry::{Behaviour, Side};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +26,12 @@ pub struct CounterComparison {
     pub one_sided: Vec<OneSided>,
     /// How many columns of both are too small to matter.
     pub negligible: usize,
+    /// Of how many columns it was asked whether they differ, and how many are found to. On average at most 5 % of these do so by
+    /// chance.
+    #[serde(default)]
+    pub asked: usize,
+    #[serde(default)]
+    pub differing: usize,
 }
 
 /// One column of both.
@@ -40,8 +48,9 @@ pub struct CounterRow {
     pub ratio: Option<Estimate>,
     /// Contender less baseline, paired by block.
     pub difference: Estimate,
-    /// The rank: how much of the larger of the two is surely difference, by the end of the difference's interval that is
-    /// nearer to nothing; 0 if the interval holds nothing, none if there is no interval.
+    /// The rank: by how much of the larger of the two they differ at least, by the end of the difference's interval that is nearer
+    /// to nothing. The interval is as wide as the number of counters asks for; 0 of those that may differ by chance, none if
+    /// there is no interval.
     pub surely_apart: Option<f64>,
 }
 
@@ -53,8 +62,36 @@ pub struct OneSided {
     pub on: String,
 }
 
+/// A row before it is known how many others there are.
+struct Tested {
+    row: CounterRow,
+    is_negligible: bool,
+    /// Standard error and degrees of freedom of the difference.
+    error: Option<(f64, f64)>,
+}
+
+impl Tested {
+    fn p_value(&self) -> Option<f64> {
+        let (error, freedom) = self.error?;
+        Some(2.0 * t_below(-(self.row.difference.point / error).abs(), freedom))
+    }
+
+    /// The row with its rank, if of so many counters so many differ: intervals of those that were selected are made as much
+    /// wider as selecting them makes them wrong (Benjamini and Yekutieli).
+    fn ranked(self, differing: usize, asked: usize) -> CounterRow {
+        let tails = (1.0 - CONFIDENCE) * differing as f64 / asked.max(1) as f64;
+        let surely_apart = self.error.map(|(error, freedom)| {
+            let half = if differing == 0 { f64::INFINITY } else { error * t_beyond(tails, freedom) };
+            let larger = self.row.baseline.point.max(self.row.contender.point);
+            (self.row.difference.point.abs() - half).max(0.0) / larger
+        });
+        CounterRow { surely_apart, ..self.row }
+    }
+}
+
 pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
     let mut found = CounterComparison::default();
+    let mut tested: Vec<Tested> = Vec::new();
     for side in [Side::Machine, Side::Host] {
         let baseline = columns(evidence, side, Who::Baseline);
         let contender = columns(evidence, side, Who::Contender);
@@ -64,7 +101,7 @@ pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
         let names: BTreeSet<&String> = baseline.keys().chain(contender.keys()).collect();
         for name in names {
             match (baseline.get(name), contender.get(name)) {
-                (Some(column), Some(_)) => add_row(&mut found, evidence, side, name, column),
+                (Some(column), Some(_)) => tested.extend(row(evidence, side, name, column)),
                 (one, _) => {
                     let on = if one.is_some() { evidence.baseline } else { evidence.contender };
                     found.one_sided.push(OneSided { side, name: name.clone(), on: on.to_owned() });
@@ -72,6 +109,12 @@ pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
             }
         }
     }
+    let all = tested.len();
+    tested.retain(|one| !one.is_negligible);
+    found.negligible = all - tested.len();
+    let p_values: Vec<f64> = tested.iter().filter_map(Tested::p_value).collect();
+    (found.asked, found.differing) = (p_values.len(), contrast::discoveries(&p_values));
+    found.rows = tested.into_iter().map(|row| row.ranked(found.differing, found.asked)).collect();
     let rank = |row: &CounterRow| (row.surely_apart.unwrap_or(0.0), apart(row));
     found.rows.sort_by(|one, other| {
         let ((sure, point), (other_sure, other_point)) = (rank(one), rank(other));
@@ -87,23 +130,25 @@ fn columns<'a>(evidence: &Evidence<'a>, side: Side, who: Who) -> BTreeMap<String
     counted.filter(|(_, column)| column.worth.is_some()).map(|(name, column)| (name.clone(), column)).collect()
 }
 
-fn add_row(found: &mut CounterComparison, evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) {
+/// `None` if no block has it of both.
+fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Option<Tested> {
     let each = |trial: &CountedTrial| {
         let worth = trial.side(side)?.worth(name)?;
         Some(if column.behaviour == Behaviour::Counts { worth / trial.transactions } else { worth })
     };
     let rate = |trial: &CountedTrial| trial.side(side)?.per_second(name);
-    let (Some(pair), Some(rates)) = (evidence.pair(&each), evidence.pair(&rate)) else { return };
-    if is_negligible(column, &pair, rates.baseline.point.max(rates.contender.point)) {
-        found.negligible += 1;
-        return;
-    }
-    let Pair { baseline, contender, ratio, difference } = pair;
-    let larger = baseline.point.max(contender.point);
-    let surely_apart =
-        difference.bounds.known().map(|_| nearest_end(&difference, 0.0).map_or(0.0, |end| end.abs() / larger));
+    let (pair, rates) = (evidence.pair(&each)?, evidence.pair(&rate)?);
+    let is_negligible = is_negligible(column, &pair, rates.baseline.point.max(rates.contender.point));
+    let Pair { blocks, baseline, contender, ratio, difference } = pair;
+    let freedom = blocks as f64 - 1.0;
+    let of_interval = |(low, high): (f64, f64)| {
+        // Blocks that are equal to the last bit have no error; any difference is then beyond doubt.
+        (((high - low) / 2.0 / t_975(freedom)).max(f64::MIN_POSITIVE), freedom)
+    };
+    let error = difference.bounds.known().map(of_interval);
     let (name, unit, behaviour) = (name.to_owned(), column.unit.clone(), column.behaviour);
-    found.rows.push(CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart });
+    let row = CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart: None };
+    Some(Tested { row, is_negligible, error })
 }
 
 fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {
@@ -127,6 +172,7 @@ mod tests {
     use super::super::evidence::tests::trial;
     use super::*;
     use crate::counted::SideCounts;
+    use record::synthetic;
 
     fn with(columns: &[(&str, f64)]) -> CountedTrial {
         let counted =
@@ -162,6 +208,25 @@ mod tests {
         let a = &found.rows[1];
         assert!((a.baseline.point - 5.01).abs() < 1e-9 && (a.contender.point - 10.01).abs() < 1e-9, "{a:?}");
         assert!((a.ratio.as_ref().unwrap().point - 2.0).abs() < 0.01);
+    }
+
+    /// 150 counters that vary by a fifth and do not differ. By intervals for each by itself some would rank high.
+    #[test]
+    fn counters_that_differ_by_chance_have_no_rank() {
+        let mut chance = synthetic::Chance::new(20_261_122);
+        let names: Vec<String> = (0..150).map(|number| format!("counter.{number}")).collect();
+        let mut one = || {
+            let columns: Vec<(&str, f64)> =
+                names.iter().map(|name| (name.as_str(), 1_000.0 * (0.2 * chance.normal()).exp())).collect();
+            with(&columns)
+        };
+        let sides: Vec<(CountedTrial, CountedTrial)> = (0..5).map(|_| (one(), one())).collect();
+        let (baseline, contender): (Vec<_>, Vec<_>) = sides.into_iter().unzip();
+        let found = compared(&baseline, &contender);
+        let alone = found.rows.iter().filter(|row| row.difference.bounds.contain(0.0) == Some(false)).count();
+        assert!(alone > 3, "{alone}");
+        assert_eq!((found.asked, found.differing), (150, 0));
+        assert!(found.rows.iter().all(|row| row.surely_apart == Some(0.0)));
     }
 
     #[test]

@@ -50,6 +50,8 @@ impl<'a> PairedBlock<'a> {
 /// What a quantity is worth on both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
+    /// How many have both.
+    pub blocks: usize,
     pub baseline: Estimate,
     pub contender: Estimate,
     /// Contender over baseline; none if one is not positive in any block.
@@ -117,6 +119,7 @@ impl<'a> Evidence<'a> {
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
         let ratios: Vec<f64> = pairs.iter().map(|(baseline, contender)| contender / baseline).collect();
         Some(Pair {
+            blocks: pairs.len(),
             baseline: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
             contender: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
             ratio: student::geometric_mean(&ratios),

@@ -13,6 +13,9 @@ const MOST_SHOWN: usize = 12;
 
 const MILLION: f64 = 1e6;
 
+/// Of counters that are said to differ, so many may not.
+const FALSE_SHARE: f64 = 0.05;
+
 pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let counters = &explanation.counters;
     let (counting, standing): (Vec<&CounterRow>, Vec<&CounterRow>) =
@@ -23,11 +26,15 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
     let mut blocks =
         vec![Block::Table(table(explanation, first, "Counters for each transaction, the surest differences first"))];
-    blocks.push(Block::Note(
-        "“Surely apart” is the rank: the end of the difference's interval that is nearer to 0, as a share of the larger of the two. \
-         Of many counters some differ by chance; those have a low rank."
-            .to_owned(),
-    ));
+    let by_chance = counters.differing as f64 * FALSE_SHARE;
+    blocks.push(Block::Note(format!(
+        "The least difference is a share of the larger side. Of {} counters that were compared {} differ; about {} of \
+         these, at most, do so by chance (Benjamini and Hochberg). The intervals of single differences do not allow for that; the last \
+         column does.",
+        counters.asked,
+        counters.differing,
+        format::ratio(by_chance)
+    )));
     let mut folded = Vec::new();
     if !others.is_empty() {
         folded.push(Block::Table(table(explanation, others, "Counters for each transaction")));
@@ -56,7 +63,7 @@ fn table(explanation: &Explanation, rows: &[&CounterRow], caption: &str) -> Tabl
         Column::number(&explanation.contender),
         Column::number("ratio"),
         Column::number("difference"),
-        Column::number("surely apart, %"),
+        Column::number("least difference, %"),
     ];
     Table { caption: caption.to_owned(), columns, rows: rows.iter().map(|counter| row(counter)).collect() }
 }

@@ -77,7 +77,7 @@ const WORDS: [&str; 27] = [
     "lateness",
     "phase",
     "effective",
-    "surely apart",
+    "least difference",
 ];
 
 /// And where several machines run side by side.
