@@ -3,7 +3,6 @@
 
 mod bad_input;
 mod beside;
-mod disturbed;
 mod drive;
 mod dying;
 mod export;

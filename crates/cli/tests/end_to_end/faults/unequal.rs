@@ -15,12 +15,12 @@ use std::time::{Duration, Instant};
 
 const OTHER: &str = "[[contender]]\nname = \"other\"\nplatform = { kind = \"native\" }\n";
 
-/// Somebody else's work on the host.
+/// Somebody else's work on the host, for two minutes of each CPU's time at most.
 struct Hog(Vec<Child>);
 
 impl Hog {
     fn begin() -> Self {
-        let spin = || Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        let spin = || Command::new("sh").args(["-c", "ulimit -t 120; while :; do :; done"]).spawn().unwrap();
         Self(vec![spin(), spin()])
     }
 }
@@ -52,6 +52,41 @@ fn load_beside_one_contender_only_is_told() {
     assert!(hog.is_none());
     let (_, told) = running.end();
     assert!(warned_of(&place, "of the host's CPU time beside other and"), "{told}");
+}
+
+#[test]
+fn a_trial_that_others_disturb_is_run_again_and_then_no_measurement() {
+    if missing("qemu", has_qemu()) {
+        return;
+    }
+    let limited = "measure = \"2s\"\nmax_other_cpu = \"0.1%\"\nmax_repeats = 1";
+    let study = study("sqlite", "512MiB", "").replace("blocks = 2", "blocks = 1");
+    let place = Place::new(&study.replace("measure = \"3s\"", limited));
+    let planned = text(&place.bakeoff(&["plan", "study.toml"]).stdout);
+    let again = "a trial beside which others use more than 0.1 % of the host's CPU time is run again, at most once\n";
+    assert!(planned.contains(again) && planned.contains("with every such repeat about "), "{planned}");
+
+    let hog = Hog::begin();
+    let output = place.bakeoff(&["run", "study.toml"]);
+    drop(hog);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(4), "{told}");
+    assert!(told.contains("trial 1 is run again, 1 of at most 1 times: others used "), "{told}");
+    let record = place.record().trials.remove(0).record;
+    let Outcome::Invalid { why } = &record.outcome else { panic!("{:?}", record.outcome) };
+    assert!(why.starts_with("others used ") && why.contains("more than the 0.1 % of load.max_other_cpu"), "{why}");
+    let other_load = record.other_load.expect("the study has a limit");
+    assert_eq!(other_load.disturbed.len(), 1);
+    assert!(other_load.disturbed[0].by.other_cpu > 0.001, "{other_load:?}");
+    let run = place.run_folder();
+    assert!(run.join("earlier/0001-1/trial.json").exists());
+
+    let analysis: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(run.join("analysis.json")).unwrap()).unwrap();
+    let others = &analysis["consistency"]["host"]["trials"][0]["others"];
+    assert_eq!(others.as_f64().as_ref(), other_load.other_cpu.known(), "there is one figure");
+    let report = std::fs::read_to_string(run.join("report.md")).unwrap();
+    assert!(report.contains("Trial 1 was run once more, because others used "), "{report}");
 }
 
 /// Whether the report begins with a warning that has these words.
