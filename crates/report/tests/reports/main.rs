@@ -5,6 +5,7 @@ mod grown;
 mod levels;
 mod measures;
 mod neighbour;
+mod real;
 
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;
