@@ -41,12 +41,13 @@ impl LookWatch {
         Self { start_ms, end_ms, start: None, end: None }
     }
 
-    /// Looks if this is the moment to; a look that could not be taken is not tried again.
+    /// Looks if this is the moment to; a look that could not be taken is not tried again, and one at the end is of no use without the
+    /// one at the beginning.
     pub fn tick(&mut self, tick: &Tick, look: &mut dyn FnMut(Edge) -> Option<Look>) {
         let passed_ms = tick.elapsed_ms;
         if passed_ms == self.start_ms && passed_ms < self.end_ms {
             self.start = look(Edge::Start);
-        } else if passed_ms == self.end_ms {
+        } else if passed_ms == self.end_ms && self.start.is_some() {
             self.end = look(Edge::End);
         }
     }
