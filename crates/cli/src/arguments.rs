@@ -133,9 +133,18 @@ pub struct CompareOptions {
     /// End with 0 also if a regression is neither found nor ruled out
     #[arg(long, requires = "threshold")]
     pub allow_undecided: bool,
+    /// Judge contenders by what they did, and not by their ratios to the baseline of their run
+    #[arg(long)]
+    pub absolute: bool,
     /// Print the comparison as JSON
     #[arg(long)]
     pub json: bool,
+    /// Write the comparison as one self-contained page
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the comparison as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
 }
 
 /// "3%" as 0.03.

@@ -26,6 +26,7 @@ pub mod terminal;
 pub mod two_runs;
 
 use analysis::summary::Analysis;
+use analysis::two_runs::TwoRuns;
 use record::run::Run;
 
 /// `report.html`: one self-contained file.
@@ -41,6 +42,16 @@ pub fn markdown(run: &Run, analysis: &Analysis) -> String {
 /// `report.json`.
 pub fn json(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     json::write(run, analysis)
+}
+
+/// A comparison of two runs as one self-contained page.
+pub fn html_of_two(two: &TwoRuns) -> String {
+    html::write(&two_runs::document(two))
+}
+
+/// The same as Markdown.
+pub fn markdown_of_two(two: &TwoRuns) -> String {
+    markdown::write(&two_runs::document(two))
 }
 
 /// `observations.csv`.

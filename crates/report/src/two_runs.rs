@@ -1,15 +1,38 @@
-//! Two runs of a study side by side, as text for a terminal or the log of a continuous integration.
+//! Two runs of a study side by side: as text for a terminal or the log of a continuous integration, and as a document.
 
-use crate::document::{Cell, Column, Table};
-use crate::measures::{self, estimate};
+use crate::document::{Block, Cell, Column, Document, Table};
+use crate::measures::{self, Named, estimate};
 use crate::terminal::{table, wrapped};
 use crate::{format, terminal};
 use analysis::compare::Verdict;
+use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
-use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, Regression, Side, TwoRuns};
+use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, Missing, Regression, Side, TwoRuns};
 use analysis::warnings::Severity;
 use record::text::visible;
 use std::fmt::Write as _;
+
+/// What a comparison consists of, as a report does; the terminal shows less of it.
+pub fn document(two: &TwoRuns) -> Document {
+    let mut blocks = vec![Block::Answer(conclusion(two))];
+    if !two.warnings.is_empty() {
+        blocks.push(Block::Warnings(two.warnings.iter().map(|one| (one.severity, one.text.clone())).collect()));
+    }
+    blocks.push(Block::List(vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))]));
+    for cell in &two.cells {
+        blocks.push(Block::Heading { level: 2, text: heading(cell) });
+        blocks.extend(wrong_data(cell).into_iter().map(Block::Paragraph));
+        blocks.extend(judged(cell).map(Block::Table));
+        let others = table_of(cell, |figure| !is_shown(figure));
+        blocks.extend(
+            others
+                .map(|table| Block::Fold { title: "All other measures".to_owned(), blocks: vec![Block::Table(table)] }),
+        );
+    }
+    blocks.extend(only_in_one(two).into_iter().map(Block::Paragraph));
+    blocks.push(Block::Note(note(two)));
+    Document { title: format!("{}: two runs compared", two.new.study), blocks }
+}
 
 /// Plain text without colours; it ends with a line break. Every warning is told, before any number.
 pub fn text(two: &TwoRuns) -> String {
@@ -19,23 +42,57 @@ pub fn text(two: &TwoRuns) -> String {
         text.push_str(&wrapped(&format!("{word}{}", terminal::first_line(&warning.text)), "  "));
     }
     for cell in &two.cells {
-        let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
-        let _ = writeln!(text, "\n{}", visible(&format!("{}{place}", cell.contender)));
-        text.push_str(&of_cell(cell));
-    }
-    text.push('\n');
-    for (which, cells) in [("old", &two.only_old), ("new", &two.only_new)] {
-        if !cells.is_empty() {
-            text.push_str(&wrapped(&format!("only in the {which} run: {}", cells.join("; ")), "  "));
+        let _ = writeln!(text, "\n{}", visible(&heading(cell)));
+        for wrong in wrong_data(cell) {
+            let _ = writeln!(text, "{wrong}");
+        }
+        text.push_str(&judged(cell).map(|judged| table(&judged)).unwrap_or_default());
+        for missing in &cell.missing {
+            text.push_str(&wrapped(&not_compared(missing), "  "));
         }
     }
-    text.push_str(&wrapped(
-        "new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired: intervals are 95 %, \
-         by Student's t on logarithms for each run and by Welch's for the ratio.",
-        "",
-    ));
+    text.push('\n');
+    for line in only_in_one(two) {
+        text.push_str(&wrapped(&line, "  "));
+    }
+    text.push_str(&wrapped(&note(two), ""));
     text.push_str(&wrapped(&conclusion(two), ""));
     text
+}
+
+fn heading(cell: &CellPair) -> String {
+    let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
+    format!("{}{place}", cell.contender)
+}
+
+fn wrong_data(cell: &CellPair) -> Vec<String> {
+    let wrong = [("old", cell.old_wrong_data), ("new", cell.new_wrong_data)].into_iter().filter(|(_, wrong)| *wrong);
+    let mut lines: Vec<String> = wrong.map(|(which, _)| format!("WRONG DATA in the {which} run: no verdict")).collect();
+    if cell.figures.is_empty() {
+        let (old, new) = (cell.old_trials, cell.new_trials);
+        lines.push(format!("nothing to compare: {old} trials of the old run and {new} of the new one count"));
+    }
+    lines
+}
+
+fn not_compared(missing: &Missing) -> String {
+    format!("not compared: {}, because {}", measures::words(&missing.measure).0, missing.why)
+}
+
+fn only_in_one(two: &TwoRuns) -> Vec<String> {
+    let both = [("old", &two.only_old), ("new", &two.only_new)].into_iter().filter(|(_, cells)| !cells.is_empty());
+    both.map(|(which, cells)| format!("only in the {which} run: {}", cells.join("; "))).collect()
+}
+
+fn note(two: &TwoRuns) -> String {
+    let relative = two.cells.iter().flat_map(|cell| &cell.figures).any(|figure| figure.relative_to.is_some());
+    let drift = " Contenders are judged by their ratios to the baseline of their run, so that what makes a whole host slower cancels; \
+                 --absolute judges by what they did.";
+    format!(
+        "new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired: intervals are 95 %, by \
+         Student's t on logarithms for each run and by Welch's for the ratio.{}",
+        if relative { drift } else { "" }
+    )
 }
 
 fn side(side: &Side) -> String {
@@ -44,18 +101,16 @@ fn side(side: &Side) -> String {
     visible(&format!("{folder} (study {study}, {blocks} block{plural}, seed {seed})")).into_owned()
 }
 
-fn of_cell(cell: &CellPair) -> String {
-    let mut text = String::new();
-    for (which, wrong) in [("old", cell.old_wrong_data), ("new", cell.new_wrong_data)] {
-        if wrong {
-            let _ = writeln!(text, "WRONG DATA in the {which} run: no verdict");
-        }
-    }
-    if cell.figures.is_empty() {
-        let (old, new) = (cell.old_trials, cell.new_trials);
-        let _ = writeln!(text, "nothing to compare: {old} trials of the old run and {new} of the new one count");
-        return text;
-    }
+/// What runs are judged by, and what that is made of.
+fn is_shown(figure: &Figure) -> bool {
+    figure.judged || figure.is_headline
+}
+
+fn judged(cell: &CellPair) -> Option<Table> {
+    table_of(cell, is_shown)
+}
+
+fn table_of(cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
     let trials = |count: u32| if count == 1 { "1 trial".to_owned() } else { format!("{count} trials") };
     let columns = vec![
         Column::text(""),
@@ -64,27 +119,29 @@ fn of_cell(cell: &CellPair) -> String {
         Column::number("new/old"),
         Column::number("verdict"),
     ];
-    let judged = cell.figures.iter().filter(|figure| figure.judged);
-    let rows = judged.map(|figure| row(cell, figure)).collect();
-    text.push_str(&table(&Table { caption: String::new(), columns, rows }));
-    for missing in &cell.missing {
-        let name = measures::words(&missing.measure).0;
-        text.push_str(&wrapped(&format!("not compared: {name}, because {}", missing.why), "  "));
-    }
-    text
+    let rows: Vec<Vec<Cell>> =
+        cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure)).collect();
+    (!rows.is_empty()).then_some(Table { caption: String::new(), columns, rows })
 }
 
 fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
     let measure = &figure.measure;
-    let name = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { measures::named(measure).label };
-    let number = |value: f64| measures::number(&measure.unit, value);
-    vec![
-        Cell::new(name),
-        estimate(Some(&figure.old), number),
-        estimate(Some(&figure.new), number),
-        estimate(Some(&figure.change.estimate), format::ratio),
-        Cell::new(verdict(figure)),
-    ]
+    let Named { label, detail } = measures::named(measure);
+    let name = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { label };
+    let change = measures::contrast(measure, Some(&figure.change));
+    let change = if figure.change.scale == Scale::Ratio {
+        estimate(Some(&figure.change.estimate), format::ratio)
+    } else {
+        change
+    };
+    let both = |number: &dyn Fn(f64) -> String| [&figure.old, &figure.new].map(|one| estimate(Some(one), number));
+    let (name, [old, new]) = if let Some(baseline) = &figure.relative_to {
+        let name = name.split(',').next().unwrap_or(&name);
+        (format!("{name} relative to {baseline}"), both(&format::ratio))
+    } else {
+        (name, both(&|value| measures::number(&measure.unit, value)))
+    };
+    vec![Cell::new(name).detail(detail), old, new, change, Cell::new(verdict(figure))]
 }
 
 fn verdict(figure: &Figure) -> String {

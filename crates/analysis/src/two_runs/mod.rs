@@ -2,7 +2,8 @@
 //!
 //! Cells are matched by contender, scenario and swept values. Within a run contenders are compared in blocks that met the
 //! same drift of the machine; two runs share nothing but the study, so their trials are two samples and the ratio is one of
-//! means ([`crate::welch`]). What else is not the same in both is told first ([`surroundings`]), and runs that ask for
+//! means ([`crate::welch`]). A host that is slower today is slower for all contenders. So where both runs have a baseline, contenders are
+//! judged by their ratios to it, and the drift between the runs cancels. What else is not the same in both is told first ([`surroundings`]), and runs that ask for
 //! different things are not compared at all ([`questions`]).
 
 mod keys;
@@ -11,11 +12,11 @@ pub mod surroundings;
 
 use crate::cells;
 use crate::compare::{self, Verdict};
-use crate::contrast::{Contrast, Position};
+use crate::contrast::{self, Contrast, Position};
 use crate::estimate::{Bounds, Estimate};
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
-use crate::observations::Observations;
+use crate::observations::{Measured, Observations};
 use crate::throughput;
 use crate::warnings::Warning;
 use record::plan::Cell;
@@ -30,6 +31,8 @@ pub struct TwoRuns {
     pub new: Side,
     /// The share by which something may be slower without being a regression, if that was asked.
     pub threshold: Option<f64>,
+    /// Whether contenders are judged by what they did, and not by their ratios to the baselines.
+    pub absolute: bool,
     /// The worst first.
     pub warnings: Vec<Warning>,
     pub cells: Vec<CellPair>,
@@ -73,9 +76,14 @@ pub struct CellPair {
 pub struct Figure {
     #[serde(flatten)]
     pub measure: Measure,
-    /// Whether the runs are judged by it: throughput and response times.
+    /// The baseline of both runs, if it is the ratio to that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_to: Option<String>,
+    /// Whether it is throughput or a response time, or made of one.
+    pub is_headline: bool,
+    /// Whether the runs are judged by it.
     pub judged: bool,
-    /// Means over trials.
+    /// Means over trials, or ratios over blocks.
     pub old: Estimate,
     pub new: Estimate,
     /// New against old.
@@ -152,13 +160,26 @@ impl CellPair {
     }
 }
 
+/// What is asked of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Question {
+    pub threshold: Option<f64>,
+    pub absolute: bool,
+}
+
+impl From<Option<f64>> for Question {
+    fn from(threshold: Option<f64>) -> Self {
+        Self { threshold, absolute: false }
+    }
+}
+
 /// Compares two runs, or says in what they ask for different things, each a sentence.
-pub fn compare(old: &Run, new: &Run, threshold: Option<f64>) -> Result<TwoRuns, Vec<String>> {
-    compare_with(old, new, threshold, CATALOG)
+pub fn compare(old: &Run, new: &Run, question: impl Into<Question>) -> Result<TwoRuns, Vec<String>> {
+    compare_with(old, new, question.into(), CATALOG)
 }
 
 /// The same in other measures than those of the catalog.
-pub fn compare_with(old: &Run, new: &Run, threshold: Option<f64>, catalog: &[Entry]) -> Result<TwoRuns, Vec<String>> {
+pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry]) -> Result<TwoRuns, Vec<String>> {
     let matched = matched(old, new);
     let refusals = questions::differences(old, new, &matched);
     if !refusals.is_empty() {
@@ -174,9 +195,13 @@ pub fn compare_with(old: &Run, new: &Run, threshold: Option<f64>, catalog: &[Ent
         format: record::FORMAT,
         old: side(old),
         new: side(new),
-        threshold,
+        threshold: question.threshold,
+        absolute: question.absolute,
         warnings: surroundings::warnings(sides[0], sides[1], &matched),
-        cells: matched.iter().map(|pair| of_cell(sides, pair, threshold)).collect(),
+        cells: matched
+            .iter()
+            .map(|pair| of_cell(sides, pair, baseline_of(&matched, pair, question), question))
+            .collect(),
         only_old: alone(old, new),
         only_new: alone(new, old),
     })
@@ -207,35 +232,60 @@ fn side(run: &Run) -> Side {
     Side { folder: run.dir.display().to_string(), study, seed, blocks }
 }
 
+/// What the trials of a cell are judged against.
+#[derive(Clone, Copy)]
+enum Against<'a> {
+    /// Nothing but the same cell of the other run.
+    Itself,
+    /// The baseline of its own run.
+    Baseline(Matched<'a>),
+    /// It is the baseline of others, which are judged against it.
+    Others,
+}
+
+/// A cell is compared with a baseline of the same scenario and swept values, if both runs have that.
+fn baseline_of<'a>(matched: &[Matched<'a>], (cell, _): &Matched<'a>, question: Question) -> Against<'a> {
+    let group = || {
+        let of_group = |other: &&Matched<'a>| (&other.0.scenario, &other.0.sweep) == (&cell.scenario, &cell.sweep);
+        matched.iter().filter(of_group)
+    };
+    let baseline = group().find(|(before, after)| before.baseline && after.baseline);
+    match baseline {
+        Some(_) if question.absolute => Against::Itself,
+        Some((before, _)) if before.id == cell.id && group().count() > 1 => Against::Others,
+        Some(baseline) if baseline.0.id != cell.id => Against::Baseline(*baseline),
+        _ => Against::Itself,
+    }
+}
+
 fn of_cell(
     [(old, observed), (new, observed_now)]: [(&Run, &Observations); 2],
     &(before, after): &Matched<'_>,
-    threshold: Option<f64>,
+    against: Against<'_>,
+    question: Question,
 ) -> CellPair {
     let count = |run: &Run, cell: &Cell| u32::try_from(cells::sound(run, cell.id).count()).unwrap_or(u32::MAX);
     let wrong = |run: &Run, cell: &Cell| cells::trials_of(run, cell.id).any(cells::has_wrong_data);
     let (old_wrong_data, new_wrong_data) = (wrong(old, before), wrong(new, after));
     let metric = cells::sound(old, before.id).find_map(throughput::metric).unwrap_or_default();
     let judged = compare::headline(&metric.counted);
-    let figures = observed_now.measures().filter_map(|measured| {
-        let older = observed.measure(&measured.measure.id)?;
-        let change = measured.unpaired(after.id, older, before.id)?;
-        let blocks =
-            [(older, before.id), (measured, after.id)].map(|(one, cell)| one.by_block(cell).map(|all| all.len()));
-        let figure = Figure {
-            measure: measured.measure.clone(),
-            judged: judged.contains(&measured.measure.id),
-            old: older.level(before.id)?.estimate,
-            new: measured.level(after.id)?.estimate,
-            change,
-            verdict: Verdict::WrongData,
-            regression: Regression::NotAsked,
-            blocks_needed: None,
+    let mut figures: Vec<Figure> = Vec::new();
+    for measured in observed_now.measures() {
+        let Some(older) = observed.measure(&measured.measure.id) else { continue };
+        let is_headline = judged.contains(&measured.measure.id);
+        let relative = match against {
+            Against::Baseline(baseline) if is_headline => relative((older, before), (measured, after), baseline),
+            Against::Baseline(_) | Against::Itself | Against::Others => None,
         };
-        let fewest = blocks.into_iter().flatten().min().unwrap_or_default();
-        Some(judge(figure, old_wrong_data || new_wrong_data, threshold, u32::try_from(fewest).unwrap_or(u32::MAX)))
-    });
-    let figures: Vec<Figure> = figures.collect();
+        let is_judged = is_headline && relative.is_none() && !matches!(against, Against::Others);
+        let absolute = absolute((older, before), (measured, after)).map(|figure| Figure {
+            is_headline,
+            judged: is_judged,
+            ..figure
+        });
+        let both = absolute.into_iter().chain(relative);
+        figures.extend(both.map(|figure| judge(figure, old_wrong_data || new_wrong_data, question.threshold)));
+    }
     // A kind of transaction that neither run executes has no response time to ask for.
     let is_known =
         |run: &Observations, id: &str, cell: u32| run.measure(id).is_some_and(|one| one.of_cell(cell).count() > 0);
@@ -266,8 +316,62 @@ fn of_cell(
     }
 }
 
-/// What the interval of a figure allows to say; `blocks` is how many the smaller run has.
-fn judge(figure: Figure, wrong_data: bool, threshold: Option<f64>, blocks: u32) -> Figure {
+type OfCell<'a> = (&'a Measured, &'a Cell);
+
+/// What a cell did in both runs.
+fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<Figure> {
+    let values = |measured: &Measured, cell: &Cell| Some(measured.by_block(cell.id)?.len());
+    let blocks = values(older, before)?.min(values(measured, after)?);
+    let change = measured.unpaired(after.id, older, before.id)?;
+    let [old, new] = [older.level(before.id)?.estimate, measured.level(after.id)?.estimate];
+    Some(figure(measured, None, [old, new], change, blocks))
+}
+
+/// Its ratios to the baseline of each run.
+fn relative(
+    (older, before): OfCell<'_>,
+    (measured, after): OfCell<'_>,
+    (base_before, base_after): Matched<'_>,
+) -> Option<Figure> {
+    let old = older.paired(base_before.id, before.id, |_| true)?;
+    let new = measured.paired(base_after.id, after.id, |_| true)?;
+    if [old.scale, new.scale] != [Scale::Ratio; 2] {
+        return None;
+    }
+    let values = |contrast: &Contrast| contrast.blocks.iter().map(|block| block.value).collect::<Vec<f64>>();
+    let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &values(&old), &values(&new))?;
+    let blocks = old.blocks.len().min(new.blocks.len());
+    let figure = figure(measured, Some(base_before.contender.clone()), [old.estimate, new.estimate], change, blocks);
+    Some(Figure { is_headline: true, judged: true, ..figure })
+}
+
+/// Not judged yet.
+fn figure(
+    measured: &Measured,
+    relative_to: Option<String>,
+    [old, new]: [Estimate; 2],
+    change: Contrast,
+    blocks: usize,
+) -> Figure {
+    Figure {
+        measure: measured.measure.clone(),
+        relative_to,
+        is_headline: false,
+        judged: false,
+        old,
+        new,
+        change,
+        verdict: Verdict::Undecided,
+        regression: Regression::NotAsked,
+        // What the smaller run has, until it is known whether more are needed.
+        blocks_needed: u32::try_from(blocks).ok(),
+    }
+}
+
+/// What the interval of a figure allows to say.
+fn judge(figure: Figure, wrong_data: bool, threshold: Option<f64>) -> Figure {
+    let blocks = figure.blocks_needed.unwrap_or(u32::MAX);
+    let figure = Figure { blocks_needed: None, ..figure };
     let better = figure.measure.better;
     // Of what is neither good nor bad, and of differences, no share can be too much.
     let is_asked = figure.judged && figure.change.scale == Scale::Ratio;

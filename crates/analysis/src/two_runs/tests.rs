@@ -20,6 +20,11 @@ fn counted(native: &[u64]) -> Run {
 
 const OLD: [u64; 5] = [5282, 5210, 5341, 5190, 5305];
 
+/// Cells are judged by what they did, whatever their baselines did.
+fn absolutely(threshold: f64) -> Question {
+    Question { threshold: Some(threshold), absolute: true }
+}
+
 fn judged(cell: &CellPair) -> impl Iterator<Item = &Figure> {
     cell.figures.iter().filter(|figure| figure.judged)
 }
@@ -32,7 +37,7 @@ fn throughput_of(two: &TwoRuns) -> &Figure {
 #[test]
 fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
     let (old, new) = (counted(&OLD), counted(&[5020, 5105, 4960, 5068]));
-    let with = |threshold: Option<f64>| compare(&old, &new, threshold).unwrap();
+    let with = |threshold: Option<f64>| compare(&old, &new, Question { threshold, absolute: true }).unwrap();
     let figure = throughput_of(&with(None)).clone();
     assert!((figure.change.estimate.point - 0.956_824_192).abs() < 1e-9, "{figure:?}");
     let (low, high) = figure.change.estimate.bounds.known().unwrap();
@@ -53,7 +58,7 @@ fn a_slower_run_is_slower_and_a_regression_only_beyond_the_threshold() {
 #[test]
 fn the_other_way_round_it_is_faster() {
     let (old, new) = (counted(&[5020, 5105, 4960, 5068]), counted(&OLD));
-    let two = compare(&old, &new, Some(0.01)).unwrap();
+    let two = compare(&old, &new, absolutely(0.01)).unwrap();
     let figure = throughput_of(&two);
     assert_eq!((figure.verdict, figure.regression), (Verdict::Faster, Regression::RuledOut));
 }
@@ -64,7 +69,7 @@ fn the_other_way_round_it_is_faster() {
 fn levels_are_those_of_the_report() {
     let run = uneven(5);
     let observations = Observations::of_run(&run, CATALOG);
-    let two = compare(&run, &run, None).unwrap();
+    let two = compare(&run, &run, Question { threshold: None, absolute: true }).unwrap();
     assert_eq!(two.cells.len(), run.plan.cells.len());
     for pair in &two.cells {
         assert_eq!(pair.figures.iter().filter(|figure| figure.judged).count(), 4);
@@ -86,7 +91,7 @@ fn response_times_are_slower_above_one() {
             *value_us *= 2;
         }
     }
-    let two = compare(&old, &new, Some(0.5)).unwrap();
+    let two = compare(&old, &new, absolutely(0.5)).unwrap();
     assert_eq!(two.cells.len(), 2);
     let found: Vec<(Verdict, Regression)> =
         judged(&two.cells[1]).map(|figure| (figure.verdict, figure.regression)).collect();
@@ -190,7 +195,7 @@ fn another_build_is_a_caution_and_an_old_record_that_names_none_is_not() {
 #[test]
 fn what_cannot_be_told_does_not_pass_the_gate() {
     let (old, mut new) = (synthetic::run(3), synthetic::run(2));
-    let two = compare(&old, &new, Some(0.03)).unwrap();
+    let two = compare(&old, &new, absolutely(0.03)).unwrap();
     assert_eq!(throughput_of(&two).verdict, Verdict::TooFewTrials);
     assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::Unknown, Gate::Untold));
     new = old.clone();
@@ -226,7 +231,7 @@ fn wrong_data_has_no_verdict() {
 #[test]
 fn a_gate_that_sees_nothing_stays_shut() {
     let noisy = counted(&[5282, 2210, 7341, 3190, 6305]);
-    let two = compare(&noisy, &noisy, Some(0.05)).unwrap();
+    let two = compare(&noisy, &noisy, absolutely(0.05)).unwrap();
     assert_eq!((throughput_of(&two).regression, two.gate()), (Regression::NotShown, Gate::NotRuledOut));
     assert!(throughput_of(&two).blocks_needed.is_some_and(|blocks| blocks > 100), "{:?}", throughput_of(&two));
     assert_eq!(blocks_needed((0.9, 1.1), (0.9_f64 * 1.1).sqrt(), 5), MOST_BLOCKS, "the limit is in its middle");
@@ -243,11 +248,44 @@ fn a_percentile_that_cannot_be_known_is_not_ruled_out_to_be_slower() {
             kind.counts.iter_mut().for_each(|(_, count)| *count = 1);
         }
     }
-    let two = compare(&run, &run, Some(0.9)).unwrap();
+    let two = compare(&run, &run, absolutely(0.9)).unwrap();
     let expected = Missing {
         measure: "response.p99/new-order".to_owned(),
         why: "old run: no transaction took longer; new run: no transaction took longer".to_owned(),
     };
     assert!(two.cells[0].missing.contains(&expected), "{:?}", two.cells[0].missing);
     assert_eq!(two.gate(), Gate::NotRuledOut);
+}
+
+/// A host that is a tenth slower is so for native and guest alike: neither is a regression. A guest that is slower by itself is.
+#[test]
+fn what_slows_the_baseline_as_well_cancels() {
+    let old = synthetic::run(5);
+    let slower = |cells: &[u32]| {
+        let mut new = old.clone();
+        for trial in new.trials.iter_mut().filter(|trial| cells.contains(&trial.record.cell)) {
+            for totals in &mut trial.record.driver.as_mut().unwrap().kinds {
+                totals.committed = totals.committed * 9 / 10;
+            }
+        }
+        new
+    };
+    let regressions = |new: &Run, question: Question| {
+        let two = compare(&old, new, question).unwrap();
+        let of_cell =
+            |cell: &CellPair| judged(cell).next().map(|figure| (figure.relative_to.clone(), figure.regression));
+        two.cells.iter().map(of_cell).collect::<Vec<_>>()
+    };
+    let relative = Question::from(Some(0.05));
+    let native = Some("native".to_owned());
+    assert_eq!(regressions(&slower(&[0, 1]), relative), [None, Some((native.clone(), Regression::RuledOut))]);
+    assert_eq!(regressions(&slower(&[1]), relative), [None, Some((native, Regression::Found))]);
+    assert_eq!(
+        regressions(&slower(&[0, 1]), absolutely(0.05)),
+        [Some((None, Regression::Found)), Some((None, Regression::Found))]
+    );
+    let two = compare(&old, &slower(&[1]), relative).unwrap();
+    let figure = judged(&two.cells[1]).next().unwrap();
+    let levels = figure.new.point / figure.old.point;
+    assert!((levels / figure.change.estimate.point - 1.0).abs() < 1e-9 && (levels - 0.9).abs() < 1e-3, "{figure:?}");
 }

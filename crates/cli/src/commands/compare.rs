@@ -3,20 +3,29 @@
 use crate::arguments::CompareOptions;
 use crate::display::print;
 use crate::exit::{Ended, Exit};
-use analysis::two_runs::{self, Gate, TwoRuns};
+use analysis::two_runs::{self, Gate, Question, TwoRuns};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::run::Run;
 use record::text::visible_json;
+use std::fs;
 use std::path::Path;
 
 pub fn compare(options: &CompareOptions) -> Result<Exit> {
     let (old, new) = (open(&options.old)?, open(&options.new)?);
-    let two = two_runs::compare(&old, &new, options.threshold).map_err(|refusals| {
+    let question = Question { threshold: options.threshold, absolute: options.absolute };
+    let two = two_runs::compare(&old, &new, question).map_err(|refusals| {
         let reasons: Vec<String> = refusals.iter().map(|reason| format!("\n  {reason}")).collect();
         let (old, new) = (options.old.display(), options.new.display());
         Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
     })?;
+    for (file, text) in
+        [(&options.html, report::html_of_two as fn(&TwoRuns) -> String), (&options.md, report::markdown_of_two)]
+    {
+        if let Some(file) = file {
+            fs::write(file, text(&two)).with_context(|| format!("writing {}", file.display()))?;
+        }
+    }
     if options.json {
         print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&two)?)));
     } else {

@@ -27,7 +27,7 @@ fn a_made_up_measure_is_in_table_csv_json_and_compare() {
     let json: serde_json::Value = serde_json::from_str(&report::json(&run, &analysis).unwrap()).unwrap();
     let levels = json["analysis"]["cells"][1]["levels"].as_array().unwrap();
     assert!(levels.iter().any(|level| level["measure"] == "made-up" && level["point"].as_f64() > Some(2.9)));
-    let two = compare_with(&run, &run, Some(0.03), &catalog).unwrap();
+    let two = compare_with(&run, &run, Some(0.03).into(), &catalog).unwrap();
     let figures = &two.cells[0].figures;
     assert!(
         figures
