@@ -4,8 +4,13 @@ use crate::ground::{Engine, Ground, LIMIT, Mariadb, Postgres, Sqlite, done};
 use engines::session::{Access, Connect, Session};
 use engines::statement::StatementId;
 use engines::waits::question;
+use std::sync::mpsc::RecvTimeoutError::Timeout;
+use std::sync::mpsc::channel;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// `InnoDB` tells who waits for a row from a copy that it makes anew only if nobody has read it for 100 ms.
+const BETWEEN: Duration = Duration::from_millis(125);
 
 /// Class, event and how many sessions.
 type Seen = Vec<(String, String, i64)>;
@@ -25,15 +30,18 @@ fn seen_during<E: Engine>(ground: &Ground<E>, statement: &str, expected: (&str, 
     let mut asker = E::connect(&ground.endpoint, vec![question.statement]).connect().unwrap();
     let endpoint = ground.endpoint.clone();
     let statement = engines::statement::Statement { name: "waits", sql: statement.to_owned() };
+    let (goes_on, ended) = channel::<()>();
     thread::scope(|scope| {
         let waiting = scope.spawn(move || {
+            // Until the statement has ended.
+            let _goes_on = goes_on;
             let mut session = E::connect(&endpoint, vec![statement]).connect().unwrap();
             done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())).unwrap();
         });
         let expected = vec![(expected.0.to_owned(), expected.1.to_owned(), 1)];
         let deadline = Instant::now() + LIMIT;
         let mut last = Seen::new();
-        while last != expected && Instant::now() < deadline {
+        while last != expected && Instant::now() < deadline && ended.recv_timeout(BETWEEN) == Err(Timeout) {
             last = seen(&mut asker);
         }
         end();
