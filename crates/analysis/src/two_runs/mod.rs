@@ -278,13 +278,11 @@ fn of_cell(
             Against::Baseline(_) | Against::Itself | Against::Others => None,
         };
         let is_judged = is_headline && relative.is_none() && !matches!(against, Against::Others);
-        let absolute = absolute((older, before), (measured, after)).map(|figure| Figure {
-            is_headline,
-            judged: is_judged,
-            ..figure
-        });
-        let both = absolute.into_iter().chain(relative);
-        figures.extend(both.map(|figure| judge(figure, old_wrong_data || new_wrong_data, question.threshold)));
+        let absolute = absolute((older, before), (measured, after));
+        let absolute = absolute.map(|(figure, blocks)| (Figure { is_headline, judged: is_judged, ..figure }, blocks));
+        let wrong_data = old_wrong_data || new_wrong_data;
+        let judged = |(figure, blocks): (Figure, usize)| judge(figure, blocks, wrong_data, question.threshold);
+        figures.extend(absolute.into_iter().chain(relative).map(judged));
     }
     // A kind of transaction that neither run executes has no response time to ask for.
     let is_known =
@@ -318,13 +316,13 @@ fn of_cell(
 
 type OfCell<'a> = (&'a Measured, &'a Cell);
 
-/// What a cell did in both runs.
-fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<Figure> {
+/// What a cell did in both runs, and how many blocks the smaller run has.
+fn absolute((older, before): OfCell<'_>, (measured, after): OfCell<'_>) -> Option<(Figure, usize)> {
     let values = |measured: &Measured, cell: &Cell| Some(measured.by_block(cell.id)?.len());
     let blocks = values(older, before)?.min(values(measured, after)?);
     let change = measured.unpaired(after.id, older, before.id)?;
     let [old, new] = [older.level(before.id)?.estimate, measured.level(after.id)?.estimate];
-    Some(figure(measured, None, [old, new], change, blocks))
+    Some((figure(measured, None, [old, new], change), blocks))
 }
 
 /// Its ratios to the baseline of each run.
@@ -332,7 +330,7 @@ fn relative(
     (older, before): OfCell<'_>,
     (measured, after): OfCell<'_>,
     (base_before, base_after): Matched<'_>,
-) -> Option<Figure> {
+) -> Option<(Figure, usize)> {
     let old = older.paired(base_before.id, before.id, |_| true)?;
     let new = measured.paired(base_after.id, after.id, |_| true)?;
     if [old.scale, new.scale] != [Scale::Ratio; 2] {
@@ -341,18 +339,12 @@ fn relative(
     let values = |contrast: &Contrast| contrast.blocks.iter().map(|block| block.value).collect::<Vec<f64>>();
     let change = contrast::unpaired(&measured.measure.id, Scale::Ratio, &values(&old), &values(&new))?;
     let blocks = old.blocks.len().min(new.blocks.len());
-    let figure = figure(measured, Some(base_before.contender.clone()), [old.estimate, new.estimate], change, blocks);
-    Some(Figure { is_headline: true, judged: true, ..figure })
+    let figure = figure(measured, Some(base_before.contender.clone()), [old.estimate, new.estimate], change);
+    Some((Figure { is_headline: true, judged: true, ..figure }, blocks))
 }
 
 /// Not judged yet.
-fn figure(
-    measured: &Measured,
-    relative_to: Option<String>,
-    [old, new]: [Estimate; 2],
-    change: Contrast,
-    blocks: usize,
-) -> Figure {
+fn figure(measured: &Measured, relative_to: Option<String>, [old, new]: [Estimate; 2], change: Contrast) -> Figure {
     Figure {
         measure: measured.measure.clone(),
         relative_to,
@@ -363,24 +355,22 @@ fn figure(
         change,
         verdict: Verdict::Undecided,
         regression: Regression::NotAsked,
-        // What the smaller run has, until it is known whether more are needed.
-        blocks_needed: u32::try_from(blocks).ok(),
+        blocks_needed: None,
     }
 }
 
 /// What the interval of a figure allows to say.
-fn judge(figure: Figure, wrong_data: bool, threshold: Option<f64>) -> Figure {
-    let blocks = figure.blocks_needed.unwrap_or(u32::MAX);
-    let figure = Figure { blocks_needed: None, ..figure };
+fn judge(figure: Figure, blocks: usize, wrong_data: bool, threshold: Option<f64>) -> Figure {
+    let blocks = u32::try_from(blocks).unwrap_or(u32::MAX);
     let better = figure.measure.better;
-    // Of what is neither good nor bad, and of differences, no share can be too much.
-    let is_asked = figure.judged && figure.change.scale == Scale::Ratio;
-    let limit = threshold.filter(|_| is_asked).map(|threshold| limit(better, threshold));
+    let limit = threshold.filter(|_| figure.judged).map(|threshold| limit(better, threshold));
     if wrong_data {
         let regression = limit.map_or(Regression::NotAsked, |_| Regression::Unknown);
         return Figure { verdict: Verdict::WrongData, regression, ..figure };
     }
-    let slower = slower(better, &figure.change.estimate.bounds);
+    // A threshold is a share, which a difference cannot be held against.
+    let is_ratio = figure.change.scale == Scale::Ratio;
+    let slower = slower(better, &figure.change.estimate.bounds).filter(|_| is_ratio);
     let regression = limit.map_or(Regression::NotAsked, |limit| regression(slower, limit));
     let is_open = regression == Regression::NotShown;
     let blocks_needed = slower.zip(limit).filter(|_| is_open).map(|(ends, limit)| blocks_needed(ends, limit, blocks));
