@@ -97,7 +97,9 @@ pub fn estimate(estimate: Option<&Estimate>, number: impl Fn(f64) -> String) -> 
     let Some(estimate) = estimate else { return Cell::none() };
     let detail = match &estimate.bounds {
         Bounds::Known { .. } => format::bounds(&estimate.bounds, &number),
-        Bounds::Unknown { .. } => "no interval".to_owned(),
+        // Of too few trials the whole table is; other reasons are of this number alone.
+        Bounds::Unknown { why } if why.starts_with("too few trials") => "no interval".to_owned(),
+        Bounds::Unknown { why } => format!("no interval: {why}"),
     };
     Cell::new(number(estimate.point)).detail(detail)
 }

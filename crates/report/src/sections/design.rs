@@ -26,8 +26,8 @@ fn against_itself(analysis: &Analysis) -> Option<String> {
     };
     analysis.aa.then(|| {
         format!(
-            "This is an A/A study: each contender is compared with itself, so there is no difference to be seen. {seen} With \
-             95 % intervals about 1 comparison in 20 raises a false alarm. If repeated A/A runs raise more, something here \
+            "This is an A/A study: each contender is compared with itself, so there is no difference to be seen. {seen} About \
+             1 run in 20 raises a false alarm, however many comparisons it makes. If repeated A/A runs raise more, something here \
              varies in a way that the intervals do not cover, and differences of that size between real contenders mean \
              nothing."
         )
