@@ -12,7 +12,7 @@ use crate::looks::Edge;
 use crate::tables::Tables;
 use driver::plan::{DrivePlan, Driven, Tick};
 use engines::server::{Counters, Endpoint, ServerReport, ServerShape};
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::facts::Facts;
 use record::intervals::Interval;
 use record::looks::{Look, Looks};
@@ -148,7 +148,7 @@ pub enum Reply {
         rows: BTreeMap<String, u64>,
     },
     Verified(BTreeMap<String, TableChecksum>),
-    Findings(Vec<Finding>),
+    Findings(Vec<CheckResult>),
     State(BTreeMap<String, i64>),
     Counters(Counters),
     Look(Box<Look>),

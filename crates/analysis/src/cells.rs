@@ -9,7 +9,7 @@ use crate::observations::{Level, Observations};
 use crate::pressure::{self, TrialClimb, TrialQueue};
 use crate::steadiness::{self, CellSteadiness};
 use crate::throughput::{self, TrialThroughput};
-use record::check::Finding;
+use record::check::CheckResult;
 use record::intervals::Span;
 use record::plan::{Cell, Plan};
 use record::run::{Run, StoredTrial};
@@ -135,7 +135,7 @@ pub fn is_sound(trial: &StoredTrial) -> bool {
 }
 
 pub fn has_wrong_data(trial: &StoredTrial) -> bool {
-    trial.findings.iter().any(Finding::is_violated)
+    trial.findings.iter().any(CheckResult::is_violated)
 }
 
 pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResult {

@@ -1,7 +1,7 @@
 //! Data checks, put together: each check of each contender once, with how often it held.
 
 use record::agreement;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::run::Run;
 use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub fn counts(run: &Run, summaries: &[CheckSummary]) -> CheckCounts {
     })
 }
 
-fn empty(contender: &str, finding: &Finding) -> CheckSummary {
+fn empty(contender: &str, finding: &CheckResult) -> CheckSummary {
     CheckSummary {
         contender: contender.to_owned(),
         name: finding.name.clone(),
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_most_telling_trial_is_quoted() {
-        let finding = Finding {
+        let finding = CheckResult {
             name: "sum".to_owned(),
             rule: "the sum is right".to_owned(),
             moment: Moment::AfterTrial,

@@ -11,7 +11,7 @@ pub enum Moment {
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct CheckResult {
     /// Short stable name, for example `order-entry/consistency-03`.
     pub name: String,
     /// The rule in one sentence.
@@ -39,7 +39,7 @@ pub enum Verdict {
 /// How the names of those findings go on behind the workload's that hold a table's checksum after loading.
 const CHECKSUM: &str = "checksum-";
 
-impl Finding {
+impl CheckResult {
     /// The name of a finding about a table's checksum.
     pub fn checksum_name(workload: &str, table: &str) -> String {
         format!("{workload}/{CHECKSUM}{table}")

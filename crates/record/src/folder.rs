@@ -5,7 +5,7 @@
 //! `--resume` runs again.
 
 use crate::bounds::{self, Lines};
-use crate::check::Finding;
+use crate::check::CheckResult;
 use crate::coherence;
 use crate::durable;
 use crate::event::{Event, Stamped};
@@ -309,9 +309,9 @@ impl TrialFolder {
     }
 
     /// Outcomes of the data checks; none if they were not written.
-    pub fn findings(&self) -> Result<Vec<Finding>, RecordError> {
+    pub fn findings(&self) -> Result<Vec<CheckResult>, RecordError> {
         let path = self.path.join("findings.json");
-        let findings: Vec<Finding> = if path.exists() { read_json(&path)? } else { Vec::new() };
+        let findings: Vec<CheckResult> = if path.exists() { read_json(&path)? } else { Vec::new() };
         if findings.len() > bounds::FINDINGS {
             return Err(content(&path, bounds::too_many("the list", findings.len(), bounds::FINDINGS)));
         }

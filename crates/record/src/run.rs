@@ -1,6 +1,6 @@
 //! A whole run in memory: what analysis and report are functions of.
 
-use crate::check::Finding;
+use crate::check::CheckResult;
 use crate::facts::Facts;
 use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json_in_range};
 use crate::intervals::Measured;
@@ -34,7 +34,7 @@ pub struct StoredTrial {
     pub record: TrialRecord,
     /// Absent if the trial ended before anything was measured.
     pub measured: Option<Measured>,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckResult>,
     /// What was counted within the measured window; absent from old records and from windows too short for it.
     pub looks: Option<Looks>,
     /// What host and machine counted over time; none from old records.

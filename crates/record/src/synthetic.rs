@@ -8,7 +8,7 @@ pub mod telemetry;
 pub mod waits;
 
 use crate::FORMAT;
-use crate::check::{Finding, Moment, Verdict};
+use crate::check::{CheckResult, Moment, Verdict};
 use crate::facts::{DATA_CACHED_TWICE, Fact, Facts, PROCESSOR};
 use crate::hlog;
 use crate::host_state::{HostMemory, HostReading, HostState, ProcessTimes, Stalls};
@@ -465,8 +465,8 @@ fn server() -> ServerFacts {
     }
 }
 
-fn findings(chance: &mut Chance) -> Vec<Finding> {
-    let holds = |name: &str, rule: &str, seen: Option<String>| Finding {
+fn findings(chance: &mut Chance) -> Vec<CheckResult> {
+    let holds = |name: &str, rule: &str, seen: Option<String>| CheckResult {
         name: format!("order-entry/{name}"),
         rule: rule.to_owned(),
         moment: Moment::AfterTrial,
@@ -481,14 +481,14 @@ fn findings(chance: &mut Chance) -> Vec<Finding> {
     for (table, sum) in
         [("stock", "200000 rows, checksum 50b91db7da4f671d"), ("warehouse", "2 rows, checksum 565623b66adbde1d")]
     {
-        findings.push(Finding {
-            name: Finding::checksum_name("order-entry", table),
+        findings.push(CheckResult {
+            name: CheckResult::checksum_name("order-entry", table),
             rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
             moment: Moment::AfterLoad,
             verdict: Verdict::Holds { seen: Some(sum.to_owned()) },
         });
     }
-    findings.push(Finding {
+    findings.push(CheckResult {
         name: "order-entry/input-rollbacks".to_owned(),
         rule: "one new order in a hundred is rolled back on purpose".to_owned(),
         moment: Moment::AfterTrial,

@@ -2,7 +2,7 @@
 
 use crate::answer;
 use analysis::summary::Analysis;
-use record::check::Finding;
+use record::check::CheckResult;
 use record::facts::Facts;
 use record::plan::Plan;
 use record::run::{Run, StoredTrial};
@@ -24,7 +24,7 @@ struct Report<'a> {
 #[derive(Serialize)]
 struct Trial<'a> {
     record: &'a TrialRecord,
-    findings: &'a [Finding],
+    findings: &'a [CheckResult],
     /// Where several machines ran side by side, each by itself.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     machines: Vec<Self>,

@@ -5,7 +5,7 @@
 //! look as if it had been unlucky. So what became of a trial before is kept, and told with its new record.
 
 use crate::conductor::RunOrder;
-use record::check::Finding;
+use record::check::CheckResult;
 use record::folder::{RecordError, RunFolder};
 use record::other_load::{Disturbance, Disturbed};
 use record::plan::{Cell, Plan, PlannedTrial};
@@ -62,7 +62,7 @@ pub(crate) fn why_void(
     for machine in trial.machines(cell.machines()) {
         let databases = if cell.instances() == 1 { vec![machine] } else { machine.instances(cell.instances()) };
         for own in databases {
-            if own.findings()?.iter().any(Finding::is_violated) {
+            if own.findings()?.iter().any(CheckResult::is_violated) {
                 return Ok(None);
             }
         }

@@ -24,7 +24,7 @@ use engines::server::{Endpoint, ServerReport};
 use machines::machine::Machine;
 use platforms::catalog::PlatformEntry;
 use platforms::external;
-use record::check::Finding;
+use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
 use record::plan::{Cell, PlannedTrial};
@@ -76,7 +76,7 @@ pub enum Heard<'a> {
         warnings: &'a [String],
         invalid: Option<&'a Invalid>,
     },
-    Checked(&'a [Finding]),
+    Checked(&'a [CheckResult]),
 }
 
 /// A server that is there already, as a trial takes it.

@@ -7,7 +7,7 @@
 use crate::attempt::Running;
 use crate::error::AttemptError;
 use engines::port::HeldPort;
-use record::check::Finding;
+use record::check::CheckResult;
 use record::folder::{RecordError, TrialFolder};
 use record::interval_file::IntervalFile;
 use record::looks::Looks;
@@ -20,7 +20,7 @@ pub(crate) struct Instance {
     pub server: Option<ServerFacts>,
     pub driver: Option<DriverFacts>,
     pub outcome: Outcome,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckResult>,
     /// What was counted within the measured window.
     pub looks: Option<Looks>,
     /// The measured series, written while it is measured; an error is told when driving is over.
@@ -34,7 +34,7 @@ impl Instance {
     pub fn of_machine(
         folder: Option<&TrialFolder>,
         count: u16,
-        findings: &[Finding],
+        findings: &[CheckResult],
     ) -> Result<Vec<Self>, RecordError> {
         let begin = |number: u16| {
             let own = folder.map(|folder| if count == 1 { folder.clone() } else { folder.instance(number) });

@@ -1,9 +1,9 @@
 //! What is made of the checks of loaded data: findings, and an error where the data are wrong.
 
 use crate::preparation::PreparationError;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 
-pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::protocol::TableChecksum) -> Finding {
+pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::protocol::TableChecksum) -> CheckResult {
     let verdict = if sum.expected == sum.stored {
         Verdict::Holds { seen: Some(format!("{} rows, checksum {:016x}", sum.stored.rows, sum.stored.sum)) }
     } else {
@@ -14,15 +14,15 @@ pub(crate) fn checksum_finding(workload: &str, table: &str, sum: &agent::protoco
         );
         Verdict::Violated { seen }
     };
-    Finding {
-        name: Finding::checksum_name(workload, table),
+    CheckResult {
+        name: CheckResult::checksum_name(workload, table),
         rule: format!("table {table} holds exactly the rows that the definition and the seed give"),
         moment: Moment::AfterLoad,
         verdict,
     }
 }
 
-pub(crate) fn require_right(findings: &[Finding]) -> Result<(), PreparationError> {
+pub(crate) fn require_right(findings: &[CheckResult]) -> Result<(), PreparationError> {
     let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
     let Some(first) = violated.first() else { return Ok(()) };
     let Verdict::Violated { seen } = &first.verdict else { return Ok(()) };

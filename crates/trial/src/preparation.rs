@@ -21,7 +21,7 @@ use machines::machine::{Machine, MachineError};
 use platforms::catalog::PlatformEntry;
 use platforms::order::MachineOrder;
 use platforms::placement::Place;
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::event::Event;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
@@ -153,7 +153,7 @@ pub struct Data {
     /// A disk or a folder, as the platform takes them; never written to.
     pub loaded: PathBuf,
     /// Data checks made after loading.
-    pub findings: Vec<Finding>,
+    pub findings: Vec<CheckResult>,
     /// What the workload wants to know of the data before it is driven: the same for every clone of the disk.
     pub state: BTreeMap<String, i64>,
 }
@@ -171,7 +171,7 @@ struct Loaded {
 #[derive(Debug, Serialize, Deserialize)]
 struct LoadResult {
     rows: BTreeMap<String, u64>,
-    findings: Vec<Finding>,
+    findings: Vec<CheckResult>,
     state: BTreeMap<String, i64>,
 }
 

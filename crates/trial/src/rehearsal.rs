@@ -15,7 +15,7 @@ use platforms::catalog::{Capabilities, ImageUse, PlatformEntry};
 use platforms::external;
 use platforms::lease::Lease;
 use platforms::order::{Launched, MachineOrder};
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
@@ -44,8 +44,8 @@ const LONGEST: Duration = Duration::from_millis(400);
 const SPREAD: f64 = 0.5;
 
 /// What stands in place of data checks.
-pub(crate) fn not_checked() -> Finding {
-    Finding {
+pub(crate) fn not_checked() -> CheckResult {
+    CheckResult {
         name: "rehearsal".to_owned(),
         rule: "the data are what the transactions made of them".to_owned(),
         moment: Moment::AfterTrial,

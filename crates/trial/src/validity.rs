@@ -2,7 +2,7 @@
 //! database broke down in between. Each limit is told with what was found, and stands in docs/method.md.
 
 use driver::plan::{Driven, SecondDone};
-use record::check::{Finding, Verdict};
+use record::check::{CheckResult, Verdict};
 use record::script::PhaseEnd;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, DriverFacts, KindTotals, Pacing, Queue};
 use std::ops::Range;
@@ -320,14 +320,14 @@ pub fn unknown_ends(facts: &DriverFacts) -> u64 {
 
 /// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
 /// there then need not agree, and a disagreement is no violation.
-pub fn as_far_as_known(reconciled: Vec<Finding>, unknown_ends: u64) -> Vec<Finding> {
+pub fn as_far_as_known(reconciled: Vec<CheckResult>, unknown_ends: u64) -> Vec<CheckResult> {
     if unknown_ends == 0 {
         return reconciled;
     }
     let why = format!("the end of {unknown_ends} transactions is not known to the driver");
-    let soften = |finding: Finding| match finding.verdict {
+    let soften = |finding: CheckResult| match finding.verdict {
         Verdict::Violated { seen } => {
-            Finding { verdict: Verdict::Undecided { why: format!("{why}; {seen}") }, ..finding }
+            CheckResult { verdict: Verdict::Undecided { why: format!("{why}; {seen}") }, ..finding }
         }
         _ => finding,
     };

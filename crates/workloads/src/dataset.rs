@@ -4,7 +4,7 @@ use engines::admin::Admin;
 use engines::rows::RowSink;
 use engines::session::SessionError;
 use engines::statement::Dialect;
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -73,7 +73,7 @@ pub trait Dataset: Send + Sync {
         finished
     }
     /// Conditions on the data. Only a lost or refusing database is an error; a violation is a finding.
-    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError>;
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError>;
     /// Sums over the data that a run moves by known amounts, taken before and after it; see [`Dataset::reconcile`].
     fn state(&self, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError>;
     /// Whether the data moved by what was acknowledged to clients. `whole_run` are totals from the first transaction
@@ -83,10 +83,15 @@ pub trait Dataset: Send + Sync {
         before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
         whole_run: &[record::trial::KindTotals],
-    ) -> Vec<Finding>;
+    ) -> Vec<CheckResult>;
     /// Conditions on what was executed in the measured window. At most `waiting` deferred transactions were queued at a
     /// time: that many may have been drawn in the window and executed after it, or drawn before and executed in it.
-    fn audit(&self, kinds: &[record::trial::KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Finding>;
+    fn audit(
+        &self,
+        kinds: &[record::trial::KindTotals],
+        tally: &BTreeMap<String, u64>,
+        waiting: u64,
+    ) -> Vec<CheckResult>;
     /// How this differs from the published benchmark it is derived from; printed with every report.
     fn deviations(&self) -> Vec<Cow<'static, str>>;
     /// The notice of derivation and non-comparability.

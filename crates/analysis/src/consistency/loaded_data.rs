@@ -2,7 +2,7 @@
 
 use crate::cells;
 use crate::warnings::{Warning, at, serious};
-use record::check::{Finding, Verdict};
+use record::check::{CheckResult, Verdict};
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -43,7 +43,7 @@ pub fn of_cell(run: &Run, cell: u32) -> Checksums {
     seen.into_iter().map(|(table, sums)| (table, sums.into_iter().collect::<Vec<_>>().join(" or "))).collect()
 }
 
-fn checksum(finding: &Finding) -> Option<&str> {
+fn checksum(finding: &CheckResult) -> Option<&str> {
     match &finding.verdict {
         Verdict::Holds { seen } => seen.as_deref(),
         Verdict::Violated { seen } => Some(seen),

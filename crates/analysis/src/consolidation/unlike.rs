@@ -5,7 +5,7 @@
 
 use super::Consolidation;
 use crate::warnings::{Gathered, at};
-use record::check::{Finding, Verdict};
+use record::check::{CheckResult, Verdict};
 use record::facts::{Fact, PROCESSOR};
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
@@ -100,7 +100,7 @@ fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
     found
 }
 
-fn checksum(finding: &Finding) -> Option<(&str, &str)> {
+fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
     let table = finding.checksum_of()?;
     match &finding.verdict {
         Verdict::Holds { seen } => Some((table, seen.as_deref()?)),

@@ -106,7 +106,7 @@ fn held_back() -> Facts {
 
 /// Boots a tiny guest with KVM, with a deadline; the answer is remembered until the host is booted again.
 fn kvm(site: &Site) -> Fact {
-    let probed = || -> Result<accelerator::Finding> {
+    let probed = || -> Result<accelerator::CheckResult> {
         let cache = images::Cache::open(&site.cache)?;
         let recipe = images::find("micro", None)?;
         let image = images::build(&recipe, images::Flavour::Cloud, &cache, false, &mut |step| say(step))?;

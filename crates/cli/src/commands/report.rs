@@ -5,7 +5,7 @@ use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
-use record::check::Finding;
+use record::check::CheckResult;
 use record::folder::RunFolder;
 use record::run::Run;
 use record::text::visible_json;
@@ -48,7 +48,7 @@ pub fn publish(path: &Path) -> Result<Published> {
 /// The exit code that a record deserves.
 pub fn verdict(run: &Run) -> Exit {
     let outcome = |wanted: fn(&Outcome) -> bool| run.trials.iter().any(|trial| wanted(&trial.record.outcome));
-    if run.trials.iter().any(|trial| trial.findings.iter().any(Finding::is_violated)) {
+    if run.trials.iter().any(|trial| trial.findings.iter().any(CheckResult::is_violated)) {
         Exit::DataWrong
     } else if outcome(|outcome| matches!(outcome, Outcome::Failed { .. } | Outcome::Invalid { .. }))
         || run.trials.iter().any(|trial| !trial.disagreements.is_empty())

@@ -2,7 +2,7 @@
 
 use crate::runs::study;
 use crate::setting::{Place, has_qemu, missing, text};
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::run::StoredTrial;
 use record::trial::Outcome;
 use std::collections::BTreeSet;
@@ -35,7 +35,7 @@ fn did(machine: &StoredTrial, workload: &str, metric: &str, clients: u32) {
         assert_eq!(checked(machine, moment), [workload].into());
     }
     assert!(machine.findings.iter().any(|finding| finding.checksum_of().is_some()), "{:?}", machine.findings);
-    assert!(!machine.findings.iter().any(Finding::is_violated), "{:?}", machine.findings);
+    assert!(!machine.findings.iter().any(CheckResult::is_violated), "{:?}", machine.findings);
 }
 
 fn reports(run: &Path) -> Vec<Vec<u8>> {

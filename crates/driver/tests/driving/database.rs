@@ -3,7 +3,7 @@
 use driver::plan::Driven;
 use engines::catalog;
 use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -84,16 +84,16 @@ impl<W: HasDataset> Loaded<W> {
         self.workload.dataset().state(admin.as_mut()).unwrap()
     }
 
-    pub fn check(&self) -> Vec<Finding> {
+    pub fn check(&self) -> Vec<CheckResult> {
         let mut admin = catalog::admin(&self.endpoint).unwrap();
         self.workload.dataset().check(admin.as_mut(), self.endpoint.dialect(), Moment::AfterTrial).unwrap()
     }
 
-    pub fn reconcile(&self, before: &State, whole_run: &[KindTotals]) -> Vec<Finding> {
+    pub fn reconcile(&self, before: &State, whole_run: &[KindTotals]) -> Vec<CheckResult> {
         self.workload.dataset().reconcile(before, &self.state(), whole_run)
     }
 
-    pub fn audit(&self, driven: &Driven) -> Vec<Finding> {
+    pub fn audit(&self, driven: &Driven) -> Vec<CheckResult> {
         self.workload.dataset().audit(&driven.facts.kinds, &driven.facts.tally, driven.facts.waiting_max())
     }
 

@@ -46,7 +46,7 @@ fn database_agrees(database: &Database, before: &database::State, driven: &Drive
     let facts = &driven.facts;
     assert_eq!((facts.losses.lost, facts.unended.transactions), (0, 0), "{:?}", facts.errors);
     let findings = database.reconcile(before, &driven.facts.whole_run).into_iter().chain(database.check());
-    let violated: Vec<_> = findings.filter(record::check::Finding::is_violated).collect();
+    let violated: Vec<_> = findings.filter(record::check::CheckResult::is_violated).collect();
     assert!(violated.is_empty(), "{violated:#?}");
 }
 

@@ -43,7 +43,7 @@ pub struct Probe {
 
 /// What was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Finding {
+pub struct CheckResult {
     pub works: bool,
     /// For people: "a guest booted with KVM in 0.9 s".
     pub sentence: String,
@@ -64,7 +64,7 @@ struct Remembered {
     qemu: String,
     kernel: String,
     cpu: String,
-    finding: Finding,
+    finding: CheckResult,
 }
 
 /// Decides; boots a guest only if KVM is in question and nothing is remembered.
@@ -72,7 +72,7 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
     if wanted == WantedAccelerator::Tcg {
         return Ok(Choice { accelerator: Accelerator::Tcg, why: "as asked".to_owned() });
     }
-    let Finding { works, sentence } = kvm(probe)?;
+    let CheckResult { works, sentence } = kvm(probe)?;
     match (wanted, works) {
         (_, true) => Ok(Choice { accelerator: Accelerator::Kvm, why: sentence }),
         (WantedAccelerator::Kvm, false) => Err(MachineError::Unavailable { why: sentence }),
@@ -82,7 +82,7 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
 
 /// Whether KVM works here, as remembered or by trying. Of several machines that start together one tries, the others
 /// remember.
-pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
+pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
     static TRYING: Mutex<()> = Mutex::new(());
     // A thread that panicked while trying left nothing half done that matters here.
     let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
@@ -105,7 +105,7 @@ pub fn kvm(probe: &Probe) -> Result<Finding, MachineError> {
 /// What happens to a contender that may want KVM, where KVM is known not to work.
 pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let Finding { sentence, .. } = known_of_kvm(cache, &settings.cpu).filter(|finding| !finding.works)?;
+    let CheckResult { sentence, .. } = known_of_kvm(cache, &settings.cpu).filter(|finding| !finding.works)?;
     match settings.accelerator {
         WantedAccelerator::Kvm => Some(format!("its trials will be skipped: {sentence}")),
         WantedAccelerator::Auto => Some(format!("it will run emulated, which is slow: {sentence}")),
@@ -115,7 +115,7 @@ pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
 
 /// The same without booting anything: what is plain to see, or was found since the host booted with whichever kernel in the
 /// guest. `None` where only trying tells.
-fn known_of_kvm(cache: &Path, cpu: &str) -> Option<Finding> {
+fn known_of_kvm(cache: &Path, cpu: &str) -> Option<CheckResult> {
     if let Some(closed) = closed() {
         return Some(closed);
     }
@@ -126,9 +126,9 @@ fn known_of_kvm(cache: &Path, cpu: &str) -> Option<Finding> {
 }
 
 /// Cheap to find out, and may change at any time: not remembered.
-fn closed() -> Option<Finding> {
+fn closed() -> Option<CheckResult> {
     let error = File::options().read(true).write(true).open(DEVICE).err()?;
-    Some(Finding { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
+    Some(CheckResult { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
 }
 
 fn model(cpu: &str) -> &str {
@@ -152,7 +152,7 @@ pub fn qemu_version() -> Result<String, MachineError> {
     Ok(ended.stdout.lines().next().unwrap_or_default().to_owned())
 }
 
-fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
+fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
     let settings = QemuSettings { network: Network::None, ..QemuSettings::default() };
     let initramfs = super::machine::initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
     let order = CommandOrder {
@@ -177,16 +177,16 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<Finding, MachineError> {
     match Guest::boot(&order, &probe.scratch, PROBE_LIMIT) {
         Ok(_) => {
             let sentence = format!("a guest with CPU {cpu} booted in {:.1} s", begun.elapsed().as_secs_f64());
-            Ok(Finding { works: true, sentence })
+            Ok(CheckResult { works: true, sentence })
         }
         Err(MachineError::Silent { limit_s, .. }) => {
             let sentence = format!("{DEVICE} is there, but a guest with CPU {cpu} had not booted after {limit_s} s");
-            Ok(Finding { works: false, sentence })
+            Ok(CheckResult { works: false, sentence })
         }
         Err(MachineError::Ended { status, console, .. }) => {
             let last = console.lines().last().unwrap_or("it printed nothing").to_owned();
             let sentence = format!("{DEVICE} is there, but QEMU with CPU {cpu} ended ({status}): {last}");
-            Ok(Finding { works: false, sentence })
+            Ok(CheckResult { works: false, sentence })
         }
         // Missing tools and full disks say nothing about KVM.
         Err(other) => Err(other),
@@ -202,7 +202,7 @@ impl Remembered {
             qemu: qemu_version()?,
             kernel: String::new(),
             cpu: cpu.to_owned(),
-            finding: Finding { works: false, sentence: String::new() },
+            finding: CheckResult { works: false, sentence: String::new() },
         })
     }
 
@@ -231,7 +231,7 @@ fn file_name(cpu: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Finding, Remembered, closed, file_of, foreseen, model, recall, remember};
+    use super::{CheckResult, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
         Remembered {
@@ -239,7 +239,7 @@ mod tests {
             qemu: "QEMU emulator version 7.2.22".to_owned(),
             kernel: "6.1.0-cloud".to_owned(),
             cpu: "host".to_owned(),
-            finding: Finding { works: true, sentence: "it booted".to_owned() },
+            finding: CheckResult { works: true, sentence: "it booted".to_owned() },
         }
     }
 
@@ -250,7 +250,7 @@ mod tests {
         // Without QEMU there is nothing to remember, and such a run is refused for want of it.
         let Ok(now) = Remembered::nothing(cpu) else { return };
         let told = |accelerator: &str, works: bool| {
-            let finding = Finding { works, sentence: "it hung".to_owned() };
+            let finding = CheckResult { works, sentence: "it hung".to_owned() };
             let remembered = Remembered { finding, ..Remembered::nothing(cpu).unwrap() };
             remember(&file_of(folder.path(), cpu), &remembered).unwrap();
             let table = serde_json::json!({ "accelerator": accelerator });

@@ -9,7 +9,7 @@ pub mod driver;
 mod looks;
 mod seconds;
 
-use crate::check::{Finding, Verdict};
+use crate::check::{CheckResult, Verdict};
 use crate::intervals::Measured;
 use crate::looks::Looks;
 use crate::plan::Cell;
@@ -33,10 +33,12 @@ impl Parts {
         }
     }
 
-    fn findings(self, parts: &[StoredTrial]) -> Vec<Finding> {
+    fn findings(self, parts: &[StoredTrial]) -> Vec<CheckResult> {
         let of_part = |(number, part): (u32, &StoredTrial)| {
-            let told =
-                move |finding: &Finding| Finding { verdict: self.told_of(number, &finding.verdict), ..finding.clone() };
+            let told = move |finding: &CheckResult| CheckResult {
+                verdict: self.told_of(number, &finding.verdict),
+                ..finding.clone()
+            };
             part.findings.iter().map(told).collect::<Vec<_>>()
         };
         (1..).zip(parts).flat_map(of_part).collect()

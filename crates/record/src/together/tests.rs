@@ -68,7 +68,7 @@ fn machine(committed: u64, finding: Verdict) -> StoredTrial {
     StoredTrial {
         record: TrialRecord { machine: Some(machine), driver: Some(driver(committed)), ..record(&Outcome::Completed) },
         measured: Some(series(vec![warm, window])),
-        findings: vec![Finding {
+        findings: vec![CheckResult {
             name: "w/sum".to_owned(),
             rule: "the sum is right".to_owned(),
             moment: Moment::AfterTrial,

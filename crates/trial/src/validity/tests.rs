@@ -199,7 +199,7 @@ fn a_disagreement_is_a_violation_only_if_the_driver_saw_every_end() {
     let violated = || {
         let verdict = Verdict::Violated { seen: "99 instead of 100".to_owned() };
         let moment = record::check::Moment::AfterTrial;
-        vec![Finding { name: "ledger".to_owned(), rule: "they agree".to_owned(), moment, verdict }]
+        vec![CheckResult { name: "ledger".to_owned(), rule: "they agree".to_owned(), moment, verdict }]
     };
     assert!(as_far_as_known(violated(), 0)[0].is_violated());
     let softened = as_far_as_known(violated(), 1);

@@ -70,7 +70,10 @@ fn carried_out(
             told.push("driven".to_owned());
         }
         Heard::Checked(findings) => {
-            assert!(!findings.is_empty() && !findings.iter().any(record::check::Finding::is_violated), "{findings:?}");
+            assert!(
+                !findings.is_empty() && !findings.iter().any(record::check::CheckResult::is_violated),
+                "{findings:?}"
+            );
             told.push(format!("checked {:?}", findings[0].moment));
         }
     });

@@ -6,7 +6,7 @@
 use super::checks::finding;
 use super::tally::Counter;
 use crate::share::{AllowedShare, DEVIATIONS_ALLOWED, EVENTS_NEEDED, within};
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
@@ -68,7 +68,7 @@ const STATUS_BY_LAST_NAME: ShareRule = ShareRule {
 const LINES_MEAN_LOW: f64 = 9.5;
 const LINES_MEAN_HIGH: f64 = 10.5;
 
-pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Finding> {
+pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<CheckResult> {
     let counted = |counter: Counter| tally.get(counter.name()).copied().unwrap_or(0);
     let ended = |kind: &str| {
         kinds.iter().find(|totals| totals.kind == kind).map_or(0, |totals| totals.committed + totals.rolled_back)
@@ -82,7 +82,7 @@ pub fn audit(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64
         }
         verdict => verdict,
     };
-    let mut findings: Vec<Finding> = MIX.iter().map(|of| finish(&of.1, mix(of))).collect();
+    let mut findings: Vec<CheckResult> = MIX.iter().map(|of| finish(&of.1, mix(of))).collect();
     findings.push(finish(&ROLLED_BACK, ROLLED_BACK.share.judge(counted(Counter::OrdersRolledBack), orders)));
     findings.push(mean_lines(lines, orders));
     for (rule, counter, of) in
@@ -109,11 +109,11 @@ fn is_violated(rule: &ShareRule, events: u64, of: u64) -> bool {
     matches!(rule.share.judge(events, of), Verdict::Violated { .. })
 }
 
-fn finish(rule: &ShareRule, verdict: Verdict) -> Finding {
+fn finish(rule: &ShareRule, verdict: Verdict) -> CheckResult {
     finding(rule.name, rule.rule, Moment::AfterTrial, verdict)
 }
 
-fn mean_lines(lines: u64, orders: u64) -> Finding {
+fn mean_lines(lines: u64, orders: u64) -> CheckResult {
     let rule = "New orders have 10 lines on average.";
     let verdict = if (orders as f64) < EVENTS_NEEDED {
         Verdict::Undecided {
@@ -129,7 +129,7 @@ fn mean_lines(lines: u64, orders: u64) -> Finding {
 }
 
 /// Not a matter of chance: a queue runs empty when more is delivered than ordered. One in a run is always allowed.
-fn skipped(skipped: u64, delivered: u64) -> Finding {
+fn skipped(skipped: u64, delivered: u64) -> CheckResult {
     let districts = skipped + delivered;
     let rule = "At most 1 % of the districts that deliveries went through had nothing to deliver.";
     let seen = format!("{skipped} of {districts} were skipped");
@@ -173,7 +173,7 @@ mod tests {
     }
 
     fn violated(warehouses: u32, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<String> {
-        let violated = audit(warehouses, kinds, tally, 0).into_iter().filter(Finding::is_violated);
+        let violated = audit(warehouses, kinds, tally, 0).into_iter().filter(CheckResult::is_violated);
         violated.map(|finding| finding.name.replace("order-entry/", "")).collect()
     }
 
@@ -181,7 +181,7 @@ mod tests {
     fn the_right_inputs_pass() {
         let (kinds, tally) = right();
         let findings = audit(2, &kinds, &tally, 0);
-        let holds = |finding: &&Finding| matches!(finding.verdict, Verdict::Holds { .. });
+        let holds = |finding: &&CheckResult| matches!(finding.verdict, Verdict::Holds { .. });
         assert_eq!(findings.iter().filter(holds).count(), findings.len(), "{findings:#?}");
     }
 

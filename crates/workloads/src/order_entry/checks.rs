@@ -13,7 +13,7 @@ use crate::{checksum, condition};
 use engines::admin::Admin;
 use engines::session::SessionError;
 use engines::statement::Statement;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 
 struct Condition {
     name: &'static str,
@@ -93,7 +93,7 @@ impl Checks {
     }
 }
 
-pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
     let mut findings = vec![cardinalities(workload, admin, moment)?, items(workload, admin, moment)?];
     if moment == Moment::AfterLoad {
         findings.push(distance_of_constants(workload));
@@ -110,7 +110,7 @@ pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Re
 /// Tables that no transaction adds to or takes from.
 const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
 
-fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let state = ledger::state(&workload.checks, admin)?;
     let mut wrong = Vec::new();
     for table in TABLES.iter().filter(|table| moment == Moment::AfterLoad || FIXED.contains(&&*table.name)) {
@@ -130,7 +130,7 @@ fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -
 }
 
 /// No transaction changes an item, and there are equally many at every scale: the whole table is held against its definition.
-fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let stored = checksum::stored(admin, &ITEM)?;
     let defined = checksum::of_source(&mut *workload.rows(&ITEM.name, Part { index: 0, count: 1 }));
     let verdict = if stored == defined {
@@ -142,7 +142,7 @@ fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result
     Ok(finding("items", "Items, their prices and their data are what was loaded.", moment, verdict))
 }
 
-fn distance_of_constants(workload: &OrderEntry) -> Finding {
+fn distance_of_constants(workload: &OrderEntry) -> CheckResult {
     let (at_load, at_run) = (workload.constants.last_name_at_load, workload.constants.last_name_at_run);
     let seen = format!("loaded with {at_load}, run with {at_run}: {} apart", (at_run - at_load).abs());
     let verdict = if delta_is_allowed(at_load, at_run) {
@@ -155,6 +155,6 @@ fn distance_of_constants(workload: &OrderEntry) -> Finding {
 }
 
 /// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
-    Finding { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
+    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
 }

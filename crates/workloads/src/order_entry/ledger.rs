@@ -5,7 +5,7 @@ use super::definition::DISTRICTS;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -44,7 +44,7 @@ pub fn reconcile(
     before: &BTreeMap<String, i64>,
     after: &BTreeMap<String, i64>,
     whole_run: &[KindTotals],
-) -> Vec<Finding> {
+) -> Vec<CheckResult> {
     let moved = |sum: &str| after.get(sum).copied().unwrap_or(0) - before.get(sum).copied().unwrap_or(0);
     let acknowledged = |kind: &str, each: i64| {
         let totals = whole_run.iter().find(|totals| totals.kind == kind);
@@ -88,7 +88,7 @@ pub fn reconcile(
     ]
 }
 
-fn stock_follows(before: Option<&i64>, after: Option<&i64>) -> Finding {
+fn stock_follows(before: Option<&i64>, after: Option<&i64>) -> CheckResult {
     let verdict = match (before, after) {
         (Some(before), Some(after)) if before == after => Verdict::Holds { seen: None },
         (Some(before), Some(after)) => Verdict::Violated {
@@ -102,7 +102,7 @@ fn stock_follows(before: Option<&i64>, after: Option<&i64>) -> Finding {
     finding("stock-follows", rule, Moment::AfterTrial, verdict)
 }
 
-fn compare(name: &str, rule: &str, moved: i64, allowed: RangeInclusive<i64>) -> Finding {
+fn compare(name: &str, rule: &str, moved: i64, allowed: RangeInclusive<i64>) -> CheckResult {
     let seen = if allowed.start() == allowed.end() {
         format!("{moved} in the database, {} acknowledged", allowed.start())
     } else {
@@ -129,7 +129,7 @@ mod tests {
         let before = sums(&[("order-numbers", 100), ("orders", 99), ("history", 50), ("new_order", 30)]);
         let run = [totals("new-order", 20, failed), totals("payment", 10, failed), totals("delivery", 1, 0)];
         let findings = reconcile(&before, &sums(after), &run);
-        findings.into_iter().filter(Finding::is_violated).map(|finding| finding.name).collect()
+        findings.into_iter().filter(CheckResult::is_violated).map(|finding| finding.name).collect()
     }
 
     const RIGHT: [(&str, i64); 5] =

@@ -29,7 +29,7 @@ use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Card;
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -168,7 +168,7 @@ impl Dataset for OrderEntry {
         (*FINISH.of(dialect)).to_owned()
     }
 
-    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
         checks::check(self, admin, moment)
     }
 
@@ -181,11 +181,11 @@ impl Dataset for OrderEntry {
         before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
         whole_run: &[KindTotals],
-    ) -> Vec<Finding> {
+    ) -> Vec<CheckResult> {
         ledger::reconcile(before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<Finding> {
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, waiting: u64) -> Vec<CheckResult> {
         audit::audit(self.settings.warehouses, kinds, tally, waiting)
     }
 

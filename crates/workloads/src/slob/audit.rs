@@ -5,7 +5,7 @@ use super::inputs::Operation;
 use super::settings::Settings;
 use super::tally::Counter;
 use crate::share::AllowedShare;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ impl Executed<'_> {
     }
 }
 
-pub fn audit(settings: &Settings, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+pub fn audit(settings: &Settings, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<CheckResult> {
     let executed = Executed { kinds, tally };
     let mut findings = widths(settings, &executed);
     findings.extend(quotas(settings, &executed));
@@ -39,7 +39,7 @@ pub fn audit(settings: &Settings, kinds: &[KindTotals], tally: &BTreeMap<String,
 }
 
 /// Every operation went through exactly its number of rows.
-fn widths(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
+fn widths(settings: &Settings, executed: &Executed<'_>) -> Vec<CheckResult> {
     let range = u64::from(settings.rows_per_range());
     let scan = u64::from(settings.scan_table_sz);
     [
@@ -61,7 +61,7 @@ fn widths(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
 }
 
 /// Every hundred that a client completed had exactly its share.
-fn quotas(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
+fn quotas(settings: &Settings, executed: &Executed<'_>) -> Vec<CheckResult> {
     [
         (
             "update-quota",
@@ -92,7 +92,7 @@ fn exact(found: u64, expected: u64, of: u64, seen: String) -> Verdict {
 }
 
 /// What was executed as a whole: the window cuts hundreds and rhythms at its ends, so chance is allowed for.
-fn shares(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
+fn shares(settings: &Settings, executed: &Executed<'_>) -> Vec<CheckResult> {
     let [reads, updates, scans] =
         [Operation::Read, Operation::Update, Operation::Scan].map(|operation| executed.operations(operation));
     let all = reads + updates + scans;
@@ -122,13 +122,13 @@ fn shares(settings: &Settings, executed: &Executed<'_>) -> Vec<Finding> {
     findings
 }
 
-fn hot_spot_inside(executed: &Executed<'_>) -> Finding {
+fn hot_spot_inside(executed: &Executed<'_>) -> CheckResult {
     let (inside, hot) = (executed.counted(Counter::HotSpotInside), executed.counted(Counter::HotSpotOperations));
     let rule = "Operations for the hot spot stay within it.";
     audited("hot-spot-inside", rule, exact(inside, hot, hot, format!("{inside} of {hot} inside")))
 }
 
-fn audited(name: &str, rule: &str, verdict: Verdict) -> Finding {
+fn audited(name: &str, rule: &str, verdict: Verdict) -> CheckResult {
     finding(name, rule, Moment::AfterTrial, verdict)
 }
 
@@ -160,7 +160,7 @@ mod tests {
         (Counter::Thoughts, 10_000),
     ];
 
-    fn audited(counts: [u64; 3], tally: &[(Counter, u64)]) -> Vec<Finding> {
+    fn audited(counts: [u64; 3], tally: &[(Counter, u64)]) -> Vec<CheckResult> {
         let of =
             |(kind, committed): (&&str, _)| KindTotals { kind: (*kind).to_owned(), committed, ..KindTotals::default() };
         let kinds: Vec<KindTotals> = Operation::NAMES.iter().zip(counts).map(of).collect();
@@ -169,7 +169,7 @@ mod tests {
     }
 
     fn violated(counts: [u64; 3], tally: &[(Counter, u64)]) -> Vec<String> {
-        let violated = audited(counts, tally).into_iter().filter(Finding::is_violated);
+        let violated = audited(counts, tally).into_iter().filter(CheckResult::is_violated);
         violated.map(|finding| finding.name.replace("slob/", "")).collect()
     }
 
@@ -209,7 +209,7 @@ mod tests {
 
     #[test]
     fn nothing_is_decided_from_nothing() {
-        let undecided = |finding: &Finding| matches!(finding.verdict, Verdict::Undecided { .. });
+        let undecided = |finding: &CheckResult| matches!(finding.verdict, Verdict::Undecided { .. });
         assert!(audited([0; 3], &[]).iter().all(undecided));
     }
 }

@@ -9,7 +9,7 @@ use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
 use engines::statement::{Dialect, Statement};
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 
 /// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
 /// are, and more than this once in ten million times.
@@ -26,7 +26,7 @@ pub fn check(
     admin: &mut dyn Admin,
     dialect: Dialect,
     moment: Moment,
-) -> Result<Vec<Finding>, SessionError> {
+) -> Result<Vec<CheckResult>, SessionError> {
     let mut asking = Asking { settings, admin, moment };
     let mut findings = vec![
         asking.of_each("keys", "Every table has every key from 1 to its number of rows once.", &checks.keys, keys)?,
@@ -62,7 +62,13 @@ type Judge = fn(&[i64], i64) -> Result<String, String>;
 
 impl Asking<'_> {
     /// Asks about every table; says what is wrong with those that violate the rule, or what was seen of the first.
-    fn of_each(&mut self, name: &str, rule: &str, query: &Statement, judge: Judge) -> Result<Finding, SessionError> {
+    fn of_each(
+        &mut self,
+        name: &str,
+        rule: &str,
+        query: &Statement,
+        judge: Judge,
+    ) -> Result<CheckResult, SessionError> {
         let (mut seen, mut wrong) = (None, Vec::new());
         for (table, purpose) in tables(self.settings) {
             let numbers = self.numbers(&about(query, &table))?;

@@ -8,7 +8,7 @@ use super::tables::{Purpose, name};
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
@@ -35,7 +35,7 @@ pub fn reconcile(
     before: &BTreeMap<String, i64>,
     after: &BTreeMap<String, i64>,
     whole_run: &[KindTotals],
-) -> Vec<Finding> {
+) -> Vec<CheckResult> {
     let sum = |state: &BTreeMap<String, i64>| state.get(CHANGES).copied().unwrap_or(0);
     let moved = sum(after) - sum(before);
     let updates = whole_run.iter().find(|totals| totals.kind == Operation::Update.name());

@@ -28,7 +28,7 @@ use ::settings::Problem;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use statements::{Checks, for_each};
@@ -163,7 +163,7 @@ impl Dataset for Slob {
         PUT_BACK.of(dialect)
     }
 
-    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+    fn check(&self, admin: &mut dyn Admin, dialect: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
         checks::check(&self.settings, &self.checks, admin, dialect, moment)
     }
 
@@ -176,11 +176,11 @@ impl Dataset for Slob {
         before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
         whole_run: &[KindTotals],
-    ) -> Vec<Finding> {
+    ) -> Vec<CheckResult> {
         ledger::reconcile(&self.settings, before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
         audit::audit(&self.settings, kinds, tally)
     }
 
@@ -194,6 +194,6 @@ impl Dataset for Slob {
 }
 
 /// A finding of this workload.
-fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
-    Finding { name: format!("{KIND}/{name}"), rule: rule.to_owned(), moment, verdict }
+fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
+    CheckResult { name: format!("{KIND}/{name}"), rule: rule.to_owned(), moment, verdict }
 }

@@ -5,11 +5,16 @@ use super::checks::finding;
 use super::settings::Settings;
 use super::steps::Steps;
 use super::tally::Counter;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
-pub fn audit(settings: &Settings, steps: &Steps, kinds: &[KindTotals], tally: &BTreeMap<String, u64>) -> Vec<Finding> {
+pub fn audit(
+    settings: &Settings,
+    steps: &Steps,
+    kinds: &[KindTotals],
+    tally: &BTreeMap<String, u64>,
+) -> Vec<CheckResult> {
     let counted = |counter: Counter| tally.get(counter.name()).copied().unwrap_or(0);
     let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
     let expected = steps.queries();

@@ -8,7 +8,7 @@ use crate::sql::{self, SqlError, filled};
 use engines::admin::Admin;
 use engines::session::SessionError;
 use engines::statement::Statement;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 
 /// Tables that a finding describes before it leaves out the rest.
 const TABLES_SHOWN: usize = 3;
@@ -39,7 +39,7 @@ impl Checks {
     }
 }
 
-pub fn check(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+pub fn check(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
     let mut findings = Vec::new();
     if moment == Moment::AfterLoad || has_constant_rows(workload) {
         findings.push(number_of_rows(workload, admin, moment)?);
@@ -105,7 +105,7 @@ fn several(violations: &[String]) -> Verdict {
     }
 }
 
-fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<Finding, SessionError> {
+fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let expected = workload.initial_rows();
     let mut wrong = Vec::new();
     for table in &workload.tables {
@@ -118,8 +118,8 @@ fn number_of_rows(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment
 }
 
 /// A finding of this workload.
-pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> Finding {
-    Finding { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
+pub fn finding(name: &str, rule: &str, moment: Moment, verdict: Verdict) -> CheckResult {
+    CheckResult { name: format!("{}/{name}", super::KIND), rule: rule.to_owned(), moment, verdict }
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@ use crate::sql::filled;
 use engines::admin::Admin;
 use engines::limit::Limit;
 use engines::session::SessionError;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -51,7 +51,7 @@ pub fn reconcile(
     before: &BTreeMap<String, i64>,
     after: &BTreeMap<String, i64>,
     whole_run: &[KindTotals],
-) -> Vec<Finding> {
+) -> Vec<CheckResult> {
     let moved = |sum: &str| after.get(sum).copied().unwrap_or(0) - before.get(sum).copied().unwrap_or(0);
     let certain = whole_run.iter().map(|totals| totals.committed).sum::<u64>().cast_signed();
     // A transaction that failed for the client may have been committed: perhaps only its answer was lost.
@@ -66,7 +66,7 @@ pub fn reconcile(
     findings
 }
 
-fn rows(settings: &Settings, steps: &Steps, moved: i64, certain: i64, doubtful: i64) -> Finding {
+fn rows(settings: &Settings, steps: &Steps, moved: i64, certain: i64, doubtful: i64) -> CheckResult {
     let all = certain + doubtful;
     let rewritten = i64::from(steps.delete_inserts);
     let (name, rule, allowed) = match settings.test {
@@ -90,7 +90,7 @@ fn rows(settings: &Settings, steps: &Steps, moved: i64, certain: i64, doubtful: 
     compare(name, rule, moved, allowed)
 }
 
-fn compare(name: &str, rule: &str, moved: i64, allowed: RangeInclusive<i64>) -> Finding {
+fn compare(name: &str, rule: &str, moved: i64, allowed: RangeInclusive<i64>) -> CheckResult {
     let seen = if allowed.start() == allowed.end() {
         format!("moved by {moved}, {} expected", allowed.start())
     } else {
@@ -114,7 +114,7 @@ mod tests {
         let run = [KindTotals { kind: "test".to_owned(), committed: 100, failed, ..KindTotals::default() }];
         let (before, after) = (sums(1_000, 5_000), sums(1_000 + rows, 5_000 + sum_of_k));
         let findings = reconcile(&settings, &Steps::of(&settings), &before, &after, &run);
-        findings.into_iter().filter(Finding::is_violated).map(|finding| finding.name).collect()
+        findings.into_iter().filter(CheckResult::is_violated).map(|finding| finding.name).collect()
     }
 
     #[test]

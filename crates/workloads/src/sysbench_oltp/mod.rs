@@ -28,7 +28,7 @@ use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{ByDialect, Dialect, Statement};
 use inputs::Ids;
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
 use statements::Statements;
@@ -185,7 +185,7 @@ impl Dataset for SysbenchOltp {
         self.scripts.of(dialect).after.clone()
     }
 
-    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<Finding>, SessionError> {
+    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
         checks::check(self, admin, moment)
     }
 
@@ -198,11 +198,11 @@ impl Dataset for SysbenchOltp {
         before: &BTreeMap<String, i64>,
         after: &BTreeMap<String, i64>,
         whole_run: &[KindTotals],
-    ) -> Vec<Finding> {
+    ) -> Vec<CheckResult> {
         ledger::reconcile(&self.settings, &self.steps, before, after, whole_run)
     }
 
-    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
+    fn audit(&self, kinds: &[KindTotals], tally: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
         audit::audit(&self.settings, &self.steps, kinds, tally)
     }
 

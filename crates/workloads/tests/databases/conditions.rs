@@ -2,7 +2,7 @@
 
 use crate::database::Database;
 use engines::admin::Admin;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use std::collections::BTreeSet;
 use workloads::dataset::{Dataset, Part};
 use workloads::order_entry::{Delivery, OrderEntry, Settings};
@@ -222,7 +222,7 @@ fn load_one_district(database: &Database, workload: &OrderEntry, admin: &mut dyn
     admin.script("UPDATE warehouse SET w_ytd = 3000000").unwrap();
 }
 
-fn seen_by(findings: &[Finding], name: &str) -> String {
+fn seen_by(findings: &[CheckResult], name: &str) -> String {
     let finding = findings.iter().find(|finding| finding.name == name).unwrap();
     match &finding.verdict {
         Verdict::Violated { seen } => seen.clone(),

@@ -3,7 +3,7 @@
 use crate::database::Database;
 use crate::running;
 use engines::admin::Admin;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use workloads::checksum;
@@ -98,8 +98,8 @@ fn only_the_rows_of_updates_have_changed(admin: &mut dyn Admin) {
     );
 }
 
-fn all_hold(findings: &[Finding]) {
-    let holds = |finding: &&Finding| matches!(finding.verdict, Verdict::Holds { .. });
+fn all_hold(findings: &[CheckResult]) {
+    let holds = |finding: &&CheckResult| matches!(finding.verdict, Verdict::Holds { .. });
     let not: Vec<_> = findings.iter().filter(|finding| !holds(finding)).collect();
     assert!(not.is_empty(), "{not:#?}");
 }
@@ -151,7 +151,7 @@ pub fn each_condition_finds_its_violation(database: &Database) {
 fn rows_that_lie_wrong(
     database: &Database,
     admin: &mut dyn Admin,
-    check: &dyn Fn(&mut dyn Admin) -> Vec<Finding>,
+    check: &dyn Fn(&mut dyn Admin) -> Vec<CheckResult>,
 ) -> [&'static str; 2] {
     admin.script("DROP TABLE slob1").unwrap();
     admin.script("CREATE TABLE slob1 (custid BIGINT, changes INTEGER, c2 TEXT)").unwrap();
@@ -174,7 +174,7 @@ fn rows_that_lie_wrong(
     ["slob/one-row-per-page", "slob/scattered"]
 }
 
-fn seen_by(findings: &[Finding], name: &str) -> String {
+fn seen_by(findings: &[CheckResult], name: &str) -> String {
     let finding = findings.iter().find(|finding| finding.name == name).unwrap();
     match &finding.verdict {
         Verdict::Violated { seen } => seen.clone(),

@@ -4,7 +4,7 @@
 use crate::database::Database;
 use crate::running;
 use engines::admin::Admin;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use workloads::checksum;
@@ -107,14 +107,17 @@ fn run_and_check(
     let writes = tally["queries_write"] > 0;
     assert_eq!(sums(workload, admin) != sums_before, writes, "{keys}: what was written is there, and nothing else");
     *tally.get_mut("queries_read").unwrap() += 1;
-    assert!(workload.audit(&totals, &tally, 0).iter().any(Finding::is_violated), "{keys}: a query too many is noticed");
+    assert!(
+        workload.audit(&totals, &tally, 0).iter().any(CheckResult::is_violated),
+        "{keys}: a query too many is noticed"
+    );
 }
 
 fn sums(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Vec<workloads::dataset::Checksum> {
     workload.tables().iter().map(|table| checksum::stored(admin, table).unwrap()).collect()
 }
 
-fn all_hold(keys: &Value, findings: &[Finding]) {
+fn all_hold(keys: &Value, findings: &[CheckResult]) {
     let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
     assert!(violated.is_empty(), "{keys}: {violated:#?}");
 }

@@ -5,7 +5,7 @@ use crate::effects;
 use crate::running;
 use engines::admin::Admin;
 use engines::statement::Dialect;
-use record::check::{Finding, Moment, Verdict};
+use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use workloads::checksum;
@@ -55,7 +55,7 @@ fn load(database: &Database, workload: &OrderEntry) {
     }
 }
 
-fn all_hold(findings: &[Finding]) {
+fn all_hold(findings: &[CheckResult]) {
     let violated: Vec<_> = findings.iter().filter(|finding| finding.is_violated()).collect();
     assert!(violated.is_empty(), "{violated:#?}");
 }

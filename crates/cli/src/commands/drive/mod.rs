@@ -14,7 +14,7 @@ use anyhow::{Context, Result};
 use driver::plan::{DriveError, Driven};
 use engines::server::Endpoint;
 use live::{Interval, Line};
-use record::check::Finding;
+use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
 use record::phase::Phase;
@@ -188,7 +188,7 @@ impl Drive<'_> {
             Heard::Driven { driven, warnings, invalid } => self.driven(driven, warnings, invalid),
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
-                if findings.iter().any(Finding::is_violated) {
+                if findings.iter().any(CheckResult::is_violated) {
                     self.exit = Exit::DataWrong;
                 }
             }

@@ -3,7 +3,7 @@
 use super::live::milliseconds;
 use analysis::latency::{Counts, counts_of_kind};
 use driver::plan::Driven;
-use record::check::{Finding, Verdict};
+use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
 use record::trial::{DriverFacts, KindTotals};
 use report::format::{count, decimal};
@@ -104,7 +104,7 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
 }
 
 /// How many conditions hold, and each that does not.
-pub fn findings(findings: &[Finding]) -> String {
+pub fn findings(findings: &[CheckResult]) -> String {
     let mut text = String::new();
     let (mut hold, mut undecided, mut violated) = (0, 0, 0);
     for finding in findings {

@@ -141,7 +141,7 @@ fn data_that_is_changed_for_one_contender_are_found() {
     assert_eq!(code, Some(6), "{told}");
     let run = place.record();
     let wrong: Vec<bool> =
-        run.trials.iter().map(|trial| trial.findings.iter().any(record::check::Finding::is_violated)).collect();
+        run.trials.iter().map(|trial| trial.findings.iter().any(record::check::CheckResult::is_violated)).collect();
     assert_eq!(wrong.iter().filter(|wrong| **wrong).count(), 1, "{wrong:?}");
     assert!(told.contains("item"), "{told}");
 }

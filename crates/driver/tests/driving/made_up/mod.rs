@@ -7,7 +7,7 @@ mod transactions;
 use engines::admin::Admin;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
-use record::check::{Finding, Moment};
+use record::check::{CheckResult, Moment};
 use record::script::{Phase, Stream, Until};
 use record::trial::KindTotals;
 use serde_json::{Map, Value};
@@ -204,7 +204,7 @@ impl Dataset for MadeUp {
         String::new()
     }
 
-    fn check(&self, _: &mut dyn Admin, _: Dialect, _: Moment) -> Result<Vec<Finding>, SessionError> {
+    fn check(&self, _: &mut dyn Admin, _: Dialect, _: Moment) -> Result<Vec<CheckResult>, SessionError> {
         Ok(Vec::new())
     }
 
@@ -212,11 +212,11 @@ impl Dataset for MadeUp {
         data::state(admin)
     }
 
-    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<Finding> {
+    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<CheckResult> {
         Vec::new()
     }
 
-    fn audit(&self, _: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<Finding> {
+    fn audit(&self, _: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
         Vec::new()
     }
 

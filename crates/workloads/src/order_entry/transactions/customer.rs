@@ -1,4 +1,4 @@
-//! Finding the customer that the inputs name.
+//! CheckResult the customer that the inputs name.
 
 use super::super::definition::last_name;
 use super::super::inputs::Who;
