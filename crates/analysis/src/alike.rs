@@ -4,6 +4,7 @@
 //! whoever reads the ratio as the price of a hypervisor must know. What a platform is asked to decide is not in here.
 
 use crate::cells::{self, Group};
+use crate::findings::{FactDiffers, Finding, Shared, What};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
@@ -34,30 +35,26 @@ const ALIKE: [&str; 18] = [
 /// Options of a mount that cost nothing.
 const NEUTRAL_OPTIONS: [&str; 3] = ["nosuid", "nodev", "noexec"];
 
-/// Longer values are looked up in the table of machines.
-const LONGEST_SHOWN: usize = 48;
-
 /// What is known on the host of whether it is a guest, and of what.
 const IS_GUEST: &str = "virtualization.guest";
 const VENDOR: &str = "virtualization.vendor";
 
-/// A sentence for each way in which contenders of a group differ; the same for several groups is said once.
-pub fn differences(run: &Run) -> Vec<String> {
-    let groups = cells::groups(&run.plan);
-    let found: BTreeSet<String> = groups.iter().filter_map(|group| of_group(run, group)).collect();
-    found.into_iter().collect()
+/// The ways in which contenders of a group differ; the same for several groups is said once.
+pub fn differences(run: &Run) -> Vec<Finding> {
+    let mut found: Vec<Finding> = Vec::new();
+    for finding in cells::groups(&run.plan).iter().filter_map(|group| of_group(run, group)) {
+        if !found.contains(&finding) {
+            found.push(finding);
+        }
+    }
+    found
 }
 
-fn of_group(run: &Run, group: &Group<'_>) -> Option<String> {
+fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
     let seen: Vec<(&Cell, BTreeMap<&str, String>)> =
         group.cells.iter().map(|cell| (*cell, inside(run, cell))).collect();
-    let differing: Vec<String> = ALIKE.iter().filter_map(|name| difference(name, &seen)).collect();
-    (!differing.is_empty()).then(|| {
-        format!(
-            "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: {}",
-            differing.join("; ")
-        )
-    })
+    let facts: Vec<FactDiffers> = ALIKE.iter().filter_map(|name| difference(name, &seen)).collect();
+    (!facts.is_empty()).then(|| Finding::new(What::SystemsDiffer { facts }))
 }
 
 /// What a cell's machines know of themselves; several values joined if trials differ.
@@ -80,37 +77,27 @@ fn telling(name: &str, text: &str) -> String {
 }
 
 /// What only some of the contenders know differs in nothing that could be told.
-fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<String> {
-    let mut values: Vec<(&str, Vec<&str>)> = Vec::new();
+fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<FactDiffers> {
+    let mut values: Vec<Shared> = Vec::new();
     for (cell, facts) in seen {
         let Some(value) = facts.get(name) else { continue };
-        match values.iter_mut().find(|(known, _)| known == value) {
-            Some((_, who)) => who.push(&cell.contender),
-            None => values.push((value, vec![&cell.contender])),
+        let contender = cell.contender.clone();
+        match values.iter_mut().find(|known| known.value == *value) {
+            Some(known) => known.contenders.push(contender),
+            None => values.push(Shared { value: value.clone(), contenders: vec![contender] }),
         }
     }
-    let is_short = values.iter().all(|(value, _)| value.len() <= LONGEST_SHOWN);
-    let shown: Vec<String> = values.iter().map(|(value, who)| format!("{value} ({})", who.join(", "))).collect();
-    match (values.len() > 1, is_short) {
-        (true, true) => Some(format!("{name}: {}", shown.join(", "))),
-        (true, false) => Some(format!("{name} (see Machines)")),
-        (false, _) => None,
-    }
+    (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 
 /// A host that is a guest: nothing on it runs on bare metal.
-pub fn nested(run: &Run) -> Option<String> {
+pub fn nested(run: &Run) -> Option<Finding> {
     let known = |name: &str| match run.host.get(name) {
-        Some(Fact::Known(text)) => Some(text.as_str()),
+        Some(Fact::Known(text)) => Some(text.clone()),
         _ => None,
     };
-    let vendor = known(VENDOR).map(|vendor| format!(" of {vendor}")).unwrap_or_default();
-    (known(IS_GUEST) == Some("yes")).then(|| {
-        format!(
-            "the host is itself a guest{vendor}: what runs on it directly is not on bare metal, virtual machines on it are nested, \
-             and both share its hardware with guests that are not seen here"
-        )
-    })
+    let is_guest = known(IS_GUEST).is_some_and(|is_guest| is_guest == "yes");
+    is_guest.then(|| Finding::new(What::HostIsGuest { of: known(VENDOR) }))
 }
 
 #[cfg(test)]
@@ -137,14 +124,21 @@ mod tests {
         with_inside(&mut run, 0, "storage.mount_options", "rw,nosuid,nodev,noatime");
         with_inside(&mut run, 1, "storage.mount_options", "rw,noatime");
         with_inside(&mut run, 1, "virtualization.vendor", "KVM");
-        let expected = "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: \
-                        kernel.release: 6.1.0-25-amd64 (native), 6.1.0-25-cloud-amd64 (kvm); cpu.vulnerable (see Machines); \
-                        memory.transparent_huge_pages: madvise (native), always (kvm)";
-        assert_eq!(differences(&run), [expected]);
+        let found = differences(&run);
+        let [Finding { what: What::SystemsDiffer { facts }, .. }] = found.as_slice() else { panic!("{found:?}") };
+        let told = |fact: &FactDiffers| {
+            let values: Vec<String> =
+                fact.values.iter().map(|one| format!("{} {:?}", one.value, one.contenders)).collect();
+            (fact.fact.clone(), values)
+        };
+        let told: Vec<(String, Vec<String>)> = facts.iter().map(told).collect();
+        let names: Vec<&str> = told.iter().map(|(name, _)| name.as_str()).collect();
+        assert_eq!(names, ["kernel.release", "cpu.vulnerable", "memory.transparent_huge_pages"]);
+        assert_eq!(told[2].1, ["madvise [\"native\"]", "always [\"kvm\"]"]);
         with_inside(&mut run, 1, "kernel.release", "6.1.0-25-amd64");
         with_inside(&mut run, 1, "memory.transparent_huge_pages", "madvise");
         with_inside(&mut run, 0, "cpu.vulnerable", "none");
-        assert_eq!(differences(&run), Vec::<String>::new());
+        assert_eq!(differences(&run), Vec::new());
     }
 
     #[test]
@@ -155,6 +149,6 @@ mod tests {
         assert_eq!(nested(&run), None);
         run.host.insert(IS_GUEST.to_owned(), Fact::known("yes"));
         run.host.insert(VENDOR.to_owned(), Fact::known("KVM"));
-        assert!(nested(&run).unwrap().starts_with("the host is itself a guest of KVM: what runs on it directly"));
+        assert_eq!(nested(&run).unwrap().what, What::HostIsGuest { of: Some("KVM".to_owned()) });
     }
 }

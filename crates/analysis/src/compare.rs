@@ -62,7 +62,24 @@ pub struct WrongData {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub block: u32,
-    pub why: String,
+    pub why: Vec<Unusable>,
+}
+
+/// A contender that a block cannot do with, and the reason.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unusable {
+    pub contender: String,
+    pub why: WhyUnusable,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyUnusable {
+    NotReached,
+    NotCompleted(Outcome),
+    RecordDisagrees,
+    WrongData,
+    CountedNothing,
 }
 
 /// What the interval of the throughput ratio allows to say.
@@ -182,8 +199,7 @@ pub(crate) fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<
         match (usable(run, baseline, block), usable(run, contender, block)) {
             (Ok(baseline), Ok(contender)) => pairs.push(Pair { block, baseline, contender }),
             (first, second) => {
-                let reasons = [first.err(), second.err()];
-                let why = reasons.into_iter().flatten().collect::<Vec<_>>().join("; ");
+                let why = [first.err(), second.err()].into_iter().flatten().flatten().collect();
                 left_out.push(LeftOut { block, why });
             }
         }
@@ -192,48 +208,31 @@ pub(crate) fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<
 }
 
 /// The sound trials of a cell in a block, or why there is none.
-fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTrial>, String> {
+fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTrial>, Vec<Unusable>> {
     let (mut found, mut reasons) = (Vec::new(), Vec::new());
     for trial in cells::trials_of(run, cell.id).filter(|trial| trial.record.block == block) {
-        match why_unusable(&cell.contender, trial) {
+        match why_unusable(trial) {
             None => found.push(trial),
             Some(why) => reasons.push(why),
         }
     }
-    match (found.is_empty(), reasons.is_empty()) {
-        (false, _) => Ok(found),
-        (true, false) => Err(reasons.join("; ")),
-        (true, true) => Err(format!("{} was not reached", cell.contender)),
+    if !found.is_empty() {
+        return Ok(found);
     }
+    if reasons.is_empty() {
+        reasons.push(WhyUnusable::NotReached);
+    }
+    Err(reasons.into_iter().map(|why| Unusable { contender: cell.contender.clone(), why }).collect())
 }
 
-fn why_unusable(name: &str, trial: &StoredTrial) -> Option<String> {
-    let counted = throughput::figure(trial);
+fn why_unusable(trial: &StoredTrial) -> Option<WhyUnusable> {
     match &trial.record.outcome {
-        Outcome::Completed if cells::has_wrong_data(trial) => Some(format!("the data of {name} is wrong")),
-        Outcome::Completed if !trial.disagreements.is_empty() => {
-            Some(format!("the record of {name} disagrees with itself"))
-        }
-        Outcome::Completed if counted.is_some_and(|value| value > 0.0) => None,
-        Outcome::Completed => Some(format!("{name} counted nothing")),
-        other => Some(format!("{name} {}", in_one_line(other))),
+        Outcome::Completed if cells::has_wrong_data(trial) => Some(WhyUnusable::WrongData),
+        Outcome::Completed if !trial.disagreements.is_empty() => Some(WhyUnusable::RecordDisagrees),
+        Outcome::Completed if throughput::figure(trial).is_some_and(|value| value > 0.0) => None,
+        Outcome::Completed => Some(WhyUnusable::CountedNothing),
+        other => Some(WhyUnusable::NotCompleted(other.clone())),
     }
-}
-
-/// How a trial ended, as a phrase that follows its contender's name.
-pub fn describe(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Completed => "completed".to_owned(),
-        Outcome::Invalid { why } => format!("is invalid: {why}"),
-        Outcome::Failed { phase, why } => format!("failed in {phase}: {why}"),
-        Outcome::Skipped { why } => format!("was skipped: {why}"),
-        Outcome::Interrupted { phase } => format!("was interrupted in {phase}"),
-    }
-}
-
-/// The same without the lines that follow the first: a reason may carry the end of a console.
-pub fn in_one_line(outcome: &Outcome) -> String {
-    describe(outcome).lines().next().unwrap_or_default().trim_end_matches(':').to_owned()
 }
 
 /// Being equal within the margin is said first: a difference too small to matter is none, however sure it is.

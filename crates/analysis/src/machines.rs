@@ -1,7 +1,8 @@
 //! What machines were, as far as it decides what may be compared: their processor and the place of their data.
 
 use crate::cells;
-use record::facts::{DATA_CACHED_TWICE, EMULATED, Fact, PROCESSOR};
+use crate::findings::{Finding, Shared, What};
+use record::facts::{EMULATED, Fact, PROCESSOR};
 use record::run::Run;
 use record::trial::MachineFacts;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,30 +31,22 @@ pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
     is_emulated(machine).then(|| machine.decided[PROCESSOR].to_string())
 }
 
-/// Where contenders of a group kept their data in different places, a sentence for each difference.
-pub fn storage_differences(run: &Run, group: &cells::Group<'_>) -> Vec<String> {
-    let mut seen: BTreeMap<&str, BTreeMap<String, Vec<&str>>> = BTreeMap::new();
+/// Where contenders of a group kept their data in different places.
+pub fn storage_differences(run: &Run, group: &cells::Group<'_>) -> Vec<Finding> {
+    let mut seen: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for cell in &group.cells {
         let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
         let decided = machine.into_iter().flat_map(|machine| &machine.decided);
         let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
         let inside = machine.into_iter().flat_map(|machine| &machine.inside);
         for (name, fact) in decided.chain(inside.filter(|(name, _)| *name == STORAGE_INSIDE)) {
-            seen.entry(name).or_default().entry(fact.kind()).or_default().push(&cell.contender);
+            seen.entry(name).or_default().entry(fact.kind()).or_default().push(cell.contender.clone());
         }
     }
     let differing = seen.into_iter().filter(|(_, kinds)| kinds.len() > 1);
-    differing.map(|(name, kinds)| difference(name, &kinds, &group.coordinates)).collect()
-}
-
-fn difference(name: &str, kinds: &BTreeMap<String, Vec<&str>>, coordinates: &str) -> String {
-    let place = if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") };
-    let said: Vec<String> = kinds.iter().map(|(kind, who)| format!("{kind} on {}", who.join(", "))).collect();
-    let said = format!("“{name}” differs between contenders{place}: {}", said.join("; "));
-    if name == DATA_CACHED_TWICE {
-        return format!(
-            "{said}. Where it is yes, the host's page cache serves reads too: memory beyond the machine's shape"
-        );
-    }
-    said
+    let finding = |(fact, kinds): (&str, BTreeMap<String, Vec<String>>)| {
+        let values = kinds.into_iter().map(|(value, contenders)| Shared { value, contenders }).collect();
+        Finding::new(What::StorageDiffers { fact: fact.to_owned(), values }).at(&group.coordinates)
+    };
+    differing.map(finding).collect()
 }

@@ -9,6 +9,7 @@ use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
 use crate::estimate::CONFIDENCE;
 use crate::explanation::{self, Explanation};
+use crate::findings::{Finding, of_run};
 use crate::measures::{CATALOG, Entry};
 use crate::observations::Observations;
 use crate::scaling::{self, Scaling};
@@ -16,7 +17,6 @@ use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::student;
 use crate::waits::{self, WaitsOfContenders};
-use crate::warnings::{self, Warning};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Analysis {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// The worst first.
-    pub warnings: Vec<Warning>,
+    pub findings: Vec<Finding>,
     /// Every value of every measure.
     #[serde(default)]
     pub observations: Observations,
@@ -85,7 +85,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
     let consistency = consistency::of_run(run, &observations);
     let consolidation = consolidation::all(run);
     let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
-    let findings = warnings::Findings {
+    let found = of_run::Found {
         agreement: &agreement,
         settings: &settings,
         checks: &checks,
@@ -100,7 +100,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         margin: run.plan.margin,
-        warnings: warnings::all(run, &findings),
+        findings: of_run::all(run, &found),
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
         cells,
@@ -144,7 +144,7 @@ mod tests {
         let analysis = analyse(&synthetic::run(3));
         let text = serde_json::to_string(&analysis).unwrap();
         let again: Analysis = serde_json::from_str(&text).unwrap();
-        assert_eq!(again.warnings, analysis.warnings);
+        assert_eq!(again.findings, analysis.findings);
         assert_eq!(again.checks, analysis.checks);
         let low =
             |analysis: &Analysis| analysis.comparisons[0].throughput().unwrap().estimate.bounds.known().unwrap().0;
@@ -152,12 +152,12 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_any_trial_has_nothing_but_warnings() {
+    fn a_run_without_any_trial_has_nothing_but_findings() {
         let mut run = synthetic::run(3);
         run.trials.clear();
         let analysis = analyse(&run);
         assert!(analysis.comparisons.iter().all(|comparison| comparison.throughput().is_none()));
         assert!(analysis.cells.iter().all(|cell| cell.levels.is_empty() && cell.outcomes.not_reached == 3));
-        assert!(!analysis.warnings.is_empty());
+        assert!(!analysis.findings.is_empty());
     }
 }

@@ -29,6 +29,8 @@ pub enum Command {
     Report(ReportOptions),
     /// Compare two runs of the same study, cell by cell; finds regressions
     Compare(CompareOptions),
+    /// Say what the code of a warning means and what to do about it
+    Explain(ExplainOptions),
     /// Write a run's telemetry as one table for other tools
     Export(ExportOptions),
     /// List platforms, engines, workloads and their keys
@@ -108,6 +110,12 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct ExplainOptions {
+    /// A code, such as host-busy; all codes are listed without one
+    pub code: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -5,6 +5,7 @@ pub mod compare;
 pub mod completions;
 pub mod doctor;
 pub mod drive;
+pub mod explain;
 pub mod export;
 pub mod image;
 pub mod list;

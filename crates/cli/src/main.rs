@@ -33,6 +33,7 @@ fn main() -> ExitCode {
         Command::Doctor(options) => commands::doctor::doctor(&options),
         Command::Report(options) => commands::report::report(&options),
         Command::Compare(options) => commands::compare::compare(&options),
+        Command::Explain(options) => commands::explain::explain(&options),
         Command::Export(options) => commands::export::export(&options),
         Command::List(options) => commands::list::list(&options),
         Command::Drive(options) => commands::drive::drive(&options),

@@ -3,6 +3,7 @@
 use crate::precision::Precision;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 
 /// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
 pub const MOST_TRIALS: u64 = 10_000;
@@ -32,6 +33,9 @@ pub struct Plan {
     /// The share up to which contenders may differ in throughput and are still called equivalent. Absent if the study names none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// Codes of findings that the study accepts, each with its reason.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub accept: BTreeMap<String, String>,
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
     /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.

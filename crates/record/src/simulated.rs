@@ -10,6 +10,7 @@ use crate::run::{Run, StoredTrial};
 use crate::synthetic::Chance;
 use crate::trial::{DriverFacts, KindTotals, Metric, TrialRecord, Work};
 use serde_json::Map;
+use std::collections::BTreeMap;
 
 const KIND: &str = "transfer";
 const BASELINE: &str = "one";
@@ -123,6 +124,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         aa: false,
         rehearsed: false,
         margin: None,
+        accept: BTreeMap::new(),
         precision: None,
         cells: (0..=study.others).map(cell).collect(),
         trials,

@@ -114,6 +114,7 @@ fn plan(blocks: u32) -> Plan {
         aa: false,
         rehearsed: false,
         margin: None,
+        accept: BTreeMap::new(),
         precision: None,
         cells: cells.collect(),
         trials: (0..blocks * 2).map(trial).collect(),

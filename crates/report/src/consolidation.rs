@@ -45,7 +45,7 @@ pub fn sentences(one: &Consolidation) -> Vec<String> {
 
 /// "kvm at 3x2".
 pub fn who(one: &Consolidation) -> String {
-    format!("{}{}", one.contender, analysis::warnings::at(&one.coordinates))
+    format!("{}{}", one.contender, crate::format::at(&one.coordinates))
 }
 
 /// What the headline does not say. That others are ahead of a machine that gets less says nothing new.
@@ -104,7 +104,7 @@ fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {
 
 fn together(one: &Consolidation, efficiency: &Efficiency) -> String {
     let reference = &efficiency.reference;
-    let place = analysis::warnings::at(&reference.coordinates);
+    let place = crate::format::at(&reference.coordinates);
     let (machines, figure) = (one.machines, format::estimate(&efficiency.value, format::ratio));
     let is_like_each = one.alone.as_ref() == Some(reference);
     let size = match (efficiency.same_total, is_like_each) {

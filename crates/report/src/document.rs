@@ -1,9 +1,10 @@
 //! What a report consists of, before it becomes HTML or Markdown.
 
 use crate::sections;
+use analysis::findings::Severity;
 use analysis::summary::Analysis;
-use analysis::warnings::Severity;
 use record::run::Run;
+use serde::Serialize;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -23,7 +24,7 @@ pub enum Block {
     Paragraph(String),
     /// Small print below what it explains.
     Note(String),
-    Warnings(Vec<(Severity, String)>),
+    Warnings(Vec<Warning>),
     List(Vec<String>),
     Table(Table),
     Figure(Figure),
@@ -37,6 +38,29 @@ pub enum Block {
         title: String,
         blocks: Vec<Block>,
     },
+}
+
+/// A finding in words.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Warning {
+    pub severity: Severity,
+    /// By which it can be explained, and accepted by a study.
+    pub code: &'static str,
+    pub text: String,
+    /// Why the study accepts it, if it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
+}
+
+impl Warning {
+    /// What it is called before its text.
+    pub fn word(&self) -> &'static str {
+        match (self.severity, &self.accepted) {
+            (_, Some(_)) => "Accepted",
+            (Severity::Serious, None) => "Warning",
+            (Severity::Caution, None) => "Caution",
+        }
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

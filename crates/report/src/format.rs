@@ -1,6 +1,8 @@
 //! Numbers as text: digits that mean something, thousands set apart, intervals beside their points.
 
+use analysis::compare::{Unusable, WhyUnusable};
 use analysis::estimate::{Bounds, Estimate};
+use record::trial::Outcome;
 
 /// Digits that a throughput is shown with. More would be noise: runs differ by more than one in a thousand.
 const THROUGHPUT_DIGITS: i32 = 4;
@@ -114,6 +116,50 @@ pub fn listed(words: &[String]) -> String {
         [one] => one.clone(),
         [first @ .., last] => format!("{} and {last}", first.join(", ")),
     }
+}
+
+/// " at 1x2", or nothing where a study has only one point.
+pub fn at(coordinates: &str) -> String {
+    if coordinates.is_empty() { String::new() } else { format!(" at {coordinates}") }
+}
+
+/// More trials than this are counted instead of listed.
+const MOST_TRIALS: usize = 8;
+
+pub fn trials(trials: &[u32]) -> String {
+    match trials {
+        [one] => format!("trial {one}"),
+        many if many.len() > MOST_TRIALS => format!("{} trials", many.len()),
+        few => format!("trials {}", few.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// How a trial ended, as a phrase that follows its contender's name.
+pub fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Invalid { why } => format!("is invalid: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in {phase}: {why}"),
+        Outcome::Skipped { why } => format!("was skipped: {why}"),
+        Outcome::Interrupted { phase } => format!("was interrupted in {phase}"),
+    }
+}
+
+/// Why a contender's trials of a block cannot be used.
+pub fn unusable(unusable: &Unusable) -> String {
+    let name = &unusable.contender;
+    match &unusable.why {
+        WhyUnusable::NotReached => format!("{name} was not reached"),
+        WhyUnusable::NotCompleted(ended) => format!("{name} {}", first_line(&outcome(ended)).trim_end_matches(':')),
+        WhyUnusable::RecordDisagrees => format!("the record of {name} disagrees with itself"),
+        WhyUnusable::WrongData => format!("the data of {name} is wrong"),
+        WhyUnusable::CountedNothing => format!("{name} counted nothing"),
+    }
+}
+
+/// A reason may carry the end of a console; often its first line will do.
+pub fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 #[cfg(test)]

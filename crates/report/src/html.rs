@@ -1,8 +1,7 @@
 //! `report.html`: one self-contained file without scripts. It reads on a phone, on paper, in light and in dark.
 
-use crate::document::{Block, Cell, Document, Figure, Table, Tone};
+use crate::document::{Block, Cell, Document, Figure, Table, Tone, Warning};
 use crate::figures::svg::escaped;
-use analysis::warnings::Severity;
 use std::fmt::Write as _;
 
 const STYLE: &str = include_str!("style.css");
@@ -44,22 +43,22 @@ fn of_block(block: &Block) -> String {
     }
 }
 
-fn of_warnings(warnings: &[(Severity, String)]) -> String {
+fn of_warnings(warnings: &[Warning]) -> String {
     let mut text = String::new();
-    for (severity, word, class) in
-        [(Severity::Serious, "Warning", "serious"), (Severity::Caution, "Caution", "caution")]
-    {
-        let own: Vec<&String> = warnings.iter().filter(|(one, _)| *one == severity).map(|(_, text)| text).collect();
+    for (word, class) in [("Warning", "serious"), ("Caution", "caution"), ("Accepted", "accepted")] {
+        let own: Vec<&Warning> = warnings.iter().filter(|one| one.word() == word).collect();
         if own.is_empty() {
             continue;
         }
-        let plural = if own.len() == 1 { "" } else { "s" };
+        let plural = if own.len() == 1 || word == "Accepted" { "" } else { "s" };
         let _ = writeln!(
             text,
             "<section class=\"warnings {class}\" aria-label=\"{word}{plural}\">\n<p><strong>{word}{plural}</strong></p>\n<ul>"
         );
         for warning in own {
-            let _ = writeln!(text, "<li>{}</li>", escaped(warning));
+            let reason = warning.accepted.as_ref();
+            let reason = reason.map(|why| format!("<br>Accepted by the study: {}", escaped(why))).unwrap_or_default();
+            let _ = writeln!(text, "<li>{} <code>[{}]</code>{reason}</li>", escaped(&warning.text), warning.code);
         }
         text.push_str("</ul>\n</section>\n");
     }

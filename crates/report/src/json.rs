@@ -1,6 +1,7 @@
 //! `report.json`: everything the report says, for programs.
 
-use crate::answer;
+use crate::document::Warning;
+use crate::{answer, findings};
 use analysis::summary::Analysis;
 use record::check::CheckResult;
 use record::facts::Facts;
@@ -15,6 +16,7 @@ struct Report<'a> {
     format: u32,
     made_by: String,
     answers: Vec<String>,
+    warnings: Vec<Warning>,
     analysis: &'a Analysis,
     plan: &'a Plan,
     host: &'a Facts,
@@ -47,6 +49,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),
         answers: answer::sentences(analysis),
+        warnings: findings::warnings(&analysis.findings),
         analysis,
         plan: &run.plan,
         host: &run.host,

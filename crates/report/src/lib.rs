@@ -14,6 +14,7 @@ pub mod consolidation;
 pub mod csv;
 pub mod document;
 pub mod figures;
+pub mod findings;
 pub mod format;
 pub mod html;
 pub mod json;

@@ -1,8 +1,7 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
 
-use crate::document::{Block, Cell, Document, Figure, Table, Tone};
+use crate::document::{Block, Cell, Document, Figure, Table, Tone, Warning};
 use crate::figures::svg;
-use analysis::warnings::Severity;
 use record::text::visible_lines;
 use std::fmt::Write as _;
 
@@ -21,14 +20,7 @@ fn of_block(block: &Block) -> String {
         Block::Answer(text) => format!("**{}**\n", escaped(text)),
         Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::Note(text) => format!("*{}*\n", escaped(text)),
-        Block::Warnings(warnings) => warnings.iter().fold(String::new(), |mut text, (severity, warning)| {
-            let word = match severity {
-                Severity::Serious => "WARNING",
-                Severity::Caution => "Caution",
-            };
-            let _ = writeln!(text, "> **{word}:** {}\n>", escaped(warning));
-            text
-        }),
+        Block::Warnings(warnings) => warnings.iter().map(of_warning).collect(),
         Block::List(lines) => lines.iter().fold(String::new(), |text, line| text + "- " + &escaped(line) + "\n"),
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
@@ -43,6 +35,12 @@ fn of_block(block: &Block) -> String {
             format!("<details><summary>{title}</summary>\n\n{}\n</details>\n", inner.join("\n"))
         }
     }
+}
+
+fn of_warning(warning: &Warning) -> String {
+    let word = if warning.word() == "Warning" { "WARNING" } else { warning.word() };
+    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
+    format!("> **{word}:** {} `[{}]`{}\n>\n", escaped(&warning.text), warning.code, reason.unwrap_or_default())
 }
 
 fn of_table(table: &Table) -> String {

@@ -1,10 +1,11 @@
 //! The short table at the end of a run.
 
-use crate::document::{Cell, Column, Table};
+use crate::document::{Cell, Column, Table, Warning};
+use crate::format::first_line;
 use crate::sections::{comparison, design};
-use crate::{answer, format};
+use crate::{answer, findings, format};
+use analysis::findings::Severity;
 use analysis::summary::Analysis;
-use analysis::warnings::Severity;
 use record::run::Run;
 use record::text::visible;
 use std::fmt::Write as _;
@@ -107,26 +108,32 @@ fn checks(analysis: &Analysis) -> String {
     )
 }
 
-/// Serious warnings and cautions; of all together no more than [`MOST_WARNINGS`], the serious first.
+/// Serious warnings, and then the others; of all together no more than [`MOST_WARNINGS`], the serious first.
 fn warnings(analysis: &Analysis) -> (String, String) {
-    let (mut serious, mut cautions) = (String::new(), String::new());
-    for warning in analysis.warnings.iter().take(MOST_WARNINGS) {
-        let (text, word) = match warning.severity {
-            Severity::Serious => (&mut serious, "WARNING: "),
-            Severity::Caution => (&mut cautions, "caution: "),
-        };
-        text.push_str(&wrapped(&format!("{word}{}", first_line(&warning.text)), "  "));
+    let (mut serious, mut others) = (String::new(), String::new());
+    for finding in analysis.findings.iter().take(MOST_WARNINGS) {
+        let warning = findings::warning(finding);
+        let is_doubt = warning.severity == Severity::Serious && warning.accepted.is_none();
+        if is_doubt { &mut serious } else { &mut others }.push_str(&warning_line(&warning));
     }
-    let more = analysis.warnings.len().saturating_sub(MOST_WARNINGS);
+    let more = analysis.findings.len().saturating_sub(MOST_WARNINGS);
     if more > 0 {
-        let _ = writeln!(cautions, "and {more} more warnings, in the report");
+        let _ = writeln!(others, "and {more} more warnings, in the report");
     }
-    (serious, cautions)
+    if let Some(first) = analysis.findings.first() {
+        let _ = writeln!(others, "What a code in brackets means: bakeoff explain {}", first.what.code());
+    }
+    (serious, others)
 }
 
-/// A reason may carry the end of a console; here its first line will do.
-pub(crate) fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
+pub(crate) fn warning_line(warning: &Warning) -> String {
+    let word = match (warning.severity, &warning.accepted) {
+        (_, Some(_)) => "accepted",
+        (Severity::Serious, None) => "WARNING",
+        (Severity::Caution, None) => "caution",
+    };
+    let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {why}")).unwrap_or_default();
+    wrapped(&format!("{word}: {} [{}]{reason}", first_line(&warning.text), warning.code), "  ")
 }
 
 /// Words in lines of at most [`WIDEST`] characters; lines after the first are set in by `indent`.

@@ -2,21 +2,20 @@
 
 use crate::document::{Block, Cell, Column, Document, Table};
 use crate::measures::{self, Named, estimate};
-use crate::terminal::{table, wrapped};
-use crate::{format, terminal};
+use crate::terminal::{table, warning_line, wrapped};
+use crate::{findings, format};
 use analysis::compare::Verdict;
 use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, Missing, Regression, Side, TwoRuns};
-use analysis::warnings::Severity;
 use record::text::visible;
 use std::fmt::Write as _;
 
 /// What a comparison consists of, as a report does; the terminal shows less of it.
 pub fn document(two: &TwoRuns) -> Document {
     let mut blocks = vec![Block::Answer(conclusion(two))];
-    if !two.warnings.is_empty() {
-        blocks.push(Block::Warnings(two.warnings.iter().map(|one| (one.severity, one.text.clone())).collect()));
+    if !two.findings.is_empty() {
+        blocks.push(Block::Warnings(findings::warnings(&two.findings)));
     }
     blocks.push(Block::List(vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))]));
     for cell in &two.cells {
@@ -37,9 +36,8 @@ pub fn document(two: &TwoRuns) -> Document {
 /// Plain text without colours; it ends with a line break. Every warning is told, before any number.
 pub fn text(two: &TwoRuns) -> String {
     let mut text = format!("old: {}\nnew: {}\n", side(&two.old), side(&two.new));
-    for warning in &two.warnings {
-        let word = if warning.severity == Severity::Serious { "WARNING: " } else { "caution: " };
-        text.push_str(&wrapped(&format!("{word}{}", terminal::first_line(&warning.text)), "  "));
+    for warning in findings::warnings(&two.findings) {
+        text.push_str(&warning_line(&warning));
     }
     for cell in &two.cells {
         let _ = writeln!(text, "\n{}", visible(&heading(cell)));
@@ -223,8 +221,9 @@ mod tests {
         old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
         WARNING: the seeds differ: it was 20261121 and is 3, so clients did not ask for the same
+          [seeds-differ]
         WARNING: the figures of work of native differ: bytes of redo per transaction were 12017 and are
-          15436
+          15436 [work-changed]
 
         native
                                     old, 5 trials           new, 4 trials                 new/old                                        verdict

@@ -1,5 +1,6 @@
 //! The words a study may use for engines, workloads and platforms, and the keys each of them takes.
 
+use crate::accept::FindingCode;
 use platforms::order::MachineRequest;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
@@ -34,6 +35,8 @@ pub struct Catalogs {
     pub platforms: Vec<Kind>,
     /// Names of the recipes that images can be built from.
     pub images: Vec<&'static str>,
+    /// Codes of findings. Those who analyse know them, so there are none in [`Self::standard`].
+    pub codes: Vec<FindingCode>,
     /// What a reader of numbers must know about a workload, or why its table cannot be.
     pub check_workload: WorkloadCheck,
     /// Combinations that a platform cannot honour.
@@ -67,6 +70,7 @@ impl Catalogs {
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
             platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
             images: images::names().collect(),
+            codes: Vec::new(),
             check_platform: platforms::catalog::check,
             check_workload,
             data_bytes: crate::data_size::data_bytes,

@@ -59,7 +59,7 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
 
 /// Keys at the top of the study that mean nothing.
 pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
-    let words = STUDY.iter().map(|key| key.name).chain(PARTS).chain(["contender", "scenario", "sweep"]);
+    let words = STUDY.iter().map(|key| key.name).chain(PARTS).chain(["accept", "contender", "scenario", "sweep"]);
     let words = words.collect::<Vec<_>>();
     let known = |leaf: &&Leaf| words.iter().any(|word| leaf.path == *word || is_inside(&leaf.path, word));
     let told = |leaf: &Leaf| {

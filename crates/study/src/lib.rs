@@ -5,6 +5,7 @@
 //! and on which line, `overrides` lays contenders, scenarios and swept values over the base, `cells` crosses them,
 //! `decide` checks each cell and fills in every default, `again` doubles cells for an A/A study, `plan` shuffles the blocks.
 
+mod accept;
 mod again;
 mod catalogs;
 mod cells;
@@ -24,6 +25,7 @@ mod side_by_side;
 mod source;
 mod syntax;
 
+pub use accept::FindingCode;
 pub use catalogs::{Catalogs, Kind};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;

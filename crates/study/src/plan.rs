@@ -1,5 +1,6 @@
 //! From a study file to a plan: cells decided, blocks shuffled, seeds drawn; and a plan with more blocks.
 
+use crate::accept::accepted;
 use crate::again;
 use crate::catalogs::Catalogs;
 use crate::cells::{drafts, unknown_at_top};
@@ -29,6 +30,7 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     }
     let top = top(&source.base, &mut problems);
     problems.extend(unknown_at_top(&source));
+    let accept = accepted(&source.base, &catalogs.codes, &mut problems);
     let (blocks, precision) = blocks_and_precision(&top, &source.base, &mut problems);
     let aa = against == Against::Itself;
     let most_blocks = u64::from(precision.map_or(blocks, |precision| precision.max_blocks));
@@ -48,7 +50,21 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     let format = record::FORMAT;
     let rehearsed = false;
     let margin = top.get("margin").and_then(Value::as_f64);
-    Ok(Plan { format, question, study, seed, blocks, aa, rehearsed, precision, margin, cells, trials, workloads })
+    Ok(Plan {
+        format,
+        question,
+        study,
+        seed,
+        blocks,
+        aa,
+        rehearsed,
+        precision,
+        margin,
+        accept,
+        cells,
+        trials,
+        workloads,
+    })
 }
 
 /// Runs of a study and of the same study with `--aa` lie beside each other and are not mistaken for one another.

@@ -38,6 +38,13 @@ set = { "machine.disk.size" = "10GiB" }
 "load.clients" = [1, 4]
 "#;
 
+const ACCEPT: &str = r#"
+# Findings that are known and do not matter here (optional): their codes, each with the reason. The report lists them with
+# it, below what it warns of. "bakeoff explain" lists all codes; those that make figures wrong cannot be accepted.
+[accept]
+# host-is-guest = "we only compare guests with each other"
+"#;
+
 /// Values for keys that must be given, or one of several must: what a person would write first.
 const EXAMPLES: [(&str, &str); 6] = [
     ("question", "\"What does each platform cost an order-entry database?\""),
@@ -59,6 +66,7 @@ pub fn reference(catalogs: &Catalogs) -> String {
     kinds(&mut text, "engine", &catalogs.engines, ENGINE);
     kinds(&mut text, "workload", &catalogs.workloads, &[]);
     table(&mut text, "load", "Who works on the database of each machine, and for how long.", LOAD);
+    text.push_str(ACCEPT);
     text.push_str(CONTENDERS);
     for (at, platform) in catalogs.platforms.iter().enumerate() {
         contender(&mut text, platform, at == 0);

@@ -1,4 +1,4 @@
-//! CheckResult disks by the label of their ext4 file system, so that their order and their adapters' names do not matter.
+//! Finding disks by the label of their ext4 file system, so that their order and their adapters' names do not matter.
 
 use super::GuestError;
 use super::waiting::{names_in, wait_for};

@@ -6,11 +6,11 @@
 //! cached yet, writing whole pages after a checkpoint) over fewer transactions. So its tolerance is wide.
 
 use crate::cells;
+use crate::findings::{Finding, UnequalWork, What};
 use crate::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
 use crate::observations::{Measured, Observations};
-use crate::warnings::{Warning, at, serious};
 use record::plan::Plan;
 use serde::{Deserialize, Serialize};
 
@@ -48,34 +48,31 @@ pub const RULES: [Rule; 8] = [
 /// standard errors large are still put down to chance.
 const STANDARD_ERRORS: f64 = 2.0;
 
-/// A measure in which a contender differs from the baseline by more than is tolerated.
+/// A measure whose difference is more than is tolerated.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct UnequalWork {
-    pub measure: String,
+pub struct Unequal {
     pub coordinates: String,
-    pub baseline: String,
-    pub contender: String,
-    pub of_baseline: f64,
-    pub of_contender: f64,
-    /// The share by which they were allowed to differ.
-    pub tolerance: f64,
+    #[serde(flatten)]
+    pub work: UnequalWork,
 }
 
 /// Each contender against the baseline of its group, or against the first if there is none.
-pub fn all(plan: &Plan, observations: &Observations) -> Vec<UnequalWork> {
+pub fn all(plan: &Plan, observations: &Observations) -> Vec<Unequal> {
     let mut found = Vec::new();
     for group in cells::groups(plan) {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { continue };
         for other in group.cells.iter().filter(|cell| cell.id != base.id) {
             let unequal = differing((observations, base.id), (observations, other.id));
-            found.extend(unequal.map(|(rule, values, tolerance)| UnequalWork {
-                measure: rule.measure.to_owned(),
+            found.extend(unequal.map(|(rule, values, tolerance)| Unequal {
                 coordinates: group.coordinates.clone(),
-                baseline: base.contender.clone(),
-                contender: other.contender.clone(),
-                of_baseline: values[0],
-                of_contender: values[1],
-                tolerance,
+                work: UnequalWork {
+                    measure: rule.measure.to_owned(),
+                    baseline: base.contender.clone(),
+                    contender: other.contender.clone(),
+                    of_baseline: values[0],
+                    of_contender: values[1],
+                    tolerance,
+                },
             }));
         }
     }
@@ -102,39 +99,21 @@ fn read(measured: &Measured, cell: u32) -> Option<(f64, f64)> {
     Some((measured.level(cell)?.estimate.point, transactions as f64))
 }
 
-/// "reads of the device", and with how many decimals.
-pub fn in_words(measure: &str) -> (&str, usize) {
-    match measure {
-        STATEMENTS => ("statements", 2),
-        ROWS_RETURNED => ("rows returned", 2),
-        ROWS_CHANGED => ("rows changed", 2),
-        READS => ("reads of the device", 2),
-        READ_BYTES => ("bytes read from the device", 0),
-        WRITES => ("writes to the device", 2),
-        WRITTEN_BYTES => ("bytes written to the device", 0),
-        REDO_BYTES => ("bytes of redo", 0),
-        other => (other, 2),
-    }
-}
-
-/// Of each pair of contenders, what differs in the workload's own work and what in the storage's.
-pub fn warnings(unequal: &[UnequalWork]) -> Vec<Warning> {
-    let mut gathered: Vec<(String, Vec<String>)> = Vec::new();
-    for one in unequal {
-        let whose = if one.measure.starts_with("storage.") { "the contenders' storage" } else { "the contenders" };
-        let heading = format!("{whose} did not do equal work{}", at(&one.coordinates));
-        let (what, digits) = in_words(&one.measure);
-        let (first, second, percent) = (&one.baseline, &one.contender, one.tolerance * 100.0);
-        let (base, own) = (one.of_baseline, one.of_contender);
-        let text = format!(
-            "{what} per transaction: {base:.digits$} on {first}, {own:.digits$} on {second} (tolerated: {percent:.1} %)"
-        );
-        match gathered.iter_mut().find(|(known, _)| *known == heading) {
-            Some((_, texts)) => texts.push(text),
-            None => gathered.push((heading, vec![text])),
+/// For each place, what differs in the workload's own work and what in the storage's.
+pub fn findings(unequal: &[Unequal]) -> Vec<Finding> {
+    let mut gathered: Vec<(bool, &str, Vec<UnequalWork>)> = Vec::new();
+    for Unequal { coordinates, work } in unequal {
+        let of_storage = work.measure.starts_with("storage.");
+        match gathered.iter_mut().find(|(storage, place, _)| *storage == of_storage && place == coordinates) {
+            Some((_, _, all)) => all.push(work.clone()),
+            None => gathered.push((of_storage, coordinates, vec![work.clone()])),
         }
     }
-    gathered.into_iter().map(|(heading, texts)| serious(format!("{heading}: {}", texts.join("; ")))).collect()
+    let finding = |(of_storage, place, work): (bool, &str, Vec<UnequalWork>)| {
+        let what = if of_storage { What::DiskWorkUnequal { work } } else { What::WorkUnequal { work } };
+        Finding::new(what).at(place)
+    };
+    gathered.into_iter().map(finding).collect()
 }
 
 #[cfg(test)]
@@ -165,7 +144,7 @@ mod tests {
         DeviceCounts { reads, writes, write_bytes, ..DeviceCounts::default() }
     }
 
-    fn unequal(run: &Run) -> Vec<UnequalWork> {
+    fn unequal(run: &Run) -> Vec<Unequal> {
         all(&run.plan, &Observations::of_run(run, CATALOG))
     }
 
@@ -189,11 +168,12 @@ mod tests {
         counted(&mut run, 1, &counts(5_000, 850_000, 9_000_000_000), 660_000_000);
         assert_eq!(unequal(&run), [], "four times as many reads, but a twentieth of one");
         counted(&mut run, 1, &counts(200_000, 1_100_000, 9_000_000_000), 800_000_000);
-        let told = warnings(&unequal(&run));
-        let expected = "the contenders' storage did not do equal work: reads of the device per transaction: 0.01 on native, 2.00 \
-                        on kvm (tolerated: 25.5 %); writes to the device per transaction: 7.50 on native, 11.00 on kvm \
-                        (tolerated: 25.5 %); bytes of redo per transaction: 6400 on native, 8000 on kvm (tolerated: 10.5 %)";
-        assert_eq!(told, [serious(expected.to_owned())]);
+        let found = findings(&unequal(&run));
+        let [Finding { what: What::DiskWorkUnequal { work }, .. }] = found.as_slice() else { panic!("{found:?}") };
+        let measures: Vec<&str> = work.iter().map(|one| one.measure.as_str()).collect();
+        assert_eq!(measures, [READS, WRITES, REDO_BYTES]);
+        assert!((work[0].of_baseline - 0.01).abs() < 1e-9 && (work[0].of_contender - 2.0).abs() < 1e-9, "{work:?}");
+        assert!((work[0].tolerance - 0.255).abs() < 1e-3 && (work[2].tolerance - 0.105).abs() < 1e-3, "{work:?}");
     }
 
     #[test]
@@ -220,12 +200,14 @@ mod tests {
                 (work.transactions, work.rows_returned, work.rows_changed) = (transactions, 0, 0);
                 work.statements = transactions * if trial.record.cell == 0 { 20 } else { statements };
             }
-            warnings(&unequal(&run))
+            unequal(&run)
         };
         assert_eq!(of(1_000_000, 20), []);
-        let expected = "the contenders did not do equal work: statements per transaction: 20.00 on native, 21.00 on kvm \
-                        (tolerated: 2.3 %)";
-        assert_eq!(of(1_000_000, 21), [serious(expected.to_owned())]);
+        let more = of(1_000_000, 21);
+        let work = &more[0].work;
+        assert!((work.of_baseline - 20.0).abs() < 1e-9 && (work.of_contender - 21.0).abs() < 1e-9, "{work:?}");
+        assert!((more[0].work.tolerance - 0.023).abs() < 1e-3, "{more:?}");
+        assert!(matches!(findings(&more)[..], [Finding { what: What::WorkUnequal { .. }, .. }]));
         assert_eq!(of(200, 22), []);
         assert_eq!(of(200, 26).len(), 1);
     }

@@ -3,7 +3,7 @@
 //! Blocks are the cure for slow drift of a host. What is told here is what no pairing cures: a setting that was changed in
 //! between, and trials during which others used the host.
 
-use crate::warnings::{Warning, caution, list, serious};
+use crate::findings::{Finding, InTrials, What};
 use record::host_state::{HostMemory, HostReading, HostState};
 use record::ladder::CpuUse;
 use record::looks::Reading;
@@ -21,8 +21,6 @@ const MEMORY_STALLS_MAX: f64 = 0.01;
 const SWAPPED_MAX: u64 = 1_024;
 /// The frequency of CPUs may differ by this factor between trials. It is read at two moments only, which chance moves.
 const FREQUENCY_RATIO_MAX: f64 = 1.1;
-/// Longer texts are told by their beginning.
-const LONGEST_TEXT: usize = 160;
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct HostDuringRun {
@@ -137,46 +135,30 @@ fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<String> {
     reasons
 }
 
-pub fn warnings(host: &HostDuringRun) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = host.changed.iter().map(told_of_change).collect();
-    let percent = |share: f64| format!("{:.1} %", share * 100.0);
+pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = host.changed.iter().map(told_of_change).collect();
     let stolen = |trial: &HostDuringTrial| trial.stolen.filter(|share| *share > STOLEN_MAX);
-    warnings.extend(beyond(&host.trials, stolen, |worst, trials| {
-        let worst = percent(worst);
-        format!("a hypervisor below this host took up to {worst} of its CPU time ({trials}): the trials had less than others")
-    }));
+    findings.extend(beyond(&host.trials, stolen, |share| What::HostCpuStolen { share }));
     let others = |trial: &HostDuringTrial| trial.others.filter(|share| *share > OTHERS_MAX);
-    warnings.extend(beyond(&host.trials, others, |worst, trials| {
-        let worst = percent(worst);
-        format!("other processes of this host took up to {worst} of its CPU time ({trials}). Measure again while it is quiet")
-    }));
-    warnings.extend(unequal_others(&host.trials));
+    findings.extend(beyond(&host.trials, others, |share| What::HostBusy { share }));
+    findings.extend(unequal_others(&host.trials));
     let stalled = |trial: &HostDuringTrial| trial.memory_stalled.filter(|share| *share > MEMORY_STALLS_MAX);
-    warnings.extend(beyond(&host.trials, stalled, |worst, trials| {
-        let worst = percent(worst);
-        format!("this host was short of memory: something waited for it in up to {worst} of a window ({trials})")
-    }));
+    findings.extend(beyond(&host.trials, stalled, |share| What::HostMemoryShort { share }));
     let swapped =
         |trial: &HostDuringTrial| trial.swapped_pages.filter(|pages| *pages > SWAPPED_MAX).map(|pages| pages as f64);
-    warnings.extend(beyond(&host.trials, swapped, |worst, trials| {
-        format!("this host swapped up to {worst:.0} pages within a window ({trials}): it was short of memory")
-    }));
-    warnings.extend(frequencies(&host.trials));
-    warnings
+    findings.extend(beyond(&host.trials, swapped, |pages| What::HostSwapping { pages }));
+    findings.extend(frequencies(&host.trials));
+    findings
 }
 
-fn told_of_change(fact: &ChangedFact) -> Warning {
-    let short = |text: &str| match text.char_indices().nth(LONGEST_TEXT) {
-        Some((end, _)) => format!("{}…", &text[..end]),
-        None => text.to_owned(),
-    };
-    let said: Vec<String> =
-        fact.values.iter().map(|(text, trials)| format!("“{}” ({})", short(text), list(trials))).collect();
-    serious(format!("{} of this host was not the same in all trials: {}", fact.name, said.join("; ")))
+fn told_of_change(fact: &ChangedFact) -> Finding {
+    let in_trials = |(value, trials): &(String, Vec<u32>)| InTrials { value: value.clone(), trials: trials.clone() };
+    let values = fact.values.iter().map(in_trials).collect();
+    Finding::new(What::HostChanged { fact: fact.name.clone(), values })
 }
 
 /// Other load that hits one contender and spares another is no noise: it is in the ratio.
-fn unequal_others(trials: &[HostDuringTrial]) -> Option<Warning> {
+fn unequal_others(trials: &[HostDuringTrial]) -> Option<Finding> {
     let mut shares: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for trial in trials {
         shares.entry(&trial.contender).or_default().extend(trial.others);
@@ -186,12 +168,8 @@ fn unequal_others(trials: &[HostDuringTrial]) -> Option<Warning> {
     let (quiet, least) = means().min_by(|one, other| one.1.total_cmp(&other.1))?;
     let (loud, most) = means().max_by(|one, other| one.1.total_cmp(&other.1))?;
     (most - least > OTHERS_MAX && most > 2.0 * least).then(|| {
-        serious(format!(
-            "other processes took {:.1} % of the host's CPU time beside {loud} and {:.1} % beside {quiet}: the contenders were \
-             not measured under the same conditions",
-            most * 100.0,
-            least * 100.0
-        ))
+        let (loud, quiet) = (loud.to_owned(), quiet.to_owned());
+        Finding::new(What::HostBusyBesideOne { loud, most, quiet, least })
     })
 }
 
@@ -199,24 +177,19 @@ fn unequal_others(trials: &[HostDuringTrial]) -> Option<Warning> {
 fn beyond(
     trials: &[HostDuringTrial],
     of: impl Fn(&HostDuringTrial) -> Option<f64>,
-    sentence: impl Fn(f64, &str) -> String,
-) -> Option<Warning> {
+    what: impl Fn(f64) -> What,
+) -> Option<Finding> {
     let found: Vec<(u32, f64)> = trials.iter().filter_map(|trial| Some((trial.trial, of(trial)?))).collect();
     let worst = found.iter().map(|(_, value)| *value).reduce(f64::max)?;
-    let trials: Vec<u32> = found.iter().map(|(trial, _)| *trial).collect();
-    Some(caution(sentence(worst, &list(&trials))))
+    Some(Finding::new(what(worst)).in_trials(found.iter().map(|(trial, _)| *trial)))
 }
 
-fn frequencies(trials: &[HostDuringTrial]) -> Option<Warning> {
+fn frequencies(trials: &[HostDuringTrial]) -> Option<Finding> {
     let known = || trials.iter().filter_map(|trial| Some((trial.trial, trial.frequency_mhz?)));
-    let (slow, low) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
-    let (fast, high) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
-    (high > low * FREQUENCY_RATIO_MAX).then(|| {
-        caution(format!(
-            "the CPUs of this host ran at {low:.0} MHz around trial {slow} and at {high:.0} MHz around trial {fast}: their speed was \
-             not the same in all trials"
-        ))
-    })
+    let (slow_trial, low_mhz) = known().min_by(|one, other| one.1.total_cmp(&other.1))?;
+    let (fast_trial, high_mhz) = known().max_by(|one, other| one.1.total_cmp(&other.1))?;
+    (high_mhz > low_mhz * FREQUENCY_RATIO_MAX)
+        .then(|| Finding::new(What::HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz }))
 }
 
 #[cfg(test)]
@@ -247,17 +220,22 @@ mod tests {
         for (found, expected) in shares.into_iter().zip([0.75, 0.02, 0.1, 0.05]) {
             assert!((found - expected).abs() < 1e-9, "{trial:?}");
         }
-        let told: Vec<String> = warnings(&found).into_iter().map(|warning| warning.text).collect();
-        assert_eq!(told.len(), 3, "{told:?}");
-        assert!(
-            told[0].starts_with("a hypervisor below this host took up to 2.0 % of its CPU time (trial 2)"),
-            "{told:?}"
-        );
-        assert!(
-            told[1].starts_with("other processes of this host took up to 10.0 % of its CPU time (trial 2)"),
-            "{told:?}"
-        );
-        assert!(told[2].contains("waited for it in up to 5.0 % of a window (trial 2)"), "{told:?}");
+        let told = findings(&found);
+        let shares: Vec<(&str, f64)> = told
+            .iter()
+            .map(|finding| match finding.what {
+                What::HostCpuStolen { share } | What::HostBusy { share } | What::HostMemoryShort { share } => {
+                    (finding.what.code(), share)
+                }
+                ref other => panic!("{other:?}"),
+            })
+            .collect();
+        let codes: Vec<&str> = shares.iter().map(|(code, _)| *code).collect();
+        assert_eq!(codes, ["host-cpu-stolen", "host-busy", "host-memory-short"]);
+        for ((_, found), expected) in shares.iter().zip([0.02, 0.1, 0.05]) {
+            assert!((found - expected).abs() < 1e-9, "{shares:?}");
+        }
+        assert!(told.iter().all(|finding| finding.subject.trials == [2]), "{told:?}");
     }
 
     #[test]
@@ -274,9 +252,9 @@ mod tests {
             }
             unequal_others(&of_run(&run).trials)
         };
-        let text = told(|contender| if contender == "native" { 10 } else { 400 }).unwrap().text;
-        assert!(text.starts_with("other processes took 40.0 % of the host's CPU time beside "), "{text}");
-        assert!(text.contains(" and 1.0 % beside native"), "{text}");
+        let what = told(|contender| if contender == "native" { 10 } else { 400 }).unwrap().what;
+        let What::HostBusyBesideOne { most, quiet, least, .. } = &what else { panic!("{what:?}") };
+        assert!((most - 0.4).abs() < 1e-9 && (least - 0.01).abs() < 1e-9 && quiet == "native", "{what:?}");
         assert_eq!(told(|_| 400), None, "that is a caution");
         assert_eq!(told(|contender| if contender == "native" { 10 } else { 40 }), None);
     }
@@ -284,7 +262,7 @@ mod tests {
     #[test]
     fn a_quiet_host_is_not_mentioned_and_what_it_does_not_say_is_told_once() {
         let found = of_run(&synthetic::run(3));
-        assert_eq!((warnings(&found), found.trials.len()), (Vec::new(), 6));
+        assert_eq!((findings(&found), found.trials.len()), (Vec::new(), 6));
         let expected =
             "the frequency governor is unavailable, because the kernel offers no frequency scaling here".to_owned();
         assert_eq!(found.unavailable, [expected]);
@@ -294,10 +272,10 @@ mod tests {
     fn a_setting_that_changed_in_between_is_serious() {
         let mut run = synthetic::run(3);
         state(&mut run, 4).end.turbo = Reading::Known("off".to_owned());
-        let told = warnings(&of_run(&run));
-        let expected =
-            "turbo of this host was not the same in all trials: “off” (trial 5); “on” (trials 1, 2, 3, 4, 5, 6)";
-        assert_eq!(told, [serious(expected.to_owned())]);
+        let value = |value: &str, trials: &[u32]| InTrials { value: value.to_owned(), trials: trials.to_vec() };
+        let values = vec![value("off", &[5]), value("on", &[1, 2, 3, 4, 5, 6])];
+        let expected = Finding::new(What::HostChanged { fact: "turbo".to_owned(), values });
+        assert_eq!(findings(&of_run(&run)), [expected]);
     }
 
     #[test]
@@ -307,9 +285,13 @@ mod tests {
         state(&mut run, 0).end.memory = Reading::Known(memory);
         let slow = state(&mut run, 2);
         (slow.start.frequency_khz, slow.end.frequency_khz) = (Reading::Known(2_000_000), Reading::Known(2_200_000));
-        let told: Vec<String> = warnings(&of_run(&run)).into_iter().map(|warning| warning.text).collect();
-        assert_eq!(told[0], "this host swapped up to 5000 pages within a window (trial 1): it was short of memory");
-        assert!(told[1].contains("at 2100 MHz around trial 3 and at 3200 MHz around trial"), "{told:?}");
+        let told = findings(&of_run(&run));
+        assert_eq!(told[0].what, What::HostSwapping { pages: 5_000.0 });
+        assert!(
+            matches!(told[1].what, What::HostFrequency { slow_trial: 3, low_mhz, high_mhz, .. }
+            if (low_mhz - 2_100.0).abs() < 1e-9 && (high_mhz - 3_200.0).abs() < 1.0),
+            "{told:?}"
+        );
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! the others, and a sum of unlike things has bounds that fit none of them.
 
 use crate::cells;
-use crate::warnings::{Warning, caution, list};
+use crate::findings::{Finding, What};
 use record::intervals::Span;
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, KindTotals, Pacing};
@@ -135,38 +135,28 @@ fn mean_queue(driver: &DriverFacts) -> Option<f64> {
     (!window.is_empty()).then(|| window.iter().sum::<u64>() as f64 / window.len() as f64)
 }
 
-/// One caution for each contender, with the trial that misses by most.
-pub fn warnings(accounted: &[Accounted]) -> Vec<Warning> {
+/// One for each contender, with the trial that misses by most.
+pub fn findings(accounted: &[Accounted]) -> Vec<Finding> {
     let mut contenders: Vec<&str> = Vec::new();
     for one in accounted.iter().filter(|one| !one.holds) {
         if !contenders.contains(&one.contender.as_str()) {
             contenders.push(&one.contender);
         }
     }
-    contenders.into_iter().filter_map(|contender| warning(accounted, contender)).collect()
+    contenders.into_iter().filter_map(|contender| finding(accounted, contender)).collect()
 }
 
-fn warning(accounted: &[Accounted], contender: &str) -> Option<Warning> {
+fn finding(accounted: &[Accounted], contender: &str) -> Option<Finding> {
     let broken: Vec<&Accounted> = accounted.iter().filter(|one| !one.holds && one.contender == contender).collect();
     let miss = |one: &Accounted| {
         let few = one.at_least.map_or(0.0, |least| least / one.sum().max(f64::MIN_POSITIVE));
         few.max(one.sum() / one.at_most)
     };
     let worst = broken.iter().copied().max_by(|one, other| miss(one).total_cmp(&miss(other)))?;
+    let &Accounted { trial, machine, at_least, at_most, tolerance, .. } = worst;
+    let what = What::LittlesLaw { trial, machine, accounted: worst.sum(), at_least, at_most, tolerance };
     // Several machines of a trial may break it.
-    let trials: BTreeSet<u32> = broken.iter().map(|one| one.trial).collect();
-    let machine = worst.machine.map_or_else(String::new, |machine| format!(", on machine {machine},"));
-    let (sum, trial, percent) = (worst.sum(), worst.trial, worst.tolerance * 100.0);
-    let due = match worst.at_least {
-        Some(least) if least < worst.at_most => format!("{least:.1} to {:.1}", worst.at_most),
-        Some(least) => format!("{least:.1}"),
-        None => format!("at most {:.1}", worst.at_most),
-    };
-    let (trials, sum) = (list(&trials.into_iter().collect::<Vec<_>>()), format!("{sum:.1}"));
-    Some(caution(format!(
-        "{contender}: Little's law does not hold ({trials}): in trial {trial}{machine} response times and pauses account for {sum} clients \
-         at a time where {due} were (tolerated: {percent:.1} %). Something was not timed, or timed wrongly"
-    )))
+    Some(Finding::new(what).of(contender).in_trials(broken.iter().map(|one| one.trial).collect::<BTreeSet<u32>>()))
 }
 
 #[cfg(test)]
@@ -214,7 +204,7 @@ mod tests {
         for clients in [3, 5] {
             let found = of_machine(&paced(trial(&[(20_000, 200)]), Pacing::Clients { clients }, 0)).unwrap();
             assert!(!found.holds, "{found:?}");
-            assert_eq!(warnings(&[found]).len(), 1);
+            assert_eq!(findings(&[found]).len(), 1);
         }
     }
 
@@ -254,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn the_made_up_run_obeys_it_and_its_warning_names_the_worst_trial() {
+    fn the_made_up_run_obeys_it_and_its_finding_names_the_worst_trial() {
         let mut run = synthetic::run(3);
         assert!(all(&run).iter().all(|one| one.holds), "{:#?}", all(&run));
         for (index, share) in [(0, 2), (2, 4)] {
@@ -262,9 +252,12 @@ mod tests {
             driver.paused_ms = driver.paused_ms.map(|paused_ms| paused_ms / share);
         }
         let contenders: Vec<&str> = [0, 2].map(|index| run.trials[index].record.contender.as_str()).into();
-        let told = warnings(&all(&run));
+        let told = findings(&all(&run));
         assert_eq!(told.len(), if contenders[0] == contenders[1] { 1 } else { 2 });
-        assert!(told.iter().any(|warning| warning.text.contains("in trial 3 response times")), "{told:?}");
+        assert!(
+            told.iter().any(|found| matches!(found.what, What::LittlesLaw { trial: 3, machine: None, .. })),
+            "{told:?}"
+        );
     }
 
     /// Half of what the second machine's clients paused is missing.
@@ -279,10 +272,11 @@ mod tests {
         let found: Vec<(Option<u32>, bool)> =
             of_trial(&run.trials[index]).iter().map(|one| (one.machine, one.holds)).collect();
         assert_eq!(found, [(Some(1), true), (Some(2), false)]);
-        let told = warnings(&all(&run));
+        let told = findings(&all(&run));
         let id = run.trials[index].record.id;
         assert_eq!(told.len(), 1);
-        assert!(told[0].text.contains(&format!("(trial {id}): in trial {id}, on machine 2, response")), "{told:?}");
+        assert!(matches!(told[0].what, What::LittlesLaw { trial, machine: Some(2), .. } if trial == id), "{told:?}");
+        assert_eq!(told[0].subject.trials, [id]);
     }
 
     /// A machine that is there to disturb the others works for a part of the window only.

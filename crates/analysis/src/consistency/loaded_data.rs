@@ -1,7 +1,7 @@
 //! Whether all contenders began with the same data, by the checksums taken of every table after loading.
 
 use crate::cells;
-use crate::warnings::{Warning, at, serious};
+use crate::findings::{Finding, TableSums, Told, What};
 use record::check::{CheckResult, Verdict};
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
@@ -15,8 +15,8 @@ pub struct LoadedData {
     pub contenders: Vec<String>,
     /// Tables with a checksum on every one of them.
     pub tables: u32,
-    /// Tables that differ, each a sentence; empty if all data are equal.
-    pub differing: Vec<String>,
+    /// Tables that differ; empty if all data are equal.
+    pub differing: Vec<TableSums>,
 }
 
 pub fn all(run: &Run) -> Vec<LoadedData> {
@@ -58,24 +58,27 @@ fn side_by_side(coordinates: String, sums: &[(&str, Checksums)]) -> LoadedData {
         let of_table: Vec<Option<&String>> = sums.iter().map(|(_, tables)| tables.get(name)).collect();
         tables += u32::from(of_table.iter().all(Option::is_some));
         if of_table.windows(2).any(|pair| pair[0] != pair[1]) {
-            let said = sums
-                .iter()
-                .zip(of_table)
-                .map(|((contender, _), sum)| format!("{} on {contender}", sum.map_or("not there", String::as_str)));
-            differing.push(format!("{name}: {}", said.collect::<Vec<_>>().join("; ")));
+            let mut table = TableSums { table: name.clone(), sums: Vec::new(), without: Vec::new() };
+            for ((contender, _), sum) in sums.iter().zip(of_table) {
+                let contender = (*contender).to_owned();
+                match sum {
+                    Some(sum) => table.sums.push(Told { contender, value: sum.clone() }),
+                    None => table.without.push(contender),
+                }
+            }
+            differing.push(table);
         }
     }
     let contenders = sums.iter().map(|(contender, _)| (*contender).to_owned()).collect();
     LoadedData { coordinates, contenders, tables, differing }
 }
 
-pub fn warnings(loaded: &[LoadedData]) -> Vec<Warning> {
+pub fn findings(loaded: &[LoadedData]) -> Vec<Finding> {
     let differing = loaded.iter().filter(|data| !data.differing.is_empty());
-    let sentence = |data: &LoadedData| {
-        let (place, said) = (at(&data.coordinates), data.differing.join(" — "));
-        serious(format!("the contenders did not begin with the same data{place}: table {said}"))
+    let finding = |data: &LoadedData| {
+        Finding::new(What::LoadedDataDiffer { tables: data.differing.clone() }).at(&data.coordinates)
     };
-    differing.map(sentence).collect()
+    differing.map(finding).collect()
 }
 
 #[cfg(test)]
@@ -89,15 +92,22 @@ mod tests {
         let found = all(&run);
         assert_eq!((found.len(), found[0].tables, found[0].differing.len()), (1, 2, 0));
         assert_eq!(found[0].contenders, ["native", "kvm"]);
-        assert!(warnings(&found).is_empty());
+        assert!(findings(&found).is_empty());
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
             let sum = trial.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
             sum.verdict = Verdict::Holds { seen: Some("100000 rows, checksum 00ff".to_owned()) };
         }
-        let told = warnings(&all(&run));
-        let expected = "the contenders did not begin with the same data: table stock: 200000 rows, checksum 50b91db7da4f671d on \
-                        native; 100000 rows, checksum 00ff on kvm";
-        assert_eq!(told, [serious(expected.to_owned())]);
+        let told = |contender: &str, value: &str| Told { contender: contender.to_owned(), value: value.to_owned() };
+        let stock = TableSums {
+            table: "stock".to_owned(),
+            sums: vec![
+                told("native", "200000 rows, checksum 50b91db7da4f671d"),
+                told("kvm", "100000 rows, checksum 00ff"),
+            ],
+            without: Vec::new(),
+        };
+        let expected = Finding::new(What::LoadedDataDiffer { tables: vec![stock] });
+        assert_eq!(findings(&all(&run)), [expected]);
     }
 
     #[test]
@@ -109,9 +119,9 @@ mod tests {
             sum.verdict = Verdict::Holds { seen: Some("7 rows, checksum 00ff".to_owned()) };
         }
         trial.bystander = Some(2);
-        assert!(warnings(&all(&run)).is_empty());
+        assert!(findings(&all(&run)).is_empty());
         run.trials.iter_mut().for_each(|trial| trial.bystander = None);
-        let told = warnings(&all(&run));
+        let told = findings(&all(&run));
         assert_eq!(told.len(), 1, "if it is measured, it counts: {told:?}");
     }
 

@@ -8,8 +8,8 @@ pub mod host;
 pub mod littles_law;
 pub mod loaded_data;
 
+use crate::findings::Finding;
 use crate::observations::Observations;
-use crate::warnings::Warning;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 
@@ -18,7 +18,7 @@ pub struct Consistency {
     /// Of every sound trial.
     pub littles_law: Vec<littles_law::Accounted>,
     #[serde(default)]
-    pub unequal_work: Vec<equal_work::UnequalWork>,
+    pub unequal_work: Vec<equal_work::Unequal>,
     pub loaded_data: Vec<loaded_data::LoadedData>,
     pub host: host::HostDuringRun,
 }
@@ -32,10 +32,10 @@ pub fn of_run(run: &Run, observations: &Observations) -> Consistency {
     }
 }
 
-pub fn warnings(found: &Consistency) -> Vec<Warning> {
-    let mut warnings = loaded_data::warnings(&found.loaded_data);
-    warnings.extend(equal_work::warnings(&found.unequal_work));
-    warnings.extend(host::warnings(&found.host));
-    warnings.extend(littles_law::warnings(&found.littles_law));
-    warnings
+pub fn findings(found: &Consistency) -> Vec<Finding> {
+    let mut findings = loaded_data::findings(&found.loaded_data);
+    findings.extend(equal_work::findings(&found.unequal_work));
+    findings.extend(host::findings(&found.host));
+    findings.extend(littles_law::findings(&found.littles_law));
+    findings
 }

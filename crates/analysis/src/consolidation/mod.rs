@@ -18,7 +18,7 @@ pub mod unlike;
 pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
-use crate::warnings::{Warning, caution, serious};
+use crate::findings::{Finding, What};
 use crate::{cells, student, throughput};
 use alone::{Efficiency, Reference};
 use attribution::Attribution;
@@ -203,19 +203,17 @@ fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
 }
 
 /// Machines that are not alike make scores of something else; windows that do not overlap are not side by side.
-pub fn warnings(found: &[Consolidation]) -> Vec<Warning> {
-    let mut warnings: Vec<Warning> = unlike::sentences(found).into_iter().map(serious).collect();
-    warnings.extend(found.iter().filter_map(left_out).map(serious));
-    let beside = |one: &Consolidation| neighbour::sentence(&one.contender, &one.coordinates, one.neighbour.as_ref()?);
-    warnings.extend(found.iter().filter_map(beside).map(serious));
-    warnings.extend(found.iter().filter_map(skew::sentence).map(caution));
-    warnings
-}
-
-fn left_out(one: &Consolidation) -> Option<String> {
-    let place = crate::warnings::at(&one.coordinates);
-    let why = one.left_out.join("; ");
-    (!one.left_out.is_empty()).then(|| format!("the scores of {}{place} leave out sound trials: {why}", one.contender))
+pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
+    let mut findings = unlike::findings(found);
+    for one in found {
+        let beside = one.neighbour.iter().map(|neighbour| (Some(neighbour.machine), &neighbour.left_out));
+        for (beside, why) in std::iter::once((None, &one.left_out)).chain(beside).filter(|(_, why)| !why.is_empty()) {
+            let what = What::TrialsLeftOut { beside, why: why.clone() };
+            findings.push(Finding::new(what).of(&one.contender).at(&one.coordinates));
+        }
+    }
+    findings.extend(found.iter().filter_map(skew::finding));
+    findings
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::Consolidation;
 use crate::counted::window::{self, SideWindow};
-use crate::warnings::{at, list};
+use crate::findings::{Finding, What};
 use record::run::StoredTrial;
 use record::telemetry::Side;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, TrialRecord};
@@ -76,17 +76,12 @@ pub fn round_trip_ns(record: &TrialRecord) -> u64 {
     around.map(|reading| reading.round_trip_ns).max().unwrap_or(0)
 }
 
-/// Which trials of a cell did not measure all machines at the same time.
-pub fn sentence(one: &Consolidation) -> Option<String> {
+/// Trials of a cell that did not measure all machines at the same time.
+pub fn finding(one: &Consolidation) -> Option<Finding> {
     let far = |skew: &&TrialSkew| skew.worst_ms().is_some_and(|worst| worst > LARGEST_MS);
     let trials: Vec<u32> = one.skew.iter().filter(far).map(|skew| skew.trial).collect();
-    let worst = one.skew.iter().filter_map(TrialSkew::worst_ms).fold(0.0, f64::max);
-    let (contender, place) = (&one.contender, at(&one.coordinates));
+    let worst_ms = one.skew.iter().filter_map(TrialSkew::worst_ms).fold(0.0, f64::max);
     (!trials.is_empty()).then(|| {
-        format!(
-            "{contender}{place}: the measured windows of machines side by side lie up to {worst:.0} ms apart ({}); meanwhile \
-             some had the host more to themselves than others",
-            list(&trials)
-        )
+        Finding::new(What::WindowsApart { worst_ms }).of(&one.contender).at(&one.coordinates).in_trials(trials)
     })
 }

@@ -3,7 +3,7 @@
 use super::slots::Standing;
 use super::*;
 use crate::consolidation::chance::ChanceVerdict;
-use crate::warnings::Severity;
+use crate::findings::{Property, Severity};
 use record::check::Verdict;
 use record::facts::Fact;
 use record::synthetic::consolidated::{self, HeldBack};
@@ -137,7 +137,7 @@ fn windows_that_lie_apart_are_told() {
     let mut run = held_back();
     let three = of_kvm(&run, 3);
     assert!(three.skew.iter().all(|skew| (skew.worst_ms().unwrap() - 3.0).abs() < 1e-9), "{:?}", three.skew);
-    assert_eq!(warnings(&[three]), []);
+    assert_eq!(findings(&[three]), []);
     let trial = run.trials.iter_mut().find(|trial| trial.machines.len() == 3 && trial.record.contender == "kvm");
     let trial = trial.unwrap();
     // The same moment of a clock that is 80 ms further is 80 ms earlier on the host's.
@@ -147,10 +147,10 @@ fn windows_that_lie_apart_are_told() {
     }
     let number = trial.record.id;
     let three = of_kvm(&run, 3);
-    let told = warnings(&[three]);
+    let told = findings(&[three]);
     assert_eq!((told.len(), told[0].severity), (1, Severity::Caution));
-    assert!(told[0].text.contains("lie up to 78 ms apart"), "{told:?}");
-    assert!(told[0].text.contains(&format!("(trial {number})")), "{told:?}");
+    assert!(matches!(told[0].what, What::WindowsApart { worst_ms } if (worst_ms - 78.5).abs() < 0.1), "{told:?}");
+    assert_eq!(told[0].subject.trials, [number]);
 }
 
 #[test]
@@ -168,18 +168,22 @@ fn machines_that_differ_are_told_with_what_differs() {
     let sum = odd.findings.iter_mut().find(|finding| finding.checksum_of() == Some("stock")).unwrap();
     sum.verdict = Verdict::Holds { seen: Some("7 rows".to_owned()) };
     let three = of_kvm(&run, 3);
+    let in_words = |property: &Property| {
+        let values = property.values.iter().map(|one| format!("{} {:?}", one.value, one.machines));
+        format!("{}: {}", property.name, values.collect::<Vec<_>>().join(", "))
+    };
     assert_eq!(
-        three.unlike[0].what,
+        three.unlike[0].properties.iter().map(in_words).collect::<Vec<_>>(),
         [
-            "cpu.threads: 1 (machine 2), 2 (machines 1, 3)",
-            "image: micro 00000000 (machine 2), micro 1f6d2c9a (machines 1, 3)",
-            "loaded table stock: 200000 rows, checksum 50b91db7da4f671d (machines 1, 3), 7 rows (machine 2)",
-            "setting synchronous: 1 (machine 2), 2 (machines 1, 3)",
+            "cpu.threads: 1 [2], 2 [1, 3]",
+            "image: micro 00000000 [2], micro 1f6d2c9a [1, 3]",
+            "loaded table stock: 200000 rows, checksum 50b91db7da4f671d [1, 3], 7 rows [2]",
+            "setting synchronous: 1 [2], 2 [1, 3]",
         ]
     );
-    let told = warnings(&[three]);
+    let told = findings(&[three]);
     assert_eq!((told.len(), told[0].severity), (1, Severity::Serious));
-    assert!(told[0].text.starts_with("kvm at 3x2: machines side by side should be alike, and differ in cpu.threads"));
+    assert_eq!((told[0].subject.contender.as_deref(), told[0].subject.coordinates.as_str()), (Some("kvm"), "3x2"));
     assert!(of_kvm(&held_back(), 3).unlike.is_empty());
 }
 
@@ -194,7 +198,7 @@ fn a_machine_that_counted_nothing_leaves_its_trial_out_and_is_named() {
     let three = of_kvm(&run, 3);
     assert_eq!(three.trials.len(), 4);
     assert_eq!(three.left_out, [format!("trial {number}: machine 1 counted nothing")]);
-    assert!(warnings(&[three])[0].text.contains("leave out sound trials: trial"));
+    assert!(matches!(&findings(&[three])[0].what, What::TrialsLeftOut { beside: None, why } if why.len() == 1));
 }
 
 /// Three machines of one contender against one of the other: the ratio is of a minimum over the figure of one machine.

@@ -4,12 +4,12 @@
 //! differs by nature wherever machines share a system, and is not looked at.
 
 use super::Consolidation;
-use crate::warnings::{Gathered, at};
+use crate::findings::{Finding, Gathered, OfMachines, Property, What};
 use record::check::{CheckResult, Verdict};
 use record::facts::{Fact, PROCESSOR};
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// Facts that a machine knows of itself, and that its shape decides.
 const SHAPE: [&str; 2] = ["cpu.threads", "memory.total_bytes"];
@@ -34,14 +34,10 @@ const PLACES: [&str; 16] = [
     "unix_socket_directories",
 ];
 
-/// Longer values are looked up in the record.
-const LONGEST_SHOWN: usize = 60;
-
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unlike {
     pub trial: u32,
-    /// Each a phrase.
-    pub what: Vec<String>,
+    pub properties: Vec<Property>,
 }
 
 /// `None` if all machines are alike, or there is only one.
@@ -53,20 +49,12 @@ pub fn of_trial(trial: &StoredTrial) -> Option<Unlike> {
         }
     }
     let differing = seen.into_iter().filter(|(_, values)| values.len() > 1);
-    let what: Vec<String> = differing.map(|(name, values)| phrase(&name, &values)).collect();
-    (!what.is_empty()).then_some(Unlike { trial: trial.record.id, what })
-}
-
-fn phrase(name: &str, values: &BTreeMap<String, Vec<u32>>) -> String {
-    let who = |machines: &[u32]| {
-        let numbers = machines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
-        format!("machine{} {numbers}", if machines.len() == 1 { "" } else { "s" })
+    let property = |(name, values): (String, BTreeMap<String, Vec<u32>>)| {
+        let values = values.into_iter().map(|(value, machines)| OfMachines { value, machines }).collect();
+        Property { name, values }
     };
-    let told = |(value, machines): (&String, &Vec<u32>)| match value.len() {
-        ..=LONGEST_SHOWN => format!("{value} ({})", who(machines)),
-        _ => format!("another of {}", who(machines)),
-    };
-    format!("{name}: {}", values.iter().map(told).collect::<Vec<_>>().join(", "))
+    let properties: Vec<Property> = differing.map(property).collect();
+    (!properties.is_empty()).then_some(Unlike { trial: trial.record.id, properties })
 }
 
 /// Everything that must be alike, by name. What is not known of a machine is held against nobody.
@@ -109,17 +97,14 @@ fn checksum(finding: &CheckResult) -> Option<(&str, &str)> {
     }
 }
 
-/// The same said of several trials is said once, with the trials.
-pub fn sentences(found: &[Consolidation]) -> Vec<String> {
+/// The same of several trials is told once, with the trials.
+pub fn findings(found: &[Consolidation]) -> Vec<Finding> {
     let mut gathered = Gathered::default();
     for one in found {
         for unlike in &one.unlike {
-            let distinct: BTreeSet<&String> = unlike.what.iter().collect();
-            let what = distinct.into_iter().map(String::as_str).collect::<Vec<_>>().join("; ");
-            let (contender, place) = (&one.contender, at(&one.coordinates));
-            let text = format!("{contender}{place}: machines side by side should be alike, and differ in {what}");
-            gathered.add(text, unlike.trial);
+            let what = What::MachinesUnlike { properties: unlike.properties.clone() };
+            gathered.add(Finding::new(what).of(&one.contender).at(&one.coordinates), unlike.trial);
         }
     }
-    gathered.sentences()
+    gathered.all()
 }

@@ -2,81 +2,49 @@
 
 use super::{CellSteadiness, Steadiness, warmup_is_too_short};
 use crate::cells::CellResult;
-use crate::estimate::Estimate;
-use crate::warnings::{Warning, caution};
+use crate::findings::{Finding, What};
 
 /// Halves of a short window differ by less than this factor where nothing changes in between.
 const HALVES_RATIO_MAX: f64 = 1.25;
 
-pub fn all<'a>(cells: impl Iterator<Item = &'a CellResult>) -> Vec<Warning> {
-    let sentences = cells.flat_map(|cell| {
-        let place = if cell.coordinates.is_empty() { String::new() } else { format!(" at {}", cell.coordinates) };
-        let who = format!("{}{place}", cell.contender);
-        let cell = &cell.steadiness;
-        [no_steady_state(&who, cell), unlike_halves(&who, cell), late(&who, cell), checkpoints(&who, cell)]
+pub fn all<'a>(cells: impl Iterator<Item = &'a CellResult>) -> Vec<Finding> {
+    let findings = cells.flat_map(|cell| {
+        let found = of_cell(&cell.steadiness).into_iter().flatten();
+        found.map(|what| Finding::new(what).of(&cell.contender).at(&cell.coordinates)).collect::<Vec<_>>()
     });
-    sentences.flatten().map(caution).collect()
+    findings.collect()
 }
 
-fn no_steady_state(who: &str, cell: &CellSteadiness) -> Option<String> {
+fn of_cell(cell: &CellSteadiness) -> [Option<What>; 4] {
+    [no_steady_state(cell), unlike_halves(cell), late(cell), checkpoints(cell)]
+}
+
+fn no_steady_state(cell: &CellSteadiness) -> Option<What> {
+    let of = cell.trials;
     match (&cell.verdict, &cell.drift) {
-        (Steadiness::Drifting, Some(drift)) => Some(format!(
-            "{who} was in no steady state: its throughput {} over the measured window ({} of {} trials drift). Warm up or measure \
-             longer",
-            course(drift),
-            cell.drifting,
-            cell.trials
-        )),
-        (Steadiness::Unsettled, _) => Some(format!(
-            "{who} was in no steady state: in {} of {} trials MSER-5 finds no end of warming up within the first half. Warm up \
-             or measure longer",
-            cell.unsettled, cell.trials
-        )),
+        (Steadiness::Drifting, Some(drift)) => {
+            Some(What::NotSteady { drift: drift.clone(), drifting: cell.drifting, of })
+        }
+        (Steadiness::Unsettled, _) => Some(What::NotSettled { unsettled: cell.unsettled, of }),
         _ => None,
     }
 }
 
 /// Of windows that are too short to tell a drift, what nobody can overlook.
-fn unlike_halves(who: &str, cell: &CellSteadiness) -> Option<String> {
-    let share = cell.second_half.filter(|_| cell.drift.is_none())?;
-    let is_alike = (1.0 / HALVES_RATIO_MAX..=HALVES_RATIO_MAX).contains(&share);
-    (!is_alike).then(|| {
-        format!(
-            "{who} did {:.0} % of the first half's throughput in the second half of its window: something changed in between",
-            share * 100.0
-        )
-    })
+fn unlike_halves(cell: &CellSteadiness) -> Option<What> {
+    let second_half = cell.second_half.filter(|_| cell.drift.is_none())?;
+    let is_alike = (1.0 / HALVES_RATIO_MAX..=HALVES_RATIO_MAX).contains(&second_half);
+    (!is_alike).then_some(What::HalvesUnlike { second_half })
 }
 
-/// "fell by 8.1 % (95 % interval 5.0 to 11.2 %)".
-pub fn course(drift: &Estimate) -> String {
-    let word = if drift.point < 0.0 { "fell" } else { "rose" };
-    let percent = |share: f64| share * drift.point.signum() * 100.0;
-    let interval = drift.bounds.known().map(|(low, high)| {
-        let (one, other) = (percent(low), percent(high));
-        format!(" (95 % interval {:.1} to {:.1} %)", one.min(other), one.max(other))
-    });
-    format!("{word} by {:.1} %{}", percent(drift.point), interval.unwrap_or_default())
-}
-
-fn late(who: &str, cell: &CellSteadiness) -> Option<String> {
+fn late(cell: &CellSteadiness) -> Option<What> {
     let change = cell.change.filter(|_| warmup_is_too_short(cell))?;
-    let (late, trials, word) = (cell.settled_late, cell.trials, if change < 0.0 { "lower" } else { "higher" });
-    Some(format!(
-        "the warm-up of {who} is too short: in {late} of {trials} trials MSER-5 would begin later than the measured window, and \
-         throughput would be {:.1} % {word} on average",
-        change.abs() * 100.0
-    ))
+    Some(What::WarmUpTooShort { late: cell.settled_late, of: cell.trials, change })
 }
 
-fn checkpoints(who: &str, cell: &CellSteadiness) -> Option<String> {
+fn checkpoints(cell: &CellSteadiness) -> Option<What> {
     let (fewest, _) = cell.whole_cycles?;
-    (fewest == 0).then(|| {
-        format!(
-            "a measured window of {who} covers no whole cycle from one checkpoint to the next: what checkpoints cost is in its figure by \
-             chance. Measure longer, or let them come more often"
-        )
-    })
+    (fewest == 0).then_some(What::WindowTooShort)
 }
 
 #[cfg(test)]
@@ -87,8 +55,8 @@ mod tests {
     use record::run::Run;
     use record::synthetic;
 
-    fn texts(run: &Run) -> Vec<String> {
-        analyse(run).warnings.into_iter().map(|warning| warning.text).collect()
+    fn is_told(run: &Run) -> bool {
+        analyse(run).findings.iter().any(|finding| finding.what == What::WindowTooShort)
     }
 
     fn with_checkpoints(begun: u64) -> Run {
@@ -104,29 +72,16 @@ mod tests {
 
     #[test]
     fn windows_without_a_whole_checkpoint_cycle_are_told() {
-        let told = |begun: u64| texts(&with_checkpoints(begun)).iter().any(|text| text.contains("no whole cycle"));
-        assert_eq!([0, 1, 2].map(told), [true, true, false]);
-        assert!(!texts(&synthetic::run(3)).iter().any(|text| text.contains("no whole cycle")), "nobody counted");
+        assert_eq!([0, 1, 2].map(|begun| is_told(&with_checkpoints(begun))), [true, true, false]);
+        assert!(!is_told(&synthetic::run(3)), "nobody counted");
     }
 
     #[test]
     fn halves_of_a_short_window_that_are_unlike_are_told() {
         let told = |second_half| {
-            let cell = CellSteadiness { second_half: Some(second_half), ..crate::steadiness::of_cell(&[]) };
-            unlike_halves("native", &cell)
+            unlike_halves(&CellSteadiness { second_half: Some(second_half), ..crate::steadiness::of_cell(&[]) })
         };
-        let expected = "native did 52 % of the first half's throughput in the second half of its window: something changed in between";
-        assert_eq!(told(0.52).unwrap(), expected);
+        assert_eq!(told(0.52), Some(What::HalvesUnlike { second_half: 0.52 }));
         assert!(told(1.3).is_some() && told(0.85).is_none() && told(1.2).is_none());
-    }
-
-    #[test]
-    fn a_drift_is_told_with_its_direction() {
-        let bounds = crate::estimate::Bounds::Known { low: -0.112, high: -0.05 };
-        let mut drift = Estimate { point: -0.081, bounds, method: String::new() };
-        assert_eq!(course(&drift), "fell by 8.1 % (95 % interval 5.0 to 11.2 %)");
-        drift.point = 0.081;
-        drift.bounds = crate::estimate::Bounds::Unknown { why: String::new() };
-        assert_eq!(course(&drift), "rose by 8.1 %");
     }
 }

@@ -14,11 +14,12 @@ use crate::cells;
 use crate::compare::{self, Verdict};
 use crate::contrast::{self, Contrast, Position};
 use crate::estimate::{Bounds, Estimate};
+use crate::findings::Finding;
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
 use crate::observations::{Measured, Observations};
 use crate::throughput;
-use crate::warnings::Warning;
+use questions::Difference;
 use record::plan::Cell;
 use record::run::Run;
 use record::trial::Metric;
@@ -34,7 +35,7 @@ pub struct TwoRuns {
     /// Whether contenders are judged by what they did, and not by their ratios to the baselines.
     pub absolute: bool,
     /// The worst first.
-    pub warnings: Vec<Warning>,
+    pub findings: Vec<Finding>,
     pub cells: Vec<CellPair>,
     /// Cells of one run that the other does not have.
     pub only_old: Vec<String>,
@@ -173,13 +174,13 @@ impl From<Option<f64>> for Question {
     }
 }
 
-/// Compares two runs, or says in what they ask for different things, each a sentence.
-pub fn compare(old: &Run, new: &Run, question: impl Into<Question>) -> Result<TwoRuns, Vec<String>> {
+/// Compares two runs, or says in what they ask for different things.
+pub fn compare(old: &Run, new: &Run, question: impl Into<Question>) -> Result<TwoRuns, Vec<Difference>> {
     compare_with(old, new, question.into(), CATALOG)
 }
 
 /// The same in other measures than those of the catalog.
-pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry]) -> Result<TwoRuns, Vec<String>> {
+pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry]) -> Result<TwoRuns, Vec<Difference>> {
     let matched = matched(old, new);
     let refusals = questions::differences(old, new, &matched);
     if !refusals.is_empty() {
@@ -197,7 +198,7 @@ pub fn compare_with(old: &Run, new: &Run, question: Question, catalog: &[Entry])
         new: side(new),
         threshold: question.threshold,
         absolute: question.absolute,
-        warnings: surroundings::warnings(sides[0], sides[1], &matched),
+        findings: surroundings::findings(sides[0], sides[1], &matched),
         cells: matched
             .iter()
             .map(|pair| of_cell(sides, pair, baseline_of(&matched, pair, question), question))

@@ -6,8 +6,9 @@ use super::{Matched, name};
 use crate::agreement;
 use crate::cells;
 use crate::consistency::{equal_work, host, littles_law};
+use crate::findings::of_run::disagreements;
+use crate::findings::{Change, ChangedWork, Finding, Part, What, Which, accept};
 use crate::observations::Observations;
-use crate::warnings::{Warning, caution, disagreements, serious};
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -36,50 +37,47 @@ const TELLING_INSIDE: [&str; 7] = [
     "storage.scheduler",
 ];
 
-/// More differences than this are counted instead of listed.
-const MOST_LISTED: usize = 8;
-
-/// All warnings, the worst first.
-pub fn warnings(
+/// The worst first.
+pub fn findings(
     (old, observed): (&Run, &Observations),
     (new, observed_now): (&Run, &Observations),
     matched: &[Matched<'_>],
-) -> Vec<Warning> {
-    let mut warnings = hosts(old, new);
-    warnings.extend(builds(old, new));
-    warnings.extend(seeds(old, new));
-    warnings.extend(of_cells(matched, "the study's settings", settings));
-    warnings.extend(of_cells(matched, "the machines", |(before, after)| {
+) -> Vec<Finding> {
+    let mut findings = hosts(old, new);
+    findings.extend(builds(old, new));
+    findings.extend(seeds(old, new));
+    findings.extend(of_cells(matched, Part::Settings, settings));
+    findings.extend(of_cells(matched, Part::Machines, |(before, after)| {
         differing_facts(&machine(old, before), &machine(new, after))
     }));
-    warnings.extend(of_cells(matched, "the database servers", |(before, after)| {
+    findings.extend(of_cells(matched, Part::Servers, |(before, after)| {
         differing_facts(&server(old, before), &server(new, after))
     }));
-    warnings.extend(of_cells(matched, "the loads that were driven", |(before, after)| {
+    findings.extend(of_cells(matched, Part::Loads, |(before, after)| {
         differing_facts(&driven(old, before), &driven(new, after))
     }));
-    warnings.extend(of_cells(matched, "the figures of work", |(before, after)| {
+    let work = cells_that_differ(matched, |(before, after)| {
         let unequal = equal_work::differing((observed, before.id), (observed_now, after.id));
-        let in_words = |(rule, [old, new], _): (&equal_work::Rule, [f64; 2], f64)| {
-            let (what, digits) = equal_work::in_words(rule.measure);
-            format!("{what} per transaction were {old:.digits$} and are {new:.digits$}")
+        let changed = |(rule, [old, new], _): (&equal_work::Rule, [f64; 2], f64)| ChangedWork {
+            measure: rule.measure.to_owned(),
+            old,
+            new,
         };
-        unequal.map(in_words).collect()
-    }));
-    for (run, which) in [(old, "old"), (new, "new")] {
+        unequal.map(changed).collect()
+    });
+    findings.extend(work.into_iter().map(|(work, cells)| Finding::new(What::WorkChanged { cells, work })));
+    for (run, which) in [(old, Which::Old), (new, Which::New)] {
         // Of each run only what is about its own measuring; what contenders differ in, they may differ in twice.
-        let mut own = host::warnings(&host::of_run(run));
-        own.extend(littles_law::warnings(&littles_law::all(run)));
+        let mut own = host::findings(&host::of_run(run));
+        own.extend(littles_law::findings(&littles_law::all(run)));
         own.extend(disagreements(&agreement::all(run)));
-        warnings.extend(
-            own.into_iter().map(|warning| Warning { text: format!("in the {which} run, {}", warning.text), ..warning }),
-        );
+        findings.extend(own.into_iter().map(|finding| finding.in_run(which)));
     }
-    warnings.sort_by_key(|warning| warning.severity);
-    warnings
+    accept(&mut findings, &new.plan);
+    findings
 }
 
-fn hosts(old: &Run, new: &Run) -> Vec<Warning> {
+fn hosts(old: &Run, new: &Run) -> Vec<Finding> {
     let lasting = |facts: &Facts| {
         let lasting = facts.iter().filter(|(name, _)| !PASSING.contains(&name.as_str()));
         lasting.map(|(name, fact)| (name.clone(), fact.to_string())).collect::<BTreeMap<_, _>>()
@@ -88,66 +86,69 @@ fn hosts(old: &Run, new: &Run) -> Vec<Warning> {
     // Another version of bakeoff knows other facts, which says nothing of the host.
     before.retain(|name, _| new.host.contains_key(name));
     after.retain(|name, _| old.host.contains_key(name));
-    let differing = differing_facts(&before, &after);
-    if !differing.is_empty() {
-        return vec![serious(format!("the hosts differ: {}", listed(&differing)))];
+    let changes = differing_facts(&before, &after);
+    if !changes.is_empty() {
+        return vec![Finding::new(What::HostsDiffer { changes })];
     }
     let boot = |run: &Run| run.host.get("system.boot_id").cloned();
-    let rebooted = matches!((boot(old), boot(new)), (Some(Fact::Known(old)), Some(Fact::Known(new))) if old != new);
-    let told = "the host was started anew between the runs: what is fixed at boot, as the place of the kernel in memory, may differ";
-    if rebooted { vec![caution(told.to_owned())] } else { Vec::new() }
+    let restarted = matches!((boot(old), boot(new)), (Some(Fact::Known(old)), Some(Fact::Known(new))) if old != new);
+    if restarted { vec![Finding::new(What::HostRestarted)] } else { Vec::new() }
 }
 
 /// A new version of the measuring tool may itself be faster or slower.
-fn builds(old: &Run, new: &Run) -> Option<Warning> {
+fn builds(old: &Run, new: &Run) -> Option<Finding> {
     let [old, new] = [old, new].map(|run| {
         let builds: BTreeSet<&str> = run.trials.iter().filter_map(|trial| trial.record.made_by.as_deref()).collect();
-        builds.into_iter().collect::<Vec<_>>().join(" and ")
+        builds.into_iter().collect::<Vec<_>>().join(", ")
     });
     // Old records do not tell.
     let differ = !old.is_empty() && !new.is_empty() && old != new;
-    differ.then(|| caution(format!("the runs were measured by different builds: it was {old} and is {new}")))
+    differ.then(|| Finding::new(What::BuildsDiffer { old, new }))
 }
 
-fn seeds(old: &Run, new: &Run) -> Option<Warning> {
+fn seeds(old: &Run, new: &Run) -> Option<Finding> {
     let (old, new) = (old.plan.seed, new.plan.seed);
-    (old != new)
-        .then(|| serious(format!("the seeds differ: it was {old} and is {new}, so clients did not ask for the same")))
+    (old != new).then(|| Finding::new(What::SeedsDiffer { old, new }))
+}
+
+fn of_cells<'a>(
+    matched: &[Matched<'a>],
+    part: Part,
+    differences: impl Fn(&Matched<'a>) -> Vec<Change>,
+) -> Vec<Finding> {
+    let found = cells_that_differ(matched, differences).into_iter();
+    found.map(|(changes, cells)| Finding::new(What::RunsDiffer { part, cells, changes })).collect()
 }
 
 /// The same difference of several cells is told once, with the cells.
-fn of_cells<'a>(
+fn cells_that_differ<'a, T: PartialEq>(
     matched: &[Matched<'a>],
-    what: &str,
-    differences: impl Fn(&Matched<'a>) -> Vec<String>,
-) -> Vec<Warning> {
-    let mut gathered: Vec<(String, Vec<String>)> = Vec::new();
+    differences: impl Fn(&Matched<'a>) -> Vec<T>,
+) -> Vec<(Vec<T>, Vec<String>)> {
+    let mut gathered: Vec<(Vec<T>, Vec<String>)> = Vec::new();
     for pair in matched {
         let found = differences(pair);
         if found.is_empty() {
             continue;
         }
-        let (text, cell) = (listed(&found), name(pair.0));
-        match gathered.iter_mut().find(|(known, _)| *known == text) {
+        let cell = name(pair.0);
+        match gathered.iter_mut().find(|(known, _)| *known == found) {
             Some((_, cells)) => cells.push(cell),
-            None => gathered.push((text, vec![cell])),
+            None => gathered.push((found, vec![cell])),
         }
     }
     gathered
-        .into_iter()
-        .map(|(text, cells)| serious(format!("{what} of {} differ: {text}", cells.join(", "))))
-        .collect()
 }
 
 /// Everything that the study decided, but for the workload and the load, which must not differ at all where both have them.
-fn settings((before, after): &Matched<'_>) -> Vec<String> {
+fn settings((before, after): &Matched<'_>) -> Vec<Change> {
     let empty = Map::new();
     let keys_of = |table: &String| {
         let of = |cell: &Cell| cell.settings.get(table).and_then(Value::as_object).cloned().unwrap_or(empty.clone());
         keys::differing(table, &of(before), &of(after))
     };
     let tables: BTreeSet<&String> = before.settings.keys().chain(after.settings.keys()).collect();
-    tables.into_iter().flat_map(keys_of).map(|key| key.in_words()).collect()
+    tables.into_iter().flat_map(keys_of).collect()
 }
 
 /// Names with what was seen under each; several values joined if trials differ.
@@ -192,24 +193,15 @@ fn driven(run: &Run, cell: &Cell) -> Seen {
     })
 }
 
-/// What differs, each "name was … and is …". What only one run has is told too, unless the other has nothing at all: then
-/// it was not reached, which is told elsewhere.
-fn differing_facts(old: &Seen, new: &Seen) -> Vec<String> {
+/// What only one run has is told too, unless the other has nothing at all: then it was not reached, which is told elsewhere.
+fn differing_facts(old: &Seen, new: &Seen) -> Vec<Change> {
     if old.is_empty() || new.is_empty() {
         return Vec::new();
     }
     let names: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
-    let absent = "not there".to_owned();
     let of_name = |name: &String| {
-        let (old, new) = (old.get(name), new.get(name));
-        let (before, after) = (old.unwrap_or(&absent), new.unwrap_or(&absent));
-        (old != new).then(|| format!("{name} was {before} and is {after}"))
+        let (old, new) = (old.get(name).cloned(), new.get(name).cloned());
+        (old != new).then(|| Change { name: name.clone(), old, new })
     };
     names.into_iter().filter_map(of_name).collect()
-}
-
-fn listed(differences: &[String]) -> String {
-    let more = differences.len().saturating_sub(MOST_LISTED);
-    let shown = differences[..differences.len() - more].join("; ");
-    if more > 0 { format!("{shown}; and {more} more") } else { shown }
 }

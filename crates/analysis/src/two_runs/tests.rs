@@ -1,10 +1,10 @@
 //! Two runs with known ratios, and what keeps them from being compared.
 
+use super::questions::{Asked, Difference};
 use super::*;
+use crate::findings::{Change, Severity, What};
 use crate::latency::tests::uneven;
-use crate::warnings::Severity;
 use record::check;
-use record::facts::Fact;
 use record::synthetic;
 use serde_json::json;
 
@@ -105,7 +105,7 @@ fn response_times_are_slower_above_one() {
 fn a_run_against_itself_has_no_warning_and_no_difference() {
     let run = synthetic::run(5);
     let two = compare(&run, &run, Some(0.2)).unwrap();
-    assert_eq!(two.warnings, []);
+    assert_eq!(two.findings, []);
     let verdicts = two.cells.iter().flat_map(|cell| &cell.figures).map(|figure| figure.verdict);
     assert!(verdicts.into_iter().all(|verdict| matches!(verdict, Verdict::Undecided | Verdict::TooFewTrials)));
     assert!((throughput_of(&two).change.estimate.point - 1.0).abs() < 1e-12);
@@ -126,9 +126,14 @@ fn runs_that_ask_for_different_things_are_refused() {
         }
     };
     let workload = refused(&|run| set(run, "workload", "warehouses", json!(4)));
-    assert_eq!(workload, ["native: workload.warehouses was 2 and is 4", "kvm: workload.warehouses was 2 and is 4"]);
+    let of_cell = |cell: &str, what, name: &str, old: &str, new: &str| {
+        let change = Change { name: name.to_owned(), old: Some(old.to_owned()), new: Some(new.to_owned()) };
+        Difference::OfCell { cell: cell.to_owned(), what, change }
+    };
+    let warehouses = |cell| of_cell(cell, Asked::Key, "workload.warehouses", "2", "4");
+    assert_eq!(workload, [warehouses("native"), warehouses("kvm")]);
     let load = refused(&|run| set(run, "load", "clients", json!(16)));
-    assert_eq!(load[0], "native: load.clients was 4 and is 16");
+    assert_eq!(load[0], of_cell("native", Asked::Key, "load.clients", "4", "16"));
     let data = refused(&|run| {
         for finding in run.trials.iter_mut().flat_map(|trial| &mut trial.findings) {
             if finding.checksum_of() == Some("stock") {
@@ -136,43 +141,11 @@ fn runs_that_ask_for_different_things_are_refused() {
             }
         }
     });
-    assert!(data[0].starts_with("native: the loaded table stock had 200000 rows, checksum"), "{data:?}");
+    let old_sum = "200000 rows, checksum 50b91db7da4f671d";
+    assert_eq!(data[0], of_cell("native", Asked::LoadedTable, "stock", old_sum, "7 rows, checksum 00"));
     let cells = refused(&|run| run.plan.cells.iter_mut().for_each(|cell| cell.contender.push('x')));
-    assert_eq!(cells, ["they have no cell in common: native, kvm before, nativex, kvmx now"]);
-}
-
-#[test]
-fn what_else_differs_is_told_loudly() {
-    let old = synthetic::run(3);
-    let mut new = old.clone();
-    new.plan.seed = 9;
-    new.host.insert("kernel.release".to_owned(), Fact::known("6.12.1"));
-    new.host.insert("system.uptime_s".to_owned(), Fact::known("77"));
-    // As a version of bakeoff that reads more would have it.
-    new.host.insert("kvm.parameters".to_owned(), Fact::known("halt_poll_ns=0"));
-    for cell in &mut new.plan.cells {
-        cell.settings["engine"].as_object_mut().unwrap().insert("profile".to_owned(), json!("durable"));
-        cell.settings["load"].as_object_mut().unwrap().insert("pace".to_owned(), json!("new key"));
-    }
-    for trial in new.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
-        let server = trial.record.server.as_mut().unwrap();
-        "3.99".clone_into(&mut server.version);
-        trial.record.driver.as_mut().unwrap().work.statements *= 2;
-        trial.record.machine.as_mut().unwrap().inside.insert("kernel.release".to_owned(), Fact::known("6.1.9-cloud"));
-    }
-    let two = compare(&old, &new, None).unwrap();
-    let texts: Vec<&str> = two.warnings.iter().map(|warning| warning.text.as_str()).collect();
-    let expected = [
-        "the hosts differ: kernel.release was 6.1.0-25-amd64 and is 6.12.1",
-        "the seeds differ: it was 20261121 and is 9, so clients did not ask for the same",
-        "the study's settings of native, kvm differ: engine.profile was \"sized\" and is \"durable\"; load.pace was not there \
-         and is \"new key\"",
-        "the machines of kvm differ: kernel.release inside was 6.1.0-25-cloud-amd64 and is 6.1.9-cloud",
-        "the database servers of kvm differ: version was 3.51.1 and is 3.99",
-        "the figures of work of kvm differ: statements per transaction were 26.00 and are 52.00",
-    ];
-    assert_eq!(texts, expected);
-    assert!(two.warnings.iter().all(|warning| warning.severity == Severity::Serious));
+    let [old, new] = [["native", "kvm"], ["nativex", "kvmx"]].map(|names| names.map(str::to_owned).to_vec());
+    assert_eq!(cells, [Difference::NoCommonCell { old, new }]);
 }
 
 #[test]
@@ -181,14 +154,14 @@ fn another_build_is_a_caution_and_an_old_record_that_names_none_is_not() {
     let builds = |made_by: Option<&str>| {
         let mut new = old.clone();
         new.trials.iter_mut().for_each(|trial| trial.record.made_by = made_by.map(str::to_owned));
-        let warnings = compare(&old, &new, None).unwrap().warnings.into_iter();
-        warnings.filter(|warning| warning.text.contains("builds")).collect::<Vec<_>>()
+        let findings = compare(&old, &new, None).unwrap().findings.into_iter();
+        findings.filter(|found| matches!(found.what, What::BuildsDiffer { .. })).collect::<Vec<_>>()
     };
     let told = builds(Some("bakeoff 0.2.0"));
     assert_eq!(told.len(), 1);
     assert_eq!(told[0].severity, Severity::Caution);
-    let expected = "the runs were measured by different builds: it was bakeoff 0.1.0 (619ca8b) and is bakeoff 0.2.0";
-    assert_eq!(told[0].text, expected);
+    let (old_build, new_build) = ("bakeoff 0.1.0 (619ca8b)".to_owned(), "bakeoff 0.2.0".to_owned());
+    assert_eq!(told[0].what, What::BuildsDiffer { old: old_build, new: new_build });
     assert_eq!(builds(None), []);
 }
 

@@ -8,6 +8,7 @@ use anyhow::{Context, Result};
 use record::folder::RunFolder;
 use record::run::Run;
 use record::text::visible_json;
+use report::findings::of_runs::difference;
 use std::fs;
 use std::path::Path;
 
@@ -15,7 +16,7 @@ pub fn compare(options: &CompareOptions) -> Result<Exit> {
     let (old, new) = (open(&options.old)?, open(&options.new)?);
     let question = Question { threshold: options.threshold, absolute: options.absolute };
     let two = two_runs::compare(&old, &new, question).map_err(|refusals| {
-        let reasons: Vec<String> = refusals.iter().map(|reason| format!("\n  {reason}")).collect();
+        let reasons: Vec<String> = refusals.iter().map(|one| format!("\n  {}", difference(one))).collect();
         let (old, new) = (options.old.display(), options.new.display());
         Ended::bad_input(format!("{old} and {new} ask for different things and are not compared:{}", reasons.concat()))
     })?;

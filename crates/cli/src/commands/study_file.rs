@@ -2,6 +2,7 @@
 
 use crate::exit::Ended;
 use crate::host;
+use analysis::findings::CODES;
 use anyhow::Result;
 use platforms::huge_pages::HugePages;
 use platforms::placement::Topology;
@@ -9,7 +10,7 @@ use record::plan::Plan;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
-use study::{Against, Catalogs, Host};
+use study::{Against, Catalogs, FindingCode, Host};
 
 /// Every key of every kind with a comment each is a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
@@ -33,7 +34,9 @@ pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
         huge_pages: HugePages::read(Path::new("/")),
     };
     let against = if aa { Against::Itself } else { Against::Baseline };
-    let plan = study::plan(&name, &text, against, &Catalogs::standard(), &host).map_err(|problems| {
+    let codes = CODES.iter().map(|code| FindingCode { name: code.name, acceptable: code.acceptable }).collect();
+    let catalogs = Catalogs { codes, ..Catalogs::standard() };
+    let plan = study::plan(&name, &text, against, &catalogs, &host).map_err(|problems| {
         Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
     })?;
     Ok(Planned { text, plan, host })

@@ -55,3 +55,32 @@ fn the_same_study_is_rehearsed_with_the_same_figures() {
     };
     assert_eq!(figures(), figures());
 }
+
+/// With one block there is no interval, which a study may accept. It must know the code.
+#[test]
+fn a_finding_is_explained_and_may_be_accepted_with_a_reason() {
+    let study = std::fs::read_to_string(&studies()[0]).unwrap();
+    let accepting =
+        |code: &str| study.replace("[machine]", &format!("[accept]\n{code} = \"it is tried out\"\n\n[machine]"));
+    let place = Place::new(&accepting("too-few-blocks").replace("blocks   = 20", "blocks   = 1"));
+    let output = place.bakeoff(&["run", "study.toml", "--rehearse"]);
+    let told = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
+    let accepted = page.lines().find(|line| line.contains("[too-few-blocks]")).unwrap();
+    assert!(
+        accepted.starts_with("> **Accepted:**") && accepted.ends_with("Accepted by the study: it is tried out"),
+        "{page}"
+    );
+
+    let explained = text(&place.bakeoff(&["explain", "[too-few-blocks]"]).stdout);
+    assert!(explained.contains("What to do: Set blocks = 5 or more.") && explained.contains("[accept]"), "{explained}");
+    assert!(text(&place.bakeoff(&["explain"]).stdout).lines().count() > 40);
+    let unknown = place.bakeoff(&["explain", "too-few-block"]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("did you mean too-few-blocks?"), "{}", text(&unknown.stderr));
+
+    let refused = Place::new(&accepting("check-violated")).bakeoff(&["plan", "study.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(text(&refused.stderr).contains("accept.check-violated: "), "{}", text(&refused.stderr));
+}

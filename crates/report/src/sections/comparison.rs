@@ -2,6 +2,7 @@
 
 use super::{heading, place};
 use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::format;
 use crate::measures::{compared, estimate, named, number, relative};
 use analysis::cells::CellResult;
 use analysis::compare;
@@ -129,7 +130,10 @@ fn left_out(analysis: &Analysis, cells: &[&CellResult]) -> Option<Block> {
     let own = analysis.comparisons.iter().filter(|found| cells.iter().any(|cell| cell.cell == found.contender_cell));
     let reasons: Vec<String> = own
         .flat_map(|found| &found.left_out)
-        .map(|left_out| format!("Block {} is left out of the ratios: {}.", left_out.block, left_out.why))
+        .map(|left_out| {
+            let why: Vec<String> = left_out.why.iter().map(format::unusable).collect();
+            format!("Block {} is left out of the ratios: {}.", left_out.block, why.join("; "))
+        })
         .collect();
     (!reasons.is_empty()).then_some(Block::List(reasons))
 }

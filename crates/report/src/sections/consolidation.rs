@@ -84,7 +84,7 @@ fn size(one: &Consolidation) -> String {
 fn reference(found: Option<&Efficiency>) -> Cell {
     let Some(found) = found else { return Cell::none() };
     let size = if found.same_total { "of the same size in total" } else { "of another size in total" };
-    let place = analysis::warnings::at(&found.reference.coordinates);
+    let place = crate::format::at(&found.reference.coordinates);
     Cell::new(format!("{}{place}", found.reference.contender)).detail(size)
 }
 

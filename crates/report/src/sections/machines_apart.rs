@@ -49,7 +49,7 @@ fn of_trial(run: &Run, trial: &StoredTrial) -> Vec<Block> {
     let is_told = |name: &&&String| !BY_NATURE.contains(&name.as_str()) && differs(&facts, name);
     let told: Vec<&String> = names.iter().filter(is_told).copied().collect();
     let place = run.plan.cells.iter().find(|cell| cell.id == trial.record.cell).map(Cell::coordinates);
-    let place = analysis::warnings::at(&place.unwrap_or_default());
+    let place = crate::format::at(&place.unwrap_or_default());
     let (contender, id, many) = (&trial.record.contender, trial.record.id, trial.machines.len());
     if told.is_empty() {
         let text = format!(

@@ -2,8 +2,8 @@
 
 use super::heading;
 use crate::document::{Block, Cell, Column, Table};
+use crate::format;
 use analysis::summary::Analysis;
-use analysis::warnings;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
@@ -43,7 +43,7 @@ fn measured_by(run: &Run) -> String {
         [] => String::new(),
         [(build, _)] => format!("Measured by {build}. "),
         several => {
-            let with_trials = several.iter().map(|(build, trials)| format!("{build} ({})", warnings::list(trials)));
+            let with_trials = several.iter().map(|(build, trials)| format!("{build} ({})", format::trials(trials)));
             format!("Measured by {}. ", with_trials.collect::<Vec<_>>().join(" and "))
         }
     }

@@ -5,7 +5,6 @@ use super::steadiness::{percent, verdict};
 use crate::document::{Block, Cell, Column, Table, Tone};
 use crate::format;
 use analysis::cells::has_wrong_data;
-use analysis::compare::describe;
 use analysis::steadiness::Settled;
 use analysis::summary::Analysis;
 use analysis::throughput::TrialThroughput;
@@ -129,7 +128,7 @@ fn outcome(trial: &StoredTrial) -> Cell {
         Outcome::Skipped { .. } => ("skipped", Tone::Bad),
         Outcome::Interrupted { .. } => ("interrupted", Tone::Bad),
     };
-    Cell::new(text).tone(tone).detail(describe(&trial.record.outcome))
+    Cell::new(text).tone(tone).detail(format::outcome(&trial.record.outcome))
 }
 
 /// "2026-11-21T12:00:00Z" is easier to read as "2026-11-21 12:00:00".

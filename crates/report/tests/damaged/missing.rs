@@ -1,9 +1,10 @@
 //! A completed trial whose files are not all there, or that says otherwise than the others or than the plan, is in no number.
 
 use crate::OnDisk;
-use analysis::compare::Verdict;
-use analysis::warnings::Severity;
+use analysis::compare::{Verdict, WhyUnusable};
+use analysis::findings::{Severity, What};
 use record::synthetic::{self, consolidated, neighbour};
+use report::findings::sentence;
 use serde_json::json;
 use std::fs;
 
@@ -11,16 +12,16 @@ use std::fs;
 #[track_caller]
 fn not_believed(disk: &OnDisk, words: &str) {
     let (run, analysis) = disk.analysed();
-    let warned = analysis.warnings.iter().any(|warning| {
-        warning.severity == Severity::Serious && warning.text.contains(words) && warning.text.contains("trial 1")
+    let warned = analysis.findings.iter().any(|finding| {
+        finding.severity == Severity::Serious && sentence(finding).contains(words) && finding.subject.trials == [1]
     });
-    assert!(warned, "{words:?} is not in {:#?}", analysis.warnings);
+    assert!(warned, "{words:?} is not in {:#?}", analysis.findings);
     let cell = &analysis.cells[run.trials[0].record.cell as usize];
     assert_eq!((cell.outcomes.disagreeing, cell.outcomes.completed), (1, cell.outcomes.planned - 1));
     assert!(cell.trials.iter().all(|trial| trial.sound == (trial.trial != 1)));
     let comparison = &analysis.comparisons[0];
     assert_eq!(comparison.left_out.len(), 1);
-    assert!(comparison.left_out[0].why.ends_with("disagrees with itself"), "{:?}", comparison.left_out);
+    assert_eq!(comparison.left_out[0].why[0].why, WhyUnusable::RecordDisagrees);
     let [html, markdown, _, terminal] = crate::told(&run, &analysis);
     // Its lines are broken where they are full.
     let terminal = terminal.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -169,6 +170,9 @@ fn a_cell_that_lost_its_baseline_is_told_of() {
     let disk = OnDisk::of(&consolidated::run(1, None));
     disk.set("plan.json", "/cells/3/scenario", "2x3");
     let (_, analysis) = disk.analysed();
-    let told = "no contender is the baseline at 2x3: nothing is compared";
-    assert!(analysis.warnings.iter().any(|warning| warning.text == told), "{:#?}", analysis.warnings);
+    let is_told = analysis
+        .findings
+        .iter()
+        .any(|finding| finding.what == What::NoBaseline && finding.subject.coordinates == "2x3");
+    assert!(is_told, "{:#?}", analysis.findings);
 }

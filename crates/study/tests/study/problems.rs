@@ -11,8 +11,8 @@ fn the_fixture_has_none() {
 #[test]
 fn unknown_keys_name_the_nearest_word() {
     assert_snapshot!(problems(&with("warehouses = 2", "warehouse = 2")), @r#"x.toml:14: workload.warehouse: unknown key; expected warehouses; did you mean "warehouses"?"#);
-    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "seed"?"#);
-    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, contender, scenario, sweep; did you mean "machine"?"#);
+    assert_snapshot!(problems(&with("seed = 7", "sead = 7")), @r#"x.toml:2: sead: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, contender, scenario, sweep; did you mean "seed"?"#);
+    assert_snapshot!(problems(&plus("[machina]\nvcpus = 2\n")), @r#"x.toml:29: machina: unknown key; expected one of question, seed, blocks, margin, precision, max_blocks, time_limit, machine, platform, engine, workload, load, accept, contender, scenario, sweep; did you mean "machine"?"#);
     assert_snapshot!(problems(&with("cache = ", "cash = ")), @"x.toml:27: platform.disk.cash: unknown key; expected one of adapter, cache (contender vm)");
     assert_snapshot!(problems(&plus("plattform = { kind = \"vm\" }\n")), @r#"x.toml:28: contender.plattform.kind: unknown key; expected one of name, baseline, set, machine, platform, engine, workload, load; did you mean "platform"?"#);
 }
@@ -319,4 +319,15 @@ fn data_that_do_not_fit_are_told_with_the_size_that_would_do() {
         "x.toml:10: machine.disk.size: found 2 GiB; expected at least 7 GiB: the loaded data of workload on server take about 3.9 GiB"
     );
     assert_eq!(problems(&small_disk.replace("\"2GiB\"", "\"7GiB\"")), "no problem");
+}
+
+#[test]
+fn findings_are_accepted_by_their_code_and_with_a_reason() {
+    let accepting = |line: &str| plus(&format!("[accept]\n{line}\n"));
+    let plan = crate::fixture::plan(&accepting("host-busy = \"another team builds here\""));
+    assert_eq!(plan.accept["host-busy"], "another team builds here");
+    assert_snapshot!(problems(&accepting("host-bussy = \"x\"")), @r#"x.toml:29: accept.host-bussy: unknown code; expected the code of a finding (bakeoff explain lists them); did you mean "host-busy"?"#);
+    assert_snapshot!(problems(&accepting("check-violated = \"x\"")), @r#"x.toml:29: accept.check-violated: found "check-violated"; expected a code that a study may accept; this one makes figures wrong whatever the reason"#);
+    assert_snapshot!(problems(&accepting("host-busy = true")), @"x.toml:29: accept.host-busy: found true; expected the reason, as text in quotes");
+    assert_snapshot!(problems(&accepting("host-busy = \" \"")), @r#"x.toml:29: accept.host-busy: found " "; expected the reason, as text in quotes"#);
 }

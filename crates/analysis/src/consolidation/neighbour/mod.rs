@@ -9,7 +9,6 @@ pub mod parts;
 
 use crate::estimate::{Bounds, Estimate};
 use crate::latency::{self, Counts};
-use crate::warnings::at;
 use crate::{cells, student};
 use beside::Beside;
 use parts::{Part, PartReading, TrialParts, Work};
@@ -244,18 +243,6 @@ fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
 /// Of one part over the blocks.
 fn level(of: Of, trials: &[TrialParts], part: Part) -> Option<Estimate> {
     student::geometric_mean_of_blocks(trials.iter().filter_map(|trial| Some((trial.block, value(of, trial, &[part])?))))
-}
-
-/// Sound trials that have no parts, where others have.
-pub fn sentence(contender: &str, coordinates: &str, neighbour: &Neighbour) -> Option<String> {
-    let why = neighbour.left_out.join("; ");
-    (!neighbour.left_out.is_empty()).then(|| {
-        format!(
-            "what {contender}{} gets beside machine {} leaves out sound trials: {why}",
-            at(coordinates),
-            neighbour.machine
-        )
-    })
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! A made-up study of three machines of which the third comes and goes, and handmade seconds whose ratios were computed elsewhere.
 
 use super::*;
-use crate::consolidation::{Consolidation, all, warnings};
-use crate::warnings::Severity;
+use crate::consolidation::{Consolidation, all, findings};
+use crate::findings::{Severity, What};
 use record::intervals::{KindInterval, Span};
 use record::run::StoredTrial;
 use record::synthetic::neighbour::{self, KEPT, NEIGHBOUR};
@@ -191,10 +191,9 @@ fn trials_that_do_not_tell_are_left_out_and_named() {
     assert_eq!(burst.left_out, expected);
     assert_eq!((burst.kept, burst.recovered), (Told::NotTold, Told::NotTold), "two blocks have no interval");
     close(of(&burst, Of::Mean).during_over_both.as_ref(), KEPT[1], 0.03);
-    let told = warnings(&[found(&run, "kvm", "burst")]);
-    let about =
-        told.iter().find(|warning| warning.text.starts_with("what kvm at burst gets beside machine 3 leaves out"));
-    assert_eq!(about.map(|warning| warning.severity), Some(Severity::Serious), "{told:#?}");
+    let told = findings(&[found(&run, "kvm", "burst")]);
+    let about = told.iter().find(|found| matches!(&found.what, What::TrialsLeftOut { beside: Some(3), .. }));
+    assert_eq!(about.map(|found| found.severity), Some(Severity::Serious), "{told:#?}");
 }
 
 /// Nothing is not a small number: the ratio of the rest would make a starving machine look well.
@@ -224,10 +223,10 @@ fn what_a_neighbour_does_is_no_want_of_a_steady_state() {
         of_load.filter(|cell| cell.steadiness.verdict.is_no_steady_state()).count()
     };
     let told = |load: &str| {
-        let unsteady = analysis.warnings.iter().filter(|warning| warning.text.contains("was in no steady state"));
-        unsteady.filter(|warning| warning.text.contains(&format!(" at {load} "))).count()
+        let unsteady = |what: &What| matches!(what, What::NotSteady { .. } | What::NotSettled { .. });
+        analysis.findings.iter().filter(|found| unsteady(&found.what) && found.subject.coordinates == load).count()
     };
-    assert!(is_unsteady(disturbed) > 0 && told(disturbed) == 0, "{:#?}", analysis.warnings);
+    assert!(is_unsteady(disturbed) > 0 && told(disturbed) == 0, "{:#?}", analysis.findings);
     assert_eq!(is_unsteady(plain), told(plain));
 }
 

@@ -1,4 +1,4 @@
-//! CheckResult the customer that the inputs name.
+//! Finding the customer that the inputs name.
 
 use super::super::definition::last_name;
 use super::super::inputs::Who;

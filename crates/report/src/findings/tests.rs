@@ -1,13 +1,17 @@
-//! What is warned of, and what is not.
+//! What is warned of, and what is not, as a reader sees it.
 
 use super::*;
-use crate::summary::analyse;
-use record::facts::{DATA_CACHED_TWICE, PROCESSOR};
+use analysis::estimate::Bounds;
+use analysis::findings::Severity;
+use analysis::summary::analyse;
+use record::facts::{DATA_CACHED_TWICE, Fact, PROCESSOR};
+use record::run::Run;
 use record::synthetic;
+use serde_json::json;
 
 fn texts(run: &Run, severity: Severity) -> Vec<String> {
-    let warnings = analyse(run).warnings.into_iter();
-    warnings.filter(|warning| warning.severity == severity).map(|warning| warning.text).collect()
+    let findings = analyse(run).findings.into_iter();
+    findings.filter(|finding| finding.severity == severity).map(|finding| sentence(&finding)).collect()
 }
 
 #[test]
@@ -98,21 +102,68 @@ fn an_emulated_contender_is_serious_and_comes_with_the_reason() {
 }
 
 #[test]
-fn a_clock_is_only_accused_beyond_what_its_readings_are_worth() {
-    let reading = |offset_ns, round_trip_ns| ClockReading { at: String::new(), offset_ns, round_trip_ns };
-    // 1 ms apart over one second is one in a thousand, if the readings were exact.
-    let exact = clock_rate_error(&[reading(0, 0), reading(1_000_000, 0)], 1000).unwrap();
-    assert!((exact - 0.001).abs() < 1e-12, "{exact}");
-    let vague = clock_rate_error(&[reading(0, 1_000_000), reading(1_000_000, 1_000_000)], 1000);
-    assert_eq!(vague, Some(0.0));
-    assert_eq!(clock_rate_error(&[], 1000), None);
-}
-
-#[test]
 fn too_few_blocks_and_a_missing_baseline_are_told() {
     let mut run = synthetic::run(2);
     assert!(texts(&run, Severity::Caution).iter().any(|text| text.contains("2 of the at least 3 blocks")));
     run.plan.cells[0].baseline = false;
     let serious = texts(&run, Severity::Serious);
     assert_eq!(serious, ["no contender is the baseline: nothing is compared"]);
+}
+
+#[test]
+fn what_else_differs_is_told_loudly() {
+    let old = synthetic::run(3);
+    let mut new = old.clone();
+    new.plan.seed = 9;
+    new.host.insert("kernel.release".to_owned(), Fact::known("6.12.1"));
+    new.host.insert("system.uptime_s".to_owned(), Fact::known("77"));
+    // As a version of bakeoff that reads more would have it.
+    new.host.insert("kvm.parameters".to_owned(), Fact::known("halt_poll_ns=0"));
+    for cell in &mut new.plan.cells {
+        cell.settings["engine"].as_object_mut().unwrap().insert("profile".to_owned(), json!("durable"));
+        cell.settings["load"].as_object_mut().unwrap().insert("pace".to_owned(), json!("new key"));
+    }
+    for trial in new.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
+        let server = trial.record.server.as_mut().unwrap();
+        "3.99".clone_into(&mut server.version);
+        trial.record.driver.as_mut().unwrap().work.statements *= 2;
+        trial.record.machine.as_mut().unwrap().inside.insert("kernel.release".to_owned(), Fact::known("6.1.9-cloud"));
+    }
+    let two = analysis::two_runs::compare(&old, &new, None).unwrap();
+    let texts: Vec<String> = two.findings.iter().map(sentence).collect();
+    let expected = [
+        "the hosts differ: kernel.release was 6.1.0-25-amd64 and is 6.12.1",
+        "the seeds differ: it was 20261121 and is 9, so clients did not ask for the same",
+        "the study's settings of native, kvm differ: engine.profile was \"sized\" and is \"durable\"; load.pace was not there \
+         and is \"new key\"",
+        "the machines of kvm differ: kernel.release inside was 6.1.0-25-cloud-amd64 and is 6.1.9-cloud",
+        "the database servers of kvm differ: version was 3.51.1 and is 3.99",
+        "the figures of work of kvm differ: statements per transaction were 26.00 and are 52.00",
+    ];
+    assert_eq!(texts, expected);
+    assert!(two.findings.iter().all(|finding| finding.severity == Severity::Serious));
+}
+
+#[test]
+fn a_drift_is_told_with_its_direction() {
+    let bounds = Bounds::Known { low: -0.112, high: -0.05 };
+    let mut drift = Estimate { point: -0.081, bounds, method: String::new() };
+    assert_eq!(course(&drift), "fell by 8.1 % (95 % interval 5.0 to 11.2 %)");
+    drift.point = 0.081;
+    drift.bounds = Bounds::Unknown { why: String::new() };
+    assert_eq!(course(&drift), "rose by 8.1 %");
+}
+
+#[test]
+fn what_the_study_accepts_comes_last_with_its_reason_and_wrong_data_are_never_accepted() {
+    let mut run = synthetic::troubled();
+    for code in ["check-violated", "work-unequal"] {
+        run.plan.accept.insert(code.to_owned(), "it is known".to_owned());
+    }
+    let warnings = warnings(&analyse(&run).findings);
+    let accepted: Vec<&str> =
+        warnings.iter().filter(|warning| warning.accepted.is_some()).map(|warning| warning.code).collect();
+    assert_eq!(accepted, ["work-unequal"]);
+    assert_eq!(warnings.last().unwrap().code, "work-unequal");
+    assert!(warnings.iter().any(|warning| warning.code == "check-violated"));
 }

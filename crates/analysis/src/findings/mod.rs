@@ -1,0 +1,305 @@
+//! What the analysis has to say beside the figures: reasons to doubt them, each with a code, a severity, whom it is about, and
+//! quantities. The words are the report's.
+//!
+//! A code is stable: studies accept findings by it, and programs look for it. [`of_run`] collects those of one run; those of
+//! two runs are in [`crate::two_runs`].
+
+mod gathered;
+pub mod of_run;
+
+pub(crate) use gathered::Gathered;
+
+use crate::estimate::Estimate;
+use record::facts::Fact;
+use record::plan::Plan;
+use record::trial::Outcome;
+use serde::{Deserialize, Serialize};
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Finding {
+    pub severity: Severity,
+    #[serde(flatten)]
+    pub what: What,
+    #[serde(flatten)]
+    pub subject: Subject,
+    /// Why the study accepts it, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accepted: Option<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// The comparison may be wrong, or a part of it is missing.
+    Serious,
+    /// Worth knowing before believing small differences.
+    Caution,
+}
+
+/// What a finding is about. Where all is empty, it is about the whole run.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Subject {
+    /// Of two runs, in which.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Which>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contender: Option<String>,
+    /// Scenario and swept values.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub coordinates: String,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub trials: Vec<u32>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Which {
+    Old,
+    New,
+}
+
+/// A code, how severe what it stands for is, and whether a study may accept it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Code {
+    pub name: &'static str,
+    pub severity: Severity,
+    pub acceptable: bool,
+}
+
+/// Each line: code, severity, whether a study may accept it, the variant with its quantities.
+macro_rules! catalog {
+    ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident
+        $name:ident $({ $($(#[doc = $about:literal])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
+        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+        #[serde(tag = "code", content = "quantities")]
+        pub enum What {
+            $($(#[doc = $doc])* #[serde(rename = $code)] $name $({ $($(#[doc = $about])* $field: $kind),* })?,)*
+        }
+
+        pub const CODES: &[Code] = &[
+            $(Code { name: $code, severity: Severity::$severity, acceptable: catalog!(@$acceptable) },)*
+        ];
+
+        impl What {
+            pub fn code(&self) -> &'static str {
+                match self { $(Self::$name { .. } => $code,)* }
+            }
+
+            fn severity(&self) -> Severity {
+                match self { $(Self::$name { .. } => Severity::$severity,)* }
+            }
+        }
+    };
+    (@acceptable) => { true };
+    (@never) => { false };
+}
+
+catalog! {
+    "rehearsed" Serious never Rehearsed;
+    "trial-not-completed" Serious never TrialNotCompleted { outcome: Outcome };
+    /// The trials are those missing.
+    "trials-missing" Serious never TrialsMissing { planned: usize };
+    "check-violated" Serious never CheckViolated { check: String, rule: String, seen: Option<String> };
+    "record-disagrees" Serious never RecordDisagrees { how: String };
+    "vm-emulated" Serious acceptable VmEmulated {
+        /// What decided it, as the platform said it.
+        how: String,
+    };
+    "settings-differ" Serious acceptable SettingsDiffer { settings: Vec<String> };
+    "servers-differ" Serious acceptable ServersDiffer { servers: Vec<Told> };
+    "loaded-data-differ" Serious never LoadedDataDiffer { tables: Vec<TableSums> };
+    "work-unequal" Serious acceptable WorkUnequal { work: Vec<UnequalWork> };
+    "disk-work-unequal" Serious acceptable DiskWorkUnequal { work: Vec<UnequalWork> };
+    "storage-differs" Serious acceptable StorageDiffers { fact: String, values: Vec<Shared> };
+    "clock-wrong" Serious acceptable ClockWrong {
+        /// The least share by which it ran too fast or too slow.
+        share: f64,
+    };
+    "noted-by-trial" Serious acceptable NotedByTrial { note: String };
+    "no-baseline" Serious acceptable NoBaseline;
+    "host-changed" Serious acceptable HostChanged { fact: String, values: Vec<InTrials> };
+    "host-busy-beside-one" Serious acceptable HostBusyBesideOne {
+        /// Shares of the host's CPU time that other processes took.
+        loud: String, most: f64, quiet: String, least: f64,
+    };
+    "machines-unlike" Serious acceptable MachinesUnlike { properties: Vec<Property> };
+    "trials-left-out" Serious acceptable TrialsLeftOut {
+        /// Beside a machine whose load comes or goes.
+        beside: Option<u32>,
+        why: Vec<String>,
+    };
+    "hosts-differ" Serious acceptable HostsDiffer { changes: Vec<Change> };
+    "seeds-differ" Serious acceptable SeedsDiffer { old: u64, new: u64 };
+    "runs-differ" Serious acceptable RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
+    "work-changed" Serious acceptable WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
+    "host-busy" Caution acceptable HostBusy { share: f64 };
+    "host-cpu-stolen" Caution acceptable HostCpuStolen { share: f64 };
+    "host-memory-short" Caution acceptable HostMemoryShort {
+        /// Of a window in which something waited for memory.
+        share: f64,
+    };
+    "host-swapping" Caution acceptable HostSwapping { pages: f64 };
+    "host-frequency" Caution acceptable HostFrequency { slow_trial: u32, low_mhz: f64, fast_trial: u32, high_mhz: f64 };
+    "littles-law" Caution acceptable LittlesLaw {
+        trial: u32, machine: Option<u32>, accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64,
+    };
+    "host-is-guest" Caution acceptable HostIsGuest { of: Option<String> };
+    "systems-differ" Caution acceptable SystemsDiffer { facts: Vec<FactDiffers> };
+    "not-honoured" Caution acceptable NotHonoured { wish: String, fact: Fact };
+    "trials-apart" Caution acceptable TrialsApart {
+        /// The fastest trial over the slowest.
+        times: f64,
+    };
+    "not-steady" Caution acceptable NotSteady { drift: Estimate, drifting: usize, of: usize };
+    "not-settled" Caution acceptable NotSettled { unsettled: usize, of: usize };
+    "halves-unlike" Caution acceptable HalvesUnlike {
+        /// The second half's throughput over the first's.
+        second_half: f64,
+    };
+    "warm-up-too-short" Caution acceptable WarmUpTooShort { late: usize, of: usize, change: f64 };
+    /// No whole cycle from one checkpoint to the next.
+    "window-too-short" Caution acceptable WindowTooShort;
+    "transactions-failed" Caution acceptable TransactionsFailed { failed: u64, of: u64 };
+    "too-few-blocks" Caution acceptable TooFewBlocks { blocks: u32, needed: usize };
+    "windows-apart" Caution acceptable WindowsApart { worst_ms: f64 };
+    "host-restarted" Caution acceptable HostRestarted;
+    "builds-differ" Caution acceptable BuildsDiffer { old: String, new: String };
+}
+
+/// What one contender says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Told {
+    pub contender: String,
+    pub value: String,
+}
+
+/// A value and those that have it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Shared {
+    pub value: String,
+    pub contenders: Vec<String>,
+}
+
+/// A value and the trials in which it was seen.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InTrials {
+    pub value: String,
+    pub trials: Vec<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FactDiffers {
+    pub fact: String,
+    pub values: Vec<Shared>,
+}
+
+/// Rows and checksum of a loaded table, by contender; a contender without it is not listed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TableSums {
+    pub table: String,
+    pub sums: Vec<Told>,
+    pub without: Vec<String>,
+}
+
+/// A measure in which a contender differs from the baseline by more than is tolerated, for each transaction.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct UnequalWork {
+    pub measure: String,
+    pub baseline: String,
+    pub contender: String,
+    pub of_baseline: f64,
+    pub of_contender: f64,
+    /// The share by which they were allowed to differ.
+    pub tolerance: f64,
+}
+
+/// A measure of work for each transaction, in the old run and in the new one.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedWork {
+    pub measure: String,
+    pub old: f64,
+    pub new: f64,
+}
+
+/// Something in which machines of a trial differ, and which have what.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Property {
+    pub name: String,
+    pub values: Vec<OfMachines>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct OfMachines {
+    pub value: String,
+    /// Their numbers, counted from 1.
+    pub machines: Vec<u32>,
+}
+
+/// What was something in the old run and is something else in the new one; `None` where it is not there.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    pub name: String,
+    pub old: Option<String>,
+    pub new: Option<String>,
+}
+
+impl Change {
+    pub fn is_in_both(&self) -> bool {
+        self.old.is_some() && self.new.is_some()
+    }
+}
+
+/// What of two runs was held against each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Part {
+    Settings,
+    Machines,
+    Servers,
+    Loads,
+}
+
+impl Finding {
+    /// About the whole run.
+    pub fn new(what: What) -> Self {
+        Self { severity: what.severity(), what, subject: Subject::default(), accepted: None }
+    }
+
+    #[must_use]
+    pub fn of(mut self, contender: &str) -> Self {
+        self.subject.contender = Some(contender.to_owned());
+        self
+    }
+
+    #[must_use]
+    pub fn at(mut self, coordinates: &str) -> Self {
+        coordinates.clone_into(&mut self.subject.coordinates);
+        self
+    }
+
+    #[must_use]
+    pub fn in_trials(mut self, trials: impl IntoIterator<Item = u32>) -> Self {
+        self.subject.trials = trials.into_iter().collect();
+        self
+    }
+
+    #[must_use]
+    pub fn in_run(mut self, run: Which) -> Self {
+        self.subject.run = Some(run);
+        self
+    }
+
+    fn rank(&self) -> (bool, Severity) {
+        (self.accepted.is_some(), self.severity)
+    }
+}
+
+/// Marks what a plan accepts, and puts the worst first and what is accepted last; else the order stays.
+pub(crate) fn accept(findings: &mut [Finding], plan: &Plan) {
+    for finding in &mut *findings {
+        let code = finding.what.code();
+        let may = CODES.iter().any(|known| known.name == code && known.acceptable);
+        finding.accepted = plan.accept.get(code).filter(|_| may).cloned();
+    }
+    findings.sort_by_key(Finding::rank);
+}

@@ -1,0 +1,253 @@
+//! Everything there is to say of one run: reasons to doubt its figures, found by looking, not by asking.
+
+use super::{Finding, Gathered, Told, What, accept};
+use crate::agreement::Agreement;
+use crate::cells::CellResult;
+use crate::checks::CheckSummary;
+use crate::consistency::{self, Consistency};
+use crate::consolidation::{self, Consolidation};
+use crate::settings::SettingsComparison;
+use crate::student::FEWEST_BLOCKS;
+use crate::{alike, cells, machines, steadiness, throughput};
+use record::facts::Fact;
+use record::plan::Cell;
+use record::run::{Run, StoredTrial};
+use record::trial::{ClockReading, Outcome, TrialRecord};
+use std::collections::BTreeMap;
+
+/// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
+const CLOCK_RATE_TOLERANCE: f64 = 0.001;
+
+/// Trials of one cell differ by less than this factor where nothing disturbs them.
+const STEADY: f64 = 1.25;
+
+/// What other parts of the analysis found.
+pub struct Found<'a> {
+    pub agreement: &'a [Agreement],
+    pub settings: &'a [SettingsComparison],
+    pub checks: &'a [CheckSummary],
+    pub consistency: &'a Consistency,
+    pub consolidation: &'a [Consolidation],
+    pub cells: &'a [CellResult],
+}
+
+/// The worst first, and those that the study accepts last.
+pub fn all(run: &Run, found: &Found<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    findings.extend(run.plan.rehearsed.then(|| Finding::new(What::Rehearsed)));
+    findings.extend(outcomes(run));
+    findings.extend(violated(found.checks));
+    findings.extend(emulated(run));
+    findings.extend(unequal_settings(found.settings));
+    findings.extend(consistency::findings(found.consistency));
+    findings.extend(consolidation::findings(found.consolidation));
+    findings.extend(storage(run));
+    findings.extend(disagreements(found.agreement));
+    findings.extend(clocks(run));
+    findings.extend(not_honoured(run));
+    findings.extend(alike::nested(run));
+    findings.extend(alike::differences(run));
+    findings.extend(noted_by_trials(run));
+    findings.extend(unsteady(run));
+    // Where a neighbour comes or goes, throughput changes because it is meant to.
+    let is_disturbed = |cell: &&CellResult| found.consolidation.iter().any(|one| one.is_disturbed(cell.cell));
+    findings.extend(steadiness::cautions::all(found.cells.iter().filter(|cell| !is_disturbed(cell))));
+    findings.extend(failed(run));
+    findings.extend(design(run));
+    accept(&mut findings, &run.plan);
+    findings
+}
+
+fn outcomes(run: &Run) -> Vec<Finding> {
+    let mut gathered = Gathered::default();
+    for trial in run.trials.iter().filter(|trial| trial.record.outcome != Outcome::Completed) {
+        let outcome = in_one_line(&trial.record.outcome);
+        gathered.add(Finding::new(What::TrialNotCompleted { outcome }).of(&trial.record.contender), trial.record.id);
+    }
+    let mut findings = gathered.all();
+    let reached = |id: u32| run.trials.iter().any(|trial| trial.record.id == id);
+    let missing: Vec<u32> = run.plan.trials.iter().map(|trial| trial.id).filter(|id| !reached(*id)).collect();
+    if !missing.is_empty() {
+        let planned = run.plan.trials.len();
+        findings.push(Finding::new(What::TrialsMissing { planned }).in_trials(missing));
+    }
+    findings
+}
+
+/// A reason may carry the end of a console, which is another in each trial.
+fn in_one_line(outcome: &Outcome) -> Outcome {
+    let first = |why: &String| why.lines().next().unwrap_or_default().trim_end_matches(':').to_owned();
+    match outcome {
+        Outcome::Invalid { why } => Outcome::Invalid { why: first(why) },
+        Outcome::Failed { phase, why } => Outcome::Failed { phase: phase.clone(), why: first(why) },
+        Outcome::Skipped { why } => Outcome::Skipped { why: first(why) },
+        Outcome::Completed | Outcome::Interrupted { .. } => outcome.clone(),
+    }
+}
+
+fn violated(checks: &[CheckSummary]) -> impl Iterator<Item = Finding> + '_ {
+    checks.iter().filter(|check| !check.violated.is_empty()).map(|check| {
+        let (name, rule, seen) = (check.name.clone(), check.rule.clone(), check.seen.clone());
+        let what = What::CheckViolated { check: name, rule, seen };
+        Finding::new(what).of(&check.contender).in_trials(check.violated.iter().copied())
+    })
+}
+
+fn unequal_settings(settings: &[SettingsComparison]) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for comparison in settings {
+        let differing = comparison.settings.iter().filter(|row| row.differs);
+        let names: Vec<String> = differing.map(|row| row.name.clone()).collect();
+        if !names.is_empty() {
+            findings.push(Finding::new(What::SettingsDiffer { settings: names }).at(&comparison.coordinates));
+        }
+        if comparison.servers.windows(2).any(|pair| pair[0] != pair[1]) {
+            let told =
+                |(contender, server): (&String, &String)| Told { contender: contender.clone(), value: server.clone() };
+            let servers = comparison.contenders.iter().zip(&comparison.servers).map(told).collect();
+            findings.push(Finding::new(What::ServersDiffer { servers }).at(&comparison.coordinates));
+        }
+    }
+    findings
+}
+
+/// Of each machine of each trial.
+fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
+    run.trials.iter().flat_map(StoredTrial::each_machine).map(|machine| &machine.record)
+}
+
+/// Data of all contenders must lie on the same kind of storage, cached by as many caches.
+fn storage(run: &Run) -> Vec<Finding> {
+    let groups = cells::groups(&run.plan);
+    groups.iter().flat_map(|group| machines::storage_differences(run, group)).collect()
+}
+
+/// Whoever reads a ratio takes it for the price of a hypervisor.
+fn emulated(run: &Run) -> Vec<Finding> {
+    let mut gathered = Gathered::default();
+    for record in each_record(run) {
+        if let Some(how) = record.machine.as_ref().and_then(machines::how_emulated) {
+            gathered.add(Finding::new(What::VmEmulated { how }).of(&record.contender), record.id);
+        }
+    }
+    gathered.all()
+}
+
+pub(crate) fn disagreements(agreement: &[Agreement]) -> Vec<Finding> {
+    let mut gathered = Gathered::default();
+    for checked in agreement {
+        for how in &checked.disagreements {
+            gathered.add(Finding::new(What::RecordDisagrees { how: how.clone() }), checked.trial);
+        }
+    }
+    gathered.all()
+}
+
+fn clocks(run: &Run) -> Vec<Finding> {
+    let mut drifting: BTreeMap<&str, (f64, Vec<u32>)> = BTreeMap::new();
+    for trial in &run.trials {
+        let length_ms: u64 = trial.record.phases.iter().map(|phase| phase.length_ms).sum();
+        let machines = trial.each_machine().iter().filter_map(|machine| machine.record.machine.as_ref());
+        let worst = machines.filter_map(|machine| clock_rate_error(&machine.clock, length_ms)).reduce(f64::max);
+        if let Some(rate) = worst.filter(|rate| *rate > CLOCK_RATE_TOLERANCE) {
+            let (worst, trials) = drifting.entry(&trial.record.contender).or_default();
+            *worst = worst.max(rate);
+            trials.push(trial.record.id);
+        }
+    }
+    let finding = |(contender, (share, trials)): (&str, (f64, Vec<u32>))| {
+        Finding::new(What::ClockWrong { share }).of(contender).in_trials(trials)
+    };
+    drifting.into_iter().map(finding).collect()
+}
+
+/// The least share by which a machine's clock ran wrong, given that each reading is uncertain by half its round trip.
+fn clock_rate_error(readings: &[ClockReading], length_ms: u64) -> Option<f64> {
+    let lowest = readings.iter().min_by_key(|reading| reading.offset_ns)?;
+    let highest = readings.iter().max_by_key(|reading| reading.offset_ns)?;
+    let apart_ns = highest.offset_ns.abs_diff(lowest.offset_ns);
+    let uncertain_ns = lowest.round_trip_ns.midpoint(highest.round_trip_ns);
+    let certain_ns = apart_ns.saturating_sub(uncertain_ns);
+    (length_ms > 0).then(|| certain_ns as f64 / (length_ms as f64 * 1e6))
+}
+
+fn not_honoured(run: &Run) -> Vec<Finding> {
+    let mut gathered = Gathered::default();
+    for record in each_record(run) {
+        let decided = record.machine.iter().flat_map(|machine| &machine.decided);
+        for (name, fact) in decided.filter(|(_, fact)| matches!(fact, Fact::Unavailable(_))) {
+            let what = What::NotHonoured { wish: name.clone(), fact: fact.clone() };
+            gathered.add(Finding::new(what).of(&record.contender), record.id);
+        }
+    }
+    gathered.all()
+}
+
+fn noted_by_trials(run: &Run) -> Vec<Finding> {
+    let mut gathered = Gathered::default();
+    for trial in &run.trials {
+        // Those of several machines are among the trial's own.
+        for note in &trial.record.warnings {
+            let what = What::NotedByTrial { note: note.clone() };
+            gathered.add(Finding::new(what).of(&trial.record.contender), trial.record.id);
+        }
+    }
+    gathered.all()
+}
+
+/// Pairing by block cures drift, but not what comes and goes within seconds.
+fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
+    run.plan.cells.iter().filter_map(|cell: &Cell| {
+        let values: Vec<f64> = cells::sound(run, cell.id).filter_map(throughput::figure).collect();
+        let highest = values.iter().copied().fold(0.0, f64::max);
+        let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+        let times = highest / lowest;
+        (lowest > 0.0 && times > STEADY)
+            .then(|| Finding::new(What::TrialsApart { times }).of(&cell.contender).at(&cell.coordinates()))
+    })
+}
+
+fn failed(run: &Run) -> Vec<Finding> {
+    let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
+    for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
+        for totals in trial.record.driver.iter().flat_map(|driver| &driver.kinds).filter(|kind| !kind.step) {
+            let (failed, of) = counts.entry(&trial.record.contender).or_default();
+            *failed += totals.failed;
+            *of += totals.failed + totals.finished();
+        }
+    }
+    let some = counts.into_iter().filter(|(_, (failed, _))| *failed > 0);
+    some.map(|(contender, (failed, of))| Finding::new(What::TransactionsFailed { failed, of }).of(contender)).collect()
+}
+
+fn design(run: &Run) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // A cell that is alone may be all there is, but not beside others that are compared.
+    let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
+    for group in cells::groups(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
+        if !group.cells.iter().any(|cell| cell.baseline) {
+            findings.push(Finding::new(What::NoBaseline).at(&group.coordinates));
+        }
+    }
+    let blocks = run.plan.blocks;
+    if (blocks as usize) < FEWEST_BLOCKS {
+        findings.push(Finding::new(What::TooFewBlocks { blocks, needed: FEWEST_BLOCKS }));
+    }
+    findings
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clock_is_only_accused_beyond_what_its_readings_are_worth() {
+        let reading = |offset_ns, round_trip_ns| ClockReading { at: String::new(), offset_ns, round_trip_ns };
+        // 1 ms apart over one second is one in a thousand, if the readings were exact.
+        let exact = clock_rate_error(&[reading(0, 0), reading(1_000_000, 0)], 1000).unwrap();
+        assert!((exact - 0.001).abs() < 1e-12, "{exact}");
+        let vague = clock_rate_error(&[reading(0, 1_000_000), reading(1_000_000, 1_000_000)], 1000);
+        assert_eq!(vague, Some(0.0));
+        assert_eq!(clock_rate_error(&[], 1000), None);
+    }
+}

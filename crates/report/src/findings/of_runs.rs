@@ -1,0 +1,72 @@
+//! What is not the same in two runs, in words.
+
+use analysis::findings::{Change, ChangedWork, Part, What};
+use analysis::two_runs::questions::{Asked, Difference};
+
+/// More differences than this are counted instead of listed.
+const MOST_LISTED: usize = 8;
+
+pub fn sentence(what: &What) -> Option<String> {
+    Some(match what {
+        What::HostsDiffer { changes } => format!("the hosts differ: {}", listed(changes, change)),
+        What::HostRestarted => {
+            "the host was started anew between the runs: what is fixed at boot, as the place of the kernel in memory, \
+                                may differ"
+                .to_owned()
+        }
+        What::BuildsDiffer { old, new } => {
+            format!("the runs were measured by different builds: it was {old} and is {new}")
+        }
+        What::SeedsDiffer { old, new } => {
+            format!("the seeds differ: it was {old} and is {new}, so clients did not ask for the same")
+        }
+        What::RunsDiffer { part, cells, changes } => {
+            let name = match part {
+                Part::Settings => "the study's settings",
+                Part::Machines => "the machines",
+                Part::Servers => "the database servers",
+                Part::Loads => "the loads that were driven",
+            };
+            format!("{name} of {} differ: {}", cells.join(", "), listed(changes, change))
+        }
+        What::WorkChanged { cells, work } => {
+            format!("the figures of work of {} differ: {}", cells.join(", "), listed(work, changed_work))
+        }
+        _ => return None,
+    })
+}
+
+/// "workload.warehouses was 1 and is 2".
+fn change(change: &Change) -> String {
+    let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not there".to_owned());
+    format!("{} was {} and is {}", change.name, value(&change.old), value(&change.new))
+}
+
+fn changed_work(changed: &ChangedWork) -> String {
+    let (what, digits) = super::work(&changed.measure);
+    format!("{what} per transaction were {:.digits$} and are {:.digits$}", changed.old, changed.new)
+}
+
+fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {
+    let more = changes.len().saturating_sub(MOST_LISTED);
+    let shown = changes[..changes.len() - more].iter().map(words).collect::<Vec<_>>().join("; ");
+    if more > 0 { format!("{shown}; and {more} more") } else { shown }
+}
+
+/// Why two runs cannot be compared.
+pub fn difference(difference: &Difference) -> String {
+    match difference {
+        Difference::NoCommonCell { old, new } => {
+            format!("they have no cell in common: {} before, {} now", old.join(", "), new.join(", "))
+        }
+        Difference::OfCell { cell, what, change: changed } => {
+            let [old, new] = [&changed.old, &changed.new].map(|value| value.as_deref().unwrap_or("not there"));
+            let told = match what {
+                Asked::Key => change(changed),
+                Asked::LoadedTable => format!("the loaded table {} had {old} and has {new}", changed.name),
+                Asked::Throughput => format!("throughput was counted as {old} and is counted as {new}"),
+            };
+            format!("{cell}: {told}")
+        }
+    }
+}
