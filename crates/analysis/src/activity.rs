@@ -1,13 +1,13 @@
 //! What must be known to read the figures of the database and the device ([`crate::measures::activity`]): what a read is to the
 //! engine, which device it was, why figures are missing, and whether the data fit.
 
-use crate::cells;
+use crate::validity;
 use record::looks::Looks;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 
-/// Of one cell, over its sound trials.
+/// Of one cell, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Activity {
     pub cell: u32,
@@ -37,7 +37,7 @@ pub fn all(run: &Run) -> Vec<Activity> {
 }
 
 fn of_cell(run: &Run, cell: &Cell) -> Activity {
-    let trials: Vec<&StoredTrial> = cells::sound(run, cell.id).collect();
+    let trials: Vec<&StoredTrial> = validity::valid_trials(run, cell.id).collect();
     let looks: Vec<&Looks> = trials.iter().filter_map(|trial| trial.looks.as_ref()).collect();
     let database = looks.iter().find_map(|looks| looks.start.database.known());
     let device = looks.iter().find_map(|looks| looks.start.device.known());

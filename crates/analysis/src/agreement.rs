@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Agreement {
     pub trial: u32,
-    /// What does not add up or is missing, each a sentence. Where there is any, the trial is not sound.
+    /// What does not add up or is missing, each a sentence. Where there is any, the trial is not valid.
     pub disagreements: Vec<String>,
 }
 

@@ -3,8 +3,9 @@
 //! Most comparisons of a host with a guest differ in some of it, since a guest boots a kernel of its own. That is no mistake, but
 //! whoever reads the ratio as the price of a hypervisor must know. What a platform is asked to decide is not in here.
 
-use crate::cells::{self, Group};
 use crate::findings::{FactDiffers, Finding, Shared, What};
+use crate::groups::{self, Group};
+use crate::validity;
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::Run;
@@ -42,7 +43,7 @@ const VENDOR: &str = "virtualization.vendor";
 /// The ways in which contenders of a group differ; the same for several groups is said once.
 pub fn differences(run: &Run) -> Vec<Finding> {
     let mut found: Vec<Finding> = Vec::new();
-    for finding in cells::groups(&run.plan).iter().filter_map(|group| of_group(run, group)) {
+    for finding in groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)) {
         if !found.contains(&finding) {
             found.push(finding);
         }
@@ -60,7 +61,7 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<Finding> {
 /// What a cell's machines know of themselves; several values joined if trials differ.
 fn inside<'a>(run: &'a Run, cell: &Cell) -> BTreeMap<&'a str, String> {
     let mut seen: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    let machines = cells::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
+    let machines = validity::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
     for (name, fact) in machines.flat_map(|machine| &machine.inside) {
         if let Fact::Known(text) = fact {
             seen.entry(name).or_default().insert(telling(name, text));

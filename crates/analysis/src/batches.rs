@@ -6,6 +6,7 @@
 
 use crate::distributions::t_975;
 use crate::estimate::Bounds;
+use serde::{Deserialize, Serialize};
 
 /// As many as a window is cut into at least, if its batches are not to be too short. Between 10 and 30 are enough to estimate
 /// a spread from; more, and therefore shorter, batches gain next to nothing (Schmeiser 1982).
@@ -21,6 +22,15 @@ pub const SHORTEST_S: usize = FEWEST_BATCHES * SHORTEST_BATCH_S;
 /// Neighbouring batches more alike than this are not of a series whose mean can be known from so few: of twenty, less than five
 /// would be left. Less is no better, since series that look independent by chance have intervals that are too narrow.
 const MOST_ALIKE: f64 = 0.6;
+
+/// One second of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Second {
+    pub start_ms: u64,
+    pub measured: bool,
+    /// What finished in it, as a rate in the metric's unit.
+    pub rate: f64,
+}
 
 /// Consecutive batches of equal length.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,11 +7,11 @@ use crate::measures;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{Level, Observations};
 use crate::pressure::{self, TrialClimb, TrialQueue};
-use crate::steadiness::{self, CellSteadiness};
+use crate::steadiness::{self, CellSteadiness, TrialSteadiness};
 use crate::throughput::{self, TrialThroughput};
-use record::check::CheckResult;
+use crate::validity::{has_wrong_data, is_valid, trials_of, valid_trials};
 use record::intervals::Span;
-use record::plan::{Cell, Plan};
+use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::{KindTotals, Metric, Outcome, Pacing};
 use serde::{Deserialize, Serialize};
@@ -28,13 +28,13 @@ pub struct CellResult {
     pub processor: Option<String>,
     pub metric: Metric,
     pub outcomes: Outcomes,
-    /// Means over the sound trials, in the order of the measures.
+    /// Means over the valid trials, in the order of the measures.
     pub levels: Vec<Level>,
     pub steadiness: CellSteadiness,
-    /// Every trial that has a record, sound or not.
+    /// Every trial that has a record, valid or not.
     pub trials: Vec<TrialThroughput>,
     pub latency: Vec<Latency>,
-    /// Sums over sound trials, in the workload's order.
+    /// Sums over valid trials, in the workload's order.
     pub totals: Vec<KindTotals>,
     pub errors: BTreeMap<String, u64>,
     pub driver: Option<DriverReading>,
@@ -78,7 +78,7 @@ pub struct Outcomes {
     pub not_reached: u32,
 }
 
-/// What the driver said about itself, over the sound trials. Plain readings.
+/// What the driver said about itself, over the valid trials. Plain readings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DriverReading {
     pub placement: String,
@@ -100,46 +100,10 @@ pub struct DriverReading {
     pub under_way: Option<f64>,
 }
 
-/// Cells that differ only in their contender, in the order of the plan.
-pub struct Group<'a> {
-    pub coordinates: String,
-    pub cells: Vec<&'a Cell>,
-}
-
-pub fn groups(plan: &Plan) -> Vec<Group<'_>> {
-    let mut groups: Vec<Group<'_>> = Vec::new();
-    for cell in &plan.cells {
-        let same =
-            |group: &&mut Group<'_>| group.cells[0].scenario == cell.scenario && group.cells[0].sweep == cell.sweep;
-        match groups.iter_mut().find(same) {
-            Some(group) => group.cells.push(cell),
-            None => groups.push(Group { coordinates: cell.coordinates(), cells: vec![cell] }),
-        }
-    }
-    groups
-}
-
-pub fn trials_of(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
-    run.trials.iter().filter(move |trial| trial.record.cell == cell)
-}
-
-/// The only trials whose numbers are averaged or compared.
-pub fn sound(run: &Run, cell: u32) -> impl Iterator<Item = &StoredTrial> {
-    trials_of(run, cell).filter(|trial| is_sound(trial))
-}
-
-/// Whether a trial completed, left the data as the workload's rules demand, and has a record that is whole and agrees with itself.
-/// How fast a database does something wrong, or something that nobody checked, says nothing about how fast it is.
-pub fn is_sound(trial: &StoredTrial) -> bool {
-    trial.record.outcome == Outcome::Completed && !has_wrong_data(trial) && trial.disagreements.is_empty()
-}
-
-pub fn has_wrong_data(trial: &StoredTrial) -> bool {
-    trial.findings.iter().any(CheckResult::is_violated)
-}
-
 pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResult {
     let trials: Vec<TrialThroughput> = trials_of(run, cell.id).map(throughput::of_trial).collect();
+    let valid: Vec<&TrialSteadiness> =
+        trials.iter().filter(|trial| trial.valid).map(|trial| &trial.steadiness).collect();
     let metric = trials_of(run, cell.id).find_map(throughput::metric);
     CellResult {
         cell: cell.id,
@@ -150,7 +114,7 @@ pub fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> CellResul
         metric: metric.unwrap_or_default(),
         outcomes: outcomes(run, cell.id),
         levels: observations.measures().filter_map(|measured| measured.level(cell.id)).collect(),
-        steadiness: steadiness::of_cell(&trials),
+        steadiness: steadiness::of_cell(&valid),
         trials,
         latency: latencies(run, cell.id),
         totals: totals(run, cell.id),
@@ -169,7 +133,7 @@ fn outcomes(run: &Run, cell: u32) -> Outcomes {
         reached += 1;
         match trial.record.outcome {
             Outcome::Completed if has_wrong_data(trial) => outcomes.wrong_data += 1,
-            Outcome::Completed if !is_sound(trial) => outcomes.disagreeing += 1,
+            Outcome::Completed if !is_valid(trial) => outcomes.disagreeing += 1,
             Outcome::Completed => outcomes.completed += 1,
             Outcome::Invalid { .. } => outcomes.invalid += 1,
             Outcome::Failed { .. } => outcomes.failed += 1,
@@ -183,7 +147,7 @@ fn outcomes(run: &Run, cell: u32) -> Outcomes {
 
 /// The names of the kinds of a cell, in the workload's order.
 pub fn kinds(run: &Run, cell: u32) -> Vec<String> {
-    sound(run, cell)
+    valid_trials(run, cell)
         .find_map(|trial| trial.measured.as_ref())
         .map(|measured| measured.kinds.clone())
         .unwrap_or_default()
@@ -193,7 +157,8 @@ fn latencies(run: &Run, cell: u32) -> Vec<Latency> {
     let mut latencies = Vec::new();
     for kind in kinds(run, cell) {
         for span in [Span::Response, Span::Service] {
-            let trials: Vec<Counts> = sound(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
+            let trials: Vec<Counts> =
+                valid_trials(run, cell).filter_map(|trial| counts_of(trial, &kind, span)).collect();
             latencies.extend(latency::of_trials(&kind, span, &trials));
         }
     }
@@ -209,13 +174,13 @@ pub fn counts_of(trial: &StoredTrial, kind: &str, span: Span) -> Option<Counts> 
 }
 
 fn totals(run: &Run, cell: u32) -> Vec<KindTotals> {
-    let drivers = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref());
+    let drivers = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref());
     KindTotals::summed(drivers.flat_map(|driver| &driver.kinds))
 }
 
 fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
     let mut sums = BTreeMap::new();
-    for driver in sound(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
+    for driver in valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()) {
         for (message, count) in &driver.errors {
             *sums.entry(message.clone()).or_insert(0) += count;
         }
@@ -224,7 +189,7 @@ fn errors(run: &Run, cell: u32) -> BTreeMap<String, u64> {
 }
 
 fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
-    let drivers: Vec<_> = sound(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
+    let drivers: Vec<_> = valid_trials(run, cell).filter_map(|trial| trial.record.driver.as_ref()).collect();
     let first = *drivers.first()?;
     let statements: u64 = drivers.iter().map(|driver| driver.work.statements).sum();
     let cpu_ns: f64 = drivers.iter().map(|driver| driver.testimony.cpu_ns as f64).sum();
@@ -246,7 +211,7 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
 
 fn under_way(run: &Run, cell: u32) -> Option<f64> {
     let (mut response_us, mut window_us) = (0.0, 0.0);
-    for trial in sound(run, cell) {
+    for trial in valid_trials(run, cell) {
         let (Some(measured), Some(driver)) = (&trial.measured, &trial.record.driver) else { continue };
         let counts = measured.kinds.iter().filter_map(|kind| counts_of(trial, kind, Span::Response));
         response_us += counts.map(|counts| counts.mean().unwrap_or(0.0) * counts.total() as f64).sum::<f64>();

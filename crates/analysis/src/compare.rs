@@ -1,13 +1,14 @@
 //! Contenders against the baseline, paired by block.
 //!
 //! Within a block both met the same drift of the machine and the same inputs, so each block gives one ratio; the
-//! answer is the geometric mean of those. A block in which either side is not sound is left out, and named.
+//! answer is the geometric mean of those. A block in which either side is not valid is left out, and named.
 
-use crate::cells::{self, Group};
 use crate::contrast::{self, Contrast, Position};
+use crate::groups::{self, Group};
 use crate::measures::latency;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::Observations;
+use crate::validity;
 use crate::{machines, throughput};
 use record::intervals::Span;
 use record::plan::Cell;
@@ -114,7 +115,7 @@ impl Comparison {
 /// Every contender of every group against the baseline of its group. All verdicts of a run are one family: the more
 /// comparisons, the more each must show.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Comparison> {
-    let groups = cells::groups(&run.plan);
+    let groups = groups::of_plan(&run.plan);
     let mut found: Vec<Comparison> = groups.iter().flat_map(|group| of_group(run, observations, group)).collect();
     let p_values = |of: &dyn Fn(&Contrast) -> Option<f64>| {
         contrast::holm(&found.iter().map(|one| one.throughput().and_then(of)).collect::<Vec<_>>())
@@ -179,7 +180,7 @@ fn metric(pair: &Pair<'_>) -> Option<Metric> {
 
 fn wrong_data(run: &Run, cells: [&Cell; 2]) -> Vec<WrongData> {
     let of_cell = |cell: &Cell| {
-        let wrong = cells::trials_of(run, cell.id).filter(|trial| cells::has_wrong_data(trial));
+        let wrong = validity::trials_of(run, cell.id).filter(|trial| validity::has_wrong_data(trial));
         WrongData { contender: cell.contender.clone(), trials: wrong.map(|trial| trial.record.id).collect() }
     };
     cells.into_iter().map(of_cell).filter(|wrong| !wrong.trials.is_empty()).collect()
@@ -187,7 +188,7 @@ fn wrong_data(run: &Run, cells: [&Cell; 2]) -> Vec<WrongData> {
 
 fn emulated(run: &Run, cells: [&Cell; 2]) -> Vec<String> {
     let is_emulated = |cell: &&Cell| {
-        let mut machines = cells::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
+        let mut machines = validity::trials_of(run, cell.id).filter_map(|trial| trial.record.machine.as_ref());
         machines.any(machines::is_emulated)
     };
     cells.into_iter().filter(is_emulated).map(|cell| cell.contender.clone()).collect()
@@ -207,10 +208,10 @@ pub(crate) fn pair<'a>(run: &'a Run, baseline: &Cell, contender: &Cell) -> (Vec<
     (pairs, left_out)
 }
 
-/// The sound trials of a cell in a block, or why there is none.
+/// The valid trials of a cell in a block, or why there is none.
 fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTrial>, Vec<Unusable>> {
     let (mut found, mut reasons) = (Vec::new(), Vec::new());
-    for trial in cells::trials_of(run, cell.id).filter(|trial| trial.record.block == block) {
+    for trial in validity::trials_of(run, cell.id).filter(|trial| trial.record.block == block) {
         match why_unusable(trial) {
             None => found.push(trial),
             Some(why) => reasons.push(why),
@@ -227,7 +228,7 @@ fn usable<'a>(run: &'a Run, cell: &Cell, block: u32) -> Result<Vec<&'a StoredTri
 
 fn why_unusable(trial: &StoredTrial) -> Option<WhyUnusable> {
     match &trial.record.outcome {
-        Outcome::Completed if cells::has_wrong_data(trial) => Some(WhyUnusable::WrongData),
+        Outcome::Completed if validity::has_wrong_data(trial) => Some(WhyUnusable::WrongData),
         Outcome::Completed if !trial.disagreements.is_empty() => Some(WhyUnusable::RecordDisagrees),
         Outcome::Completed if throughput::figure(trial).is_some_and(|value| value > 0.0) => None,
         Outcome::Completed => Some(WhyUnusable::CountedNothing),

@@ -1,7 +1,8 @@
 //! What machines were, as far as it decides what may be compared: their processor and the place of their data.
 
-use crate::cells;
 use crate::findings::{Finding, Shared, What};
+use crate::groups;
+use crate::validity;
 use record::facts::{EMULATED, Fact, PROCESSOR};
 use record::run::Run;
 use record::trial::MachineFacts;
@@ -15,7 +16,7 @@ const STORAGE_INSIDE: &str = "storage.file_system";
 
 /// How a cell's machines ran their instructions, in a word or two; `None` if no machine was started.
 pub fn processor(run: &Run, cell: u32) -> Option<String> {
-    let machines = cells::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
+    let machines = validity::trials_of(run, cell).filter_map(|trial| trial.record.machine.as_ref());
     let kinds: BTreeSet<String> =
         machines.filter_map(|machine| machine.decided.get(PROCESSOR)).map(Fact::kind).collect();
     (!kinds.is_empty()).then(|| kinds.into_iter().collect::<Vec<_>>().join(" | "))
@@ -32,10 +33,10 @@ pub fn how_emulated(machine: &MachineFacts) -> Option<String> {
 }
 
 /// Where contenders of a group kept their data in different places.
-pub fn storage_differences(run: &Run, group: &cells::Group<'_>) -> Vec<Finding> {
+pub fn storage_differences(run: &Run, group: &groups::Group<'_>) -> Vec<Finding> {
     let mut seen: BTreeMap<&str, BTreeMap<String, Vec<String>>> = BTreeMap::new();
     for cell in &group.cells {
-        let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
+        let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
         let decided = machine.into_iter().flat_map(|machine| &machine.decided);
         let decided = decided.filter(|(name, _)| STORAGE.iter().any(|opening| name.starts_with(opening)));
         let inside = machine.into_iter().flat_map(|machine| &machine.inside);

@@ -1,13 +1,13 @@
 //! Every value of every measure, in one long table: trial, block, cell, machine, measure, value.
 //!
-//! Only valid trials are in it ([`cells::is_sound`]). Means of cells and comparisons between cells are made here, and nowhere
+//! Only valid trials are in it ([`validity::is_valid`]). Means of cells and comparisons between cells are made here, and nowhere
 //! else: a block counts once, however many trials it has.
 
-use crate::cells;
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
 use crate::measures::{Entry, Measure, Reading, Scale};
 use crate::student;
+use crate::validity;
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -59,7 +59,7 @@ impl Observations {
     pub fn of_run(run: &Run, catalog: &[Entry]) -> Self {
         let mut found = Self::default();
         let mut places = BTreeMap::new();
-        let mut trials: Vec<&StoredTrial> = run.trials.iter().filter(|trial| cells::is_sound(trial)).collect();
+        let mut trials: Vec<&StoredTrial> = run.trials.iter().filter(|trial| validity::is_valid(trial)).collect();
         trials.sort_unstable_by_key(|trial| trial.record.id);
         for entry in catalog {
             for trial in &trials {

@@ -9,7 +9,7 @@ use crate::estimate::{Bounds, Estimate};
 use crate::measures::THROUGHPUT_ONLY;
 use crate::observations::Observations;
 use crate::student::FEWEST_BLOCKS;
-use crate::{cells, precision, spread};
+use crate::{groups, precision, spread, validity};
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use record::trial::Outcome;
@@ -34,7 +34,7 @@ pub enum PilotError {
     #[error("it is of another study: for {contender}, {} differ from the plan's", .keys.join(", "))]
     Differs { contender: String, keys: Vec<String> },
     #[error(
-        "only {blocks} of its blocks have sound trials of both {contender} and {baseline}{}; at least {FEWEST_PILOT_BLOCKS} \
+        "only {blocks} of its blocks have valid trials of both {contender} and {baseline}{}; at least {FEWEST_PILOT_BLOCKS} \
          are needed to know how far blocks lie apart",
         at(.coordinates)
     )]
@@ -98,7 +98,7 @@ pub struct BlocksNeeded {
 pub fn outlook(plan: &Plan, pilot: &Run, wished_half_width: Option<f64>) -> Result<Outlook, PilotError> {
     let found = compare::all(pilot, &Observations::of_run(pilot, THROUGHPUT_ONLY));
     let mut comparisons = Vec::new();
-    for group in cells::groups(plan) {
+    for group in groups::of_plan(plan) {
         let Some(baseline) = group.cells.iter().find(|cell| cell.baseline) else { continue };
         for contender in group.cells.iter().filter(|cell| cell.id != baseline.id) {
             for cell in [*baseline, *contender] {
@@ -202,7 +202,7 @@ fn ends(spread: &Estimate) -> (f64, f64) {
 fn block_ms(plan: &Plan, pilot: &Run) -> u64 {
     let of_cell = |cell: &Cell| {
         let Ok(same) = same_cell(&pilot.plan, cell) else { return 0 };
-        let completed = cells::trials_of(pilot, same.id).filter(|trial| trial.record.outcome == Outcome::Completed);
+        let completed = validity::trials_of(pilot, same.id).filter(|trial| trial.record.outcome == Outcome::Completed);
         let lengths: Vec<u64> =
             completed.map(|trial| trial.record.phases.iter().map(|phase| phase.length_ms).sum()).collect();
         let mean = lengths.iter().sum::<u64>() / (lengths.len() as u64).max(1);

@@ -2,7 +2,7 @@
 //!
 //! Readings as they were recorded, arranged for reading; nothing is estimated from them.
 
-use crate::cells::trials_of;
+use crate::validity::trials_of;
 use record::ladder::Ladder;
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, KindTotals, Pacing, Queue};

@@ -1,6 +1,7 @@
 //! Effective database settings side by side, as read back from the running servers.
 
-use crate::cells;
+use crate::groups;
+use crate::validity;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,7 +26,7 @@ pub struct SettingRow {
 }
 
 pub fn all(run: &Run) -> Vec<SettingsComparison> {
-    let groups = cells::groups(&run.plan).into_iter();
+    let groups = groups::of_plan(&run.plan).into_iter();
     let compared = groups.map(|group| {
         let cells = group.cells.iter().map(|cell| (cell.contender.clone(), of_cell(run, cell.id)));
         let known: Vec<(String, Seen)> = cells.filter(|(_, seen)| !seen.servers.is_empty()).collect();
@@ -43,7 +44,7 @@ struct Seen {
 
 fn of_cell(run: &Run, cell: u32) -> Seen {
     let mut seen = Seen::default();
-    for server in cells::trials_of(run, cell).filter_map(|trial| trial.record.server.as_ref()) {
+    for server in validity::trials_of(run, cell).filter_map(|trial| trial.record.server.as_ref()) {
         seen.servers.insert(format!("{} {}, profile {}", server.engine, server.version, server.profile));
         for (name, value) in &server.effective {
             seen.values.entry(name.clone()).or_default().insert(value.clone());

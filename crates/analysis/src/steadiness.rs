@@ -3,11 +3,10 @@
 
 pub mod cautions;
 
-use crate::batches::{self, Batches};
+use crate::batches::{self, Batches, Second};
 use crate::distributions::t_975;
 use crate::estimate::{Bounds, Estimate};
 use crate::student;
-use crate::throughput::{Second, TrialThroughput};
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 
@@ -101,7 +100,7 @@ impl Checkpoints {
     }
 }
 
-/// The same of all sound trials of a cell.
+/// The same of all valid trials of a cell.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CellSteadiness {
     #[serde(flatten)]
@@ -111,7 +110,7 @@ pub struct CellSteadiness {
     /// The median of the trials' second halves; a plain reading, for windows that are too short for a drift.
     #[serde(default)]
     pub second_half: Option<f64>,
-    /// Sound trials, and how many of them are long enough to tell whether they drift and where they settle.
+    /// Valid trials, and how many of them are long enough to tell whether they drift and where they settle.
     pub trials: usize,
     pub drift_told: usize,
     pub settling_told: usize,
@@ -233,26 +232,24 @@ fn checkpoints(trial: &StoredTrial) -> Checkpoints {
     }
 }
 
-/// What the sound trials among these say together.
-pub fn of_cell(trials: &[TrialThroughput]) -> CellSteadiness {
-    let sound: Vec<&TrialSteadiness> =
-        trials.iter().filter(|trial| trial.sound).map(|trial| &trial.steadiness).collect();
-    let count = |is: &dyn Fn(&TrialSteadiness) -> bool| sound.iter().filter(|trial| is(trial)).count();
-    let changes = sound.iter().filter_map(|trial| match trial.settled {
+/// What the valid trials of a cell say together.
+pub fn of_cell(trials: &[&TrialSteadiness]) -> CellSteadiness {
+    let count = |is: &dyn Fn(&TrialSteadiness) -> bool| trials.iter().filter(|trial| is(trial)).count();
+    let changes = trials.iter().filter_map(|trial| match trial.settled {
         Settled::At { change, .. } => Some(change),
         _ => None,
     });
     let changes: Vec<f64> = changes.collect();
-    let cycles = || sound.iter().filter_map(|trial| trial.checkpoints.whole_cycles());
+    let cycles = || trials.iter().filter_map(|trial| trial.checkpoints.whole_cycles());
     let unsettled = count(&|trial| trial.settled == Settled::NotInFirstHalf);
-    let drift = mean_drift(&sound);
-    let mut second_halves: Vec<f64> = sound.iter().filter_map(|trial| trial.second_half).collect();
+    let drift = mean_drift(trials);
+    let mut second_halves: Vec<f64> = trials.iter().filter_map(|trial| trial.second_half).collect();
     second_halves.sort_unstable_by(f64::total_cmp);
     CellSteadiness {
-        verdict: verdict_of_cell(&sound, drift.as_ref(), unsettled),
+        verdict: verdict_of_cell(trials, drift.as_ref(), unsettled),
         drift,
         second_half: second_halves.get(second_halves.len() / 2).copied(),
-        trials: sound.len(),
+        trials: trials.len(),
         drift_told: count(&|trial| trial.drift.is_some()),
         settling_told: count(&|trial| !matches!(trial.settled, Settled::TooShortToTell { .. })),
         drifting: count(&|trial| trial.verdict == Steadiness::Drifting),

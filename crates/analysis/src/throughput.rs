@@ -3,9 +3,10 @@
 //! Where several machines ran side by side, the figure is that of the slowest: a sum would hide a machine that starves. What
 //! each of them did is in [`crate::consolidation`].
 
+use crate::batches::{self, Second};
 use crate::estimate::Bounds;
 use crate::steadiness::{self, TrialSteadiness};
-use crate::{batches, cells};
+use crate::validity;
 use record::intervals::{Interval, KindInterval, Span};
 use record::run::StoredTrial;
 use record::trial::{DriverFacts, KindTotals, Metric};
@@ -17,7 +18,7 @@ pub struct TrialThroughput {
     pub trial: u32,
     pub block: u32,
     /// Whether the trial completed and its data is right. Others are shown, but never averaged.
-    pub sound: bool,
+    pub valid: bool,
     /// A plain reading: the count of the measured window over its length, of several machines that of the slowest. `None` if
     /// nothing was measured, or one machine's count is missing.
     pub value: Option<f64>,
@@ -25,15 +26,6 @@ pub struct TrialThroughput {
     pub interval: Bounds,
     pub steadiness: TrialSteadiness,
     pub seconds: Vec<Second>,
-}
-
-/// One second of a trial.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct Second {
-    pub start_ms: u64,
-    pub measured: bool,
-    /// What finished in it, as a rate in the metric's unit.
-    pub rate: f64,
 }
 
 pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
@@ -44,7 +36,7 @@ pub fn of_trial(trial: &StoredTrial) -> TrialThroughput {
     TrialThroughput {
         trial: trial.record.id,
         block: trial.record.block,
-        sound: cells::is_sound(trial),
+        valid: validity::is_valid(trial),
         value,
         interval: interval(value, &seconds),
         steadiness: steadiness::of_trial(machine.unwrap_or(trial), &seconds),

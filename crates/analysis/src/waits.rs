@@ -1,6 +1,7 @@
 //! What the sessions of a server waited for: how many of them on average, by event, of all contenders side by side.
 
-use crate::cells::{self, Group};
+use crate::groups::{self, Group};
+use crate::validity;
 use record::looks::Reading;
 use record::plan::Cell;
 use record::run::Run;
@@ -23,7 +24,7 @@ pub struct WaitsOfContenders {
     pub rest: Vec<Option<f64>>,
 }
 
-/// What was sampled of one contender, over its sound trials.
+/// What was sampled of one contender, over its valid trials.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sampled {
     pub contender: String,
@@ -48,7 +49,7 @@ pub struct AverageSessions {
 
 /// Of every point of which any trial has samples, or a reason for having none.
 pub fn all(run: &Run) -> Vec<WaitsOfContenders> {
-    cells::groups(&run.plan).iter().filter_map(|group| of_group(run, group)).collect()
+    groups::of_plan(&run.plan).iter().filter_map(|group| of_group(run, group)).collect()
 }
 
 fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
@@ -92,7 +93,7 @@ fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
             known.push(text.to_owned());
         }
     };
-    for waits in cells::sound(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits()) {
+    for waits in validity::valid_trials(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits()) {
         match waits {
             Reading::Known(waits) => {
                 all.absorb(waits);
@@ -127,7 +128,7 @@ mod tests {
         assert_eq!(sessions[..2], [[Some(12.0), Some(6.0)], [Some(0.0), Some(3.5)]]);
         assert_eq!((found[0].contenders[0].samples, found[0].contenders[1].missed), (300, 3));
         assert!(found[0].rest.is_empty());
-        // A trial that is not sound counts for nothing.
+        // A trial that is not valid counts for nothing.
         let unsound = run.trials.iter_mut().find(|trial| trial.record.cell == 0).unwrap();
         unsound.disagreements.push("it lacks its log".to_owned());
         assert_eq!(all(&run)[0].contenders[0].samples, 200);

@@ -1,9 +1,11 @@
 //! Comparisons against published ratios and independently computed intervals.
 
 use super::*;
+use crate::cells;
 use crate::estimate::Estimate;
 use crate::latency::tests::uneven;
 use crate::measures::{CATALOG, Scale};
+use crate::validity;
 use record::{simulated, synthetic};
 
 /// A run whose windows counted exactly these, baseline first, one pair for each block.
@@ -138,7 +140,8 @@ fn wrong_data_is_in_no_number_and_refuses_the_verdict() {
     let mean = cell.level(THROUGHPUT).unwrap().point / cell.trials[0].value.unwrap();
     assert!((0.95..1.05).contains(&mean), "the fivefold throughput of the wrong trial is not averaged in: {mean}");
     let new_orders = |number: usize| -> u64 { cell.latency[number].count };
-    let measured = cells::sound(&run, 1).filter_map(|trial| cells::counts_of(trial, "new-order", Span::Response));
+    let measured =
+        validity::valid_trials(&run, 1).filter_map(|trial| cells::counts_of(trial, "new-order", Span::Response));
     assert_eq!(new_orders(0), measured.map(|counts| counts.total()).sum::<u64>());
     assert_eq!(analysis.cells[0].outcomes.wrong_data, 0);
 }

@@ -5,8 +5,8 @@
 //! neighbouring writes are merged, commits share flushes, and a slower side spreads what is done once (reading what is not
 //! cached yet, writing whole pages after a checkpoint) over fewer transactions. So its tolerance is wide.
 
-use crate::cells;
 use crate::findings::{Finding, UnequalWork, What};
+use crate::groups;
 use crate::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
@@ -59,7 +59,7 @@ pub struct Unequal {
 /// Each contender against the baseline of its group, or against the first if there is none.
 pub fn all(plan: &Plan, observations: &Observations) -> Vec<Unequal> {
     let mut found = Vec::new();
-    for group in cells::groups(plan) {
+    for group in groups::of_plan(plan) {
         let Some(base) = group.cells.iter().find(|cell| cell.baseline).or(group.cells.first()) else { continue };
         for other in group.cells.iter().filter(|cell| cell.id != base.id) {
             let unequal = differing((observations, base.id), (observations, other.id));

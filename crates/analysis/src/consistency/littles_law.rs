@@ -8,8 +8,8 @@
 //! Of machines side by side each is asked by itself: the clients of one that is held back wait for other times than those of
 //! the others, and a sum of unlike things has bounds that fit none of them.
 
-use crate::cells;
 use crate::findings::{Finding, What};
+use crate::validity;
 use record::intervals::Span;
 use record::run::{Run, StoredTrial};
 use record::trial::{DriverFacts, KindTotals, Pacing};
@@ -49,7 +49,7 @@ impl Accounted {
 }
 
 pub fn all(run: &Run) -> Vec<Accounted> {
-    run.trials.iter().filter(|trial| cells::is_sound(trial)).flat_map(of_trial).collect()
+    run.trials.iter().filter(|trial| validity::is_valid(trial)).flat_map(of_trial).collect()
 }
 
 fn of_trial(trial: &StoredTrial) -> Vec<Accounted> {

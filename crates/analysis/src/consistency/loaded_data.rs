@@ -1,7 +1,8 @@
 //! Whether all contenders began with the same data, by the checksums taken of every table after loading.
 
-use crate::cells;
 use crate::findings::{Finding, TableSums, Told, What};
+use crate::groups;
+use crate::validity;
 use record::check::{CheckResult, Verdict};
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
@@ -20,7 +21,7 @@ pub struct LoadedData {
 }
 
 pub fn all(run: &Run) -> Vec<LoadedData> {
-    let groups = cells::groups(&run.plan).into_iter();
+    let groups = groups::of_plan(&run.plan).into_iter();
     let compared = groups.map(|group| {
         let sums = group.cells.iter().map(|cell| (cell.contender.as_str(), of_cell(run, cell.id)));
         side_by_side(group.coordinates, &sums.filter(|(_, sums)| !sums.is_empty()).collect::<Vec<_>>())
@@ -34,7 +35,7 @@ type Checksums = BTreeMap<String, String>;
 /// What is known of the data that the measured machines of a cell began with; another one may have had others.
 pub fn of_cell(run: &Run, cell: u32) -> Checksums {
     let mut seen: BTreeMap<String, BTreeSet<&str>> = BTreeMap::new();
-    let machines = cells::trials_of(run, cell).flat_map(StoredTrial::measured_machines);
+    let machines = validity::trials_of(run, cell).flat_map(StoredTrial::measured_machines);
     for finding in machines.flat_map(|(_, machine)| &machine.findings) {
         if let (Some(table), Some(sum)) = (finding.checksum_of(), checksum(finding)) {
             seen.entry(table.to_owned()).or_default().insert(sum);

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Consistency {
-    /// Of every sound trial.
+    /// Of every valid trial.
     pub littles_law: Vec<littles_law::Accounted>,
     #[serde(default)]
     pub unequal_work: Vec<equal_work::Unequal>,

@@ -2,7 +2,7 @@
 
 use super::TrialReadings;
 use crate::estimate::Estimate;
-use crate::{cells, student, throughput};
+use crate::{student, throughput, validity};
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -58,10 +58,10 @@ fn size(cell: &Cell) -> (Option<u64>, Option<u64>) {
     (cell.of_machine("vcpus"), cell.of_machine("memory"))
 }
 
-/// Throughput of the sound trials of a cell of one machine, block by block.
+/// Throughput of the valid trials of a cell of one machine, block by block.
 pub fn by_block_of(run: &Run, cell: &Cell) -> BTreeMap<u32, f64> {
-    let sound = cells::sound(run, cell.id);
-    let values = sound.filter_map(|trial| Some((trial.record.block, throughput::figure(trial)?)));
+    let valid = validity::valid_trials(run, cell.id);
+    let values = valid.filter_map(|trial| Some((trial.record.block, throughput::figure(trial)?)));
     student::by_block(values.filter(|(_, value)| *value > 0.0))
 }
 
@@ -76,7 +76,9 @@ pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32,
 pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
     let candidates = || {
         let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
-        of_single_machines(&run.plan).filter(same_work).filter(|one| cells::sound(run, one.id).next().is_some())
+        of_single_machines(&run.plan)
+            .filter(same_work)
+            .filter(|one| validity::valid_trials(run, one.id).next().is_some())
     };
     let whole = candidates().filter(|one| one.baseline && has_same_total(one, cell));
     let own = candidates().filter(|one| one.contender == cell.contender);

@@ -2,7 +2,7 @@
 //! window only, with other data, and its metric may be another.
 
 use crate::estimate::Estimate;
-use crate::{cells, student, throughput};
+use crate::{student, throughput, validity};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::Metric;
@@ -22,7 +22,7 @@ pub struct Bystander {
 pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let machine = cell.bystander()?;
     let drivers = || {
-        cells::sound(run, cell.id).filter_map(move |trial| {
+        validity::valid_trials(run, cell.id).filter_map(move |trial| {
             let driver = of_number(trial, machine)?.record.driver.as_ref()?;
             Some((trial.record.block, driver))
         })

@@ -1,6 +1,6 @@
 //! Several machines of equal shape side by side on one host: what the worst-off one gets, and what all get together.
 //!
-//! Everything is over the sound trials of one cell, block by block. The minimum is the headline, since whoever puts several
+//! Everything is over the valid trials of one cell, block by block. The minimum is the headline, since whoever puts several
 //! databases on one host has promised each of them something. What one machine alone does, and what the host gives to one
 //! machine, come from cells of one machine of the same study, where it has them.
 
@@ -19,7 +19,8 @@ pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
 use crate::findings::{Finding, What};
-use crate::{cells, student, throughput};
+use crate::validity;
+use crate::{student, throughput};
 use alone::{Efficiency, Reference};
 use attribution::Attribution;
 use bystander::Bystander;
@@ -66,9 +67,9 @@ pub struct Consolidation {
     /// The cell in which one such machine is alone, if the study has one.
     pub alone: Option<Reference>,
     pub efficiency: Option<Efficiency>,
-    /// Plain readings of every sound trial.
+    /// Plain readings of every valid trial.
     pub trials: Vec<TrialReadings>,
-    /// Sound trials that are not in here, each a sentence.
+    /// Valid trials that are not in here, each a sentence.
     pub left_out: Vec<String>,
     pub skew: Vec<TrialSkew>,
     /// In what the machines of a trial differ that should have been alike.
@@ -115,7 +116,7 @@ impl TrialReadings {
     }
 }
 
-/// Every cell of several machines that has a sound trial.
+/// Every cell of several machines that has a valid trial.
 pub fn all(run: &Run) -> Vec<Consolidation> {
     let of_several = run.plan.cells.iter().filter(|cell| cell.machines() > 1);
     of_several.filter_map(|cell| of_cell(run, cell)).collect()
@@ -123,8 +124,8 @@ pub fn all(run: &Run) -> Vec<Consolidation> {
 
 fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
     let (trials, left_out) = readings(run, cell);
-    let first = cells::sound(run, cell.id).next()?;
-    let alone = alone::of_one(&run.plan, cell).filter(|one| cells::sound(run, one.id).next().is_some());
+    let first = validity::valid_trials(run, cell.id).next()?;
+    let alone = alone::of_one(&run.plan, cell).filter(|one| validity::valid_trials(run, one.id).next().is_some());
     let rate_alone = alone.map(|one| alone::by_block_of(run, one)).unwrap_or_default();
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
     let slots = slots::all(&trials, &rate_alone);
@@ -146,17 +147,17 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         alone: alone.map(Reference::of),
         efficiency: alone::efficiency(run, cell, &trials),
         left_out,
-        skew: cells::sound(run, cell.id).map(skew::of_trial).collect(),
-        unlike: cells::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
+        skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),
+        unlike: validity::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),
         neighbour: neighbour::of_cell(run, cell),
         trials,
     })
 }
 
-/// The sound trials in which every machine counted something, and why others are left out.
+/// The valid trials in which every machine counted something, and why others are left out.
 fn readings(run: &Run, cell: &Cell) -> (Vec<TrialReadings>, Vec<String>) {
     let (mut found, mut left_out) = (Vec::<TrialReadings>::new(), Vec::new());
-    for trial in cells::sound(run, cell.id) {
+    for trial in validity::valid_trials(run, cell.id) {
         match of_trial(trial) {
             Ok(own) if found.first().is_none_or(|first| numbers(first).eq(numbers(&own))) => found.push(own),
             Ok(_) => left_out.push(format!("trial {} has other machines than those before", trial.record.id)),

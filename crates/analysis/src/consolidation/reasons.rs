@@ -5,12 +5,12 @@
 //! none was. What the study itself did to a machine is named beside what was seen of it.
 
 use super::slots::{Slot, Standing};
-use crate::cells;
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
 use crate::explanation::evidence::nearest_end;
 use crate::explanation::words::{number, percent, with_interval, with_unit};
 use crate::student;
+use crate::validity;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
         let counted = counted::of_trial(trial)?;
         Some(Trial { block: counted.block, machines: counted.machines.into_iter().collect() })
     };
-    let trials: Vec<Trial> = cells::sound(run, cell.id).filter_map(of_trial).collect();
+    let trials: Vec<Trial> = validity::valid_trials(run, cell.id).filter_map(of_trial).collect();
     worse.into_iter().flat_map(|machine| of_machine(&trials, cell, machine)).collect()
 }
 

@@ -11,8 +11,8 @@ mod together;
 pub mod unit;
 pub mod window;
 
-use crate::cells;
 use crate::latency;
+use crate::validity;
 use column::{rates, worth};
 use record::intervals::Span;
 use record::looks::{Looks, Reading};
@@ -26,7 +26,7 @@ use window::SideWindow;
 
 const MICROS_PER_MILLI: f64 = 1e3;
 
-/// A sound trial with what was counted around its transactions.
+/// A valid trial with what was counted around its transactions.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CountedTrial {
     pub cell: u32,
@@ -79,11 +79,11 @@ pub struct DatabaseWaits {
     pub lock_ms: Option<f64>,
 }
 
-/// Every sound trial that has telemetry, by its number.
+/// Every valid trial that has telemetry, by its number.
 pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
     let is_sampled = |trial: &StoredTrial| trial.each_machine().iter().any(|machine| !machine.telemetry.is_empty());
-    let sound = run.trials.iter().filter(|trial| cells::is_sound(trial) && is_sampled(trial));
-    sound.filter_map(|trial| Some((trial.record.id, of_trial(trial)?))).collect()
+    let valid = run.trials.iter().filter(|trial| validity::is_valid(trial) && is_sampled(trial));
+    valid.filter_map(|trial| Some((trial.record.id, of_trial(trial)?))).collect()
 }
 
 /// `None` if nothing was driven or nothing finished, for then there is no window or nothing to divide by.

@@ -1,7 +1,7 @@
 //! Why two contenders differ, as far as what was counted tells: sentences, counters side by side, and the tables that
 //! studies print.
 //!
-//! Everything is over the blocks in which both contenders are sound and have telemetry. A sentence is said only by a rule
+//! Everything is over the blocks in which both contenders are valid and have telemetry. A sentence is said only by a rule
 //! whose condition holds ([`rules::RULES`]); where nothing can be said, it is said what was missing. That something differs
 //! together with the throughput does not make it the cause.
 
@@ -11,10 +11,10 @@ pub mod profile;
 pub mod rules;
 pub mod words;
 
-use crate::cells::{self, Group};
 use crate::compare;
 use crate::counted::unit::Unit;
 use crate::counted::{self, CountedTrial, Rate};
+use crate::groups::{self, Group};
 use counters::CounterComparison;
 use evidence::{Evidence, PairedBlock};
 use profile::ProfileTable;
@@ -60,7 +60,7 @@ pub fn all(run: &Run) -> Vec<Explanation> {
     if counted.is_empty() {
         return Vec::new();
     }
-    let groups = cells::groups(&run.plan);
+    let groups = groups::of_plan(&run.plan);
     groups.iter().flat_map(|group| of_group(run, group, &counted)).collect()
 }
 

@@ -6,9 +6,11 @@ use crate::cells::CellResult;
 use crate::checks::CheckSummary;
 use crate::consistency::{self, Consistency};
 use crate::consolidation::{self, Consolidation};
+use crate::groups;
 use crate::settings::SettingsComparison;
 use crate::student::FEWEST_BLOCKS;
-use crate::{alike, cells, machines, steadiness, throughput};
+use crate::validity;
+use crate::{alike, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -118,7 +120,7 @@ fn each_record(run: &Run) -> impl Iterator<Item = &TrialRecord> {
 
 /// Data of all contenders must lie on the same kind of storage, cached by as many caches.
 fn storage(run: &Run) -> Vec<Finding> {
-    let groups = cells::groups(&run.plan);
+    let groups = groups::of_plan(&run.plan);
     groups.iter().flat_map(|group| machines::storage_differences(run, group)).collect()
 }
 
@@ -198,7 +200,7 @@ fn noted_by_trials(run: &Run) -> Vec<Finding> {
 /// Pairing by block cures drift, but not what comes and goes within seconds.
 fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
     run.plan.cells.iter().filter_map(|cell: &Cell| {
-        let values: Vec<f64> = cells::sound(run, cell.id).filter_map(throughput::figure).collect();
+        let values: Vec<f64> = validity::valid_trials(run, cell.id).filter_map(throughput::figure).collect();
         let highest = values.iter().copied().fold(0.0, f64::max);
         let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
         let times = highest / lowest;
@@ -224,7 +226,7 @@ fn design(run: &Run) -> Vec<Finding> {
     let mut findings = Vec::new();
     // A cell that is alone may be all there is, but not beside others that are compared.
     let is_compared = run.plan.cells.iter().any(|cell| cell.baseline);
-    for group in cells::groups(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
+    for group in groups::of_plan(&run.plan).iter().filter(|group| is_compared || group.cells.len() > 1) {
         if !group.cells.iter().any(|cell| cell.baseline) {
             findings.push(Finding::new(What::NoBaseline).at(&group.coordinates));
         }

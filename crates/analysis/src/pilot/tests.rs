@@ -101,7 +101,7 @@ fn a_pilot_of_another_study_is_refused_with_what_differs() {
 fn a_pilot_with_too_few_blocks_is_refused() {
     let pilot = with_ratios(&RATIOS[..4]);
     let told = outlook(&planned(&pilot, 10), &pilot, None).unwrap_err().to_string();
-    let expected = "only 4 of its blocks have sound trials of both kvm and native; at least 5 are needed to know how far \
+    let expected = "only 4 of its blocks have valid trials of both kvm and native; at least 5 are needed to know how far \
                     blocks lie apart";
     assert_eq!(told, expected);
 }

@@ -7,13 +7,13 @@
 pub mod fit;
 pub mod law;
 
-use crate::cells;
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
 use crate::measures::throughput::THROUGHPUT;
 use crate::observations::{self, Observations};
 use crate::throughput;
 use crate::topology::{Place, Topology};
+use crate::validity;
 use law::{AmdahlsLaw, Measured, UniversalLaw};
 use record::plan::Cell;
 use record::run::Run;
@@ -158,7 +158,7 @@ fn of_cells(
     topology: &Topology,
 ) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
-    let metric = cells.iter().flat_map(|cell| cells::sound(run, cell.id)).find_map(throughput::metric);
+    let metric = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id)).find_map(throughput::metric);
     let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], resource)).collect();
     let fitted: Vec<&Sized<'_>> =
         if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
@@ -181,7 +181,7 @@ fn of_cells(
 
 fn sized<'a>(run: &Run, resource: Resource, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
     let size = resource.size(cell)?;
-    let machine = cells::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
+    let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
     let place = if resource == Resource::Vcpus { topology.place(size, machine) } else { Place::default() };
     Some(Sized { cell, size, place })
 }

@@ -10,7 +10,6 @@ mod keys;
 pub mod questions;
 pub mod surroundings;
 
-use crate::cells;
 use crate::compare::{self, Verdict};
 use crate::contrast::{self, Contrast, Position};
 use crate::estimate::{Bounds, Estimate};
@@ -19,6 +18,7 @@ use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
 use crate::observations::{Measured, Observations};
 use crate::throughput;
+use crate::validity;
 use questions::Difference;
 use record::plan::Cell;
 use record::run::Run;
@@ -59,7 +59,7 @@ pub struct CellPair {
     pub old_cell: u32,
     pub new_cell: u32,
     pub metric: Metric,
-    /// Sound trials.
+    /// Valid trials.
     pub old_trials: u32,
     pub new_trials: u32,
     /// Whether either run has a trial of this cell whose data is wrong; then there is no verdict.
@@ -265,10 +265,11 @@ fn of_cell(
     against: Against<'_>,
     question: Question,
 ) -> CellPair {
-    let count = |run: &Run, cell: &Cell| u32::try_from(cells::sound(run, cell.id).count()).unwrap_or(u32::MAX);
-    let wrong = |run: &Run, cell: &Cell| cells::trials_of(run, cell.id).any(cells::has_wrong_data);
+    let count =
+        |run: &Run, cell: &Cell| u32::try_from(validity::valid_trials(run, cell.id).count()).unwrap_or(u32::MAX);
+    let wrong = |run: &Run, cell: &Cell| validity::trials_of(run, cell.id).any(validity::has_wrong_data);
     let (old_wrong_data, new_wrong_data) = (wrong(old, before), wrong(new, after));
-    let metric = cells::sound(old, before.id).find_map(throughput::metric).unwrap_or_default();
+    let metric = validity::valid_trials(old, before.id).find_map(throughput::metric).unwrap_or_default();
     let judged = compare::headline(&metric.counted);
     let mut figures: Vec<Figure> = Vec::new();
     for measured in observed_now.measures() {

@@ -4,7 +4,8 @@ use super::keys;
 use super::{Matched, name};
 use crate::consistency::loaded_data;
 use crate::findings::Change;
-use crate::{cells, throughput};
+use crate::throughput;
+use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
 use serde_json::{Map, Value};
@@ -69,7 +70,8 @@ fn data(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Vec<Change> {
 }
 
 fn counted(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Option<Change> {
-    let of = |run: &Run, cell: &Cell| cells::sound(run, cell.id).find_map(throughput::metric).unwrap_or_default();
+    let of =
+        |run: &Run, cell: &Cell| validity::valid_trials(run, cell.id).find_map(throughput::metric).unwrap_or_default();
     let (old, new) = (of(old, before), of(new, after));
     let differs = !old.name.is_empty() && !new.name.is_empty() && old != new;
     differs.then(|| Change { name: "throughput".to_owned(), old: Some(old.name), new: Some(new.name) })

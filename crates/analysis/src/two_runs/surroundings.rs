@@ -4,11 +4,11 @@
 use super::keys;
 use super::{Matched, name};
 use crate::agreement;
-use crate::cells;
 use crate::consistency::{equal_work, host, littles_law};
 use crate::findings::of_run::disagreements;
 use crate::findings::{Change, ChangedWork, Finding, Part, What, Which, accept};
 use crate::observations::Observations;
+use crate::validity;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -156,7 +156,7 @@ type Seen = BTreeMap<String, String>;
 
 fn seen(run: &Run, cell: &Cell, of_trial: impl Fn(&StoredTrial) -> Vec<(String, String)>) -> Seen {
     let mut values: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (name, value) in cells::trials_of(run, cell.id).flat_map(of_trial) {
+    for (name, value) in validity::trials_of(run, cell.id).flat_map(of_trial) {
         values.entry(name).or_default().insert(value);
     }
     values.into_iter().map(|(name, values)| (name, values.into_iter().collect::<Vec<_>>().join(" | "))).collect()

@@ -147,6 +147,6 @@ fn serves_as_a_pilot(place: &Place) {
     }
     refused(
         plan(&[]),
-        "only 4 of its blocks have sound trials of both native (again) and native; at least 5 are needed",
+        "only 4 of its blocks have valid trials of both native (again) and native; at least 5 are needed",
     );
 }

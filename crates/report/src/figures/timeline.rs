@@ -5,9 +5,10 @@ use super::svg::{Anchor, Canvas};
 use super::{label, look, spread};
 use crate::document::{Figure, Panel};
 use crate::format;
+use analysis::batches::Second;
 use analysis::cells::CellResult;
 use analysis::steadiness::Settled;
-use analysis::throughput::{Second, TrialThroughput};
+use analysis::throughput::TrialThroughput;
 
 const WIDTH: f64 = 320.0;
 const HEIGHT: f64 = 190.0;
@@ -83,7 +84,7 @@ fn panel(block: u32, lines: &[&Line<'_>], highest: f64, length_s: f64, unit: &st
     labels(&mut canvas, lines, up);
     let said = lines.iter().map(|line| {
         let value = line.trial.value.map_or_else(|| "nothing".to_owned(), format::quantity);
-        format!("{} {value}{}", line.contender, if line.trial.sound { "" } else { " (does not count)" })
+        format!("{} {value}{}", line.contender, if line.trial.valid { "" } else { " (does not count)" })
     });
     let said = said.collect::<Vec<_>>().join(", ");
     canvas.finish(&format!("Throughput in block {block}"), &format!("In the measured window, {unit}: {said}."))
@@ -110,7 +111,7 @@ fn draw(canvas: &mut Canvas, line: &Line<'_>, across: Scale, up: Scale) {
     let seconds = &line.trial.seconds;
     let middle = |second: &Second| (across.at(second.start_ms as f64 / 1000.0 + 0.5), up.at(second.rate));
     let look = look(line.index);
-    let faded = if line.trial.sound { "" } else { " faded" };
+    let faded = if line.trial.valid { "" } else { " faded" };
     canvas.path(&format!("line {look}{faded}"), seconds.iter().map(middle));
     if let (Some(value), Some(from_s)) = (line.trial.value, measured_from_s(seconds)) {
         let to_s = seconds.iter().filter(|second| second.measured).map(end_s).fold(0.0, f64::max);

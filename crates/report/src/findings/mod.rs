@@ -166,10 +166,10 @@ fn of_machines(finding: &Finding) -> Option<String> {
             format!("{who}{place}: machines side by side should be alike, and differ in {properties} ({trials})")
         }
         What::TrialsLeftOut { beside: None, why } => {
-            format!("the scores of {who}{place} leave out sound trials: {}", why.join("; "))
+            format!("the scores of {who}{place} leave out valid trials: {}", why.join("; "))
         }
         What::TrialsLeftOut { beside: Some(machine), why } => {
-            format!("what {who}{place} gets beside machine {machine} leaves out sound trials: {}", why.join("; "))
+            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", why.join("; "))
         }
         What::WindowsApart { worst_ms } => format!(
             "{who}{place}: the measured windows of machines side by side lie up to {worst_ms:.0} ms apart ({trials}); meanwhile some had \

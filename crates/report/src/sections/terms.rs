@@ -72,7 +72,7 @@ const WORDS: [&str; 27] = [
     "batch means",
     "Student's t",
     "plain reading",
-    "sound",
+    "valid",
     "finding",
     "lateness",
     "phase",

@@ -18,7 +18,7 @@ fn not_believed(disk: &OnDisk, words: &str) {
     assert!(warned, "{words:?} is not in {:#?}", analysis.findings);
     let cell = &analysis.cells[run.trials[0].record.cell as usize];
     assert_eq!((cell.outcomes.disagreeing, cell.outcomes.completed), (1, cell.outcomes.planned - 1));
-    assert!(cell.trials.iter().all(|trial| trial.sound == (trial.trial != 1)));
+    assert!(cell.trials.iter().all(|trial| trial.valid == (trial.trial != 1)));
     let comparison = &analysis.comparisons[0];
     assert_eq!(comparison.left_out.len(), 1);
     assert_eq!(comparison.left_out[0].why[0].why, WhyUnusable::RecordDisagrees);

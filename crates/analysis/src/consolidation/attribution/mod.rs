@@ -11,11 +11,11 @@ mod questions;
 
 use super::TrialReadings;
 use super::slots::{self, Standing};
-use crate::cells;
 use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::student::{FEWEST_BLOCKS, by_block};
 use crate::topology::Topology;
+use crate::validity;
 use additive::Difference;
 use labels::{Label, Reading};
 use questions::{Model, Question, Side};
@@ -36,7 +36,7 @@ pub struct Attribution {
     pub labels: Vec<LabelAttribution>,
     /// Blocks that it rests on: those in which all of it is known of all machines.
     pub blocks: usize,
-    /// Blocks after which there are intervals, if all their trials are sound.
+    /// Blocks after which there are intervals, if all their trials are valid.
     pub blocks_needed: usize,
 }
 
@@ -89,7 +89,7 @@ pub enum Untold {
 
 /// `None` of fewer than two machines.
 pub fn of_cell(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Attribution> {
-    let readings = labels::readings(trials, cells::sound(run, cell.id), &Topology::of(&run.host));
+    let readings = labels::readings(trials, validity::valid_trials(run, cell.id), &Topology::of(&run.host));
     of_readings(&labels::complete(readings))
 }
 

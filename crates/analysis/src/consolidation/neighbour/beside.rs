@@ -2,8 +2,8 @@
 
 use super::parts::{self, Part, TrialParts};
 use super::{Effect, Of, Told, effects, told};
-use crate::cells;
 use crate::consolidation::alone::Reference;
+use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,6 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
 
 /// A trial without a figure is left out here; that it is, is said of its cell.
 fn by_block(run: &Run, cell: &Cell, machine: u32, part: Part) -> BTreeMap<u32, TrialParts> {
-    let whole = cells::sound(run, cell.id).filter_map(|trial| parts::whole(trial, machine, part).ok());
+    let whole = validity::valid_trials(run, cell.id).filter_map(|trial| parts::whole(trial, machine, part).ok());
     whole.map(|trial| (trial.block, trial)).collect()
 }

@@ -9,7 +9,8 @@ pub mod parts;
 
 use crate::estimate::{Bounds, Estimate};
 use crate::latency::{self, Counts};
-use crate::{cells, student};
+use crate::student;
+use crate::validity;
 use beside::Beside;
 use parts::{Part, PartReading, TrialParts, Work};
 use record::plan::Cell;
@@ -39,7 +40,7 @@ pub struct Neighbour {
     pub course: Vec<f64>,
     /// Those that have parts, in their order.
     pub trials: Vec<TrialParts>,
-    /// Sound trials that are not in here, each a sentence.
+    /// Valid trials that are not in here, each a sentence.
     pub left_out: Vec<String>,
 }
 
@@ -119,7 +120,7 @@ pub fn told(ratio: Option<&Estimate>) -> Told {
 pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     let machine = cell.bystander()?;
     let (mut trials, mut left_out) = (Vec::new(), Vec::new());
-    for trial in cells::sound(run, cell.id) {
+    for trial in validity::valid_trials(run, cell.id) {
         match parts::of_trial(trial, machine) {
             Ok(found) => trials.extend(found),
             Err(why) => left_out.push((trial.record.id, why)),
