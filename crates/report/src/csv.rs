@@ -1,5 +1,7 @@
-//! `observations.csv`: every value of every measure of a run as one long table.
+//! Tables for spreadsheets: `observations.csv`, every value of every measure of a run, and single tables and figures of a report.
 
+use crate::figures::{Figure, Point};
+use crate::table::{Cell, Table, Value};
 use analysis::summary::Analysis;
 use record::run::Run;
 
@@ -18,21 +20,115 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
             let cell = analysis.cells.iter().find(|cell| cell.cell == one.cell);
             let (contender, coordinates) =
                 cell.map_or(("", ""), |cell| (cell.contender.as_str(), cell.coordinates.as_str()));
-            let number = |number: Option<u64>| number.map(|number| number.to_string()).unwrap_or_default();
             out.write_record([
                 name.as_str(),
                 &one.trial.to_string(),
                 &one.block.to_string(),
                 contender,
                 coordinates,
-                &number(one.machine.map(u64::from)),
+                &text(one.machine),
                 &measured.measure.id,
-                &one.value.map(|value| value.to_string()).unwrap_or_default(),
+                &text(one.value),
                 unit,
-                &number(one.n),
+                &text(one.n),
                 one.why_none.as_deref().unwrap_or_default(),
             ])?;
         }
     }
+    finish(out)
+}
+
+/// What a cell may have beside its value, each in a column of its own where some cell of the column has it.
+type Part = (&'static str, fn(&Cell) -> String);
+
+const PARTS: [Part; 6] = [
+    ("", value),
+    ("low", |cell| bound(cell, 0)),
+    ("high", |cell| bound(cell, 1)),
+    ("unit", unit),
+    ("n", n),
+    ("note", note),
+];
+
+/// With all digits, a column for each part of a cell: `native`, `native low`, `native high`.
+pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    let is_used = |index: usize, (name, of): &Part| {
+        name.is_empty() || table.rows.iter().filter_map(|row| row.get(index)).any(|cell| !of(cell).is_empty())
+    };
+    let columns = table.columns.iter().enumerate();
+    let used: Vec<(usize, String, Part)> = columns
+        .flat_map(|(index, column)| {
+            let parts = PARTS.into_iter().filter(move |part| is_used(index, part));
+            parts.map(move |part| (index, format!("{} {}", column.title, part.0).trim().to_owned(), part))
+        })
+        .collect();
+    out.write_record(used.iter().map(|(_, heading, _)| heading))?;
+    for row in &table.rows {
+        out.write_record(used.iter().map(|(index, _, (_, of))| row.get(*index).map(of).unwrap_or_default()))?;
+    }
+    finish(out)
+}
+
+fn value(cell: &Cell) -> String {
+    match &cell.value {
+        Value::Quantity(quantity) => quantity.value.to_string(),
+        Value::Text { text } | Value::Verdict { text } => text.clone(),
+        Value::Missing { .. } => String::new(),
+    }
+}
+
+fn bound(cell: &Cell, end: usize) -> String {
+    match &cell.value {
+        Value::Quantity(quantity) => text([quantity.low, quantity.high][end]),
+        _ => String::new(),
+    }
+}
+
+fn unit(cell: &Cell) -> String {
+    match &cell.value {
+        Value::Quantity(quantity) => quantity.unit.clone(),
+        _ => String::new(),
+    }
+}
+
+fn n(cell: &Cell) -> String {
+    match &cell.value {
+        Value::Quantity(quantity) => text(quantity.n),
+        _ => String::new(),
+    }
+}
+
+/// What is read second, or why something is not there.
+fn note(cell: &Cell) -> String {
+    let why = match &cell.value {
+        Value::Quantity(quantity) => quantity.why_no_interval.as_ref(),
+        Value::Missing { why } => Some(why),
+        Value::Text { .. } | Value::Verdict { .. } => None,
+    };
+    cell.detail.as_ref().filter(|detail| !detail.is_empty()).or(why).cloned().unwrap_or_default()
+}
+
+/// A line for each point that is drawn.
+pub fn of_figure(figure: &Figure) -> csv::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(["panel", "series", "x", "x_unit", "y", "y_unit", "low", "high"])?;
+    for panel in &figure.panels {
+        for series in &panel.series {
+            for Point { x, y, low, high } in &series.points {
+                let [x, low, high] = [x, low, high].map(|number| text(*number));
+                let (x_unit, y_unit) = (&panel.x_unit, &panel.y_unit);
+                out.write_record([&panel.title, &series.name, &x, x_unit, &y.to_string(), y_unit, &low, &high])?;
+            }
+        }
+    }
+    finish(out)
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+fn finish(out: csv::Writer<Vec<u8>>) -> csv::Result<Vec<u8>> {
     out.into_inner().map_err(|error| error.into_error().into())
 }

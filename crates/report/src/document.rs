@@ -1,10 +1,13 @@
 //! What a report consists of, before it becomes HTML or Markdown.
 
+use crate::figures::Figure;
 use crate::sections;
+use crate::table::Table;
 use analysis::findings::Severity;
 use analysis::summary::Analysis;
 use record::run::Run;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Document {
@@ -63,86 +66,65 @@ impl Warning {
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Table {
-    pub caption: String,
-    pub columns: Vec<Column>,
-    pub rows: Vec<Vec<Cell>>,
-}
-
-#[derive(Debug, Clone, PartialEq)]
-pub struct Column {
-    pub title: String,
-    /// Aligned to the right, with digits of equal width.
-    pub numeric: bool,
-}
-
-impl Column {
-    pub fn text(title: impl Into<String>) -> Self {
-        Self { title: title.into(), numeric: false }
+impl Document {
+    /// Every table and figure gets an id of its own: who comes second is numbered.
+    pub fn new(title: impl Into<String>, mut blocks: Vec<Block>) -> Self {
+        let mut taken = BTreeSet::new();
+        each_mut(&mut blocks, &mut |block| {
+            let id = match block {
+                Block::Table(table) => &mut table.id,
+                Block::Figure(figure) => &mut figure.id,
+                _ => return,
+            };
+            let asked = id.clone();
+            for number in 2.. {
+                if taken.insert(id.clone()) {
+                    break;
+                }
+                *id = format!("{asked}-{number}");
+            }
+        });
+        Self { title: title.into(), blocks }
     }
 
-    pub fn number(title: impl Into<String>) -> Self {
-        Self { title: title.into(), numeric: true }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Cell {
-    pub text: String,
-    /// What belongs to the text but is read second: an interval, a reason.
-    pub detail: Option<String>,
-    pub tone: Tone,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Tone {
-    #[default]
-    Plain,
-    /// Differs from its neighbours.
-    Marked,
-    Good,
-    Bad,
-    Muted,
-}
-
-impl Cell {
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), detail: None, tone: Tone::Plain }
+    pub fn tables(&self) -> Vec<&Table> {
+        let mut found = Vec::new();
+        each(&self.blocks, &mut |block| {
+            if let Block::Table(table) = block {
+                found.push(table);
+            }
+        });
+        found
     }
 
-    /// Nothing to show.
-    pub fn none() -> Self {
-        Self::new("–").tone(Tone::Muted)
-    }
-
-    #[must_use]
-    pub fn detail(mut self, detail: impl Into<String>) -> Self {
-        self.detail = Some(detail.into());
-        self
-    }
-
-    #[must_use]
-    pub fn tone(mut self, tone: Tone) -> Self {
-        self.tone = tone;
-        self
+    pub fn figures(&self) -> Vec<&Figure> {
+        let mut found = Vec::new();
+        each(&self.blocks, &mut |block| {
+            if let Block::Figure(figure) = block {
+                found.push(figure);
+            }
+        });
+        found
     }
 }
 
-#[derive(Debug, Clone, PartialEq)]
-pub struct Figure {
-    pub title: String,
-    /// What is to be seen, for readers and for those who cannot see it.
-    pub description: String,
-    pub panels: Vec<Panel>,
-    /// Whether a panel takes the full width of the page.
-    pub wide: bool,
+/// Every block, those within folds as well.
+fn each<'a>(blocks: &'a [Block], seen: &mut impl FnMut(&'a Block)) {
+    for block in blocks {
+        seen(block);
+        if let Block::Fold { blocks, .. } = block {
+            each(blocks, seen);
+        }
+    }
 }
 
-/// One drawing as SVG that takes its colours and fonts from the page.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Panel {
-    pub svg: String,
+fn each_mut(blocks: &mut [Block], seen: &mut impl FnMut(&mut Block)) {
+    for block in blocks {
+        seen(block);
+        if let Block::Fold { blocks, .. } = block {
+            each_mut(blocks, seen);
+        }
+    }
 }
 
 /// The whole report, in the order in which it is to be read.
@@ -170,5 +152,19 @@ pub fn build(run: &Run, analysis: &Analysis) -> Document {
     blocks.extend(sections::all_measures::blocks(analysis));
     blocks.extend(sections::trials::blocks(run, analysis));
     blocks.extend(sections::terms::blocks(run, analysis));
-    Document { title: run.plan.question.clone(), blocks }
+    Document::new(&run.plan.question, blocks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_that_are_the_same_are_numbered() {
+        let table = || Block::Table(Table::new("a/1".to_owned(), "", [], []));
+        let fold = Block::Fold { title: String::new(), blocks: vec![table(), table()] };
+        let document = Document::new("Title", vec![table(), fold]);
+        let ids: Vec<&str> = document.tables().iter().map(|table| table.id.as_str()).collect();
+        assert_eq!(ids, ["a/1", "a/1-2", "a/1-3"]);
+    }
 }

@@ -10,6 +10,94 @@ const THROUGHPUT_DIGITS: i32 = 4;
 /// Histograms keep three digits, and ratios are not known better than that.
 const DIGITS: i32 = 3;
 
+/// How a number is written, once it is in its unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Digits {
+    /// See [`quantity`].
+    Quantity,
+    /// See [`ratio`].
+    Ratio,
+    /// A ratio as what is multiplied by it: `× 1.200`.
+    Times,
+    Decimals(usize),
+    /// A whole number that is no name, with thousands set apart.
+    Count,
+    /// A whole number as it is.
+    Plain,
+    /// A whole number, followed by that of which it is a part.
+    Of,
+    /// See [`milliseconds`].
+    Milliseconds,
+    /// A share in per cent, with its sign: `12 %`.
+    Percent,
+    /// A change in per cent: `+8.1 %`.
+    Change,
+    /// See [`bytes`].
+    Bytes,
+    /// A share that is nothing below a hundred-thousandth.
+    Small,
+    /// A small number of which the power of ten matters.
+    Scientific,
+}
+
+impl Digits {
+    pub fn text(self, value: f64) -> String {
+        match self {
+            Self::Quantity => quantity(value),
+            Self::Ratio => ratio(value),
+            Self::Times => format!("× {}", ratio(value)),
+            Self::Decimals(decimals) => decimal(value, decimals),
+            Self::Count => decimal(value, 0),
+            Self::Plain | Self::Of => format!("{value:.0}"),
+            Self::Milliseconds => of_milliseconds(value),
+            Self::Percent => format!("{value:.0} %"),
+            Self::Change => change(value),
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // They were counted.
+            Self::Bytes => bytes(value as u64),
+            Self::Small if value < 1e-5 => "0".to_owned(),
+            Self::Scientific if value < 1e-12 => "0".to_owned(),
+            Self::Scientific if value < 0.1 => format!("{value:.2e}"),
+            Self::Small | Self::Scientific => ratio(value),
+        }
+    }
+}
+
+/// In which unit numbers are shown, and with which digits.
+#[derive(Debug, Clone, Copy)]
+pub struct Style<'a> {
+    pub unit: &'a str,
+    pub digits: Digits,
+    /// Whether a number says that it is above zero.
+    pub signed: bool,
+    /// From the unit in which a number is known to the one in which it is shown.
+    pub scale: fn(f64) -> f64,
+}
+
+impl<'a> Style<'a> {
+    pub const RATIO: Style<'static> = Style::new("", Digits::Ratio);
+    pub const COUNT: Style<'static> = Style::new("", Digits::Count);
+    /// What is known in microseconds.
+    pub const MILLISECONDS: Style<'static> =
+        Style { scale: |us| us / 1000.0, ..Style::new("ms", Digits::Milliseconds) };
+    /// What is known as a share.
+    pub const PERCENT: Style<'static> = Style { scale: |share| share * 100.0, ..Style::new("%", Digits::Decimals(1)) };
+    /// A change that is known as a share.
+    pub const CHANGE: Style<'static> = Style { digits: Digits::Change, ..Style::PERCENT };
+
+    pub const fn new(unit: &'a str, digits: Digits) -> Self {
+        Self { unit, digits, signed: false, scale: |value| value }
+    }
+
+    /// With four significant digits.
+    pub const fn quantity(unit: &'a str) -> Self {
+        Self::new(unit, Digits::Quantity)
+    }
+
+    pub fn text(&self, value: f64) -> String {
+        self.digits.text((self.scale)(value))
+    }
+}
+
 /// A throughput with four significant digits and thousands set apart: `5,282`, `52.82`, `56,100`.
 pub fn quantity(value: f64) -> String {
     significant(value, THROUGHPUT_DIGITS)
@@ -67,7 +155,19 @@ pub fn percent(share: f64) -> String {
 
 /// Microseconds as milliseconds with three significant digits; below a microsecond nothing is known.
 pub fn milliseconds(value_us: f64) -> String {
-    if value_us.abs() < 100.0 { decimal(value_us / 1000.0, 3) } else { significant(value_us / 1000.0, DIGITS) }
+    of_milliseconds(value_us / 1000.0)
+}
+
+fn of_milliseconds(value: f64) -> String {
+    if value.abs() < 0.1 { decimal(value, 3) } else { significant(value, DIGITS) }
+}
+
+/// A change in per cent, with its sign.
+fn change(percent: f64) -> String {
+    let rounded = (percent * 10.0).round() / 10.0;
+    let sign = if rounded > 0.0 { "+" } else { "" };
+    // No "-0.0": what rounds to nothing has no direction.
+    format!("{sign}{} %", decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
 }
 
 /// A quantile as people say it: `p50`, `p99.9`.
@@ -162,9 +262,26 @@ pub fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
+/// Each once, in the order in which they come.
+pub fn distinct<'a>(words: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut found = Vec::new();
+    for word in words {
+        if !found.contains(&word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn changes_have_a_sign_unless_they_round_to_nothing() {
+        let shown = [0.081, -0.081, -0.000_4, 12.0].map(|share| Style::CHANGE.text(share));
+        assert_eq!(shown, ["+8.1 %", "-8.1 %", "0.0 %", "+1,200.0 %"]);
+    }
 
     #[test]
     fn quantities_keep_four_digits() {

@@ -1,10 +1,12 @@
 //! `report.html`: one self-contained file without scripts. It reads on a phone, on paper, in light and in dark.
 
-use crate::document::{Block, Cell, Document, Figure, Table, Tone, Warning};
+use crate::document::{Block, Document, Warning};
 use crate::figures::svg::escaped;
+use crate::figures::{self, Figure};
+use crate::table::{Cell, Shown, Table, Tone};
 use std::fmt::Write as _;
 
-const STYLE: &str = include_str!("style.css");
+pub const STYLE: &str = include_str!("style.css");
 
 pub fn write(document: &Document) -> String {
     let title = escaped(&document.title);
@@ -15,8 +17,9 @@ pub fn write(document: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
-         <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n"
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n\
+         <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n",
+        figures::STYLE
     )
 }
 
@@ -66,7 +69,7 @@ fn of_warnings(warnings: &[Warning]) -> String {
 }
 
 fn of_table(table: &Table) -> String {
-    let mut text = String::from("<div class=\"scroll\" tabindex=\"0\">\n<table>\n");
+    let mut text = format!("<div class=\"scroll\" id=\"{}\" tabindex=\"0\">\n<table>\n", escaped(&table.id));
     if !table.caption.is_empty() {
         let _ = writeln!(text, "<caption>{}</caption>", escaped(&table.caption));
     }
@@ -95,7 +98,8 @@ fn of_table(table: &Table) -> String {
 }
 
 fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
-    let tone = match cell.tone {
+    let Shown { text, detail, tone } = cell.shown();
+    let tone = match tone {
         Tone::Plain => "",
         Tone::Marked => "marked",
         Tone::Good => "good",
@@ -105,9 +109,8 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     let classes: Vec<&str> =
         [if numeric { "n" } else { "" }, tone].into_iter().filter(|class| !class.is_empty()).collect();
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let detail = cell.detail.as_deref().filter(|detail| !detail.is_empty());
-    let detail = detail.map(|detail| format!("<small>{}</small>", escaped(detail))).unwrap_or_default();
-    let text = if first { breakable(&cell.text) } else { escaped(&cell.text) };
+    let detail = detail.map(|detail| format!("<small>{}</small>", escaped(&detail))).unwrap_or_default();
+    let text = if first { breakable(&text) } else { escaped(&text) };
     let content = format!("{text}{detail}");
     if first { format!("<th scope=\"row\"{class}>{content}</th>") } else { format!("<td{class}>{content}</td>") }
 }
@@ -118,10 +121,10 @@ fn breakable(name: &str) -> String {
 }
 
 fn of_figure(figure: &Figure) -> String {
-    let class = if figure.wide { "panels wide" } else { "panels" };
+    let class = if figure.is_wide() { "panels wide" } else { "panels" };
     let panels = figure.panels.iter().map(|panel| panel.svg.as_str()).collect::<Vec<_>>().join("\n");
-    let (title, description) = (escaped(&figure.title), escaped(&figure.description));
+    let [id, title, description] = [&figure.id, &figure.title, &figure.description].map(|text| escaped(text));
     format!(
-        "<figure>\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"
+        "<figure id=\"{id}\">\n<figcaption><strong>{title}</strong> {description}</figcaption>\n<div class=\"{class}\">\n{panels}</div>\n</figure>\n"
     )
 }

@@ -1,6 +1,8 @@
 //! `report.json`: everything the report says, for programs.
 
-use crate::document::Warning;
+use crate::document::{self, Warning};
+use crate::figures::Figure;
+use crate::table::Table;
 use crate::{answer, findings};
 use analysis::summary::Analysis;
 use record::check::CheckResult;
@@ -17,6 +19,8 @@ struct Report<'a> {
     made_by: String,
     answers: Vec<String>,
     warnings: Vec<Warning>,
+    tables: Vec<&'a Table>,
+    figures: Vec<&'a Figure>,
     analysis: &'a Analysis,
     plan: &'a Plan,
     host: &'a Facts,
@@ -45,11 +49,14 @@ impl<'a> Trial<'a> {
 
 pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     let trials = run.trials.iter().map(Trial::of);
+    let document = document::build(run, analysis);
     let report = Report {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),
         answers: answer::sentences(analysis),
         warnings: findings::warnings(&analysis.findings),
+        tables: document.tables(),
+        figures: document.figures(),
         analysis,
         plan: &run.plan,
         host: &run.host,

@@ -1,9 +1,9 @@
 //! An analysis for people and programs. Pure: from a run and its analysis to texts.
 //!
-//! [`document::build`] puts the report together once, as headings, paragraphs, tables and figures; [`html`] and
-//! [`markdown`] write that down, so they cannot say different things. [`terminal`] is the short table at the end of a
-//! run and [`json`] is everything for programs. No number is computed here: each comes from the analysis or the record,
-//! with its interval or marked as a plain reading.
+//! [`document::build`] puts the report together once, as headings, paragraphs, tables of typed cells and figures with their
+//! data. [`html`] and [`markdown`] write that down, [`csv`] one table or figure of it and [`json`] all of them, with the analysis
+//! and the record, so they cannot say different things. [`terminal`] is the short table at the end of a run. No number is
+//! computed here: each comes from the analysis or the record, with its interval or marked as a plain reading.
 //!
 //! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
 //! SVG; ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.
@@ -23,6 +23,7 @@ pub mod measures;
 pub mod neighbour;
 pub mod precision;
 pub mod sections;
+pub mod table;
 pub mod terminal;
 pub mod two_runs;
 

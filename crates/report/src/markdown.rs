@@ -1,7 +1,8 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
 
-use crate::document::{Block, Cell, Document, Figure, Table, Tone, Warning};
-use crate::figures::svg;
+use crate::document::{Block, Document, Warning};
+use crate::figures::{Figure, svg};
+use crate::table::{Cell, Shown, Table, Tone};
 use record::text::visible_lines;
 use std::fmt::Write as _;
 
@@ -59,14 +60,12 @@ fn of_table(table: &Table) -> String {
 }
 
 fn of_cell(cell: &Cell) -> String {
-    let text = match cell.tone {
-        Tone::Bad | Tone::Marked => format!("**{}**", escaped(&cell.text)),
-        Tone::Plain | Tone::Good | Tone::Muted => escaped(&cell.text),
+    let Shown { text, detail, tone } = cell.shown();
+    let text = match tone {
+        Tone::Bad | Tone::Marked => format!("**{}**", escaped(&text)),
+        Tone::Plain | Tone::Good | Tone::Muted => escaped(&text),
     };
-    match &cell.detail {
-        Some(detail) if !detail.is_empty() => format!("{text} ({})", escaped(detail)),
-        _ => text,
-    }
+    detail.map_or(text.clone(), |detail| format!("{text} ({})", escaped(&detail)))
 }
 
 fn of_figure(figure: &Figure) -> String {

@@ -1,28 +1,26 @@
 //! Measures in words, and as rows of tables: one function for all of them.
 
-use crate::document::{Cell, Column, Table, Tone};
-use crate::format;
+use crate::format::{Digits, Style};
+use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
-use analysis::estimate::{Bounds, Estimate};
 use analysis::measures::variability::{CV, CYCLE, LONGEST_LOW, SLOW, SLOW_SHARE, ZERO_SECONDS};
 use analysis::measures::{Measure, Scale, Unit};
 use analysis::summary::Analysis;
 
-const MEGABYTE: f64 = 1e6;
-const KILOBYTE: f64 = 1e3;
-
-/// A measure as tables name it.
-pub struct Named {
-    pub label: String,
-    pub detail: &'static str,
-}
-
-/// With the unit in which it is shown.
-pub fn named(measure: &Measure) -> Named {
+/// A measure as tables name it, with the unit in which it is shown.
+pub fn named(measure: &Measure) -> Cell {
     let (label, detail) = words(&measure.id);
-    Named { label: format!("{label}{}", unit(&measure.unit)), detail }
+    let unit = match &measure.unit {
+        Unit::Own(_) => String::new(),
+        Unit::PerSecond => "/s".to_owned(),
+        unit => match style(unit).unit {
+            "" => String::new(),
+            unit => format!(", {unit}"),
+        },
+    };
+    Cell::text(format!("{label}{unit}")).detail(detail)
 }
 
 /// Those that no rule names are shown by their id, as a measure of somebody's own is.
@@ -66,73 +64,75 @@ pub fn words(id: &str) -> (String, &'static str) {
     }
 }
 
-fn unit(unit: &Unit) -> &'static str {
+/// In which unit a measure is shown, and with which digits.
+pub fn style(unit: &Unit) -> Style<'_> {
+    let bytes = |name, scale| Style { scale, ..Style::new(name, Digits::Decimals(2)) };
     match unit {
-        Unit::Count | Unit::PerTransaction | Unit::Own(_) => "",
-        Unit::Share => ", %",
-        Unit::Seconds => ", s",
-        Unit::Milliseconds | Unit::Microseconds => ", ms",
-        Unit::PerSecond => "/s",
-        Unit::BytesPerSecond => ", MB/s",
-        Unit::BytesPerTransaction => ", kB",
+        Unit::Share => Style { digits: Digits::Decimals(2), ..Style::PERCENT },
+        Unit::Count => Style::RATIO,
+        Unit::Seconds => Style::new("s", Digits::Ratio),
+        Unit::Milliseconds => Style::new("ms", Digits::Decimals(3)),
+        Unit::Microseconds => Style::MILLISECONDS,
+        Unit::PerSecond => Style::quantity("1/s"),
+        Unit::Own(name) => Style::quantity(name),
+        Unit::PerTransaction => Style::new("", Digits::Decimals(2)),
+        Unit::BytesPerSecond => Style { digits: Digits::Quantity, ..bytes("MB/s", |bytes| bytes / 1e6) },
+        Unit::BytesPerTransaction => bytes("kB", |bytes| bytes / 1e3),
     }
 }
 
 /// A value in the unit of its label.
 pub fn number(unit: &Unit, value: f64) -> String {
-    match unit {
-        Unit::Share => format::decimal(value * 100.0, 2),
-        Unit::Seconds | Unit::Count => format::ratio(value),
-        Unit::Milliseconds => format::decimal(value, 3),
-        Unit::Microseconds => format::milliseconds(value),
-        Unit::PerSecond | Unit::Own(_) => format::quantity(value),
-        Unit::BytesPerSecond => format::quantity(value / MEGABYTE),
-        Unit::PerTransaction => format::decimal(value, 2),
-        Unit::BytesPerTransaction => format::decimal(value / KILOBYTE, 2),
-    }
-}
-
-/// A number with its interval below, or with why it has none.
-pub fn estimate(estimate: Option<&Estimate>, number: impl Fn(f64) -> String) -> Cell {
-    let Some(estimate) = estimate else { return Cell::none() };
-    let detail = match &estimate.bounds {
-        Bounds::Known { .. } => format::bounds(&estimate.bounds, &number),
-        // Of too few trials the whole table is; other reasons are of this number alone.
-        Bounds::Unknown { why } if why.starts_with("too few trials") => "no interval".to_owned(),
-        Bounds::Unknown { why } => format!("no interval: {why}"),
-    };
-    Cell::new(number(estimate.point)).detail(detail)
+    style(unit).text(value)
 }
 
 /// A ratio as "× 1.2", a difference with its sign.
 pub fn contrast(measure: &Measure, found: Option<&Contrast>) -> Cell {
-    let Some(found) = found else { return Cell::none() };
-    let text = |value: f64| match found.scale {
-        Scale::Ratio => format!("× {}", format::ratio(value)),
-        Scale::Difference | Scale::Proportion if value > 0.0 => format!("+{}", number(&measure.unit, value)),
-        Scale::Difference | Scale::Proportion => number(&measure.unit, value),
-    };
-    estimate(Some(&found.estimate), text)
+    let ratio = found.is_none_or(|found| found.scale == Scale::Ratio);
+    let style = if ratio { Style::new("", Digits::Times) } else { Style { signed: true, ..style(&measure.unit) } };
+    compare(found, style)
+}
+
+/// Over the blocks that both sides have.
+pub fn compare(found: Option<&Contrast>, style: Style<'_>) -> Cell {
+    let cell = Cell::estimate(found.map(|found| &found.estimate), style, "no block has it of both");
+    match found.map_or(0, |found| found.blocks.len()) {
+        // The trials of two runs are not paired.
+        0 => cell,
+        blocks => cell.of(blocks),
+    }
+}
+
+/// The mean of a cell's trials; if there is none, what is said of its trials.
+pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style<'_>) -> Cell {
+    if let Some(level) = cell.levels.iter().find(|level| level.measure == measure) {
+        return Cell::estimate(Some(&level.estimate), style, "").of(level.trials);
+    }
+    let measured = analysis.observations.measure(measure);
+    let why = measured.and_then(|measured| measured.of_cell(cell.cell).find_map(|one| one.why_none.as_deref()));
+    Cell::missing(why.unwrap_or("no valid trial has it"))
 }
 
 /// One row for each measure that some cell has, a column for each contender, then one for each against the baseline.
-pub fn table(analysis: &Analysis, cells: &[&CellResult], wanted: impl Fn(&Measure) -> bool) -> Option<Table> {
+pub fn table(
+    what: &str,
+    analysis: &Analysis,
+    cells: &[&CellResult],
+    wanted: impl Fn(&Measure) -> bool,
+) -> Option<Table> {
     let comparisons: Vec<&Comparison> = cells.iter().filter_map(|cell| compared(analysis, cell)).collect();
-    let mut columns = vec![Column::text("")];
-    columns.extend(cells.iter().map(|cell| Column::number(&cell.contender)));
+    let contenders = cells.iter().map(|cell| Column::number(&cell.contender));
     let against = |one: &&Comparison| Column::number(format!("{} against {}", one.contender, one.baseline));
-    columns.extend(comparisons.iter().map(against));
+    let columns = std::iter::once(Column::text("")).chain(contenders).chain(comparisons.iter().map(against));
     let measures = analysis.observations.measures().map(|measured| &measured.measure);
     let measures = measures.filter(|measure| wanted(measure));
     let measures = measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some()));
     let row = |measure: &Measure| {
-        let Named { label, detail } = named(measure);
-        let value = |cell: &&CellResult| estimate(cell.level(&measure.id), |value| number(&measure.unit, value));
+        let value = |cell: &&CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
         let others = comparisons.iter().map(|one| contrast(measure, one.contrast(&measure.id)));
-        std::iter::once(Cell::new(label).detail(detail)).chain(cells.iter().map(value)).chain(others).collect()
+        std::iter::once(named(measure)).chain(cells.iter().map(value)).chain(others).collect()
     };
-    let rows: Vec<Vec<Cell>> = measures.map(row).collect();
-    (!rows.is_empty()).then_some(Table { caption: String::new(), columns, rows })
+    Table::new(id(what, &cells[0].coordinates), "", columns, measures.map(row)).unless_empty()
 }
 
 /// The comparison of a cell with its baseline.
@@ -143,7 +143,7 @@ pub fn compared<'a>(analysis: &'a Analysis, cell: &CellResult) -> Option<&'a Com
 /// A ratio to the baseline, which is 1 of the baseline itself.
 pub fn relative(cell: &CellResult, ratio: Option<&Contrast>) -> Cell {
     if cell.baseline {
-        return Cell::new("1").tone(Tone::Muted);
+        return Cell::count(1).tone(Tone::Muted);
     }
-    estimate(ratio.map(|ratio| &ratio.estimate), format::ratio)
+    compare(ratio, Style::RATIO)
 }

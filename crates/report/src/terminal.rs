@@ -1,8 +1,9 @@
 //! The short table at the end of a run.
 
-use crate::document::{Cell, Column, Table, Warning};
+use crate::document::Warning;
 use crate::format::first_line;
 use crate::sections::{comparison, design};
+use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings, format};
 use analysis::findings::Severity;
 use analysis::summary::Analysis;
@@ -57,10 +58,8 @@ pub(crate) fn table(table: &Table) -> String {
 
 /// The text of a cell; what explains a label stands in the report.
 fn shown((index, cell): (usize, &Cell)) -> String {
-    match &cell.detail {
-        Some(detail) if index > 0 && !detail.is_empty() => clipped(&format!("{} ({detail})", cell.text)),
-        _ => clipped(&cell.text),
-    }
+    let Shown { text, detail, .. } = cell.shown();
+    clipped(&detail.filter(|_| index > 0).map_or(text.clone(), |detail| format!("{text} ({detail})")))
 }
 
 fn title(column: &Column) -> String {

@@ -1,9 +1,11 @@
 //! Two runs of a study side by side: as text for a terminal or the log of a continuous integration, and as a document.
 
-use crate::document::{Block, Cell, Column, Document, Table};
-use crate::measures::{self, Named, estimate};
+use crate::document::{Block, Document};
+use crate::findings;
+use crate::format::{self, Style};
+use crate::measures::{self, compare, named, style};
+use crate::table::{Cell, Table, Tone, Value, columns, id};
 use crate::terminal::{table, warning_line, wrapped};
-use crate::{findings, format};
 use analysis::compare::Verdict;
 use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
@@ -22,7 +24,7 @@ pub fn document(two: &TwoRuns) -> Document {
         blocks.push(Block::Heading { level: 2, text: heading(cell) });
         blocks.extend(wrong_data(cell).into_iter().map(Block::Paragraph));
         blocks.extend(judged(cell).map(Block::Table));
-        let others = table_of(cell, |figure| !is_shown(figure));
+        let others = table_of("other-measures", cell, |figure| !is_shown(figure));
         blocks.extend(
             others
                 .map(|table| Block::Fold { title: "All other measures".to_owned(), blocks: vec![Block::Table(table)] }),
@@ -30,7 +32,7 @@ pub fn document(two: &TwoRuns) -> Document {
     }
     blocks.extend(only_in_one(two).into_iter().map(Block::Paragraph));
     blocks.push(Block::Note(note(two)));
-    Document { title: format!("{}: two runs compared", two.new.study), blocks }
+    Document::new(format!("{}: two runs compared", two.new.study), blocks)
 }
 
 /// Plain text without colours; it ends with a line break. Every warning is told, before any number.
@@ -105,41 +107,35 @@ fn is_shown(figure: &Figure) -> bool {
 }
 
 fn judged(cell: &CellPair) -> Option<Table> {
-    table_of(cell, is_shown)
+    table_of("judged", cell, is_shown)
 }
 
-fn table_of(cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
+fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
     let trials = |count: u32| if count == 1 { "1 trial".to_owned() } else { format!("{count} trials") };
-    let columns = vec![
-        Column::text(""),
-        Column::number(format!("old, {}", trials(cell.old_trials))),
-        Column::number(format!("new, {}", trials(cell.new_trials))),
-        Column::number("new/old"),
-        Column::number("verdict"),
-    ];
-    let rows: Vec<Vec<Cell>> =
-        cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure)).collect();
-    (!rows.is_empty()).then_some(Table { caption: String::new(), columns, rows })
+    let (old, new) = (format!("old, {}", trials(cell.old_trials)), format!("new, {}", trials(cell.new_trials)));
+    let rows = cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure));
+    let columns = columns(&[""], &[&old, &new, "new/old", "verdict"]);
+    Table::new(id(what, &heading(cell)), "", columns, rows).unless_empty()
 }
 
 fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
     let measure = &figure.measure;
-    let Named { label, detail } = measures::named(measure);
-    let name = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { label };
-    let change = measures::contrast(measure, Some(&figure.change));
-    let change = if figure.change.scale == Scale::Ratio {
-        estimate(Some(&figure.change.estimate), format::ratio)
-    } else {
-        change
+    let (mut name, mut style) = (named(measure), style(&measure.unit));
+    let label = if measure.id == THROUGHPUT { cell.metric.name.clone() } else { name.shown().text };
+    let label = match &figure.relative_to {
+        Some(baseline) => format!("{} relative to {baseline}", label.split(',').next().unwrap_or(&label)),
+        None => label,
     };
-    let both = |number: &dyn Fn(f64) -> String| [&figure.old, &figure.new].map(|one| estimate(Some(one), number));
-    let (name, [old, new]) = if let Some(baseline) = &figure.relative_to {
-        let name = name.split(',').next().unwrap_or(&name);
-        (format!("{name} relative to {baseline}"), both(&format::ratio))
-    } else {
-        (name, both(&|value| measures::number(&measure.unit, value)))
+    name.value = Value::Text { text: label };
+    if figure.relative_to.is_some() {
+        style = Style::RATIO;
+    }
+    let change = match figure.change.scale {
+        Scale::Ratio => compare(Some(&figure.change), Style::RATIO),
+        Scale::Difference | Scale::Proportion => measures::contrast(measure, Some(&figure.change)),
     };
-    vec![Cell::new(name).detail(detail), old, new, change, Cell::new(verdict(figure))]
+    let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, ""));
+    vec![name, old, new, change, Cell::verdict(verdict(figure), Tone::Plain)]
 }
 
 fn verdict(figure: &Figure) -> String {

@@ -1,17 +1,12 @@
 //! Bands of one-second throughput: how far the best and the worst seconds of each contender lie from its median.
 
-use super::scale::{Scale, ticks};
-use super::svg::{Anchor, Canvas};
-use super::{label, look};
-use crate::document::{Figure, Panel};
+use super::chart::{Axis, Chart, Spacing};
+use super::{Figure, Point, label, look};
 use crate::format;
+use crate::table::id;
 use analysis::cells::CellResult;
 use analysis::measures::variability::{BANDS, band};
 
-const WIDTH: f64 = 400.0;
-const LEFT: f64 = 92.0;
-const RIGHT: f64 = WIDTH - 16.0;
-const TOP: f64 = 26.0;
 const ROW: f64 = 34.0;
 const POINT_RADIUS: f64 = 4.0;
 
@@ -19,30 +14,18 @@ const POINT_RADIUS: f64 = 4.0;
 const BOX: f64 = 6.0;
 
 pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
-    let (low, high) = range(cells)?;
-    let bottom = TOP + ROW * cells.len() as f64;
-    let mut canvas = Canvas::new(WIDTH, bottom + 34.0);
-    let across = Scale::linear((low, high), (LEFT, RIGHT));
-    canvas.text("head", (0.0, 14.0), Anchor::Start, "Seconds over their median");
-    for tick in ticks(low, high, 5.0) {
-        canvas.line("grid", (across.at(tick), TOP), (across.at(tick), bottom));
-        canvas.text("tick", (across.at(tick), bottom + 17.0), Anchor::Middle, &format::decimal(tick, 2));
-    }
-    canvas.line("reference", (across.at(1.0), TOP), (across.at(1.0), bottom + 4.0));
+    let axis = Axis { unit: "of the median second", range: range(cells)?, spacing: Spacing::Linear };
+    let mut chart = Chart::rows("Seconds over their median", "", &axis, "quantile", ROW * cells.len() as f64);
+    chart.reference(1.0);
     for (index, one) in cells.iter().enumerate() {
-        draw(&mut canvas, one, &look(index), across, TOP + ROW * (index as f64 + 0.5));
+        let middle = chart.top() + ROW * (index as f64 + 0.5);
+        draw(&mut chart, one, &look(index), middle);
     }
     let said: Vec<String> = cells.iter().copied().map(said).collect();
-    let svg = canvas.finish("Bands of one-second throughput", &format!("{}.", said.join("; ")));
-    Some(Figure {
-        title: "How even".to_owned(),
-        description:
-            "Throughput of single seconds over the median second of their trial, as means over trials. The box holds \
-                      the seconds from p5 to p95, the thin line those from p1 to p99, where there are enough to tell."
-                .to_owned(),
-        panels: vec![Panel { svg }],
-        wide: true,
-    })
+    let panel = chart.finish("Bands of one-second throughput", &format!("{}.", said.join("; ")));
+    let description = "Throughput of single seconds over the median second of their trial, as means over trials. The box holds \
+                       the seconds from p5 to p95, the thin line those from p1 to p99, where there are enough to tell.";
+    Figure::of(id("bands", &cells[0].coordinates), "How even", description, vec![panel])
 }
 
 /// What must be on the paper; `None` if no contender has a band beside the median.
@@ -57,21 +40,22 @@ fn at(one: &CellResult, quantile: f64) -> Option<f64> {
     one.level(&band(quantile)).map(|found| found.point)
 }
 
-fn draw(canvas: &mut Canvas, one: &CellResult, look: &str, across: Scale, middle: f64) {
-    canvas.text("label", (0.0, middle + 4.0), Anchor::Start, &label(&one.contender));
-    if let (Some(low), Some(high)) = (at(one, 0.01), at(one, 0.99)) {
-        canvas.line(&format!("level {look}"), (across.at(low), middle), (across.at(high), middle));
+fn draw(chart: &mut Chart, one: &CellResult, look: &str, middle: f64) {
+    chart.row_label(middle, &label(&one.contender), "");
+    let ends = |low: f64, high: f64| Some((chart.across.at(at(one, low)?), chart.across.at(at(one, high)?)));
+    let (line, inner, median) = (ends(0.01, 0.99), ends(0.05, 0.95), chart.across.at(1.0));
+    if let Some((left, right)) = line {
+        chart.canvas.line(&format!("level {look}"), (left, middle), (right, middle));
     }
-    if let (Some(low), Some(high)) = (at(one, 0.05), at(one, 0.95)) {
-        let (left, right) = (across.at(low), across.at(high));
-        for height in [middle - BOX, middle + BOX] {
-            canvas.line(&format!("bar {look}"), (left, height), (right, height));
-        }
-        for side in [left, right] {
-            canvas.line(&format!("bar {look}"), (side, middle - BOX), (side, middle + BOX));
+    if let Some((left, right)) = inner {
+        let (above, below) = (middle - BOX, middle + BOX);
+        let corners = [(left, above), (right, above), (right, below), (left, below), (left, above)];
+        for corner in corners.windows(2) {
+            chart.canvas.line(&format!("bar {look}"), corner[0], corner[1]);
         }
     }
-    canvas.circle(&format!("point {look}"), (across.at(1.0), middle), POINT_RADIUS);
+    chart.canvas.circle(&format!("point {look}"), (median, middle), POINT_RADIUS);
+    chart.keep(&one.contender, BANDS.into_iter().filter_map(|quantile| Some(Point::new(quantile, at(one, quantile)?))));
 }
 
 fn said(one: &CellResult) -> String {

@@ -1,18 +1,13 @@
 //! What each machine did in each block, cell by cell, with the minimum marked.
 
-use super::scale::{Scale, ticks};
-use super::svg::{Anchor, Canvas};
-use super::{label, look};
-use crate::document::{Figure, Panel};
+use super::chart::{Axis, Chart};
+use super::{Figure, Point, label, look_in_group};
 use crate::format;
 use crate::sections::consolidation::has_scores;
+use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::summary::Analysis;
 
-const WIDTH: f64 = 400.0;
-const LEFT: f64 = 92.0;
-const RIGHT: f64 = WIDTH - 16.0;
-const TOP: f64 = 26.0;
 /// Height of a cell of few machines, and what each further one takes up to the height of a cell of many.
 const LEAST_ROW: f64 = 40.0;
 const EACH_MACHINE: f64 = 10.0;
@@ -29,33 +24,19 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
         analysis.consolidation.iter().filter(|one| has_scores(one) && !one.trials.is_empty()).collect();
     let unit = &found.first()?.metric.name;
     let rates = || found.iter().flat_map(|one| &one.trials).flat_map(|trial| &trial.machines).map(|(_, rate)| *rate);
-    let highest = rates().fold(0.0, f64::max) * HEADROOM;
+    let axis = Axis::from_zero(unit, rates().fold(0.0, f64::max) * HEADROOM);
     let heights: Vec<f64> = found.iter().map(|one| height(one)).collect();
-    let bottom = TOP + heights.iter().sum::<f64>();
-    let mut canvas = Canvas::new(WIDTH, bottom + 30.0);
-    let across = Scale::linear((0.0, highest), (LEFT, RIGHT));
-    canvas.text("head", (0.0, 14.0), Anchor::Start, "Each machine in each block");
-    canvas.text("small", (RIGHT, 14.0), Anchor::End, unit);
-    for tick in ticks(0.0, highest, 5.0) {
-        canvas.line(if tick == 0.0 { "axis" } else { "grid" }, (across.at(tick), TOP), (across.at(tick), bottom));
-        canvas.text("tick", (across.at(tick), bottom + 17.0), Anchor::Middle, &format::quantity(tick));
-    }
-    let mut top = TOP;
+    let mut chart = Chart::rows("Each machine in each block", unit, &axis, "block", heights.iter().sum());
+    let mut top = chart.top();
     for (one, height) in found.iter().zip(heights) {
-        draw(&mut canvas, one, &look_of(analysis, one), across, (top, height));
+        draw(&mut chart, one, &look_in_group(analysis, &one.coordinates, one.cell), (top, height));
         top += height;
     }
     let said: Vec<String> = found.iter().map(|one| said(one)).collect();
-    let svg = canvas.finish("What each machine did", &format!("{}.", said.join("; ")));
-    Some(Figure {
-        title: "Machines side by side".to_owned(),
-        description:
-            "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
-                      minimum over machines, the bar its 95 % interval over blocks."
-                .to_owned(),
-        panels: vec![Panel { svg }],
-        wide: true,
-    })
+    let panel = chart.finish("What each machine did", &format!("{}.", said.join("; ")));
+    let description = "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
+                       minimum over machines, the bar its 95 % interval over blocks.";
+    Figure::of(id("machines-side-by-side", ""), "Machines side by side", description, vec![panel])
 }
 
 fn height(one: &Consolidation) -> f64 {
@@ -67,30 +48,27 @@ fn lanes(one: &Consolidation) -> f64 {
     one.machines as f64 + 1.0
 }
 
-/// The look that the contender has in the other figures: its place among the cells of its group.
-fn look_of(analysis: &Analysis, one: &Consolidation) -> String {
-    let group = analysis.cells.iter().filter(|cell| cell.coordinates == one.coordinates);
-    look(group.enumerate().find(|(_, cell)| cell.cell == one.cell).map_or(0, |(index, _)| index))
-}
-
-fn draw(canvas: &mut Canvas, one: &Consolidation, look: &str, across: Scale, (top, height): (f64, f64)) {
-    let middle = top + height / 2.0;
-    canvas.text("label", (0.0, middle - 2.0), Anchor::Start, &label(&one.contender));
-    canvas.text("small", (0.0, middle + 12.0), Anchor::Start, &label(&one.coordinates));
+fn draw(chart: &mut Chart, one: &Consolidation, look: &str, (top, height): (f64, f64)) {
+    chart.row_label(top + height / 2.0, &label(&one.contender), &label(&one.coordinates));
     let lane = (height - BETWEEN) / lanes(one);
     let in_lane = |place: f64| top + BETWEEN / 2.0 + lane * (place + 0.5);
-    for trial in &one.trials {
-        for (place, (_, rate)) in trial.machines.iter().enumerate() {
-            canvas.circle(&format!("block {look}"), (across.at(*rate), in_lane(place as f64)), DOT_RADIUS);
+    for (place, slot) in one.slots.iter().enumerate() {
+        let rates = one.trials.iter().filter_map(|trial| Some((trial.block, trial.machines.get(place)?.1)));
+        let points: Vec<Point> = rates.map(|(block, rate)| Point::new(block.into(), rate)).collect();
+        for point in &points {
+            let at = (chart.across.at(point.y), in_lane(place as f64));
+            chart.canvas.circle(&format!("block {look}"), at, DOT_RADIUS);
         }
+        chart.keep(format!("{}, machine {}", crate::consolidation::who(one), slot.machine), points);
     }
     let Some(minimum) = &one.scores.minimum else { return };
-    let (at, below) = (across.at(minimum.point), in_lane(one.machines as f64));
-    canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
-    if let Some((low, high)) = minimum.bounds.known() {
-        canvas.line(&format!("bar {look}"), (across.at(low), below), (across.at(high), below));
+    let (at, below) = (chart.across.at(minimum.point), in_lane(one.machines as f64));
+    chart.canvas.line(&format!("level {look}"), (at, top + 2.0), (at, below));
+    if let Some(ends) = minimum.bounds.known() {
+        chart.level_bar(look, ends, below);
     }
-    canvas.circle(&format!("point {look}"), (at, below), POINT_RADIUS);
+    chart.canvas.circle(&format!("point {look}"), (at, below), POINT_RADIUS);
+    chart.keep(format!("{}, minimum", crate::consolidation::who(one)), [Point::of(None, minimum)]);
 }
 
 fn said(one: &Consolidation) -> String {

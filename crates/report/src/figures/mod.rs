@@ -3,7 +3,9 @@
 //! Every panel is about as wide as a phone, so that its text stays readable there; a page shows as many beside one
 //! another as fit. Series are told apart by colour (safe for the colour-blind), by dashes and by a label at their end.
 
+pub mod alone;
 pub mod bands;
+pub mod chart;
 pub mod consolidation;
 pub mod course;
 pub mod curve;
@@ -14,6 +16,83 @@ pub mod scale;
 pub mod scaling;
 pub mod svg;
 pub mod timeline;
+
+use analysis::estimate::Estimate;
+use analysis::summary::Analysis;
+use serde::Serialize;
+
+/// How figures look, in the colours of the page's style sheet.
+pub const STYLE: &str = include_str!("figures.css");
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Figure {
+    /// As a table's.
+    pub id: String,
+    pub title: String,
+    /// What is to be seen, for readers and for those who cannot see it.
+    pub description: String,
+    pub panels: Vec<Panel>,
+}
+
+/// One drawing as SVG that takes its colours and fonts from the page, and what was drawn.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Panel {
+    pub title: String,
+    pub x_unit: String,
+    pub y_unit: String,
+    pub series: Vec<Series>,
+    #[serde(skip)]
+    pub svg: String,
+    /// Width and height.
+    #[serde(skip)]
+    pub size: (f64, f64),
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Series {
+    pub name: String,
+    pub points: Vec<Point>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Point {
+    /// `None` of what is made of all of them.
+    pub x: Option<f64>,
+    pub y: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+}
+
+impl Point {
+    pub fn new(x: f64, y: f64) -> Self {
+        Self { x: Some(x), y, low: None, high: None }
+    }
+
+    pub fn of(x: Option<f64>, estimate: &Estimate) -> Self {
+        let (low, high) = estimate.bounds.known().unzip();
+        Self { x, y: estimate.point, low, high }
+    }
+}
+
+impl Figure {
+    /// `None` if there is nothing to draw.
+    pub fn of(id: String, title: &str, description: impl Into<String>, panels: Vec<Panel>) -> Option<Self> {
+        (!panels.is_empty()).then(|| Self { id, title: title.to_owned(), description: description.into(), panels })
+    }
+
+    /// Whether a panel takes the full width of the page.
+    pub fn is_wide(&self) -> bool {
+        self.panels.iter().any(|panel| panel.size.0 >= chart::Paper::LARGE.width)
+    }
+}
+
+/// The look that a contender has in all figures: its place among the cells of its group.
+fn look_in_group(analysis: &Analysis, coordinates: &str, cell: u32) -> String {
+    let group = analysis.cells.iter().filter(|one| one.coordinates == coordinates);
+    look(group.enumerate().find(|(_, one)| one.cell == cell).map_or(0, |(index, _)| index))
+}
 
 /// Series with a look of their own in the style sheet; further ones begin again.
 const LOOKS: usize = 6;

@@ -1,37 +1,56 @@
 //! From values to places on the paper, and round numbers to mark them with.
 
-/// A straight or logarithmic mapping of values to a range of coordinates.
+use crate::format;
+
+/// What equal distances on the paper are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Spacing {
+    /// Equal differences.
+    Linear,
+    /// Equal ratios; values must be positive.
+    Logarithmic,
+    /// Equal ratios of how many are above a quantile.
+    Rarity,
+}
+
+/// A mapping of values to a range of coordinates.
 #[derive(Debug, Clone, Copy)]
 pub struct Scale {
     low: f64,
     high: f64,
     start: f64,
     end: f64,
-    logarithmic: bool,
+    spacing: Spacing,
 }
 
 impl Scale {
     /// `start` is where `low` goes and `end` where `high` goes; `start` may be the greater one.
-    pub fn linear((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
-        let high = if high > low { high } else { low + 1.0 };
-        Self { low, high, start, end, logarithmic: false }
-    }
-
-    /// Both values must be positive.
-    pub fn logarithmic((low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
-        let low = low.max(f64::MIN_POSITIVE);
-        let high = if high > low { high } else { low * 10.0 };
-        Self { low, high, start, end, logarithmic: true }
+    pub fn new(spacing: Spacing, (low, high): (f64, f64), (start, end): (f64, f64)) -> Self {
+        let (low, next) = match spacing {
+            Spacing::Linear | Spacing::Rarity => (low, low + 1.0),
+            Spacing::Logarithmic => (low.max(f64::MIN_POSITIVE), low.max(f64::MIN_POSITIVE) * 10.0),
+        };
+        Self { low, high: if high > low { high } else { next }, start, end, spacing }
     }
 
     pub fn at(&self, value: f64) -> f64 {
-        let share = if self.logarithmic {
-            (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln()
-        } else {
-            (value - self.low) / (self.high - self.low)
+        let share = match self.spacing {
+            Spacing::Linear => (value - self.low) / (self.high - self.low),
+            Spacing::Logarithmic => (value.max(f64::MIN_POSITIVE) / self.low).ln() / (self.high / self.low).ln(),
+            Spacing::Rarity => ((1.0 - value) / (1.0 - self.low)).ln() / ((1.0 - self.high) / (1.0 - self.low)).ln(),
         };
         self.start + share.clamp(0.0, 1.0) * (self.end - self.start)
     }
+}
+
+/// Round numbers with as many decimals as the finest of them needs.
+pub fn tick_labels(ticks: &[f64]) -> Vec<String> {
+    let exact = |decimals: i32| {
+        let power = 10_f64.powi(decimals);
+        ticks.iter().all(|tick| ((tick * power).round() / power - tick).abs() < 1e-9)
+    };
+    let decimals = (0..=4).find(|decimals| exact(*decimals)).unwrap_or(4);
+    ticks.iter().map(|tick| format::decimal(*tick, usize::try_from(decimals).unwrap_or(0))).collect()
 }
 
 /// The smallest of 1, 2, 2.5 and 5 times a power of ten that divides `length` into at most `parts`.
@@ -91,12 +110,21 @@ mod tests {
 
     #[test]
     fn ends_go_to_ends() {
-        let scale = Scale::linear((10.0, 20.0), (100.0, 0.0));
+        let scale = Scale::new(Spacing::Linear, (10.0, 20.0), (100.0, 0.0));
         assert_eq!(
             text(&[scale.at(10.0), scale.at(15.0), scale.at(20.0), scale.at(99.0)]),
             text(&[100.0, 50.0, 0.0, 0.0])
         );
-        let scale = Scale::logarithmic((1.0, 100.0), (0.0, 10.0));
+        let scale = Scale::new(Spacing::Logarithmic, (1.0, 100.0), (0.0, 10.0));
         assert_eq!(text(&[scale.at(1.0), scale.at(10.0), scale.at(100.0)]), text(&[0.0, 5.0, 10.0]));
+        let scale = Scale::new(Spacing::Rarity, (0.0, 0.99), (0.0, 10.0));
+        assert_eq!(text(&[scale.at(0.0), scale.at(0.9), scale.at(0.99), scale.at(1.0)]), text(&[0.0, 5.0, 10.0, 10.0]));
+    }
+
+    #[test]
+    fn ticks_show_the_decimals_they_need() {
+        assert_eq!(tick_labels(&[0.85, 0.9, 0.95]), ["0.85", "0.90", "0.95"]);
+        assert_eq!(tick_labels(&[0.1, 1.0, 10.0]), ["0.1", "1.0", "10.0"]);
+        assert_eq!(tick_labels(&[0.975, 1.0]), ["0.975", "1.000"]);
     }
 }

@@ -1,39 +1,23 @@
 //! Throughput over vCPUs or clients: a point with its interval for each size, and the fitted law as a line.
 
-use super::scale::{Scale, ticks};
-use super::svg::{Anchor, Canvas};
-use super::{label, look, spread};
-use crate::document::{Figure, Panel};
+use super::chart::{Axis, Chart, Paper};
+use super::{Figure, Panel, look};
 use crate::format;
-use analysis::scaling::{Point, Scaling};
+use crate::table::id;
+use analysis::scaling::{self, Scaling};
 
-const WIDTH: f64 = 400.0;
-const HEIGHT: f64 = 240.0;
-const LEFT: f64 = 58.0;
-const RIGHT: f64 = WIDTH - 70.0;
-const TOP: f64 = 26.0;
-const BOTTOM: f64 = HEIGHT - 40.0;
-const LABELS_APART: f64 = 14.0;
 const POINT_RADIUS: f64 = 4.0;
+const HEADROOM: f64 = 1.08;
 
 /// Paper above the highest point, at most, as a multiple of its height.
-const MOST_HEADROOM: f64 = 1.6;
-
-/// Half the length of the strokes that end an interval.
-const WHISKER: f64 = 4.0;
+const MOST_ABOVE: f64 = 1.6;
 
 /// One panel for each group of curves over the same sizes.
 pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
     let panels: Vec<Panel> = groups.iter().filter_map(|group| panel(group, contenders)).collect();
-    (!panels.is_empty()).then(|| Figure {
-        title: "Throughput over size".to_owned(),
-        description:
-            "Points are geometric means over blocks, bars their 95 % intervals. Lines are the fitted Universal \
-                      Scalability Law, drawn only where it was fitted."
-                .to_owned(),
-        panels,
-        wide: true,
-    })
+    let description = "Points are geometric means over blocks, bars their 95 % intervals. Lines are the fitted Universal \
+                       Scalability Law, drawn only where it was fitted.";
+    Figure::of(id("throughput-over-size", ""), "Throughput over size", description, panels)
 }
 
 fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
@@ -42,77 +26,51 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let largest = points().map(|point| point.size).max().map(f64::from)?;
     // An interval that says little must not press all points to the floor; its bar then runs out of the paper.
     let highest_point = points().filter_map(middle).fold(0.0, f64::max);
-    let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_HEADROOM * highest_point);
+    let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_ABOVE * highest_point);
     if highest <= 0.0 {
         return None;
     }
-    let mut canvas = Canvas::new(WIDTH, HEIGHT);
-    let across = Scale::linear((0.0, largest), (LEFT, RIGHT));
-    let up = Scale::linear((0.0, highest * 1.08), (BOTTOM, TOP));
-    axes(&mut canvas, (across, largest), (up, highest * 1.08), first.resource.plural());
-    canvas.text("head", (LEFT, 14.0), Anchor::Start, if first.held.is_empty() { "Throughput" } else { &first.held });
-    canvas.text("small", (RIGHT, 14.0), Anchor::End, &first.metric.name);
+    let head = if first.held.is_empty() { "Throughput" } else { &first.held };
+    let (name, sizes) = (&first.metric.name, first.resource.plural());
+    let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(name, highest * HEADROOM));
+    let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     let place = |curve: &Scaling| contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
     for curve in curves {
-        draw(&mut canvas, curve, &look(place(curve)), across, up);
+        draw(&mut chart, curve, &look(place(curve)));
     }
-    let end = |curve: &&Scaling| curve.points.iter().rev().find_map(middle).map_or(BOTTOM, |value| up.at(value)) + 4.0;
-    let heights: Vec<f64> = curves.iter().map(end).collect();
-    for (curve, height) in curves.iter().zip(spread(&heights, LABELS_APART, BOTTOM)) {
-        let class = format!("name {}", look(place(curve)));
-        canvas.text(&class, (RIGHT + 8.0, height), Anchor::Start, &label(&curve.contender));
-    }
+    let end = |curve: &Scaling| curve.points.iter().rev().find_map(middle);
+    let names: Vec<_> = curves.iter().map(|curve| (place(curve), curve.contender.as_str(), end(curve))).collect();
+    chart.names(&names);
     let said: Vec<String> = curves.iter().copied().map(said).collect();
-    let title = format!("{} over {}", first.metric.name, first.resource.plural());
-    Some(Panel { svg: canvas.finish(&title, &format!("{}.", said.join("; "))) })
+    Some(chart.finish(&format!("{name} over {sizes}"), &format!("{}.", said.join("; "))))
 }
 
-fn middle(point: &Point) -> Option<f64> {
+fn middle(point: &scaling::Point) -> Option<f64> {
     point.throughput.as_ref().map(|estimate| estimate.point)
 }
 
-fn upper_end(point: &Point) -> Option<f64> {
+fn upper_end(point: &scaling::Point) -> Option<f64> {
     let estimate = point.throughput.as_ref()?;
     Some(estimate.bounds.known().map_or(estimate.point, |(_, high)| high))
 }
 
-fn axes(canvas: &mut Canvas, (across, largest): (Scale, f64), (up, highest): (Scale, f64), unit: &str) {
-    for tick in ticks(0.0, highest, 4.0) {
-        let class = if tick == 0.0 { "axis" } else { "grid" };
-        canvas.line(class, (LEFT, up.at(tick)), (RIGHT, up.at(tick)));
-        canvas.text("tick", (LEFT - 6.0, up.at(tick) + 4.0), Anchor::End, &format::quantity(tick));
-    }
-    for tick in ticks(0.0, largest, 6.0) {
-        canvas.line("axis", (across.at(tick), BOTTOM), (across.at(tick), BOTTOM + 4.0));
-        canvas.text("tick", (across.at(tick), BOTTOM + 17.0), Anchor::Middle, &tick_label(tick));
-    }
-    canvas.text("small", (RIGHT, BOTTOM + 33.0), Anchor::End, unit);
-}
-
-fn draw(canvas: &mut Canvas, curve: &Scaling, look: &str, across: Scale, up: Scale) {
+fn draw(chart: &mut Chart, curve: &Scaling, look: &str) {
     if let Some(law) = &curve.universal {
-        let points = law.curve.iter().map(|point| (across.at(point.size), up.at(point.throughput)));
-        canvas.path(&format!("line {look}"), points);
+        let points = law.curve.iter().map(|point| (point.size, point.throughput));
+        chart.line(&format!("line {look}"), format!("{}, fitted", curve.contender), points);
     }
-    for point in &curve.points {
-        let (Some(estimate), x) = (&point.throughput, across.at(f64::from(point.size))) else { continue };
-        if let Some((low, high)) = estimate.bounds.known() {
-            canvas.line(&format!("bar {look}"), (x, up.at(low)), (x, up.at(high)));
-            for end in [low, high] {
-                canvas.line(&format!("bar {look}"), (x - WHISKER, up.at(end)), (x + WHISKER, up.at(end)));
-            }
+    let measured = || curve.points.iter().filter_map(|point| Some((f64::from(point.size), point.throughput.as_ref()?)));
+    for (size, estimate) in measured() {
+        if let Some(ends) = estimate.bounds.known() {
+            chart.upright_bar(look, size, ends);
         }
-        canvas.circle(&format!("point {look}"), (x, up.at(estimate.point)), POINT_RADIUS);
+        chart.canvas.circle(&format!("point {look}"), chart.place((size, estimate.point)), POINT_RADIUS);
     }
+    chart.keep(&curve.contender, measured().map(|(size, estimate)| super::Point::of(Some(size), estimate)));
 }
 
 fn said(curve: &Scaling) -> String {
-    let value = |point: &Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
+    let value = |point: &scaling::Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
     let values: Vec<String> = curve.points.iter().filter_map(value).collect();
     format!("{} {}", curve.contender, values.join(", "))
-}
-
-/// Sizes are whole; a tick between two of them has a decimal.
-fn tick_label(tick: f64) -> String {
-    format::decimal(tick, usize::from(tick.fract() != 0.0))
 }

@@ -32,10 +32,11 @@ impl Canvas {
         self.add(format_args!(r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#));
     }
 
-    pub fn rectangle(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
-        self.add(format_args!(
-            r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"/>"#
-        ));
+    /// Below everything that is there already.
+    pub fn rectangle_below(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let rectangle =
+            format!(r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"/>"#);
+        self.body.insert_str(0, &rectangle);
     }
 
     pub fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {

@@ -1,7 +1,7 @@
 //! Reads, writes and redo behind the transactions, and whether the data fit the caches.
 
 use super::comparison::groups;
-use super::{heading, place};
+use super::{headed, place};
 use crate::document::Block;
 use crate::{format, measures};
 use analysis::activity::{Activity, Sizes};
@@ -13,7 +13,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let is_wanted =
         |measure: &Measure| ["database.", "device.", "workload/"].iter().any(|family| measure.id.starts_with(family));
     for cells in groups(analysis) {
-        let Some(table) = measures::table(analysis, &cells, is_wanted) else { continue };
+        let Some(table) = measures::table("activity", analysis, &cells, is_wanted) else { continue };
         let group: Vec<&Activity> =
             analysis.activity.iter().filter(|one| cells.iter().any(|cell| cell.cell == one.cell)).collect();
         found.extend(place(&cells[0].coordinates));
@@ -21,7 +21,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         found.push(Block::List(group.iter().map(|activity| fit(activity)).collect()));
         found.push(Block::Note(note(&group)));
     }
-    if found.is_empty() { found } else { std::iter::once(heading("Reads, writes and redo")).chain(found).collect() }
+    headed("Reads, writes and redo", found, None)
 }
 
 /// Whether the data fit the cache and the memory of a contender.

@@ -9,7 +9,7 @@ use analysis::summary::Analysis;
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut tables = Vec::new();
     for cells in groups(analysis) {
-        let Some(table) = measures::table(analysis, &cells, |_| true) else { continue };
+        let Some(table) = measures::table("measures", analysis, &cells, |_| true) else { continue };
         tables.extend(place(&cells[0].coordinates));
         tables.push(Block::Table(table));
     }

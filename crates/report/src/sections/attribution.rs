@@ -1,10 +1,11 @@
 //! What machines side by side got by their numbers, their places and when they were started: the figures behind the sentences.
 
-use super::consolidation::{name, tone};
+use super::consolidation::tone;
+use super::contender;
 use crate::attribution as words;
-use crate::document::{Block, Cell, Column, Table};
-use crate::format;
-use crate::measures::estimate;
+use crate::document::Block;
+use crate::format::Style;
+use crate::table::{Cell, Table, columns, id};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, Level};
 
@@ -12,18 +13,11 @@ use analysis::consolidation::attribution::{Attribution, LabelAttribution, Level}
 pub fn blocks(found: &[&Consolidation]) -> Vec<Block> {
     let rows: Vec<Vec<Cell>> =
         found.iter().filter_map(|one| Some((*one, one.attribution.as_ref()?))).flat_map(rows).collect();
-    if rows.is_empty() {
-        return Vec::new();
-    }
-    let columns = [
-        Column::text("contender"),
-        Column::text("told apart by"),
-        Column::text("which"),
-        Column::number("of the mean of the others"),
-        Column::number("the rest taken out"),
-    ];
-    let caption = "What is owed to machine, place and start order".to_owned();
-    vec![Block::Table(Table { caption, columns: columns.into(), rows }), Block::Note(note())]
+    let columns =
+        columns(&["contender", "told apart by", "which"], &["of the mean of the others", "the rest taken out"]);
+    let caption = "What is owed to machine, place and start order";
+    let table = Table::new(id("attribution", ""), caption, columns, rows).unless_empty();
+    table.map_or_else(Vec::new, |table| vec![Block::Table(table), Block::Note(note())])
 }
 
 fn rows((one, found): (&Consolidation, &Attribution)) -> Vec<Vec<Cell>> {
@@ -39,11 +33,11 @@ fn rows((one, found): (&Consolidation, &Attribution)) -> Vec<Vec<Cell>> {
 
 fn row(one: &Consolidation, label: &LabelAttribution, level: &Level, title: &str) -> Vec<Cell> {
     vec![
-        name(one),
-        Cell::new(title),
-        Cell::new(words::level(label.label, &level.level, one.machines)),
-        estimate(level.seen.as_ref(), format::ratio),
-        estimate(level.effect.as_ref(), format::ratio).tone(tone(level.standing)),
+        contender(&one.contender, &one.coordinates),
+        Cell::text(title),
+        Cell::text(words::level(label.label, &level.level, one.machines)),
+        Cell::estimate(level.seen.as_ref(), Style::RATIO, "no trial has it beside others"),
+        Cell::estimate(level.effect.as_ref(), Style::RATIO, "labels changed together").tone(tone(level.standing)),
     ]
 }
 

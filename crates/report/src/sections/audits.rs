@@ -2,11 +2,14 @@
 
 use super::comparison::groups;
 use super::heading;
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::{format, measures};
+use crate::document::Block;
+use crate::format::{self, Digits, Style, distinct};
+use crate::measures;
+use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::{CellResult, DriverReading};
 use analysis::checks::CheckSummary;
 use analysis::consistency::equal_work::RULES;
+use analysis::measures::Measure;
 use analysis::summary::Analysis;
 use record::check::Moment;
 use record::trial::{ArrivalProcess, Pacing};
@@ -55,11 +58,11 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
     let (held, open): (Vec<_>, Vec<_>) = names.into_iter().partition(held_everywhere);
     let mut blocks = Vec::new();
     if !open.is_empty() {
-        blocks.push(Block::Table(check_table(analysis, &open)));
+        blocks.push(Block::Table(check_table("checks", analysis, &open)));
     }
     if !held.is_empty() {
         let title = format!("{} checks that hold in every trial", held.len());
-        blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table(analysis, &held))] });
+        blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table("checks-held", analysis, &held))] });
     }
     blocks
 }
@@ -69,13 +72,8 @@ fn same_check<'a>(analysis: &'a Analysis, (name, moment): (&str, Moment)) -> Vec
 }
 
 /// One row for each check, one column for each contender, in the order of the plan.
-fn check_table(analysis: &Analysis, names: &[(&str, Moment)]) -> Table {
-    let mut contenders: Vec<&str> = Vec::new();
-    for cell in &analysis.cells {
-        if !contenders.contains(&cell.contender.as_str()) {
-            contenders.push(&cell.contender);
-        }
-    }
+fn check_table(what: &str, analysis: &Analysis, names: &[(&str, Moment)]) -> Table {
+    let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
     let row = |name: &(&str, Moment)| {
         let same = same_check(analysis, *name);
         let when = match name.1 {
@@ -83,29 +81,26 @@ fn check_table(analysis: &Analysis, names: &[(&str, Moment)]) -> Table {
             Moment::AfterTrial => "After the trial",
         };
         let rule = same.first().map_or("", |check| check.rule.as_str()).trim_end_matches('.');
-        let label = Cell::new(name.0).detail(format!("{when}: {rule}"));
+        let label = Cell::text(name.0).detail(format!("{when}: {rule}"));
         let of = |contender: &&str| {
-            same.iter().find(|check| check.contender == **contender).map_or_else(Cell::none, |check| verdict(check))
+            let own = same.iter().find(|check| check.contender == **contender);
+            own.map_or_else(|| Cell::missing("it was not asked"), |check| verdict(check))
         };
         std::iter::once(label).chain(contenders.iter().map(of)).collect()
     };
     let columns = std::iter::once("check").chain(contenders.iter().copied());
-    let columns = columns.map(Column::text).collect();
-    Table { caption: String::new(), columns, rows: names.iter().map(row).collect() }
+    Table::new(id(what, ""), "", columns.map(Column::text), names.iter().map(row))
 }
 
 fn verdict(check: &CheckSummary) -> Cell {
     let (held, violated, undecided) = (check.held, check.violated.len(), check.undecided);
     let cell = match (violated, held) {
-        (0, 0) => Cell::new(format!("undecided {undecided}×")).tone(Tone::Muted),
-        (0, _) if undecided > 0 => Cell::new(format!("holds {held}×, undecided {undecided}×")).tone(Tone::Good),
-        (0, _) => Cell::new(format!("holds {held}×")).tone(Tone::Good),
-        _ => Cell::new(format!("violated {violated}×, holds {held}×")).tone(Tone::Bad),
+        (0, 0) => Cell::verdict(format!("undecided {undecided}×"), Tone::Muted),
+        (0, _) if undecided > 0 => Cell::verdict(format!("holds {held}×, undecided {undecided}×"), Tone::Good),
+        (0, _) => Cell::verdict(format!("holds {held}×"), Tone::Good),
+        _ => Cell::verdict(format!("violated {violated}×, holds {held}×"), Tone::Bad),
     };
-    match &check.seen {
-        Some(seen) => cell.detail(seen),
-        None => cell,
-    }
+    cell.detail(check.seen.as_deref().unwrap_or_default())
 }
 
 fn agreement(analysis: &Analysis) -> String {
@@ -122,7 +117,8 @@ fn agreement(analysis: &Analysis) -> String {
 fn work(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = Vec::new();
     for cells in groups(analysis) {
-        let table = measures::table(analysis, &cells, |one| RULES.iter().any(|rule| rule.measure == one.id));
+        let is_wanted = |one: &Measure| RULES.iter().any(|rule| rule.measure == one.id);
+        let table = measures::table("work", analysis, &cells, is_wanted);
         let caption = cells[0].coordinates.clone();
         blocks.extend(table.map(|table| Block::Table(Table { caption, ..table })));
     }
@@ -160,32 +156,36 @@ fn source(driver: &DriverReading) -> String {
 }
 
 fn driver(cells: &[&CellResult]) -> Table {
-    let mut columns = vec![Column::text("plain readings")];
-    columns.extend(cells.iter().map(|cell| {
+    let title = |cell: &&CellResult| {
         let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
         Column::number(format!("{}{place}", cell.contender))
-    }));
-    let drivers = || cells.iter().filter_map(|cell| cell.driver.as_ref());
-    let optional = |value: Option<f64>| value.map_or_else(Cell::none, |value| Cell::new(format::decimal(value, 1)));
-    let label = |text: &str, detail: &str| Cell::new(text).detail(detail);
-    let mut rows: Vec<Vec<Cell>> = Vec::new();
-    let mut add = |label: Cell, cells: Vec<Cell>| rows.push(std::iter::once(label).chain(cells).collect());
-    add(
-        label("load runs", "beside the database, or over the network"),
-        drivers().map(|one| Cell::new(&one.placement)).collect(),
-    );
-    add(label("work comes from", ""), drivers().map(|one| Cell::new(source(one))).collect());
-    let counts = drivers().map(|one| Cell::new(format!("{} / {}", one.sessions, one.shards)));
-    add(label("sessions / threads", ""), counts.collect());
-    let under_way = drivers().map(|one| optional(one.under_way)).collect();
-    add(label("transactions under way", "by Little's law, from rate and response time"), under_way);
-    let cpu = drivers().map(|one| optional(one.cpu_us_per_statement)).collect();
-    add(label("driver CPU per statement, µs", "with the engine's, where that runs in the same process"), cpu);
-    let wait = drivers().map(|one| Cell::new(format::count(one.session_wait_p99_us))).collect();
-    add(label("wait for a session p99, µs", "of the worst trial"), wait);
-    let lateness = drivers().map(|one| Cell::new(format::count(one.lateness_p99_us))).collect();
-    add(label("lateness p99, µs", "of the worst trial"), lateness);
-    let busiest = drivers().map(|one| Cell::new(format!("{:.0} %", one.busiest_shard * 100.0))).collect();
-    add(label("busiest thread", "share of the window it worked, worst trial"), busiest);
-    Table { caption: String::new(), columns, rows }
+    };
+    let columns = std::iter::once(Column::text("plain readings")).chain(cells.iter().map(title));
+    let row = |label: &str, detail: &str, of: &dyn Fn(&DriverReading) -> Cell| -> Vec<Cell> {
+        let readings = cells.iter().filter_map(|cell| cell.driver.as_ref()).map(of);
+        std::iter::once(Cell::text(label).detail(detail)).chain(readings).collect()
+    };
+    let us = Style { unit: "µs", ..Style::COUNT };
+    let tenths = |unit| Style::new(unit, Digits::Decimals(1));
+    let busy = Style { digits: Digits::Percent, ..Style::PERCENT };
+    let unknown = "not recorded";
+    let rows = [
+        row("load runs", "beside the database, or over the network", &|one| Cell::text(&one.placement)),
+        row("work comes from", "", &|one| Cell::text(source(one))),
+        row("sessions / threads", "", &|one| Cell::text(format!("{} / {}", one.sessions, one.shards))),
+        row("transactions under way", "by Little's law, from rate and response time", &|one| {
+            Cell::number_or(one.under_way, tenths(""), unknown)
+        }),
+        row("driver CPU per statement, µs", "with the engine's, where that runs in the same process", &|one| {
+            Cell::number_or(one.cpu_us_per_statement, tenths("µs"), unknown)
+        }),
+        row("wait for a session p99, µs", "of the worst trial", &|one| {
+            Cell::number(one.session_wait_p99_us as f64, us)
+        }),
+        row("lateness p99, µs", "of the worst trial", &|one| Cell::number(one.lateness_p99_us as f64, us)),
+        row("busiest thread", "share of the window it worked, worst trial", &|one| {
+            Cell::number(one.busiest_shard, busy)
+        }),
+    ];
+    Table::new(id("driver", ""), "", columns, rows)
 }

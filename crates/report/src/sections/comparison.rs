@@ -1,9 +1,10 @@
 //! The comparison table: one column for each contender, the figures that answer the question.
 
 use super::{heading, place};
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
-use crate::measures::{compared, estimate, named, number, relative};
+use crate::document::Block;
+use crate::format::{self, distinct};
+use crate::measures::{compared, level, named, relative, style};
+use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
 use analysis::compare;
 use analysis::measures::throughput::THROUGHPUT;
@@ -47,43 +48,36 @@ pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
 
 /// One group of cells as a table; the terminal prints the same one.
 pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
-    let mut columns = vec![Column::text("")];
-    columns.extend(cells.iter().map(|cell| {
-        let role = if cell.baseline { " (baseline)" } else { "" };
-        Column::number(format!("{}{role}", cell.contender))
-    }));
+    let role = |cell: &CellResult| if cell.baseline { " (baseline)" } else { "" };
+    let contenders = cells.iter().map(|cell| Column::number(format!("{}{}", cell.contender, role(cell))));
+    let columns = std::iter::once(Column::text("")).chain(contenders);
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     let mut rows = Vec::new();
     for measure in headline(analysis, cells) {
         let label = match metric {
             Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells),
-            _ => Cell::new(named(measure).label).detail(named(measure).detail),
+            _ => named(measure),
         };
-        let value = |cell: &&CellResult| estimate(cell.level(&measure.id), |value| number(&measure.unit, value));
+        let value = |cell: &&CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
         rows.push(row(label, cells.iter().map(value)));
         let better = if measure.better == Better::More { "above 1 is faster" } else { "above 1 is slower" };
         let figure = measure.id.split_once('.').map_or("throughput", |(_, figure)| figure);
-        let label = Cell::new(format!("relative {}", figure.split('/').next().unwrap_or(figure))).detail(better);
+        let label = Cell::text(format!("relative {}", figure.split('/').next().unwrap_or(figure))).detail(better);
         let ratio =
             |cell: &&CellResult| relative(cell, compared(analysis, cell).and_then(|one| one.contrast(&measure.id)));
         rows.push(row(label, cells.iter().map(ratio)));
     }
-    rows.push(row(Cell::new("processor"), cells.iter().map(|cell| processor(cell))));
-    rows.push(row(Cell::new("trials that count"), cells.iter().map(|cell| completed(cell))));
-    rows.push(row(Cell::new("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
-    Table { caption: String::new(), columns, rows }
+    rows.push(row(Cell::text("processor"), cells.iter().map(|cell| processor(cell))));
+    rows.push(row(Cell::text("trials that count"), cells.iter().map(|cell| completed(cell))));
+    rows.push(row(Cell::text("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
+    Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
 }
 
 /// Cells of different numbers of machines have figures of different names; then all of them are told.
 fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
-    let others = cells.iter().map(|cell| &cell.metric.name).filter(|name| !name.is_empty() && **name != metric.name);
-    let mut names = vec![metric.name.as_str()];
-    for name in others {
-        if !names.contains(&name.as_str()) {
-            names.push(name);
-        }
-    }
-    Cell::new(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
+    let others = cells.iter().map(|cell| cell.metric.name.as_str()).filter(|name| !name.is_empty());
+    let names = distinct(std::iter::once(metric.name.as_str()).chain(others));
+    Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
 }
 
 fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
@@ -99,15 +93,15 @@ fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measur
 }
 
 fn processor(cell: &CellResult) -> Cell {
-    let Some(processor) = &cell.processor else { return Cell::none() };
+    let Some(processor) = &cell.processor else { return Cell::missing("no machine was started") };
     let tone = if processor.contains(EMULATED) { Tone::Bad } else { Tone::Plain };
-    Cell::new(processor).tone(tone)
+    Cell::text(processor).tone(tone)
 }
 
 fn completed(cell: &CellResult) -> Cell {
     let (done, planned) = (cell.outcomes.completed, cell.outcomes.planned);
     let tone = if done == planned { Tone::Good } else { Tone::Bad };
-    let shown = Cell::new(format!("{done} of {planned}")).tone(tone);
+    let shown = Cell::part(done as usize, planned as usize, "").tone(tone);
     let others = [(cell.outcomes.wrong_data, "with wrong data"), (cell.outcomes.disagreeing, "not believed")];
     let others = others.into_iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}"));
     shown.detail(others.collect::<Vec<_>>().join(", "))
@@ -119,9 +113,9 @@ fn checks(analysis: &Analysis, contender: &str) -> Cell {
         (sum.0 + check.held as usize, sum.1 + check.violated.len(), sum.2 + check.undecided as usize)
     });
     let cell = match (held, violated) {
-        (0, 0) => Cell::new("none ran").tone(Tone::Bad),
-        (_, 0) => Cell::new(format!("{held} hold")).tone(Tone::Good),
-        _ => Cell::new(format!("{violated} violated")).tone(Tone::Bad).detail(format!("{held} hold")),
+        (0, 0) => Cell::verdict("none ran", Tone::Bad),
+        (_, 0) => Cell::verdict(format!("{held} hold"), Tone::Good),
+        _ => Cell::verdict(format!("{violated} violated"), Tone::Bad).detail(format!("{held} hold")),
     };
     if undecided > 0 && violated == 0 { cell.detail(format!("{undecided} undecided")) } else { cell }
 }

@@ -3,8 +3,9 @@
 //! What does not hold stands as a warning above the answer; here are the readings behind that.
 
 use super::heading;
-use crate::document::{Block, Cell, Column, Table};
-use crate::format;
+use crate::document::Block;
+use crate::format::{Digits, Style};
+use crate::table::{Cell, Column, Table, id};
 use analysis::consistency::host::{HostDuringRun, HostDuringTrial};
 use analysis::consistency::loaded_data::LoadedData;
 use analysis::consistency::{Consistency, littles_law::Accounted};
@@ -64,19 +65,19 @@ fn host_table(trials: &[HostDuringTrial]) -> Table {
     let titles =
         ["MHz", "busy, %", "stolen, %", "others, %", "waiting for memory, %", "pages swapped", "memory available"];
     let columns = [Column::number("trial"), Column::text("contender")].into_iter().chain(titles.map(Column::number));
-    let percent = |share: Option<f64>| share.map(|share| format::decimal(share * 100.0, 1));
     let row = |trial: &HostDuringTrial| {
+        let percent = |share: Option<f64>| (share, Style::PERCENT);
         let figures = [
-            trial.frequency_mhz.map(|mhz| format::decimal(mhz, 0)),
+            (trial.frequency_mhz, Style::new("MHz", Digits::Count)),
             percent(trial.busy),
             percent(trial.stolen),
             percent(trial.others),
             percent(trial.memory_stalled),
-            trial.swapped_pages.map(format::count),
-            trial.available_bytes.map(format::bytes),
+            (trial.swapped_pages.map(|pages| pages as f64), Style::COUNT),
+            (trial.available_bytes.map(|bytes| bytes as f64), Style::new("bytes", Digits::Bytes)),
         ];
-        let figures = figures.map(|figure| figure.map_or_else(Cell::none, Cell::new));
-        [Cell::new(trial.trial.to_string()), Cell::new(&trial.contender)].into_iter().chain(figures).collect()
+        let figures = figures.map(|(figure, style)| Cell::number_or(figure, style, "the host does not tell"));
+        [Cell::name(trial.trial), Cell::text(&trial.contender)].into_iter().chain(figures).collect()
     };
-    Table { caption: String::new(), columns: columns.collect(), rows: trials.iter().map(row).collect() }
+    Table::new(id("host", ""), "", columns, trials.iter().map(row))
 }

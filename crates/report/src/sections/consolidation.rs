@@ -1,15 +1,14 @@
 //! Machines side by side: scores of each cell, each machine by itself, and what they say in sentences.
 
-use super::attribution;
-use super::heading;
-use crate::consolidation;
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::figures;
-use crate::format;
-use crate::measures::estimate;
+use super::{attribution, contender, heading};
+use crate::document::Block;
+use crate::format::{self, Digits, Style};
+use crate::table::{Cell, Column, Table, Tone, columns, id};
+use crate::{consolidation, figures};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::slots::{Slot, Standing};
+use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -32,47 +31,35 @@ pub fn has_scores(one: &Consolidation) -> bool {
 }
 
 fn scores(found: &[&Consolidation], unit: &str) -> Table {
-    let columns = [
-        Column::text("contender"),
-        Column::text("machines"),
-        Column::number("minimum"),
-        Column::number("of one alone"),
-        Column::number("sum"),
-        Column::number("mean"),
-        Column::number("max / min"),
-        Column::number("fairness"),
-        Column::number("efficiency"),
-        Column::text("efficiency over"),
-        Column::number("minimum by chance"),
-    ];
-    Table {
-        caption: format!("Scores, in {unit}"),
-        columns: columns.into(),
-        rows: found.iter().copied().map(row).collect(),
-    }
+    let first = ["minimum", "of one alone", "sum", "mean", "max / min", "fairness", "efficiency"];
+    let mut columns = columns(&["contender", "machines"], &first);
+    columns.extend([Column::text("efficiency over"), Column::number("minimum by chance")]);
+    Table::new(id("scores", ""), format!("Scores, in {unit}"), columns, found.iter().copied().map(row))
 }
+
+/// Of what one machine alone is needed for.
+const NONE_ALONE: &str = "no cell has one such machine alone";
 
 fn row(one: &Consolidation) -> Vec<Cell> {
     let scores = &one.scores;
+    let score = |found: Option<&Estimate>, style| Cell::estimate(found, style, "no trial has scores");
+    let rate = Style::quantity(&one.metric.unit);
     vec![
-        name(one),
-        Cell::new(one.machines.to_string()).detail(size(one)),
-        estimate(scores.minimum.as_ref(), format::quantity),
-        estimate(scores.minimum_of_alone.as_ref(), format::ratio),
-        estimate(scores.sum.as_ref(), format::quantity),
-        estimate(scores.mean.as_ref(), format::quantity),
-        estimate(scores.largest_over_smallest.as_ref(), format::ratio),
-        estimate(scores.fairness.as_ref(), |fairness| format::decimal(fairness, 3)),
-        estimate(one.efficiency.as_ref().map(|efficiency| &efficiency.value), format::ratio),
+        contender(&one.contender, &one.coordinates),
+        Cell::count(one.machines).detail(size(one)),
+        score(scores.minimum.as_ref(), rate),
+        Cell::estimate(scores.minimum_of_alone.as_ref(), Style::RATIO, NONE_ALONE),
+        score(scores.sum.as_ref(), rate),
+        score(scores.mean.as_ref(), rate),
+        score(scores.largest_over_smallest.as_ref(), Style::RATIO),
+        score(scores.fairness.as_ref(), Style::new("", Digits::Decimals(3))),
+        Cell::estimate(one.efficiency.as_ref().map(|efficiency| &efficiency.value), Style::RATIO, NONE_TO_COMPARE),
         reference(one.efficiency.as_ref()),
-        estimate(one.chance.as_ref().map(|chance| &chance.expected), format::quantity),
+        Cell::estimate(one.chance.as_ref().map(|chance| &chance.expected), rate, "too few trials with scores"),
     ]
 }
 
-pub fn name(one: &Consolidation) -> Cell {
-    let name = Cell::new(&one.contender);
-    if one.coordinates.is_empty() { name } else { name.detail(&one.coordinates) }
-}
+const NONE_TO_COMPARE: &str = "no cell has one machine to compare with";
 
 /// "2 vCPUs, 2 GiB each".
 fn size(one: &Consolidation) -> String {
@@ -82,35 +69,30 @@ fn size(one: &Consolidation) -> String {
 }
 
 fn reference(found: Option<&Efficiency>) -> Cell {
-    let Some(found) = found else { return Cell::none() };
+    let Some(found) = found else { return Cell::missing(NONE_TO_COMPARE) };
     let size = if found.same_total { "of the same size in total" } else { "of another size in total" };
-    let place = crate::format::at(&found.reference.coordinates);
-    Cell::new(format!("{}{place}", found.reference.contender)).detail(size)
+    let place = format::at(&found.reference.coordinates);
+    Cell::text(format!("{}{place}", found.reference.contender)).detail(size)
 }
 
 fn machines(found: &[&Consolidation]) -> Table {
-    let columns = [
-        Column::text("contender"),
-        Column::number("machine"),
-        Column::number("throughput"),
-        Column::number("share of the sum"),
-        Column::number("of the mean of the others"),
-        Column::number("of one alone"),
-        Column::text("least in"),
-    ];
+    let figures = ["machine", "throughput", "share of the sum", "of the mean of the others", "of one alone"];
+    let mut columns = columns(&["contender"], &figures);
+    columns.push(Column::text("least in"));
     let rows = found.iter().copied().flat_map(|one| one.slots.iter().map(move |slot| machine(one, slot)));
-    Table { caption: "Each machine by itself".to_owned(), columns: columns.into(), rows: rows.collect() }
+    Table::new(id("machines", ""), "Each machine by itself", columns, rows)
 }
 
 fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
+    let figure = |found: Option<&Estimate>, style| Cell::estimate(found, style, "no trial has scores");
     vec![
-        name(one),
-        Cell::new(slot.machine.to_string()),
-        estimate(slot.throughput.as_ref(), format::quantity),
-        estimate(slot.share.as_ref(), format::ratio),
-        estimate(slot.of_others.as_ref(), format::ratio).tone(tone(slot.standing)),
-        estimate(slot.of_alone.as_ref(), format::ratio),
-        Cell::new(format!("{} of {} trials", slot.least_in, one.trials.len())),
+        contender(&one.contender, &one.coordinates),
+        Cell::name(slot.machine),
+        figure(slot.throughput.as_ref(), Style::quantity(&one.metric.unit)),
+        figure(slot.share.as_ref(), Style::RATIO),
+        figure(slot.of_others.as_ref(), Style::RATIO).tone(tone(slot.standing)),
+        Cell::estimate(slot.of_alone.as_ref(), Style::RATIO, NONE_ALONE),
+        Cell::part(slot.least_in, one.trials.len(), "trials"),
     ]
 }
 

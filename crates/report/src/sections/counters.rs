@@ -1,8 +1,9 @@
 //! Counters for each transaction of two contenders side by side, those first that differ most surely.
 
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
-use crate::measures::estimate;
+use super::profiles::place;
+use crate::document::Block;
+use crate::format::{self, Style};
+use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::counted::unit::Unit;
 use analysis::explanation::Explanation;
 use analysis::explanation::counters::{CounterRow, OneSided};
@@ -10,8 +11,6 @@ use record::telemetry::{Behaviour, Side};
 
 /// Rows on the page; the others are folded away.
 const MOST_SHOWN: usize = 12;
-
-const MILLION: f64 = 1e6;
 
 /// Of counters that are said to differ, so many may not.
 const FALSE_SHARE: f64 = 0.05;
@@ -24,8 +23,8 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
         return Vec::new();
     }
     let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
-    let mut blocks =
-        vec![Block::Table(table(explanation, first, "Counters for each transaction, the surest differences first"))];
+    let table = |what: &str, rows: &[&CounterRow], caption: &str| Block::Table(table(explanation, what, rows, caption));
+    let mut blocks = vec![table("counters", first, "Counters for each transaction, the surest differences first")];
     let by_chance = counters.differing as f64 * FALSE_SHARE;
     blocks.push(Block::Note(format!(
         "The least difference is a share of the larger side. Of {} counters that were compared {} differ; about {} of \
@@ -37,10 +36,10 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     )));
     let mut folded = Vec::new();
     if !others.is_empty() {
-        folded.push(Block::Table(table(explanation, others, "Counters for each transaction")));
+        folded.push(table("other-counters", others, "Counters for each transaction"));
     }
     if !standing.is_empty() {
-        folded.push(Block::Table(table(explanation, &standing, "Readings of the moment, means over the window")));
+        folded.push(table("readings", &standing, "Readings of the moment, means over the window"));
     }
     folded.extend(one_sided(explanation));
     if counters.negligible > 0 {
@@ -55,48 +54,42 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     blocks
 }
 
-fn table(explanation: &Explanation, rows: &[&CounterRow], caption: &str) -> Table {
-    let columns = vec![
-        Column::text("counter"),
-        Column::text("seen"),
-        Column::number(&explanation.baseline),
-        Column::number(&explanation.contender),
-        Column::number("ratio"),
-        Column::number("difference"),
-        Column::number("least difference, %"),
-    ];
-    Table { caption: caption.to_owned(), columns, rows: rows.iter().map(|counter| row(counter)).collect() }
+fn table(explanation: &Explanation, what: &str, rows: &[&CounterRow], caption: &str) -> Table {
+    let (baseline, contender) = (&explanation.baseline, &explanation.contender);
+    let numbers = [baseline, contender, "ratio", "difference", "least difference, %"];
+    let columns = columns(&["counter", "seen"], &numbers);
+    Table::new(id(what, &place(explanation)), caption, columns, rows.iter().map(|counter| row(counter)))
 }
 
 fn row(row: &CounterRow) -> Vec<Cell> {
-    let (unit, divisor) = shown_in(row);
-    let name = Cell::new(if unit.is_empty() { row.name.clone() } else { format!("{}, {unit}", row.name) });
-    let number = |value: f64| quantity(value / divisor);
+    let style = style(row);
+    let name = if style.unit.is_empty() { row.name.clone() } else { format!("{}, {}", row.name, style.unit) };
     let sure = match row.surely_apart {
-        None => Cell::none().detail("no interval"),
-        Some(share) if share > 0.0 => Cell::new(format::decimal(share * 100.0, 1)),
-        Some(_) => Cell::new("0").tone(Tone::Muted),
+        None => Cell::missing("no interval").detail("no interval"),
+        Some(share) if share > 0.0 => Cell::number(share, Style::PERCENT),
+        Some(_) => Cell::number(0.0, Style { unit: "%", ..Style::COUNT }).tone(Tone::Muted),
     };
     vec![
-        name,
-        Cell::new(seen(row.side)),
-        estimate(Some(&row.baseline), number),
-        estimate(Some(&row.contender), number),
-        estimate(row.ratio.as_ref(), format::ratio),
-        estimate(Some(&row.difference), number),
+        Cell::text(name),
+        Cell::text(seen(row.side)),
+        Cell::estimate(Some(&row.baseline), style, ""),
+        Cell::estimate(Some(&row.contender), style, ""),
+        Cell::estimate(row.ratio.as_ref(), Style::RATIO, "one side has none"),
+        Cell::estimate(Some(&row.difference), style, ""),
         sure,
     ]
 }
 
-/// Times and sizes that stand are large, those of a transaction are not.
-fn shown_in(row: &CounterRow) -> (String, f64) {
-    match (&row.unit, row.behaviour) {
-        (Unit::Things, _) => (String::new(), 1.0),
-        (Unit::Milliseconds, _) => ("ms".to_owned(), 1.0),
-        (Unit::Bytes, Behaviour::Counts) => ("bytes".to_owned(), 1.0),
-        (Unit::Bytes, Behaviour::Stands) => ("MB".to_owned(), MILLION),
-        (Unit::Other(name), _) => (name.clone(), 1.0),
-    }
+/// Times and sizes that stand are large, those of a transaction are not. Three digits are more than a counter is known to.
+fn style(row: &CounterRow) -> Style<'_> {
+    let unit = match (&row.unit, row.behaviour) {
+        (Unit::Things, _) => "",
+        (Unit::Milliseconds, _) => "ms",
+        (Unit::Bytes, Behaviour::Counts) => "bytes",
+        (Unit::Bytes, Behaviour::Stands) => return Style { unit: "MB", scale: |bytes| bytes / 1e6, ..Style::RATIO },
+        (Unit::Other(name), _) => name,
+    };
+    Style { unit, ..Style::RATIO }
 }
 
 fn seen(side: Side) -> &'static str {
@@ -104,11 +97,6 @@ fn seen(side: Side) -> &'static str {
         Side::Machine => "inside",
         Side::Host => "host",
     }
-}
-
-/// Three digits are more than a counter is known to.
-fn quantity(value: f64) -> String {
-    format::ratio(value)
 }
 
 fn one_sided(explanation: &Explanation) -> Option<Block> {

@@ -3,6 +3,7 @@
 use super::side_by_side::SideBySide;
 use super::{heading, place};
 use crate::document::Block;
+use crate::table::id;
 use analysis::settings::SettingsComparison;
 use analysis::summary::Analysis;
 
@@ -14,8 +15,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     for comparison in &analysis.settings {
         found.extend(place(&comparison.coordinates));
         found.push(Block::Paragraph(servers(comparison)));
+        let id = id("database-settings", &comparison.coordinates);
         let rows = comparison.settings.iter().map(|row| (row.name.clone(), row.values.clone())).collect();
-        found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks("effective settings"));
+        found.extend(SideBySide { titles: comparison.contenders.clone(), rows }.blocks(&id, "effective settings"));
     }
     found
 }

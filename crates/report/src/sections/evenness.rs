@@ -1,24 +1,22 @@
 //! How even: how throughput varied from second to second, and how many transactions took very long.
 
 use super::comparison::groups;
-use super::{heading, place};
+use super::{headed, place};
 use crate::document::Block;
 use crate::{figures, format, measures};
+use analysis::measures::Measure;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut found = Vec::new();
     for cells in groups(analysis) {
-        let Some(table) = measures::table(analysis, &cells, |one| one.id.starts_with("variability.")) else { continue };
+        let is_wanted = |one: &Measure| one.id.starts_with("variability.");
+        let Some(table) = measures::table("evenness", analysis, &cells, is_wanted) else { continue };
         found.extend(place(&cells[0].coordinates));
         found.extend(figures::bands::figure(&cells).map(Block::Figure));
         found.push(Block::Table(table));
     }
-    if found.is_empty() {
-        return found;
-    }
-    found.push(Block::Note(note()));
-    std::iter::once(heading("How even")).chain(found).collect()
+    headed("How even", found, Some(note()))
 }
 
 fn note() -> String {

@@ -3,7 +3,7 @@
 use super::side_by_side::SideBySide;
 use super::{heading, machines_apart};
 use crate::document::Block;
-use crate::format;
+use crate::format::{self, distinct};
 use record::facts::Facts;
 use record::run::Run;
 use record::trial::{MachineFacts, TrialRecord};
@@ -40,7 +40,7 @@ pub fn blocks(run: &Run) -> Vec<Block> {
     let decided: Vec<&Facts> = machines.iter().map(|(_, machine)| &machine.decided).collect();
     if decided.iter().any(|facts| !facts.is_empty()) {
         found.push(Block::Heading { level: 3, text: "What the platforms decided".to_owned() });
-        found.extend(beside(titles.clone(), &decided).blocks("decisions"));
+        found.extend(beside(titles.clone(), &decided).blocks("decided", "decisions"));
     }
     found.push(Block::Heading { level: 3, text: "The host, and what machines see of themselves".to_owned() });
     found.extend(seen(run, &machines, &titles));
@@ -66,22 +66,17 @@ fn seen(run: &Run, machines: &[(&TrialRecord, &MachineFacts)], contenders: &[Str
     let count = others.len();
     let mut blocks = Vec::new();
     if !telling.is_empty() {
-        blocks.extend(SideBySide { titles: titles.clone(), rows: telling }.blocks("facts"));
+        blocks.extend(SideBySide { titles: titles.clone(), rows: telling }.blocks("facts", "facts"));
     }
     if count > 0 {
-        let blocks_of_others = SideBySide { titles, rows: others }.blocks("facts");
+        let blocks_of_others = SideBySide { titles, rows: others }.blocks("further-facts", "facts");
         blocks.push(Block::Fold { title: format!("{count} further facts"), blocks: blocks_of_others });
     }
     blocks
 }
 
 fn first_of_each_contender(run: &Run) -> Vec<(&TrialRecord, &MachineFacts)> {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in &run.plan.cells {
-        if !names.contains(&cell.contender.as_str()) {
-            names.push(&cell.contender);
-        }
-    }
+    let names = distinct(run.plan.cells.iter().map(|cell| cell.contender.as_str()));
     let first = |name: &str| {
         let own = run.trials.iter().map(|trial| &trial.record).filter(|record| record.contender == name);
         // A trial that got as far as looking inside says more than one that did not.

@@ -4,6 +4,8 @@
 
 use super::side_by_side::SideBySide;
 use crate::document::Block;
+use crate::format::distinct;
+use crate::table;
 use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
@@ -24,12 +26,7 @@ const BY_NATURE: [&str; 9] = [
 
 /// Of each contender the first trial with most machines.
 pub fn blocks(run: &Run) -> Vec<Block> {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in &run.plan.cells {
-        if !names.contains(&cell.contender.as_str()) {
-            names.push(&cell.contender);
-        }
-    }
+    let names = distinct(run.plan.cells.iter().map(|cell| cell.contender.as_str()));
     let trials: Vec<&StoredTrial> = names.into_iter().filter_map(|name| first_with_most(run, name)).collect();
     if trials.is_empty() {
         return Vec::new();
@@ -64,7 +61,9 @@ fn of_trial(run: &Run, trial: &StoredTrial) -> Vec<Block> {
     let rows = told.iter().map(row).collect();
     let titles = (1..=many).map(|number| format!("machine {number}")).collect();
     let opening = Block::Paragraph(format!("{contender}{place}, of {many} machines in trial {id}:"));
-    std::iter::once(opening).chain(SideBySide { titles, rows }.blocks("facts")).collect()
+    std::iter::once(opening)
+        .chain(SideBySide { titles, rows }.blocks(&table::id("machines-apart", contender), "facts"))
+        .collect()
 }
 
 fn all_facts(machine: &StoredTrial) -> Facts {

@@ -30,9 +30,23 @@ pub mod what_ran;
 pub mod why;
 
 use crate::document::Block;
+use crate::table::Cell;
 
 fn heading(text: impl Into<String>) -> Block {
     Block::Heading { level: 2, text: text.into() }
+}
+
+/// What there is below its heading, with a note in the end; nothing of nothing.
+fn headed(title: &str, found: Vec<Block>, note: Option<String>) -> Vec<Block> {
+    if found.is_empty() {
+        return found;
+    }
+    std::iter::once(heading(title)).chain(found).chain(note.map(Block::Note)).collect()
+}
+
+/// A contender, and at which point of the study.
+fn contender(name: &str, coordinates: &str) -> Cell {
+    Cell::text(name).detail(coordinates)
 }
 
 /// A heading below another, only where a study has several points.

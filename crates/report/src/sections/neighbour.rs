@@ -1,10 +1,11 @@
 //! A noisy neighbour: what the others get before, while and after it works.
 
-use super::heading;
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::measures::estimate;
+use super::{contender, heading};
+use crate::document::Block;
+use crate::figures;
+use crate::format::Style;
 use crate::neighbour::{headline, sentences};
-use crate::{figures, format};
+use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told, told};
 use analysis::estimate::Estimate;
@@ -18,11 +19,16 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Noisy neighbour")];
     blocks.extend(found.iter().filter_map(|(one, _)| headline(one)).map(Block::Paragraph));
     let unit = &first.metric.unit;
-    let columns = ["before", "while it works", "after", "while / without", "after / before"].map(Column::number);
-    blocks.extend(table(CHANGES, unit, &columns, changes(&found)));
+    let [who, what] = ["contender", "of the others"];
+    let caption = |text: &str| format!("{text}; throughput in {unit}, responses in ms");
+    let numbers = ["before", "while it works", "after", "while / without", "after / before"];
+    let (columns_of_changes, columns_of_idle) =
+        (columns(&[who, what], &numbers), columns(&[who, what, "at work at"], &["idle", "at work", "at work / idle"]));
+    let table = Table::new(id("neighbour", ""), caption(CHANGES), columns_of_changes, changes(&found));
+    blocks.extend(table.unless_empty().map(Block::Table));
     blocks.extend(figures::neighbour::figure(&analysis.consolidation).map(Block::Figure));
-    let [idle_one, at_work, ratio] = ["idle", "at work", "at work / idle"].map(Column::number);
-    blocks.extend(table(IDLE, unit, &[Column::text("at work at"), idle_one, at_work, ratio], idle(&found)));
+    let table = Table::new(id("neighbour-idle", ""), caption(IDLE), columns_of_idle, idle(&found));
+    blocks.extend(table.unless_empty().map(Block::Table));
     let said: Vec<String> = found.iter().flat_map(|(one, _)| sentences(one)).collect();
     blocks.extend((!said.is_empty()).then_some(Block::List(said)));
     blocks.push(Block::Note(note()));
@@ -32,16 +38,10 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 const CHANGES: &str = "The others before, while and after a machine works";
 const IDLE: &str = "The others beside an idle machine and beside the same at work";
 
-fn table(caption: &str, unit: &str, columns: &[Column], rows: Vec<Vec<Cell>>) -> Option<Block> {
-    let columns = [&[Column::text("contender"), Column::text("of the others")], columns].concat();
-    let caption = format!("{caption}; throughput in {unit}, responses in ms");
-    (!rows.is_empty()).then_some(Block::Table(Table { caption, columns, rows }))
-}
-
 fn changes(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
     let row = |one: &Consolidation, effect: &Effect| {
-        let levels = [&effect.before, &effect.during, &effect.after].map(|level| measured(effect.of, level.as_ref()));
-        let ratios = [ratio(effect.of, effect.kept()), ratio(effect.of, effect.after_over_before.as_ref())];
+        let levels = [&effect.before, &effect.during, &effect.after].map(|level| measured(one, effect, level.as_ref()));
+        let ratios = [ratio(effect, effect.kept()), ratio(effect, effect.after_over_before.as_ref())];
         named(one, effect).into_iter().chain(levels).chain(ratios).collect()
     };
     let rows = |(one, neighbour): &(&Consolidation, &Neighbour)| -> Vec<Vec<Cell>> {
@@ -52,9 +52,9 @@ fn changes(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
 
 fn idle(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
     let row = |one: &Consolidation, place: &str, effect: &Effect| {
-        let levels = [&effect.before, &effect.during].map(|level| measured(effect.of, level.as_ref()));
-        let ratio = ratio(effect.of, effect.kept());
-        named(one, effect).into_iter().chain([Cell::new(place)]).chain(levels).chain([ratio]).collect()
+        let levels = [&effect.before, &effect.during].map(|level| measured(one, effect, level.as_ref()));
+        let ratio = ratio(effect, effect.kept());
+        named(one, effect).into_iter().chain([Cell::text(place)]).chain(levels).chain([ratio]).collect()
     };
     let rows = |(one, neighbour): &(&Consolidation, &Neighbour)| -> Vec<Vec<Cell>> {
         let pairs = neighbour.beside.iter();
@@ -65,34 +65,36 @@ fn idle(found: &[(&Consolidation, &Neighbour)]) -> Vec<Vec<Cell>> {
 }
 
 fn named(one: &Consolidation, effect: &Effect) -> [Cell; 2] {
-    let name = Cell::new(&one.contender);
     let of = match effect.of {
         Of::Mean => "mean throughput",
         Of::Least => "throughput of the worst-off",
         Of::Median => "median response",
         Of::P99 => "p99 response",
     };
-    let of = Cell::new(of);
-    let of = effect.why_none.iter().fold(of, Cell::detail);
-    [if one.coordinates.is_empty() { name } else { name.detail(&one.coordinates) }, of]
+    let why = effect.why_none.as_deref().unwrap_or_default();
+    [contender(&one.contender, &one.coordinates), Cell::text(of).detail(why)]
 }
 
-fn measured(of: Of, level: Option<&Estimate>) -> Cell {
-    match of {
-        Of::Mean | Of::Least => estimate(level, format::quantity),
-        Of::Median | Of::P99 => estimate(level, format::milliseconds),
-    }
+fn measured(one: &Consolidation, effect: &Effect, level: Option<&Estimate>) -> Cell {
+    let style = match effect.of {
+        Of::Mean | Of::Least => Style::quantity(&one.metric.unit),
+        Of::Median | Of::P99 => Style::MILLISECONDS,
+    };
+    Cell::estimate(level, style, why_none(effect))
+}
+
+fn why_none(effect: &Effect) -> &str {
+    effect.why_none.as_deref().unwrap_or("its load does not change there")
 }
 
 /// Surely less throughput, or a surely longer response, is bad.
-fn ratio(of: Of, ratio: Option<&Estimate>) -> Cell {
-    let bad = match of {
+fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
+    let bad = match effect.of {
         Of::Mean | Of::Least => Told::Less,
         Of::Median | Of::P99 => Told::More,
     };
     let tone = if ratio.is_some() && told(ratio) == bad { Tone::Bad } else { Tone::Plain };
-    let cell = estimate(ratio, format::ratio);
-    if ratio.is_some() { cell.tone(tone) } else { cell }
+    Cell::estimate(ratio, Style::RATIO, why_none(effect)).tone(tone)
 }
 
 fn note() -> String {

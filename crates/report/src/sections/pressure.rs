@@ -1,10 +1,13 @@
 //! How work was offered, where that was not a fixed number of clients: the climb to the peak, and the queue for sessions.
 
 use super::comparison::groups;
-use super::{heading, place};
-use crate::document::{Block, Cell, Column, Figure, Table, Tone};
-use crate::figures::curve::{Axes, Curve, panels};
-use crate::format;
+use super::{headed, place};
+use crate::document::Block;
+use crate::figures::Figure;
+use crate::figures::chart::Spacing;
+use crate::figures::curve::{Curve, panels};
+use crate::format::Style;
+use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::cells::CellResult;
 use analysis::pressure::{TrialClimb, TrialQueue};
 use analysis::summary::Analysis;
@@ -20,7 +23,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         }
         blocks.extend(climbs.into_iter().chain(queues));
     }
-    if blocks.is_empty() { blocks } else { std::iter::once(heading("How work was offered")).chain(blocks).collect() }
+    headed("How work was offered", blocks, None)
 }
 
 fn climb(cells: &[&CellResult]) -> Vec<Block> {
@@ -36,28 +39,19 @@ fn climb(cells: &[&CellResult]) -> Vec<Block> {
         cell.climbs.iter().map(of_trial)
     });
     let unit = unit(cells);
-    let axes = Axes { across: "clients", up: unit, logarithmic: true };
-    let panels = panels(&curves.collect::<Vec<_>>(), &axes);
-    let mut blocks = Vec::new();
-    if !panels.is_empty() {
-        let description = format!(
-            "{unit} in each step, over the number of clients. The dot is the number with which the trial was then measured \
-             afresh; the steps themselves count for nothing else."
-        );
-        blocks.push(Block::Figure(Figure {
-            title: "The climb to the peak".to_owned(),
-            description,
-            panels,
-            wide: false,
-        }));
-    }
+    let panels = panels(&curves.collect::<Vec<_>>(), ("clients", Spacing::Logarithmic), unit);
+    let description = format!(
+        "{unit} in each step, over the number of clients. The dot is the number with which the trial was then measured \
+         afresh; the steps themselves count for nothing else."
+    );
+    let id_of = |what: &str| id(what, &cells[0].coordinates);
+    let figure = Figure::of(id_of("climb-to-the-peak"), "The climb to the peak", description, panels);
     let rows = cells.iter().flat_map(|cell| cell.climbs.iter().map(|climbed| climb_row(&cell.contender, climbed)));
-    let mut columns = vec![Column::text("contender"), Column::number("block")];
-    columns.extend(["clients at the peak", "fewest as good", "steps"].map(Column::number));
-    columns.extend(["climb ended", "what ran out at the peak"].map(Column::text));
-    let caption = "Where each climb ended; “fewest as good” cannot be told apart from the peak".to_owned();
-    blocks.push(Block::Table(Table { caption, columns, rows: rows.collect() }));
-    blocks
+    let mut titles = columns(&["contender"], &["block", "clients at the peak", "fewest as good", "steps"]);
+    titles.extend(columns(&["climb ended", "what ran out at the peak"], &[]));
+    let caption = "Where each climb ended; “fewest as good” cannot be told apart from the peak";
+    let table = Table::new(id_of("climbs"), caption, titles, rows);
+    figure.map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
 }
 
 fn climb_row(contender: &str, climbed: &TrialClimb) -> Vec<Cell> {
@@ -71,13 +65,13 @@ fn climb_row(contender: &str, climbed: &TrialClimb) -> Vec<Cell> {
     };
     let tone = if ladder.ended == ClimbEnd::LargestReached { Tone::Marked } else { Tone::Plain };
     vec![
-        Cell::new(contender),
-        Cell::new(climbed.block.to_string()),
-        Cell::new(ladder.chosen.to_string()),
-        Cell::new(ladder.smallest_tied.to_string()),
-        Cell::new(ladder.rungs.len().to_string()),
-        Cell::new(ended).tone(tone),
-        Cell::new(&ladder.saturated),
+        Cell::text(contender),
+        Cell::name(climbed.block),
+        Cell::count(ladder.chosen),
+        Cell::count(ladder.smallest_tied),
+        Cell::count(ladder.rungs.len()),
+        Cell::verdict(ended, tone),
+        Cell::text(&ladder.saturated),
     ]
 }
 
@@ -94,40 +88,32 @@ fn queue(cells: &[&CellResult]) -> Vec<Block> {
         };
         cell.queues.iter().map(of_trial)
     });
-    let axes = Axes { across: "seconds", up: "waiting", logarithmic: false };
-    let panels = panels(&curves.collect::<Vec<_>>(), &axes);
-    let mut blocks = Vec::new();
-    if !panels.is_empty() {
-        let description = "Transactions that were due and waited for a session, at the end of each second since driving \
-                           began. A line that rises says that the database does less than it is asked for.";
-        let title = "Waiting for a session".to_owned();
-        blocks.push(Block::Figure(Figure { title, description: description.to_owned(), panels, wide: false }));
-    }
+    let panels = panels(&curves.collect::<Vec<_>>(), ("seconds", Spacing::Linear), "waiting");
+    let description = "Transactions that were due and waited for a session, at the end of each second since driving \
+                       began. A line that rises says that the database does less than it is asked for.";
+    let id_of = |what: &str| id(what, &cells[0].coordinates);
+    let figure = Figure::of(id_of("waiting-for-a-session"), "Waiting for a session", description, panels);
     let rows = cells.iter().flat_map(|cell| cell.queues.iter().map(|queued| queue_row(&cell.contender, queued)));
-    let mut columns = vec![Column::text("contender"), Column::number("block")];
-    let numbers =
-        ["asked/s", "done/s", "longest queue", "left waiting", "turned away", "wait p99, ms", "response p99, ms"];
-    columns.extend(numbers.map(Column::number));
-    let caption = "What was asked for and what was done; plain readings over all kinds of transaction".to_owned();
-    blocks.push(Block::Table(Table { caption, columns, rows: rows.collect() }));
-    blocks
+    let waited = ["longest queue", "left waiting", "turned away", "wait p99, ms", "response p99, ms"];
+    let columns = columns(&["contender"], &[["block", "asked/s", "done/s"].as_slice(), &waited].concat());
+    let caption = "What was asked for and what was done; plain readings over all kinds of transaction";
+    let table = Table::new(id_of("queues"), caption, columns, rows);
+    figure.map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
 }
 
 fn queue_row(contender: &str, queued: &TrialQueue) -> Vec<Cell> {
     let queue = &queued.queue;
-    let alarming = |count: u64| {
-        let tone = if count > 0 { Tone::Bad } else { Tone::Plain };
-        Cell::new(format::count(count)).tone(tone)
-    };
+    let alarm = if queue.turned_away > 0 { Tone::Bad } else { Tone::Plain };
+    let rate = Style::quantity("1/s");
     vec![
-        Cell::new(contender),
-        Cell::new(queued.block.to_string()),
-        queued.asked_per_s.map_or_else(Cell::none, |rate| Cell::new(format::quantity(rate))),
-        Cell::new(format::quantity(queued.done_per_s)),
-        Cell::new(format::count(queue.longest)),
-        Cell::new(format::count(queue.waiting_at_end)),
-        alarming(queue.turned_away),
-        Cell::new(format::milliseconds(queued.session_wait_p99_us as f64)),
-        Cell::new(format::milliseconds(queued.response_p99_us as f64)),
+        Cell::text(contender),
+        Cell::name(queued.block),
+        Cell::number_or(queued.asked_per_s, rate, "no rate was asked for"),
+        Cell::number(queued.done_per_s, rate),
+        Cell::count(queue.longest),
+        Cell::count(queue.waiting_at_end),
+        Cell::count(queue.turned_away).tone(alarm),
+        Cell::number(queued.session_wait_p99_us as f64, Style::MILLISECONDS),
+        Cell::number(queued.response_p99_us as f64, Style::MILLISECONDS),
     ]
 }

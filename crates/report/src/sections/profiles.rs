@@ -1,9 +1,10 @@
 //! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
 
-use crate::document::{Block, Cell, Column, Table};
-use crate::format;
-use crate::measures::estimate;
+use crate::document::Block;
+use crate::format::{self, Digits, Style};
+use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
+use analysis::estimate::Estimate;
 use analysis::explanation::Explanation;
 use analysis::explanation::profile::{ProfileRow, ProfileTable};
 use analysis::latency::BUCKETS_MS;
@@ -20,30 +21,35 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     blocks
 }
 
+/// Which comparison a table is of, for its id.
+pub fn place(explanation: &Explanation) -> String {
+    format!("{} {}", explanation.coordinates, explanation.contender)
+}
+
 fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
-    let columns = vec![
-        Column::text(""),
-        Column::number(format!("{} (baseline)", explanation.baseline)),
-        Column::number(&explanation.contender),
-        Column::number("ratio"),
-    ];
+    let baseline = format!("{} (baseline)", explanation.baseline);
     let row = |row: &ProfileRow| {
-        vec![
-            Cell::new(&row.name),
-            estimate(row.baseline.as_ref(), format::quantity),
-            estimate(row.contender.as_ref(), format::quantity),
-            estimate(row.ratio.as_ref(), format::ratio),
-        ]
+        let of = |found: Option<&Estimate>, style| Cell::estimate(found, style, "not counted");
+        let rate = Style::quantity("");
+        let (baseline, contender) = (of(row.baseline.as_ref(), rate), of(row.contender.as_ref(), rate));
+        vec![Cell::text(&row.name), baseline, contender, of(row.ratio.as_ref(), Style::RATIO)]
     };
-    Table { caption: profile.title.clone(), columns, rows: profile.rows.iter().map(row).collect() }
+    let columns = columns(&[""], &[&baseline, &explanation.contender, "ratio"]);
+    let id = id(&id("profile", &profile.title), &place(explanation));
+    Table::new(id, &profile.title, columns, profile.rows.iter().map(row))
+}
+
+/// Columns of the classic buckets, after these.
+pub fn buckets(texts: &[&str]) -> Vec<Column> {
+    let ends = BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms))));
+    columns(texts, &[]).into_iter().chain(ends).chain([Column::number("longer")]).collect()
 }
 
 /// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
 pub fn waits(cells: &[&CellResult]) -> Table {
-    let ends = BUCKETS_MS.map(|end_ms| Column::number(format!("<{}", format::count(end_ms))));
-    let columns = std::iter::once(Column::text("contender")).chain(ends).chain([Column::number("longer")]);
-    let caption = "Shares of all transactions by response time in ms, %; plain readings".to_owned();
-    Table { caption, columns: columns.collect(), rows: cells.iter().filter_map(|cell| wait_row(cell)).collect() }
+    let id = id("response-time-shares", &cells[0].coordinates);
+    let caption = "Shares of all transactions by response time in ms, %; plain readings";
+    Table::new(id, caption, buckets(&["contender"]), cells.iter().filter_map(|cell| wait_row(cell)))
 }
 
 fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
@@ -54,9 +60,13 @@ fn wait_row(cell: &CellResult) -> Option<Vec<Cell>> {
         }
     }
     let all: u64 = counts.iter().sum();
-    let share = |count: u64| {
-        if count == 0 { Cell::none() } else { Cell::new(format::decimal(count as f64 * 100.0 / all as f64, 2)) }
-    };
-    let name = Cell::new(&cell.contender);
+    let style = Style { digits: Digits::Decimals(2), ..Style::PERCENT };
+    let share = |count: u64| some(count, Cell::number(count as f64 / all as f64, style));
+    let name = Cell::text(&cell.contender);
     (all > 0).then(|| std::iter::once(name).chain(counts.into_iter().map(share)).collect())
+}
+
+/// An empty bucket is easier to see without a figure.
+pub fn some(count: u64, cell: Cell) -> Cell {
+    if count == 0 { Cell::missing("no transaction") } else { cell }
 }

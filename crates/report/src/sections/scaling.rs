@@ -1,10 +1,11 @@
 //! How throughput grows with vCPUs or clients, where a study varies them: table, figure, fitted laws, borders crossed.
 
 use super::heading;
-use crate::document::{Block, Cell, Column, Table, Tone};
+use crate::document::Block;
 use crate::figures;
-use crate::format;
-use crate::measures::estimate;
+use crate::format::{self, Digits, Style, distinct};
+use crate::measures::compare;
+use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::scaling::law::Peak;
@@ -17,7 +18,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     }
     let groups = groups(&analysis.scaling);
     let mut blocks = vec![heading("Growth with size")];
-    blocks.extend(figures::scaling::figure(&groups, &contenders(analysis)).map(Block::Figure));
+    // In the order of the plan, so that each has the look it has in other figures.
+    let contenders = distinct(analysis.cells.iter().map(|cell| cell.contender.as_str()));
+    blocks.extend(figures::scaling::figure(&groups, &contenders).map(Block::Figure));
     for group in &groups {
         let title = title(group[0]);
         blocks.push(Block::Heading { level: 3, text: title });
@@ -42,17 +45,6 @@ fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
     groups
 }
 
-/// In the order of the plan, so that each has the look it has in other figures.
-fn contenders(analysis: &Analysis) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for cell in &analysis.cells {
-        if !names.contains(&cell.contender.as_str()) {
-            names.push(&cell.contender);
-        }
-    }
-    names
-}
-
 fn title(curve: &Scaling) -> String {
     let place = if curve.held.is_empty() { String::new() } else { format!(", {}", curve.held) };
     format!("Over {}{place}", curve.resource.plural())
@@ -60,52 +52,52 @@ fn title(curve: &Scaling) -> String {
 
 fn growth(group: &[&Scaling]) -> Table {
     let resource = group[0].resource;
-    let unit = match resource {
+    let efficiency = match resource {
         Resource::Vcpus => "efficiency per vCPU",
         Resource::Clients => "efficiency per client",
     };
-    let mut columns = vec![Column::text("contender"), Column::number(resource.plural())];
-    columns.extend(["throughput", "of the smallest", unit, "per doubling"].map(Column::number));
+    let mut numbers = vec![resource.plural(), "throughput", "of the smallest", efficiency, "per doubling"];
     if resource == Resource::Vcpus {
-        columns.extend(["cores", "memory nodes"].map(Column::number));
+        numbers.extend(["cores", "memory nodes"]);
     }
     let rows = group.iter().flat_map(|curve| (0..curve.points.len()).map(|place| row(curve, place)));
-    Table { caption: group[0].metric.unit.clone(), columns, rows: rows.collect() }
+    Table::new(id_of("growth", group[0]), &group[0].metric.unit, columns(&["contender"], &numbers), rows)
+}
+
+fn id_of(what: &str, curve: &Scaling) -> String {
+    id(what, &format!("{} {}", curve.resource.plural(), curve.held))
 }
 
 fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
     let point = &curve.points[place];
-    let name = if place == 0 { Cell::new(&curve.contender) } else { Cell::new("") };
-    let relative = |found: Option<&Contrast>| match place {
-        0 => Cell::new("1").tone(Tone::Muted),
-        _ => estimate(found.map(|ratio| &ratio.estimate), format::ratio),
+    let ratio = |found: Option<&Contrast>| match place {
+        0 => Cell::count(1).tone(Tone::Muted),
+        _ => compare(found, Style::RATIO),
     };
     let step = place.checked_sub(1).and_then(|before| curve.steps.get(before));
-    let per_doubling = step.map_or_else(Cell::none, |step| {
-        estimate(step.per_doubling.as_ref().map(|ratio| &ratio.estimate), format::ratio)
-    });
+    let per_doubling = step.and_then(|step| step.per_doubling.as_ref());
     let mut cells = vec![
-        name,
-        Cell::new(format::count(u64::from(point.size))),
-        estimate(point.throughput.as_ref(), format::quantity),
-        relative(point.growth.as_ref()),
-        relative(point.efficiency.as_ref()),
-        per_doubling,
+        Cell::text(if place == 0 { &curve.contender } else { "" }),
+        Cell::count(point.size),
+        Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it"),
+        ratio(point.growth.as_ref()),
+        ratio(point.efficiency.as_ref()),
+        compare(per_doubling, Style::RATIO),
     ];
     if curve.resource == Resource::Vcpus {
-        cells.extend([cores(point), point.place.nodes.map_or_else(unknown, |nodes| Cell::new(nodes.to_string()))]);
+        cells.extend([cores(point), point.place.nodes.map_or_else(unknown, Cell::count)]);
     }
     cells
 }
 
 fn cores(point: &Point) -> Cell {
     let Some(cores) = point.place.cores else { return unknown() };
-    let cell = Cell::new(cores.to_string());
+    let cell = Cell::count(cores);
     if point.place.shares_cores(point.size) == Some(true) { cell.detail("shared").tone(Tone::Marked) } else { cell }
 }
 
 fn unknown() -> Cell {
-    Cell::new("not recorded").tone(Tone::Muted)
+    Cell::text("not recorded").tone(Tone::Muted)
 }
 
 fn remarks(curve: &Scaling) -> Vec<String> {
@@ -137,44 +129,35 @@ fn laws(group: &[&Scaling]) -> Table {
         Resource::Vcpus => "λ, of one vCPU",
         Resource::Clients => "λ, of one client",
     };
-    let mut columns = vec![Column::text("contender"), Column::text("law")];
-    columns.extend([one, "σ, contention", "κ, coherency", "furthest off, %"].map(Column::number));
+    let columns = columns(&["contender", "law"], &[one, "σ, contention", "κ, coherency", "furthest off, %"]);
     let mut rows = Vec::new();
     for curve in group {
         if let Some(law) = &curve.universal {
-            let coherency = estimate(Some(&law.coherency), scientific);
+            let coherency = Some(&law.coherency);
             rows.push(law_row(curve, "universal", [&law.rate_of_one, &law.contention], coherency, law.furthest_off));
         }
         if let Some(law) = &curve.amdahl {
-            rows.push(law_row(curve, "Amdahl's", [&law.rate_of_one, &law.contention], Cell::none(), law.furthest_off));
+            rows.push(law_row(curve, "Amdahl's", [&law.rate_of_one, &law.contention], None, law.furthest_off));
         }
     }
-    Table { caption: "Fitted laws".to_owned(), columns, rows }
+    Table::new(id_of("laws", group[0]), "Fitted laws", columns, rows)
 }
 
-fn law_row(curve: &Scaling, name: &str, [one, queue]: [&Estimate; 2], coherency: Cell, furthest_off: f64) -> Vec<Cell> {
+fn law_row(
+    curve: &Scaling,
+    name: &str,
+    [one, queue]: [&Estimate; 2],
+    coherency: Option<&Estimate>,
+    furthest_off: f64,
+) -> Vec<Cell> {
     vec![
-        Cell::new(&curve.contender),
-        Cell::new(name),
-        estimate(Some(one), format::quantity),
-        estimate(Some(queue), small),
-        coherency,
-        Cell::new(format::decimal(furthest_off * 100.0, 1)).detail("plain reading"),
+        Cell::text(&curve.contender),
+        Cell::text(name),
+        Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), ""),
+        Cell::estimate(Some(queue), Style::new("", Digits::Small), ""),
+        Cell::estimate(coherency, Style::new("", Digits::Scientific), "the law has none"),
+        Cell::number(furthest_off, Style::PERCENT).detail("plain reading"),
     ]
-}
-
-/// σ is a share; below a hundred-thousandth it is nothing.
-fn small(value: f64) -> String {
-    if value < 1e-5 { "0".to_owned() } else { format::ratio(value) }
-}
-
-/// κ is a small number of which the power of ten matters.
-fn scientific(value: f64) -> String {
-    match value {
-        ..1e-12 => "0".to_owned(),
-        0.1.. => format::ratio(value),
-        _ => format!("{value:.2e}"),
-    }
 }
 
 fn note() -> String {

@@ -2,8 +2,9 @@
 
 use super::comparison::groups;
 use super::{heading, place};
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
+use crate::document::Block;
+use crate::format::Style;
+use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::cells::CellResult;
 use analysis::estimate::Estimate;
 use analysis::steadiness::{CellSteadiness, Steadiness};
@@ -25,84 +26,55 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 }
 
 fn table(cells: &[&CellResult]) -> Table {
-    let columns = [
-        Column::text("contender"),
-        Column::text("steady state"),
-        Column::number("drift over the window"),
-        Column::number("trials that drift"),
-        Column::number("that settle after the warm-up"),
-        Column::number("that do not settle"),
-        Column::text("whole checkpoint cycles in a window"),
-    ];
-    Table { caption: String::new(), columns: columns.into(), rows: cells.iter().map(|cell| row(cell)).collect() }
+    let numbers = ["drift over the window", "trials that drift", "that settle after the warm-up", "that do not settle"];
+    let mut columns = columns(&["contender", "steady state"], &numbers);
+    columns.push(Column::text("whole checkpoint cycles in a window"));
+    Table::new(id("steadiness", &cells[0].coordinates), "", columns, cells.iter().map(|cell| row(cell)))
 }
 
 fn row(cell: &CellResult) -> Vec<Cell> {
     let found = &cell.steadiness;
-    let late = part(found.settled_late, found.settling_told);
-    let late = match found.change.filter(|_| found.settled_late > 0) {
-        Some(change) => late.detail(format!("throughput would change by {}", percent(change))),
-        None => late,
-    };
+    let change = found.change.filter(|_| found.settled_late > 0).map(|change| Style::CHANGE.text(change));
+    let change = change.map_or_else(String::new, |change| format!("throughput would change by {change}"));
     vec![
-        Cell::new(&cell.contender),
+        Cell::text(&cell.contender),
         verdict(&found.verdict),
         drift(found.drift.as_ref()),
         part(found.drifting, found.drift_told),
-        late,
+        part(found.settled_late, found.settling_told).detail(change),
         part(found.unsettled, found.settling_told),
         cycles(found),
     ]
 }
 
+const TOO_SHORT: &str = "trials are too short to tell";
+
 /// Of those trials that are long enough to tell.
 fn part(count: usize, told: usize) -> Cell {
-    if told == 0 { Cell::none() } else { Cell::new(format!("{count} of {told}")) }
+    if told == 0 { Cell::missing(TOO_SHORT) } else { Cell::part(count, told, "") }
 }
 
 /// What is said of a trial or a cell.
 pub fn verdict(found: &Steadiness) -> Cell {
     match found {
-        Steadiness::Steady => Cell::new("steady").tone(Tone::Good),
-        Steadiness::Drifting => Cell::new("no steady state").detail("it drifts").tone(Tone::Bad),
-        Steadiness::Unsettled => Cell::new("no steady state").detail("it does not settle").tone(Tone::Bad),
-        Steadiness::TooShortToTell { why } => Cell::new("too short to tell").detail(why).tone(Tone::Muted),
+        Steadiness::Steady => Cell::verdict("steady", Tone::Good),
+        Steadiness::Drifting => Cell::verdict("no steady state", Tone::Bad).detail("it drifts"),
+        Steadiness::Unsettled => Cell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
+        Steadiness::TooShortToTell { why } => Cell::verdict("too short to tell", Tone::Muted).detail(why),
     }
 }
 
 fn drift(drift: Option<&Estimate>) -> Cell {
-    drift.map_or_else(Cell::none, |drift| {
-        let interval = match drift.bounds.known() {
-            Some((low, high)) => format!("{} to {}", percent(low), percent(high)),
-            None => "plain reading".to_owned(),
-        };
-        Cell::new(percent(drift.point)).detail(interval)
-    })
-}
-
-/// A change in percent, with its sign.
-pub fn percent(share: f64) -> String {
-    let rounded = (share * 1000.0).round() / 10.0;
-    let sign = if rounded > 0.0 { "+" } else { "" };
-    // No "-0.0": what rounds to nothing has no direction.
-    format!("{sign}{} %", format::decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
+    let cell = Cell::estimate(drift, Style::CHANGE, TOO_SHORT);
+    let plain = drift.is_some_and(|drift| drift.bounds.known().is_none());
+    if plain { cell.detail("plain reading") } else { cell }
 }
 
 fn cycles(found: &CellSteadiness) -> Cell {
     match found.whole_cycles {
-        None => Cell::new("the engine does not tell").tone(Tone::Muted),
-        Some((0, 0)) => Cell::new("none").tone(Tone::Marked),
-        Some((fewest, most)) if fewest == most => Cell::new(most.to_string()),
-        Some((fewest, most)) => Cell::new(format!("{fewest} to {most}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn changes_have_a_sign_unless_they_round_to_nothing() {
-        assert_eq!([0.081, -0.081, -0.000_4, 12.0].map(percent), ["+8.1 %", "-8.1 %", "0.0 %", "+1,200.0 %"]);
+        None => Cell::text("the engine does not tell").tone(Tone::Muted),
+        Some((0, 0)) => Cell::text("none").tone(Tone::Marked),
+        Some((fewest, most)) if fewest == most => Cell::count(most),
+        Some((fewest, most)) => Cell::text(format!("{fewest} to {most}")),
     }
 }

@@ -1,8 +1,9 @@
 //! Terms of use of the numbers: where workloads come from, how they deviate, how the numbers were made, versions.
 
 use super::heading;
-use crate::document::{Block, Cell, Column, Table};
+use crate::document::Block;
 use crate::format;
+use crate::table::{Cell, Table, columns, id};
 use analysis::summary::Analysis;
 use record::run::Run;
 
@@ -89,9 +90,8 @@ const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 fn words(analysis: &Analysis) -> Table {
     let of_several: &[&str] = if analysis.consolidation.is_empty() { &[] } else { &WORDS_OF_SEVERAL };
     let rows =
-        WORDS.iter().chain(of_several).filter_map(|word| Some(vec![Cell::new(*word), Cell::new(meaning(word)?)]));
-    let columns = vec![Column::text("word"), Column::text("meaning")];
-    Table { caption: String::new(), columns, rows: rows.collect() }
+        WORDS.iter().chain(of_several).filter_map(|word| Some(vec![Cell::text(*word), Cell::text(meaning(word)?)]));
+    Table::new(id("words", ""), "", columns(&["word", "meaning"], &[]), rows)
 }
 
 /// The second column of the glossary's row for a word.

@@ -1,9 +1,11 @@
 //! Every trial of the plan with its outcome; none is left out.
 
-use super::heading;
-use super::steadiness::{percent, verdict};
-use crate::document::{Block, Cell, Column, Table, Tone};
-use crate::format;
+use super::steadiness::verdict;
+use super::{contender, heading};
+use crate::document::Block;
+use crate::format::{self, Style};
+use crate::table::{Cell, Column, Table, Tone, id};
+use analysis::cells::CellResult;
 use analysis::steadiness::Settled;
 use analysis::summary::Analysis;
 use analysis::throughput::TrialThroughput;
@@ -27,7 +29,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     if run.trials.iter().any(|trial| trial.record.other_load.is_some()) {
         columns.push(Column::number("run again"));
         for (row, planned) in rows.iter_mut().zip(&run.plan.trials) {
-            row.push(stored(run, planned).map_or_else(Cell::none, times_again));
+            row.push(stored(run, planned).map_or_else(not_run, |trial| Cell::count(trial.record.disturbed().len())));
         }
     }
     let note = "The interval of a single trial's throughput is from batch means of its own seconds: it says how well that trial knows \
@@ -35,7 +37,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
                 plain reading. Only completed trials without a violated data check enter any estimate.";
     let mut blocks = vec![
         heading("Every trial"),
-        Block::Table(Table { caption: String::new(), columns, rows }),
+        Block::Table(Table::new(id("trials", ""), "", columns, rows)),
         Block::Note(note.to_owned()),
     ];
     let again: Vec<String> = run.trials.iter().filter_map(|trial| why_again(&trial.record)).collect();
@@ -49,8 +51,8 @@ fn stored<'a>(run: &'a Run, planned: &PlannedTrial) -> Option<&'a StoredTrial> {
     run.trials.iter().find(|trial| trial.record.id == planned.id)
 }
 
-fn times_again(trial: &StoredTrial) -> Cell {
-    Cell::new(trial.record.disturbed().len().to_string())
+fn not_run() -> Cell {
+    Cell::missing("it was not run")
 }
 
 /// Which attempts at a trial were void because of other load on the host.
@@ -64,40 +66,38 @@ fn why_again(record: &TrialRecord) -> Option<String> {
 
 fn row(run: &Run, analysis: &Analysis, planned: &PlannedTrial) -> Vec<Cell> {
     let cell = run.plan.cells.iter().find(|cell| cell.id == planned.cell);
-    let name = cell.map_or_else(Cell::none, |cell| {
-        let coordinates = cell.coordinates();
-        let name = Cell::new(&cell.contender);
-        if coordinates.is_empty() { name } else { name.detail(coordinates) }
-    });
+    let name = cell.map(|cell| contender(&cell.contender, &cell.coordinates()));
     let stored = stored(run, planned);
-    let trials = analysis.cells.iter().flat_map(|cell| &cell.trials);
-    let found = trials.into_iter().find(|trial| trial.trial == planned.id && trial.value.is_some());
+    let mut trials = analysis.cells.iter().flat_map(|cell| cell.trials.iter().map(move |trial| (cell, trial)));
+    let found = trials.find(|(_, trial)| trial.trial == planned.id && trial.value.is_some());
     vec![
-        Cell::new(planned.id.to_string()),
-        Cell::new(planned.block.to_string()),
-        name,
-        stored.map_or_else(|| Cell::new("not run").tone(Tone::Bad), outcome),
-        found.map_or_else(Cell::none, throughput),
-        found.map_or_else(Cell::none, steady_state),
-        stored.map_or_else(Cell::none, |trial| Cell::new(started(&trial.record.started))),
-        stored.map_or_else(Cell::none, phases),
+        Cell::name(planned.id),
+        Cell::name(planned.block),
+        name.unwrap_or_else(|| Cell::missing("the plan has no such cell")),
+        stored.map_or_else(|| Cell::verdict("not run", Tone::Bad), outcome),
+        found.map_or_else(|| Cell::missing(NOTHING), throughput),
+        found.map_or_else(|| Cell::missing(NOTHING), |(_, trial)| steady_state(trial)),
+        stored.map_or_else(not_run, |trial| Cell::text(started(&trial.record.started))),
+        stored.map_or_else(not_run, phases),
     ]
 }
 
-fn throughput(trial: &TrialThroughput) -> Cell {
-    let value = trial.value.map_or_else(Cell::none, |value| Cell::new(format::quantity(value)));
-    match trial.interval.known() {
-        Some((low, high)) => value.detail(format!("{} to {}", format::quantity(low), format::quantity(high))),
-        None => value.detail("plain reading"),
-    }
+const NOTHING: &str = "nothing was measured";
+
+fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> Cell {
+    let style = Style::quantity(&cell.metric.unit);
+    let shown = trial.value.map(|value| Cell::bounded(value, Some(&trial.interval), style));
+    let shown = shown.unwrap_or_else(|| Cell::missing(NOTHING));
+    if trial.interval.known().is_some() { shown } else { shown.detail("plain reading") }
 }
 
 fn steady_state(trial: &TrialThroughput) -> Cell {
     // Why it is too short stands in the table of cells.
-    let shown = Cell { detail: None, ..verdict(&trial.steadiness.verdict) };
+    let shown = verdict(&trial.steadiness.verdict);
     let drift = trial.steadiness.drift.as_ref().and_then(|drift| {
         let (low, high) = drift.bounds.known()?;
-        Some(format!("drift {} ({} to {})", percent(drift.point), percent(low), percent(high)))
+        let [point, low, high] = [drift.point, low, high].map(|share| Style::CHANGE.text(share));
+        Some(format!("drift {point} ({low} to {high})"))
     });
     let settled = match &trial.steadiness.settled {
         Settled::At { start_ms: 0, .. } => Some("settled from the start by MSER-5".to_owned()),
@@ -106,7 +106,7 @@ fn steady_state(trial: &TrialThroughput) -> Cell {
         Settled::TooShortToTell { .. } => None,
     };
     let details: Vec<String> = [drift, settled].into_iter().flatten().collect();
-    if details.is_empty() { shown } else { shown.detail(details.join("; ")) }
+    shown.detail(details.join("; "))
 }
 
 fn outcome(trial: &StoredTrial) -> Cell {
@@ -117,18 +117,18 @@ fn outcome(trial: &StoredTrial) -> Cell {
             // Several machines may have violated the same.
             names.sort_unstable();
             names.dedup();
-            return Cell::new("wrong data").tone(Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
+            return Cell::verdict("wrong data", Tone::Bad).detail(format!("violated: {}", format::listed(&names)));
         }
         Outcome::Completed if !trial.disagreements.is_empty() => {
-            return Cell::new("not believed").tone(Tone::Bad).detail(trial.disagreements.join("; "));
+            return Cell::verdict("not believed", Tone::Bad).detail(trial.disagreements.join("; "));
         }
-        Outcome::Completed => return Cell::new("completed").tone(Tone::Good),
+        Outcome::Completed => return Cell::verdict("completed", Tone::Good),
         Outcome::Invalid { .. } => ("invalid", Tone::Bad),
         Outcome::Failed { .. } => ("failed", Tone::Bad),
         Outcome::Skipped { .. } => ("skipped", Tone::Bad),
         Outcome::Interrupted { .. } => ("interrupted", Tone::Bad),
     };
-    Cell::new(text).tone(tone).detail(format::outcome(&trial.record.outcome))
+    Cell::verdict(text, tone).detail(format::outcome(&trial.record.outcome))
 }
 
 /// "2026-11-21T12:00:00Z" is easier to read as "2026-11-21 12:00:00".
@@ -140,5 +140,5 @@ fn phases(trial: &StoredTrial) -> Cell {
     let phases = trial.record.phases.iter();
     let phases: Vec<String> =
         phases.map(|phase| format!("{} {}", phase.phase, format::span(phase.length_ms))).collect();
-    Cell::new(phases.join(" · ")).tone(Tone::Muted)
+    Cell::text(phases.join(" · ")).tone(Tone::Muted)
 }

@@ -1,8 +1,9 @@
 //! What the sessions of the servers waited for.
 
-use super::{heading, place};
-use crate::document::{Block, Cell, Column, Table};
-use crate::format;
+use super::{headed, place};
+use crate::document::Block;
+use crate::format::{self, Digits, Style};
+use crate::table::{Cell, Column, Table, id};
 use analysis::summary::Analysis;
 use analysis::waits::{AverageSessions, Sampled, WaitsOfContenders};
 
@@ -15,31 +16,23 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         }
         found.push(Block::List(waits.contenders.iter().map(told).collect()));
     }
-    if found.is_empty() {
-        return found;
-    }
     let note = "Plain readings, over all samples of the trials that count. CPU stands for sessions at work that waited for nothing: \
                 they ran, or wanted to. Sessions that were idle between two statements are in no row. Of several databases, \
                 the figures are of one.";
-    [heading("What sessions waited for")].into_iter().chain(found).chain([Block::Note(note.to_owned())]).collect()
+    headed("What sessions waited for", found, Some(note.to_owned()))
 }
 
 fn table(waits: &WaitsOfContenders) -> Table {
     let contenders = waits.contenders.iter().map(|one| Column::number(&one.contender));
     let number =
-        |sessions: &Option<f64>| sessions.map_or_else(Cell::none, |sessions| Cell::new(format::decimal(sessions, 2)));
+        |sessions: &Option<f64>| Cell::number_or(*sessions, Style::new("", Digits::Decimals(2)), "it was not sampled");
     let row = |name: String, sessions: &[Option<f64>]| {
-        std::iter::once(Cell::new(name)).chain(sessions.iter().map(number)).collect::<Vec<_>>()
+        std::iter::once(Cell::text(name)).chain(sessions.iter().map(number)).collect::<Vec<_>>()
     };
-    let mut rows: Vec<_> = waits.events.iter().map(|one| row(name(one), &one.sessions)).collect();
-    if !waits.rest.is_empty() {
-        rows.push(row("all further events".to_owned(), &waits.rest));
-    }
-    Table {
-        caption: "Average active sessions".to_owned(),
-        columns: std::iter::once(Column::text("event")).chain(contenders).collect(),
-        rows,
-    }
+    let rest = (!waits.rest.is_empty()).then(|| row("all further events".to_owned(), &waits.rest));
+    let rows = waits.events.iter().map(|one| row(name(one), &one.sessions)).chain(rest);
+    let columns = std::iter::once(Column::text("event")).chain(contenders);
+    Table::new(id("waits", &waits.coordinates), "Average active sessions", columns, rows)
 }
 
 fn name(event: &AverageSessions) -> String {
@@ -70,7 +63,7 @@ mod tests {
     use record::synthetic;
 
     fn section(run: &record::run::Run) -> String {
-        let document = crate::document::Document { title: "Title".to_owned(), blocks: blocks(&analyse(run)) };
+        let document = crate::document::Document::new("Title", blocks(&analyse(run)));
         markdown::write(&document)
     }
 

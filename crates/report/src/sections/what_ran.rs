@@ -2,8 +2,9 @@
 
 use super::side_by_side::SideBySide;
 use super::{heading, odd_machine};
-use crate::document::{Block, Cell, Column, Table};
+use crate::document::Block;
 use crate::format;
+use crate::table::{Cell, Column, Table, id};
 use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
@@ -25,7 +26,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
     found.extend(odd_machine::blocks(plan, analysis, title));
-    found.extend(settings(plan).blocks("keys of the study"));
+    found.extend(settings(plan).blocks("settings", "keys of the study"));
     found.push(Block::Note("Sizes without a unit are in bytes, spans of time in milliseconds.".to_owned()));
     found.push(Block::Table(order(plan)));
     found
@@ -74,16 +75,16 @@ pub fn flattened(tables: &Map<String, Value>) -> BTreeMap<String, String> {
 }
 
 fn order(plan: &Plan) -> Table {
-    let columns = vec![Column::number("block"), Column::text("order of trials"), Column::text("seed")];
+    let columns = [Column::number("block"), Column::text("order of trials"), Column::text("seed")];
     let row = |block: u32| {
         let trials: Vec<_> = plan.trials.iter().filter(|trial| trial.block == block).collect();
         let name = |cell: u32| plan.cells.iter().find(|found| found.id == cell).map_or_else(|| cell.to_string(), title);
         let names: Vec<String> = trials.iter().map(|trial| name(trial.cell)).collect();
         let mut seeds: Vec<String> = trials.iter().map(|trial| trial.seed.to_string()).collect();
         seeds.dedup();
-        vec![Cell::new(block.to_string()), Cell::new(names.join(" → ")), Cell::new(seeds.join(", "))]
+        vec![Cell::name(block), Cell::text(names.join(" → ")), Cell::text(seeds.join(", "))]
     };
-    Table { caption: "Order and seeds".to_owned(), columns, rows: (1..=plan.blocks).map(row).collect() }
+    Table::new(id("order", ""), "Order and seeds", columns, (1..=plan.blocks).map(row))
 }
 
 #[cfg(test)]

@@ -1,0 +1,217 @@
+//! A panel that draws and keeps: its frame with round numbers, and lines whose points are the panel's data as well.
+
+use super::scale::{Scale, logarithmic_ticks, tick_labels, ticks};
+use super::svg::{Anchor, Canvas};
+use super::{Panel, Point, Series, label, look, spread};
+use crate::format;
+
+pub use super::scale::Spacing;
+
+const LABELS_APART: f64 = 14.0;
+
+/// Half the length of the strokes that end an interval.
+const WHISKER: f64 = 4.0;
+
+/// Percentiles that are marked, spaced by how rare it is to be above them.
+const MARKED: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
+
+/// Where the frame stands.
+#[derive(Debug, Clone, Copy)]
+pub struct Paper {
+    pub width: f64,
+    pub height: f64,
+    pub left: f64,
+    pub right: f64,
+    pub top: f64,
+    pub bottom: f64,
+    /// Whether the unit stands below the heading, where both are too long for one line.
+    pub two_lines: bool,
+}
+
+impl Paper {
+    /// About as wide as a phone, with room for names at the right.
+    pub const SMALL: Self =
+        Self { width: 320.0, height: 190.0, left: 52.0, right: 256.0, top: 26.0, bottom: 154.0, two_lines: false };
+
+    /// For figures whose panels are few.
+    pub const LARGE: Self =
+        Self { width: 400.0, height: 240.0, left: 58.0, right: 330.0, bottom: 200.0, ..Self::SMALL };
+}
+
+/// What stands along one side of a frame.
+#[derive(Debug, Clone, Copy)]
+pub struct Axis<'a> {
+    /// What it is in: "seconds", "NOPM".
+    pub unit: &'a str,
+    pub range: (f64, f64),
+    pub spacing: Spacing,
+}
+
+impl<'a> Axis<'a> {
+    pub fn from_zero(unit: &'a str, highest: f64) -> Self {
+        Self { unit, range: (0.0, highest), spacing: Spacing::Linear }
+    }
+
+    fn scale(&self, ends: (f64, f64)) -> Scale {
+        Scale::new(self.spacing, self.range, ends)
+    }
+
+    /// Round values, about `parts` of them, with their texts.
+    fn marks(&self, parts: f64) -> Vec<(f64, String)> {
+        let (low, high) = self.range;
+        let alone = |tick: f64| (tick, tick_labels(&[tick]).concat());
+        match self.spacing {
+            Spacing::Linear => {
+                let marks = ticks(low, high, parts);
+                let labels = tick_labels(&marks);
+                marks.into_iter().zip(labels).collect()
+            }
+            Spacing::Logarithmic => logarithmic_ticks(low, high).into_iter().map(alone).collect(),
+            Spacing::Rarity => MARKED.map(|quantile| (quantile, format::percentile(quantile))).into(),
+        }
+    }
+}
+
+pub struct Chart {
+    pub canvas: Canvas,
+    pub across: Scale,
+    pub up: Scale,
+    paper: Paper,
+    x_unit: String,
+    y_unit: String,
+    series: Vec<Series>,
+}
+
+impl Chart {
+    /// A value, upwards, over another.
+    pub fn new(paper: Paper, head: &str, x: &Axis<'_>, y: &Axis<'_>) -> Self {
+        let Paper { width, height, left, right, top, bottom, two_lines } = paper;
+        let (across, up) = (x.scale((left, right)), y.scale((bottom, top)));
+        let mut canvas = Canvas::new(width, height);
+        canvas.line("axis", (left, bottom), (right, bottom));
+        for (value, text) in y.marks(4.0) {
+            let height = up.at(value);
+            if height < bottom {
+                canvas.line("grid", (left, height), (right, height));
+            }
+            canvas.text("tick", (left - 6.0, height + 4.0), Anchor::End, &text);
+        }
+        for (value, text) in x.marks(5.0) {
+            canvas.line("axis", (across.at(value), bottom), (across.at(value), bottom + 4.0));
+            canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
+        }
+        canvas.text("small", (right, bottom + 31.0), Anchor::End, x.unit);
+        canvas.text("head", (left, 14.0), Anchor::Start, head);
+        let (place, anchor) = if two_lines { ((left, 28.0), Anchor::Start) } else { ((right, 14.0), Anchor::End) };
+        canvas.text("small", place, anchor, y.unit);
+        let (x_unit, y_unit) = (x.unit.to_owned(), y.unit.to_owned());
+        Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
+    }
+
+    /// Rows one below another, so many high together, on one axis. What stands in a row, and with which data, is the caller's.
+    pub fn rows(head: &str, note: &str, axis: &Axis<'_>, x_unit: &str, height: f64) -> Self {
+        let mut paper = Paper { left: 92.0, right: 384.0, ..Paper::LARGE };
+        paper.bottom = paper.top + height;
+        paper.height = paper.bottom + 34.0;
+        let Paper { width, height, left, right, top, bottom, .. } = paper;
+        let mut canvas = Canvas::new(width, height);
+        let across = axis.scale((left, right));
+        canvas.text("head", (0.0, 14.0), Anchor::Start, head);
+        canvas.text("small", (right, 14.0), Anchor::End, note);
+        for (value, text) in axis.marks(5.0) {
+            let class = if value == 0.0 { "axis" } else { "grid" };
+            canvas.line(class, (across.at(value), top), (across.at(value), bottom));
+            canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
+        }
+        let up = Scale::new(Spacing::Linear, (0.0, height), (0.0, height));
+        let (x_unit, y_unit) = (x_unit.to_owned(), axis.unit.to_owned());
+        Self { canvas, across, up, paper, x_unit, y_unit, series: Vec::new() }
+    }
+
+    /// Where the first row begins, or the highest value is.
+    pub fn top(&self) -> f64 {
+        self.paper.top
+    }
+
+    /// The upright line of rows at the value of what all are compared with.
+    pub fn reference(&mut self, value: f64) {
+        let at = self.across.at(value);
+        self.canvas.line("reference", (at, self.paper.top), (at, self.paper.bottom + 4.0));
+    }
+
+    /// What a row is, left of it.
+    pub fn row_label(&mut self, middle: f64, name: &str, detail: &str) {
+        let height = if detail.is_empty() { middle + 4.0 } else { middle - 2.0 };
+        self.canvas.text("label", (0.0, height), Anchor::Start, name);
+        if !detail.is_empty() {
+            self.canvas.text("small", (0.0, middle + 12.0), Anchor::Start, detail);
+        }
+    }
+
+    /// An interval along a row.
+    pub fn level_bar(&mut self, look: &str, (low, high): (f64, f64), height: f64) {
+        let ends = [self.across.at(low), self.across.at(high)];
+        self.bar(look, ends.map(|end| (end, height)), (0.0, WHISKER));
+    }
+
+    /// An interval that stands upright.
+    pub fn upright_bar(&mut self, look: &str, x: f64, (low, high): (f64, f64)) {
+        self.bar(look, [self.place((x, low)), self.place((x, high))], (WHISKER, 0.0));
+    }
+
+    fn bar(&mut self, look: &str, [from, to]: [(f64, f64); 2], (wide, high): (f64, f64)) {
+        let class = format!("bar {look}");
+        self.canvas.line(&class, from, to);
+        for (x, y) in [from, to] {
+            self.canvas.line(&class, (x - wide, y - high), (x + wide, y + high));
+        }
+    }
+
+    /// A shaded part from one moment to another, below everything else.
+    pub fn shade(&mut self, from: f64, to: f64, said: &str) {
+        let Paper { top, bottom, .. } = self.paper;
+        let (from, to) = (self.across.at(from), self.across.at(to));
+        self.canvas.rectangle_below("shade", (from, top), (to - from, bottom - top));
+        self.canvas.text("small", (from + 4.0, top + 11.0), Anchor::Start, said);
+    }
+
+    pub fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.across.at(x), self.up.at(y))
+    }
+
+    /// Points as a line, or one above another if that is the class.
+    pub fn line(&mut self, class: &str, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) {
+        let points: Vec<(f64, f64)> = points.into_iter().collect();
+        let places: Vec<(f64, f64)> = points.iter().map(|point| self.place(*point)).collect();
+        self.canvas.path(class, places);
+        self.keep(name, points.into_iter().map(|(x, y)| Point::new(x, y)));
+    }
+
+    pub fn dot(&mut self, look: &str, name: impl Into<String>, point: (f64, f64), radius: f64) {
+        self.canvas.circle(&format!("point {look}"), self.place(point), radius);
+        self.keep(name, [Point::new(point.0, point.1)]);
+    }
+
+    /// Data of what is drawn by the caller.
+    pub fn keep(&mut self, name: impl Into<String>, points: impl IntoIterator<Item = Point>) {
+        self.series.push(Series { name: name.into(), points: points.into_iter().collect() });
+    }
+
+    /// The names of lines at their right ends, as far apart as they must be: each with its look's place and its last value.
+    pub fn names(&mut self, names: &[(usize, &str, Option<f64>)]) {
+        let Paper { right, bottom, .. } = self.paper;
+        let height = |last: Option<f64>| last.map_or(bottom, |last| self.up.at(last)) + 4.0;
+        let heights: Vec<f64> = names.iter().map(|(_, _, last)| height(*last)).collect();
+        for ((index, name, _), height) in names.iter().zip(spread(&heights, LABELS_APART, bottom)) {
+            let class = format!("name {}", look(*index));
+            self.canvas.text(&class, (right + 6.0, height), Anchor::Start, &label(name));
+        }
+    }
+
+    /// With what is to be seen in words for those who cannot see it.
+    pub fn finish(self, title: &str, description: &str) -> Panel {
+        let Self { canvas, paper: Paper { width, height, .. }, x_unit, y_unit, series, .. } = self;
+        let svg = canvas.finish(title, description);
+        Panel { title: title.to_owned(), x_unit, y_unit, series, svg, size: (width, height) }
+    }
+}

@@ -1,0 +1,313 @@
+//! Tables with typed cells. A cell knows what it holds; how that is written for people is told here once, and programs get the
+//! very same cells.
+
+use crate::format::{Digits, Style};
+use analysis::estimate::{Bounds, Estimate};
+use serde::Serialize;
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    /// What it shows and, after a slash, of what: `comparison`, `response-times/clients-8`. The same in every report of a run.
+    pub id: String,
+    pub caption: String,
+    pub columns: Vec<Column>,
+    pub rows: Vec<Vec<Cell>>,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Column {
+    pub title: String,
+    /// Aligned to the right, with digits of equal width.
+    #[serde(skip)]
+    pub numeric: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Cell {
+    #[serde(flatten)]
+    pub value: Value,
+    /// What is read second. Of a quantity it stands in the place of the interval.
+    #[serde(skip_serializing_if = "is_empty")]
+    pub detail: Option<String>,
+    #[serde(skip_serializing_if = "Tone::is_plain")]
+    pub tone: Tone,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Value {
+    Quantity(Quantity),
+    Text { text: String },
+    Verdict { text: String },
+    Missing { why: String },
+}
+
+/// A number in its unit, with how far it can be trusted.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Quantity {
+    pub value: f64,
+    /// Empty of what is counted, and of ratios.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub unit: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub low: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub high: Option<f64>,
+    /// Absent of plain readings, too: nobody asked for an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub why_no_interval: Option<String>,
+    /// Of how many trials, blocks or other things it is made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub n: Option<u64>,
+    #[serde(skip)]
+    pub digits: Digits,
+    /// Whether it says that it is above zero.
+    #[serde(skip)]
+    pub signed: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tone {
+    #[default]
+    Plain,
+    /// Differs from its neighbours.
+    Marked,
+    Good,
+    Bad,
+    Muted,
+}
+
+impl Tone {
+    #[allow(clippy::trivially_copy_pass_by_ref)] // What serde asks for.
+    fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
+}
+
+#[allow(clippy::ref_option)] // What serde asks for.
+fn is_empty(detail: &Option<String>) -> bool {
+    detail.as_ref().is_none_or(String::is_empty)
+}
+
+/// A cell as people read it.
+#[derive(Debug, PartialEq)]
+pub struct Shown {
+    pub text: String,
+    /// Never empty.
+    pub detail: Option<String>,
+    pub tone: Tone,
+}
+
+/// What a table or figure shows and of what, as words for programs: `response-times/clients-8`.
+pub fn id(what: &str, place: &str) -> String {
+    let words: Vec<String> = place
+        .split(|letter: char| !letter.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    if words.is_empty() { what.to_owned() } else { format!("{what}/{}", words.join("-")) }
+}
+
+impl Table {
+    pub fn new(
+        id: String,
+        caption: impl Into<String>,
+        columns: impl IntoIterator<Item = Column>,
+        rows: impl IntoIterator<Item = Vec<Cell>>,
+    ) -> Self {
+        let (columns, rows) = (columns.into_iter().collect(), rows.into_iter().collect());
+        Self { id, caption: caption.into(), columns, rows }
+    }
+
+    /// `None` of a table without rows.
+    pub fn unless_empty(self) -> Option<Self> {
+        (!self.rows.is_empty()).then_some(self)
+    }
+}
+
+impl Column {
+    pub fn text(title: impl Into<String>) -> Self {
+        Self { title: title.into(), numeric: false }
+    }
+
+    pub fn number(title: impl Into<String>) -> Self {
+        Self { title: title.into(), numeric: true }
+    }
+}
+
+/// Columns of words, then columns of numbers.
+pub fn columns<'a>(texts: &[&'a str], numbers: &[&'a str]) -> Vec<Column> {
+    texts.iter().map(|title| Column::text(*title)).chain(numbers.iter().map(|title| Column::number(*title))).collect()
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        Self { value, detail: None, tone: Tone::Plain }
+    }
+}
+
+impl Cell {
+    pub fn text(text: impl Into<String>) -> Self {
+        Value::Text { text: text.into() }.into()
+    }
+
+    /// What was found of something that was asked.
+    pub fn verdict(text: impl Into<String>, tone: Tone) -> Self {
+        Self { tone, ..Value::Verdict { text: text.into() }.into() }
+    }
+
+    pub fn missing(why: impl Into<String>) -> Self {
+        Value::Missing { why: why.into() }.into()
+    }
+
+    /// A plain reading.
+    pub fn number(value: f64, style: Style<'_>) -> Self {
+        Self::bounded(value, None, style)
+    }
+
+    pub fn number_or(value: Option<f64>, style: Style<'_>, why: &str) -> Self {
+        value.map_or_else(|| Self::missing(why), |value| Self::number(value, style))
+    }
+
+    pub fn count(value: impl TryInto<u64>) -> Self {
+        Self::number(value.try_into().map_or(f64::NAN, |value| value as f64), Style::COUNT)
+    }
+
+    /// A number that is a name: of a trial, a block, a machine.
+    pub fn name(number: u32) -> Self {
+        Self::number(number.into(), Style::new("", Digits::Plain))
+    }
+
+    /// "3 of 4".
+    pub fn part(value: usize, of: usize, unit: &str) -> Self {
+        Self::number(value as f64, Style::new(unit, Digits::Of)).of(of)
+    }
+
+    /// A number with its interval below, or with why it has none.
+    pub fn estimate(found: Option<&Estimate>, style: Style<'_>, why_missing: &str) -> Self {
+        found.map_or_else(|| Self::missing(why_missing), |found| Self::bounded(found.point, Some(&found.bounds), style))
+    }
+
+    pub fn bounded(value: f64, bounds: Option<&Bounds>, style: Style<'_>) -> Self {
+        let value = (style.scale)(value);
+        if !value.is_finite() {
+            return Self::missing("not a number");
+        }
+        let (low, high) =
+            bounds.and_then(Bounds::known).map(|(low, high)| ((style.scale)(low), (style.scale)(high))).unzip();
+        let why_no_interval = match bounds {
+            Some(Bounds::Unknown { why }) => Some(why.clone()),
+            Some(Bounds::Known { .. }) | None => None,
+        };
+        let (unit, digits, signed) = (style.unit.to_owned(), style.digits, style.signed);
+        Value::Quantity(Quantity { value, unit, low, high, why_no_interval, n: None, digits, signed }).into()
+    }
+
+    /// Of how many a quantity is made.
+    #[must_use]
+    pub fn of(mut self, count: usize) -> Self {
+        if let Value::Quantity(quantity) = &mut self.value {
+            quantity.n = Some(count as u64);
+        }
+        self
+    }
+
+    #[must_use]
+    pub fn detail(mut self, detail: impl Into<String>) -> Self {
+        self.detail = Some(detail.into());
+        self
+    }
+
+    #[must_use]
+    pub fn tone(mut self, tone: Tone) -> Self {
+        self.tone = tone;
+        self
+    }
+
+    pub fn shown(&self) -> Shown {
+        let (text, interval) = match &self.value {
+            Value::Quantity(quantity) => (quantity.text(), quantity.interval()),
+            Value::Text { text } | Value::Verdict { text } => (text.clone(), None),
+            Value::Missing { .. } => ("–".to_owned(), None),
+        };
+        let tone = if matches!(self.value, Value::Missing { .. }) { Tone::Muted } else { self.tone };
+        Shown { text, detail: self.detail.clone().or(interval).filter(|detail| !detail.is_empty()), tone }
+    }
+}
+
+impl Quantity {
+    fn text(&self) -> String {
+        let text = self.written(self.value);
+        match (self.digits, self.n) {
+            (Digits::Of, Some(n)) => format!("{text} of {n} {}", self.unit).trim_end().to_owned(),
+            _ => text,
+        }
+    }
+
+    fn written(&self, value: f64) -> String {
+        let sign = if self.signed && value > 0.0 { "+" } else { "" };
+        format!("{sign}{}", self.digits.text(value))
+    }
+
+    fn interval(&self) -> Option<String> {
+        match (self.low, self.high, &self.why_no_interval) {
+            (Some(low), Some(high), _) => Some(format!("{} to {}", self.written(low), self.written(high))),
+            // Of too few trials the whole table is; other reasons are of this number alone.
+            (_, _, Some(why)) if why.starts_with("too few trials") => Some("no interval".to_owned()),
+            (_, _, Some(why)) => Some(format!("no interval: {why}")),
+            (_, _, None) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn estimate(bounds: Bounds) -> Estimate {
+        Estimate { point: 0.123_456, bounds, method: String::new() }
+    }
+
+    fn shown(cell: &Cell) -> (String, Option<String>) {
+        let Shown { text, detail, .. } = cell.shown();
+        (text, detail)
+    }
+
+    #[test]
+    fn a_quantity_keeps_its_digits_for_programs_and_rounds_for_people() {
+        let cell = Cell::estimate(Some(&estimate(Bounds::Known { low: 0.1, high: 0.2 })), Style::PERCENT, "").of(5);
+        assert_eq!(shown(&cell), ("12.3".to_owned(), Some("10.0 to 20.0".to_owned())));
+        let json = serde_json::json!({ "kind": "quantity", "value": 12.345_6, "unit": "%", "low": 10.0, "high": 20.0, "n": 5 });
+        assert_eq!(serde_json::to_value(&cell).unwrap(), json);
+    }
+
+    #[test]
+    fn what_is_not_known_says_why_to_programs() {
+        let unknown =
+            |why: &str| Cell::estimate(Some(&estimate(Bounds::Unknown { why: why.to_owned() })), Style::RATIO, "");
+        assert_eq!(shown(&unknown("too few trials: 2")).1.as_deref(), Some("no interval"));
+        assert_eq!(shown(&unknown("seen in no block")).1.as_deref(), Some("no interval: seen in no block"));
+        let missing = Cell::number_or(None, Style::RATIO, "not recorded");
+        assert_eq!((shown(&missing), missing.shown().tone), (("–".to_owned(), None), Tone::Muted));
+        assert_eq!(
+            serde_json::to_value(&missing).unwrap(),
+            serde_json::json!({ "kind": "missing", "why": "not recorded" })
+        );
+        assert_eq!(Cell::number(f64::INFINITY, Style::RATIO), Cell::missing("not a number"));
+    }
+
+    #[test]
+    fn parts_name_the_whole_and_signs_are_of_differences() {
+        assert_eq!(shown(&Cell::part(3, 4, "trials")).0, "3 of 4 trials");
+        assert_eq!(shown(&Cell::part(0, 4, "")).0, "0 of 4");
+        let differs = Style { signed: true, ..Style::RATIO };
+        assert_eq!([0.5, -0.5].map(|value| shown(&Cell::number(value, differs)).0), ["+0.500", "-0.500"]);
+    }
+
+    #[test]
+    fn ids_are_words_that_need_no_quotes() {
+        assert_eq!(id("growth", ""), "growth");
+        assert_eq!(id("growth", "vCPUs = 2, \"it's\"/x"), "growth/vcpus-2-it-s-x");
+    }
+}
