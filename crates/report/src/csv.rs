@@ -41,8 +41,9 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
 /// What a cell may have beside its value, each in a column of its own where some cell of the column has it.
 type Part = (&'static str, fn(&Cell) -> String);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 7] = [
     ("", value),
+    ("id", |cell| text(cell.id.as_ref())),
     ("low", |cell| bound(cell, 0)),
     ("high", |cell| bound(cell, 1)),
     ("unit", unit),
@@ -60,7 +61,8 @@ pub fn of_table(table: &Table) -> csv::Result<Vec<u8>> {
     let used: Vec<(usize, String, Part)> = columns
         .flat_map(|(index, column)| {
             let parts = PARTS.into_iter().filter(move |part| is_used(index, part));
-            parts.map(move |part| (index, format!("{} {}", column.title, part.0).trim().to_owned(), part))
+            let title = if column.title.is_empty() { "name" } else { &column.title };
+            parts.map(move |part| (index, format!("{title} {}", part.0).trim().to_owned(), part))
         })
         .collect();
     out.write_record(used.iter().map(|(_, heading, _)| heading))?;

@@ -20,7 +20,7 @@ pub fn named(measure: &Measure) -> Cell {
             unit => format!(", {unit}"),
         },
     };
-    Cell::text(format!("{label}{unit}")).detail(detail)
+    Cell::text(format!("{label}{unit}")).detail(detail).known_as(&measure.id)
 }
 
 /// Those that no rule names are shown by their id, as a measure of somebody's own is.

@@ -26,6 +26,9 @@ pub struct Column {
 pub struct Cell {
     #[serde(flatten)]
     pub value: Value,
+    /// Of the name of a row, what programs know it by: a measure's id.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<String>,
     /// What is read second. Of a quantity it stands in the place of the interval.
     #[serde(skip_serializing_if = "is_empty")]
     pub detail: Option<String>,
@@ -143,7 +146,7 @@ pub fn columns<'a>(texts: &[&'a str], numbers: &[&'a str]) -> Vec<Column> {
 
 impl From<Value> for Cell {
     fn from(value: Value) -> Self {
-        Self { value, detail: None, tone: Tone::Plain }
+        Self { value, id: None, detail: None, tone: Tone::Plain }
     }
 }
 
@@ -210,6 +213,12 @@ impl Cell {
         if let Value::Quantity(quantity) = &mut self.value {
             quantity.n = Some(count as u64);
         }
+        self
+    }
+
+    #[must_use]
+    pub fn known_as(mut self, id: impl Into<String>) -> Self {
+        self.id = Some(id.into());
         self
     }
 

@@ -11,7 +11,7 @@ use analysis::explanation::{Course, Explanation};
 use record::telemetry::Side;
 
 /// Names of counters are long.
-const PAPER: Paper = Paper { width: 360.0, right: 288.0, top: 34.0, two_lines: true, ..Paper::SMALL };
+const PAPER: Paper = Paper { width: 368.0, left: 72.0, right: 304.0, top: 34.0, two_lines: true, ..Paper::SMALL };
 const HEADROOM: f64 = 1.08;
 
 /// `None` if no counter's course is known.

@@ -55,7 +55,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
     let mut rows = Vec::new();
     for measure in headline(analysis, cells) {
         let label = match metric {
-            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells),
+            Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells).known_as(&measure.id),
             _ => named(measure),
         };
         let value = |cell: &&CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
@@ -63,6 +63,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         let better = if measure.better == Better::More { "above 1 is faster" } else { "above 1 is slower" };
         let figure = measure.id.split_once('.').map_or("throughput", |(_, figure)| figure);
         let label = Cell::text(format!("relative {}", figure.split('/').next().unwrap_or(figure))).detail(better);
+        let label = label.known_as(format!("relative/{}", measure.id));
         let ratio =
             |cell: &&CellResult| relative(cell, compared(analysis, cell).and_then(|one| one.contrast(&measure.id)));
         rows.push(row(label, cells.iter().map(ratio)));

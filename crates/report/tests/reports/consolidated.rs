@@ -6,7 +6,7 @@ use record::synthetic::consolidated::{self, HeldBack, OwedTo};
 use std::sync::LazyLock;
 
 /// Of the three machines of one contender the second is held back. Made once for all tests.
-static MADE_UP: LazyLock<(Run, Analysis)> = LazyLock::new(|| {
+pub static MADE_UP: LazyLock<(Run, Analysis)> = LazyLock::new(|| {
     let run = consolidated::run(4, Some(HeldBack { contender: "kvm", machine: 2 }));
     let analysis = analyse(&run);
     (run, analysis)

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 const SIZES: [u64; 7] = [1, 2, 3, 4, 6, 8, 16];
 
 /// Both contenders of the made-up run with one to sixteen vCPUs, on a host of eight cores with two threads each.
-fn grown(blocks: u32) -> Run {
+pub fn grown(blocks: u32) -> Run {
     let mut run = synthetic::run(blocks);
     let (cells, trials) = (run.plan.cells.clone(), run.trials.clone());
     run.plan.cells.clear();

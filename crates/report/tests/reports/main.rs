@@ -6,6 +6,7 @@ mod levels;
 mod measures;
 mod neighbour;
 mod real;
+mod tables;
 
 use analysis::summary::{Analysis, analyse};
 use record::check::Verdict;

@@ -6,7 +6,7 @@ use record::synthetic::neighbour;
 use std::sync::LazyLock;
 
 /// Made once for all tests.
-static MADE_UP: LazyLock<(Run, Analysis)> =
+pub static MADE_UP: LazyLock<(Run, Analysis)> =
     LazyLock::new(|| of(neighbour::run(4, &["burst", "stops", "idle", "same"])));
 
 fn of(run: Run) -> (Run, Analysis) {

@@ -13,9 +13,9 @@ use record::run::Run;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-const RUNS: [&str; 3] = ["sqlite", "postgres", "disturbed"];
+pub const RUNS: [&str; 3] = ["sqlite", "postgres", "disturbed"];
 
-fn opened(name: &str) -> (Run, Analysis) {
+pub fn opened(name: &str) -> (Run, Analysis) {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/runs").join(name);
     let run = Run::open(&folder).unwrap_or_else(|error| panic!("{name}: {error}"));
     let analysis = analyse(&run);

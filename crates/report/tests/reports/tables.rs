@@ -1,0 +1,160 @@
+//! Tables and figures as programs read them: their ids, the schema of report.json, single tables and figures.
+
+use crate::real::{self, RUNS};
+use analysis::summary::{Analysis, analyse};
+use record::run::Run;
+use record::synthetic;
+use report::csv;
+use report::document::{Document, build};
+use report::figures::alone;
+use report::table::Value;
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::LazyLock;
+
+/// Made-up runs that have every section between them, and the real ones.
+static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
+    let of = |run: Run| (analyse(&run), run);
+    let made_up = [
+        ("sound", of(synthetic::run(5))),
+        ("troubled", of(synthetic::troubled())),
+        ("sampled", of(synthetic::waits::sampled(synthetic::run(3)))),
+        ("grown", of(crate::grown::grown(3))),
+    ];
+    let made_up = made_up.into_iter().map(|(name, (analysis, run))| (name, run, analysis));
+    let real = RUNS.iter().map(|name| (*name, real::opened(name)));
+    let shared = [
+        ("offered", crate::offered()),
+        ("consolidated", crate::consolidated::MADE_UP.clone()),
+        ("neighbour", crate::neighbour::MADE_UP.clone()),
+    ];
+    made_up.chain(shared.into_iter().chain(real).map(|(name, (run, analysis))| (name, run, analysis))).collect()
+});
+
+fn ids(document: &Document) -> Vec<String> {
+    let tables = document.tables().into_iter().map(|table| table.id.clone());
+    tables.chain(document.figures().into_iter().map(|figure| figure.id.clone())).collect()
+}
+
+#[test]
+fn every_table_and_figure_has_an_id_of_its_own() {
+    let mut families = BTreeSet::new();
+    for (name, run, analysis) in ALL.iter() {
+        let found = ids(&build(run, analysis));
+        let distinct: BTreeSet<&String> = found.iter().collect();
+        assert_eq!(distinct.len(), found.len(), "{name}: {found:#?}");
+        // A number at the end would say that two asked for the same.
+        let asked_twice: Vec<&String> = found.iter().filter(|id| distinct.contains(&format!("{id}-2"))).collect();
+        assert_eq!(asked_twice, Vec::<&String>::new(), "{name}");
+        families.extend(found.iter().map(|id| id.split('/').next().unwrap().to_owned()));
+    }
+    insta::assert_snapshot!(families.into_iter().collect::<Vec<_>>().join(" "), @"activity attribution bands checks checks-held climb-to-the-peak climbs comparison counters counters-over-time database-settings decided distribution-of-response-times driver evenness facts further-facts growth host laws machines machines-apart machines-side-by-side measures neighbour neighbour-idle order other-counters others-over-time profile queues ratios readings response-time-counts response-time-shares response-times scores service-times settings steadiness throughput-over-size throughput-over-time trials waiting-for-a-session waits words work");
+}
+
+fn schema() -> jsonschema::Validator {
+    let schema = serde_json::from_str(include_str!("../../../../docs/report.schema.json")).unwrap();
+    jsonschema::draft202012::new(&schema).unwrap()
+}
+
+#[test]
+fn report_json_is_what_its_schema_says() {
+    let schema = schema();
+    for (name, run, analysis) in ALL.iter() {
+        let json = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
+        let wrong: Vec<String> =
+            schema.iter_errors(&json).map(|error| format!("{}: {error}", error.instance_path())).collect();
+        assert_eq!(wrong, Vec::<String>::new(), "{name}");
+    }
+}
+
+#[test]
+fn what_is_no_report_is_refused_by_the_schema() {
+    let schema = schema();
+    let (_, run, analysis) = &ALL[0];
+    let sound: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
+    assert!(sound.pointer("/tables/0/rows/0/1/low").is_some(), "{}", sound["tables"][0]);
+    let damages = [
+        ("/format", json!(2)),
+        ("/tables/0/id", json!("Two Words")),
+        ("/tables/0/rows/0/1/value", json!("5,249")),
+        ("/tables/0/rows/0/1/kind", json!("text")),
+        ("/tables/0/rows/0/1/low", json!(null)),
+        ("/tables/0/rows/0/0", json!({ "kind": "text", "text": "x", "unit": "ms" })),
+        ("/figures/0/panels/0/series/0/points/0/y", json!("fast")),
+        ("/figures/0/panels", json!([])),
+        ("/analysis/observations/0/better", json!("much")),
+        ("/analysis/observations/0/observations/0/value", json!(null)),
+        ("/warnings/0/code", json!("Two words")),
+        ("/analysis/findings/0/severity", json!("bad")),
+        ("/analysis/cells/0/levels/0/interval", json!("unknown")),
+        ("/trials/0/findings/0/verdict/verdict", json!("fine")),
+    ];
+    for (place, damage) in damages {
+        let mut damaged = sound.clone();
+        *damaged.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) = damage;
+        assert!(!schema.is_valid(&damaged), "{place} is not looked at");
+    }
+    for key in sound.as_object().unwrap().keys() {
+        let mut damaged = sound.clone();
+        damaged.as_object_mut().unwrap().remove(key);
+        assert!(!schema.is_valid(&damaged), "{key} is not needed");
+    }
+}
+
+#[test]
+fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
+    let (_, run, analysis) = ALL.iter().find(|(name, ..)| *name == "troubled").unwrap();
+    let document = build(run, analysis);
+    let table = document.tables().into_iter().find(|table| table.id == "comparison").unwrap();
+    let csv = String::from_utf8(csv::of_table(table).unwrap()).unwrap();
+    insta::assert_snapshot!(csv.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
+    name,name id,name note,native (baseline),native (baseline) low,native (baseline) high,native (baseline) unit,native (baseline) n,native (baseline) note,kvm,kvm unit,kvm n,kvm note
+    NOPM,throughput,new orders per minute,5278.647218214107,5119.967341010258,5442.24495948864,new orders per minute,4,,4252.5,new orders per minute,1,"too few trials: 1 block, at least 3 are needed"
+    relative throughput,relative/throughput,above 1 is faster,1,,,,,,,,,no block has it of both
+    "#);
+}
+
+/// Nothing is rounded on the way: cells hold what the analysis found.
+#[test]
+fn cells_hold_the_numbers_of_the_analysis() {
+    for (name, run, analysis) in ALL.iter() {
+        let document = build(run, analysis);
+        let mut compared = 0;
+        for table in document.tables().into_iter().filter(|table| table.id.split('/').next() == Some("measures")) {
+            for row in &table.rows {
+                let measure = row[0].id.as_deref().unwrap();
+                for (column, cell) in table.columns.iter().zip(row).skip(1) {
+                    let own = analysis.cells.iter().filter(|one| one.contender == column.title);
+                    let levels: Vec<f64> = own.filter_map(|one| Some(one.level(measure)?.point)).collect();
+                    if let (Value::Quantity(quantity), false) = (&cell.value, levels.is_empty()) {
+                        let ratios: Vec<f64> = levels.iter().map(|level| quantity.value / level).collect();
+                        // Microseconds are shown as milliseconds, shares in per cent, bytes in kB or MB.
+                        let is_whole = |ratio: &f64| {
+                            [1.0, 1e-3, 1e-6, 1e2].iter().any(|power| (ratio / power - 1.0).abs() < 1e-12)
+                        };
+                        assert!(quantity.value == 0.0 || ratios.iter().any(is_whole), "{name}: {measure}: {ratios:?}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 10, "{name}: {compared}");
+    }
+}
+
+#[test]
+fn a_figure_alone_needs_nothing_and_has_every_panel() {
+    for (name, run, analysis) in ALL.iter() {
+        let document = build(run, analysis);
+        assert!(!document.figures().is_empty(), "{name}");
+        for figure in document.figures() {
+            let svg = alone::svg(figure);
+            assert_eq!(svg.matches("<svg").count(), figure.panels.len() + 1, "{name}: {}", figure.id);
+            assert!(!svg.contains("var(") && svg.contains("#0072b2"), "{name}: a colour without a value: {svg}");
+            let points: usize = figure.panels.iter().flat_map(|panel| &panel.series).map(|one| one.points.len()).sum();
+            let csv = String::from_utf8(csv::of_figure(figure).unwrap()).unwrap();
+            assert_eq!(csv.lines().count(), points + 1, "{name}: {}", figure.id);
+            assert!(points > 0, "{name}: {}", figure.id);
+        }
+    }
+}
