@@ -110,6 +110,15 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print one table of the report as CSV, and write no report
+    #[arg(long, value_name = "ID", conflicts_with = "json")]
+    pub table: Option<String>,
+    /// Print what one figure of the report shows as CSV, and write no report
+    #[arg(long, value_name = "ID", conflicts_with_all = ["json", "table"])]
+    pub figure: Option<String>,
+    /// Draw that figure into this file instead; - is standard output
+    #[arg(long, value_name = "FILE", requires = "figure")]
+    pub svg: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

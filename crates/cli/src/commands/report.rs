@@ -1,4 +1,4 @@
-//! `bakeoff report`: record → analysis → html, markdown, json; again at any time.
+//! `bakeoff report`: record → analysis → html, markdown, json; or one table or figure of it; again at any time.
 
 use crate::arguments::ReportOptions;
 use crate::display::{print, say};
@@ -10,9 +10,25 @@ use record::folder::RunFolder;
 use record::run::Run;
 use record::text::visible_json;
 use record::trial::Outcome;
+use report::figures::Figure;
+use std::fs;
 use std::path::{Path, PathBuf};
 
+const STANDARD_OUTPUT: &str = "-";
+
 pub fn report(options: &ReportOptions) -> Result<Exit> {
+    if options.table.is_some() || options.figure.is_some() {
+        let (_, run, analysis) = read(&options.run)?;
+        let document = report::document::build(&run, &analysis);
+        if let Some(id) = &options.table {
+            let table = asked("table", id, document.tables(), |table| &table.id)?;
+            print(&String::from_utf8_lossy(&report::csv::of_table(table)?));
+        }
+        if let Some(id) = &options.figure {
+            draw(asked("figure", id, document.figures(), |figure| &figure.id)?, options.svg.as_deref())?;
+        }
+        return Ok(verdict(&run));
+    }
     let published = publish(&options.run)?;
     if options.json {
         print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&published.analysis)?)));
@@ -21,6 +37,29 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
     }
     say(&format!("report: {}", published.html.display()));
     Ok(verdict(&published.run))
+}
+
+/// The one with this id.
+fn asked<'a, T>(what: &str, id: &str, found: Vec<&'a T>, id_of: fn(&T) -> &String) -> Result<&'a T> {
+    if let Some(one) = found.iter().find(|one| id_of(one) == id) {
+        return Ok(one);
+    }
+    let known: Vec<&str> = found.iter().map(|one| id_of(one).as_str()).collect();
+    Err(Ended::bad_input(format!("the report has no {what} {id:?}; it has: {}", known.join(", "))).into())
+}
+
+fn draw(figure: &Figure, svg: Option<&Path>) -> Result<()> {
+    let Some(file) = svg else {
+        print(&String::from_utf8_lossy(&report::csv::of_figure(figure)?));
+        return Ok(());
+    };
+    let drawn = report::figures::alone::svg(figure);
+    if file == Path::new(STANDARD_OUTPUT) {
+        print(&drawn);
+        return Ok(());
+    }
+    let name = || Ended::bad_input(format!("--svg: {} cannot be written; name another file", file.display()));
+    fs::write(file, drawn).with_context(name)
 }
 
 /// What was made of a record.
@@ -34,15 +73,20 @@ pub struct Published {
 
 /// Analyses a run folder and writes every form of its report into it.
 pub fn publish(path: &Path) -> Result<Published> {
-    let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
-    let run = Run::open(path).context("reading the run")?;
-    let analysis = analysis::summary::analyse(&run);
+    let (folder, run, analysis) = read(path)?;
     folder.write_json("analysis.json", &analysis).context("writing the analysis")?;
     folder.write("report.md", report::markdown(&run, &analysis).as_bytes()).context("writing the report")?;
     folder.write("report.json", report::json(&run, &analysis)?.as_bytes()).context("writing the report")?;
     folder.write("observations.csv", &report::observations(&run, &analysis)?).context("writing the observations")?;
     let html = folder.write("report.html", report::html(&run, &analysis).as_bytes()).context("writing the report")?;
     Ok(Published { table: report::terminal(&run, &analysis), run, analysis, html })
+}
+
+fn read(path: &Path) -> Result<(RunFolder, Run, Analysis)> {
+    let folder = RunFolder::open(path).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
+    let run = Run::open(path).context("reading the run")?;
+    let analysis = analysis::summary::analyse(&run);
+    Ok((folder, run, analysis))
 }
 
 /// The exit code that a record deserves.

@@ -19,6 +19,7 @@ mod offered;
 mod openmetrics;
 mod precision;
 mod rehearsed;
+mod report;
 mod running;
 mod runs;
 mod setting;
