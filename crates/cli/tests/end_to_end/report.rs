@@ -15,7 +15,7 @@ fn a_table_or_figure_is_printed_alone_and_nothing_is_written() {
     assert_eq!(table.status.code(), Some(0), "{}", text(&table.stderr));
     let (table, said) = (text(&table.stdout), text(&table.stderr));
     assert!(table.starts_with("name,name id,name note,"), "{table}");
-    assert!(table.contains("\nNOPM,throughput,new orders per minute,") && said.is_empty(), "{table}{said}");
+    assert!(table.contains("\nNOPM,throughput,new orders/min,") && said.is_empty(), "{table}{said}");
     let points = text(&place.bakeoff(&["report", &run, "--figure", "ratios"]).stdout);
     assert!(points.starts_with("panel,series,x,x_unit,y,y_unit,low,high\nThroughput relative to the"), "{points}");
     let drawn = place.bakeoff(&["report", &run, "--figure", "ratios", "--svg", "ratios.svg"]);
