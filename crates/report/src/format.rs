@@ -44,7 +44,8 @@ impl Digits {
     pub fn text(self, value: f64) -> String {
         match self {
             Self::Quantity => quantity(value),
-            Self::Ratio => ratio(value),
+            Self::Small if value < 1e-5 => "0".to_owned(),
+            Self::Ratio | Self::Small => ratio(value),
             Self::Times => format!("× {}", ratio(value)),
             Self::Decimals(decimals) => decimal(value, decimals),
             Self::Count => decimal(value, 0),
@@ -54,10 +55,7 @@ impl Digits {
             Self::Change => change(value),
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // They were counted.
             Self::Bytes => bytes(value as u64),
-            Self::Small if value < 1e-5 => "0".to_owned(),
-            Self::Scientific if value < 1e-12 => "0".to_owned(),
-            Self::Scientific if value < 0.1 => format!("{value:.2e}"),
-            Self::Small | Self::Scientific => ratio(value),
+            Self::Scientific => scientific(value),
         }
     }
 }
@@ -160,6 +158,14 @@ pub fn milliseconds(value_us: f64) -> String {
 
 fn of_milliseconds(value: f64) -> String {
     if value.abs() < 0.1 { decimal(value, 3) } else { significant(value, DIGITS) }
+}
+
+fn scientific(value: f64) -> String {
+    match value {
+        ..1e-12 => "0".to_owned(),
+        0.1.. => ratio(value),
+        _ => format!("{value:.2e}"),
+    }
 }
 
 /// A change in per cent, with its sign.

@@ -3,6 +3,7 @@
 use super::svg::escaped;
 use super::{Figure, STYLE};
 use crate::html;
+use std::fmt::Write as _;
 
 /// Room around panels.
 const GAP: f64 = 16.0;
@@ -22,7 +23,9 @@ pub fn svg(figure: &Figure) -> String {
         for panel in row {
             let (panel_width, panel_height) = panel.size;
             let inner = panel.svg.strip_prefix("<svg").unwrap_or(&panel.svg);
-            body += &format!(
+            // Writing to a string cannot fail.
+            let _ = write!(
+                body,
                 r#"<svg x="{left:.0}" y="{top:.0}" width="{panel_width:.0}" height="{panel_height:.0}"{inner}"#
             );
             left += panel_width + GAP;

@@ -52,8 +52,8 @@ fn every_table_and_figure_has_an_id_of_its_own() {
 }
 
 fn schema() -> jsonschema::Validator {
-    let schema = serde_json::from_str(include_str!("../../../../docs/report.schema.json")).unwrap();
-    jsonschema::draft202012::new(&schema).unwrap()
+    let schema = serde_json::from_str(include_str!("../../../../docs/report.schema.json")).expect("JSON");
+    jsonschema::draft202012::new(&schema).expect("a schema")
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn what_is_no_report_is_refused_by_the_schema() {
     let (_, run, analysis) = &ALL[0];
     let sound: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
     assert!(sound.pointer("/tables/0/rows/0/1/low").is_some(), "{}", sound["tables"][0]);
-    let damages = [
+    let changes = [
         ("/format", json!(2)),
         ("/tables/0/id", json!("Two Words")),
         ("/tables/0/rows/0/1/value", json!("5,249")),
@@ -89,9 +89,9 @@ fn what_is_no_report_is_refused_by_the_schema() {
         ("/analysis/cells/0/levels/0/interval", json!("unknown")),
         ("/trials/0/findings/0/verdict/verdict", json!("fine")),
     ];
-    for (place, damage) in damages {
+    for (place, changed) in changes {
         let mut damaged = sound.clone();
-        *damaged.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) = damage;
+        *damaged.pointer_mut(place).unwrap_or_else(|| panic!("{place} is not there")) = changed;
         assert!(!schema.is_valid(&damaged), "{place} is not looked at");
     }
     for key in sound.as_object().unwrap().keys() {
