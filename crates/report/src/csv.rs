@@ -44,10 +44,10 @@ type Part = (&'static str, fn(&Cell) -> String);
 const PARTS: [Part; 7] = [
     ("", value),
     ("id", |cell| text(cell.id.as_ref())),
-    ("low", |cell| bound(cell, 0)),
-    ("high", |cell| bound(cell, 1)),
-    ("unit", unit),
-    ("n", n),
+    ("low", |cell| text(cell.quantity().and_then(|quantity| quantity.low))),
+    ("high", |cell| text(cell.quantity().and_then(|quantity| quantity.high))),
+    ("unit", |cell| text(cell.quantity().map(|quantity| &quantity.unit))),
+    ("n", |cell| text(cell.quantity().and_then(|quantity| quantity.n))),
     ("note", note),
 ];
 
@@ -80,35 +80,13 @@ fn value(cell: &Cell) -> String {
     }
 }
 
-fn bound(cell: &Cell, end: usize) -> String {
-    match &cell.value {
-        Value::Quantity(quantity) => text([quantity.low, quantity.high][end]),
-        _ => String::new(),
-    }
-}
-
-fn unit(cell: &Cell) -> String {
-    match &cell.value {
-        Value::Quantity(quantity) => quantity.unit.clone(),
-        _ => String::new(),
-    }
-}
-
-fn n(cell: &Cell) -> String {
-    match &cell.value {
-        Value::Quantity(quantity) => text(quantity.n),
-        _ => String::new(),
-    }
-}
-
 /// What is read second, or why something is not there.
 fn note(cell: &Cell) -> String {
     let why = match &cell.value {
-        Value::Quantity(quantity) => quantity.why_no_interval.as_ref(),
         Value::Missing { why } => Some(why),
-        Value::Text { .. } | Value::Verdict { .. } => None,
+        _ => cell.quantity().and_then(|quantity| quantity.why_no_interval.as_ref()),
     };
-    cell.detail.as_ref().filter(|detail| !detail.is_empty()).or(why).cloned().unwrap_or_default()
+    text(cell.detail.as_ref().filter(|detail| !detail.is_empty()).or(why))
 }
 
 /// A line for each point that is drawn.

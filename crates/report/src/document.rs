@@ -88,34 +88,26 @@ impl Document {
     }
 
     pub fn tables(&self) -> Vec<&Table> {
-        let mut found = Vec::new();
-        each(&self.blocks, &mut |block| {
-            if let Block::Table(table) = block {
-                found.push(table);
-            }
-        });
-        found
+        let blocks = flat(&self.blocks).into_iter();
+        blocks.filter_map(|block| if let Block::Table(table) = block { Some(table) } else { None }).collect()
     }
 
     pub fn figures(&self) -> Vec<&Figure> {
-        let mut found = Vec::new();
-        each(&self.blocks, &mut |block| {
-            if let Block::Figure(figure) = block {
-                found.push(figure);
-            }
-        });
-        found
+        let blocks = flat(&self.blocks).into_iter();
+        blocks.filter_map(|block| if let Block::Figure(figure) = block { Some(figure) } else { None }).collect()
     }
 }
 
 /// Every block, those within folds as well.
-fn each<'a>(blocks: &'a [Block], seen: &mut impl FnMut(&'a Block)) {
+fn flat(blocks: &[Block]) -> Vec<&Block> {
+    let mut found = Vec::new();
     for block in blocks {
-        seen(block);
+        found.push(block);
         if let Block::Fold { blocks, .. } = block {
-            each(blocks, seen);
+            found.extend(flat(blocks));
         }
     }
+    found
 }
 
 fn each_mut(blocks: &mut [Block], seen: &mut impl FnMut(&mut Block)) {

@@ -207,6 +207,10 @@ impl Cell {
         Value::Quantity(Quantity { value, unit, low, high, why_no_interval, n: None, digits, signed }).into()
     }
 
+    pub fn quantity(&self) -> Option<&Quantity> {
+        if let Value::Quantity(quantity) = &self.value { Some(quantity) } else { None }
+    }
+
     /// Of how many a quantity is made.
     #[must_use]
     pub fn of(mut self, count: usize) -> Self {

@@ -1,27 +1,25 @@
 //! Reads, writes and redo behind the transactions, and whether the data fit the caches.
 
-use super::comparison::groups;
-use super::{headed, place};
+use super::comparison::each_group;
+use super::headed;
 use crate::document::Block;
 use crate::{format, measures};
 use analysis::activity::{Activity, Sizes};
+use analysis::cells::CellResult;
 use analysis::measures::Measure;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut found = Vec::new();
     let is_wanted =
         |measure: &Measure| ["database.", "device.", "workload/"].iter().any(|family| measure.id.starts_with(family));
-    for cells in groups(analysis) {
-        let Some(table) = measures::table("activity", analysis, &cells, is_wanted) else { continue };
+    let of_group = |cells: &[&CellResult]| {
+        let Some(table) = measures::table("activity", analysis, cells, is_wanted) else { return Vec::new() };
         let group: Vec<&Activity> =
             analysis.activity.iter().filter(|one| cells.iter().any(|cell| cell.cell == one.cell)).collect();
-        found.extend(place(&cells[0].coordinates));
-        found.push(Block::Table(table));
-        found.push(Block::List(group.iter().map(|activity| fit(activity)).collect()));
-        found.push(Block::Note(note(&group)));
-    }
-    headed("Reads, writes and redo", found, None)
+        let fits = group.iter().map(|activity| fit(activity)).collect();
+        vec![Block::Table(table), Block::List(fits), Block::Note(note(&group))]
+    };
+    headed("Reads, writes and redo", each_group(analysis, of_group), None)
 }
 
 /// Whether the data fit the cache and the memory of a contender.

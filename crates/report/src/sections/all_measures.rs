@@ -1,18 +1,15 @@
 //! Every measure of every contender, folded: what no other section shows stands here as well.
 
-use super::comparison::groups;
-use super::{heading, place};
+use super::comparison::each_group;
+use super::heading;
 use crate::document::Block;
 use crate::measures;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut tables = Vec::new();
-    for cells in groups(analysis) {
-        let Some(table) = measures::table("measures", analysis, &cells, |_| true) else { continue };
-        tables.extend(place(&cells[0].coordinates));
-        tables.push(Block::Table(table));
-    }
+    let mut tables = each_group(analysis, |cells| {
+        measures::table("measures", analysis, cells, |_| true).map(Block::Table).into_iter().collect()
+    });
     if tables.is_empty() {
         return tables;
     }

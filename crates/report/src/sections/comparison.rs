@@ -15,11 +15,10 @@ use record::trial::Metric;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Comparison")];
-    for cells in groups(analysis) {
-        blocks.extend(place(&cells[0].coordinates));
-        blocks.push(Block::Table(table(analysis, &cells)));
-        blocks.extend(left_out(analysis, &cells));
-    }
+    let of_group = |cells: &[&CellResult]| {
+        std::iter::once(Block::Table(table(analysis, cells))).chain(left_out(analysis, cells)).collect()
+    };
+    blocks.extend(each_group(analysis, of_group));
     blocks.push(Block::Note(format!(
         "Below each figure is its {:.0} % interval over blocks, by Student's t on logarithms. Throughput and latency are geometric \
          means over blocks, so that their ratios are those of what is shown, unless blocks are left out. Latency is from due to \
@@ -44,6 +43,16 @@ pub fn groups(analysis: &Analysis) -> Vec<Vec<&CellResult>> {
         }
     }
     groups
+}
+
+/// What each group has, with its place above it; nothing of a group without.
+pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Block>) -> Vec<Block> {
+    let of_group = |cells: Vec<&CellResult>| {
+        let found = blocks(&cells);
+        let place = place(&cells[0].coordinates).filter(|_| !found.is_empty());
+        place.into_iter().chain(found).collect::<Vec<_>>()
+    };
+    groups(analysis).into_iter().flat_map(of_group).collect()
 }
 
 /// One group of cells as a table; the terminal prints the same one.

@@ -1,21 +1,18 @@
 //! How even: how throughput varied from second to second, and how many transactions took very long.
 
-use super::comparison::groups;
-use super::{headed, place};
+use super::comparison::each_group;
+use super::headed;
 use crate::document::Block;
 use crate::{figures, format, measures};
 use analysis::measures::Measure;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut found = Vec::new();
-    for cells in groups(analysis) {
+    let found = each_group(analysis, |cells| {
         let is_wanted = |one: &Measure| one.id.starts_with("variability.");
-        let Some(table) = measures::table("evenness", analysis, &cells, is_wanted) else { continue };
-        found.extend(place(&cells[0].coordinates));
-        found.extend(figures::bands::figure(&cells).map(Block::Figure));
-        found.push(Block::Table(table));
-    }
+        let Some(table) = measures::table("evenness", analysis, cells, is_wanted) else { return Vec::new() };
+        figures::bands::figure(cells).map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
+    });
     headed("How even", found, Some(note()))
 }
 

@@ -1,8 +1,8 @@
 //! Latency percentiles of every kind of transaction and every contender.
 
-use super::comparison::groups;
+use super::comparison::each_group;
+use super::headed;
 use super::profiles::{buckets, some, waits};
-use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Style, distinct};
 use crate::measures::level;
@@ -14,19 +14,22 @@ use analysis::summary::Analysis;
 use record::intervals::Span;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for cells in groups(analysis).iter().filter(|cells| cells.iter().any(|cell| !cell.latency.is_empty())) {
-        blocks.extend(place(&cells[0].coordinates));
+    let of_group = |cells: &[&CellResult]| {
+        if cells.iter().all(|cell| cell.latency.is_empty()) {
+            return Vec::new();
+        }
         let table = |span, what: &str, caption: &str| Block::Table(table(analysis, cells, span, what, caption));
-        blocks.push(table(Span::Response, "response-times", "Response time in ms, from due to done"));
-        let service = table(Span::Service, "service-times", "Service time in ms, from sent to done");
-        blocks.push(Block::Fold { title: "Service times: without waiting".to_owned(), blocks: vec![service] });
+        let service = vec![table(Span::Service, "service-times", "Service time in ms, from sent to done")];
         let histograms = vec![Block::Table(waits(cells)), Block::Table(histogram(cells))];
-        blocks.push(Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: histograms });
-    }
+        vec![
+            table(Span::Response, "response-times", "Response time in ms, from due to done"),
+            Block::Fold { title: "Service times: without waiting".to_owned(), blocks: service },
+            Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: histograms },
+        ]
+    };
     let note = "Means and percentiles are geometric means of those of single trials, with intervals over blocks. The longest time is a plain \
                 reading. A percentile with no transaction above it in some trial is not shown.";
-    headed("Latency", blocks, Some(note.to_owned()))
+    headed("Latency", each_group(analysis, of_group), Some(note.to_owned()))
 }
 
 fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, caption: &str) -> Table {

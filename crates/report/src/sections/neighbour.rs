@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::figures;
 use crate::format::Style;
 use crate::neighbour::{headline, sentences};
-use crate::table::{Cell, Table, Tone, columns, id};
+use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told, told};
 use analysis::estimate::Estimate;
@@ -19,16 +19,16 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Noisy neighbour")];
     blocks.extend(found.iter().filter_map(|(one, _)| headline(one)).map(Block::Paragraph));
     let unit = &first.metric.unit;
-    let [who, what] = ["contender", "of the others"];
-    let caption = |text: &str| format!("{text}; throughput in {unit}, responses in ms");
+    let table = |what: &str, said: &str, columns: Vec<Column>, rows| {
+        let caption = format!("{said}; throughput in {unit}, responses in ms");
+        Table::new(id(what, ""), caption, columns, rows).unless_empty().map(Block::Table)
+    };
     let numbers = ["before", "while it works", "after", "while / without", "after / before"];
-    let (columns_of_changes, columns_of_idle) =
-        (columns(&[who, what], &numbers), columns(&[who, what, "at work at"], &["idle", "at work", "at work / idle"]));
-    let table = Table::new(id("neighbour", ""), caption(CHANGES), columns_of_changes, changes(&found));
-    blocks.extend(table.unless_empty().map(Block::Table));
+    let titles = columns(&["contender", "of the others"], &numbers);
+    blocks.extend(table("neighbour", CHANGES, titles, changes(&found)));
     blocks.extend(figures::neighbour::figure(&analysis.consolidation).map(Block::Figure));
-    let table = Table::new(id("neighbour-idle", ""), caption(IDLE), columns_of_idle, idle(&found));
-    blocks.extend(table.unless_empty().map(Block::Table));
+    let titles = columns(&["contender", "of the others", "at work at"], &["idle", "at work", "at work / idle"]);
+    blocks.extend(table("neighbour-idle", IDLE, titles, idle(&found)));
     let said: Vec<String> = found.iter().flat_map(|(one, _)| sentences(one)).collect();
     blocks.extend((!said.is_empty()).then_some(Block::List(said)));
     blocks.push(Block::Note(note()));

@@ -1,7 +1,7 @@
 //! How work was offered, where that was not a fixed number of clients: the climb to the peak, and the queue for sessions.
 
-use super::comparison::groups;
-use super::{headed, place};
+use super::comparison::each_group;
+use super::headed;
 use crate::document::Block;
 use crate::figures::Figure;
 use crate::figures::chart::Spacing;
@@ -14,15 +14,11 @@ use analysis::summary::Analysis;
 use record::ladder::{ClimbEnd, Rung};
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = Vec::new();
-    for cells in groups(analysis) {
-        let climbs = if cells.iter().any(|cell| !cell.climbs.is_empty()) { climb(&cells) } else { Vec::new() };
-        let queues = if cells.iter().any(|cell| !cell.queues.is_empty()) { queue(&cells) } else { Vec::new() };
-        if !climbs.is_empty() || !queues.is_empty() {
-            blocks.extend(place(&cells[0].coordinates));
-        }
-        blocks.extend(climbs.into_iter().chain(queues));
-    }
+    let blocks = each_group(analysis, |cells| {
+        let climbs = if cells.iter().any(|cell| !cell.climbs.is_empty()) { climb(cells) } else { Vec::new() };
+        let queues = if cells.iter().any(|cell| !cell.queues.is_empty()) { queue(cells) } else { Vec::new() };
+        climbs.into_iter().chain(queues).collect()
+    });
     headed("How work was offered", blocks, None)
 }
 

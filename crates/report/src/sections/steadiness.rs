@@ -1,7 +1,7 @@
 //! Whether what was measured was a steady state.
 
-use super::comparison::groups;
-use super::{heading, place};
+use super::comparison::each_group;
+use super::heading;
 use crate::document::Block;
 use crate::format::Style;
 use crate::table::{Cell, Column, Table, Tone, columns, id};
@@ -12,10 +12,7 @@ use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Steady state")];
-    for cells in groups(analysis) {
-        blocks.extend(place(&cells[0].coordinates));
-        blocks.push(Block::Table(table(&cells)));
-    }
+    blocks.extend(each_group(analysis, |cells| vec![Block::Table(table(cells))]));
     blocks.push(Block::Note(
         "Drift is the change of throughput from the beginning of the measured window to its end, along a straight line; of a \
          cell, the mean over its trials. MSER-5 says where the mean of the rest of a trial would be known best; that it is \
