@@ -44,7 +44,6 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
     // How much fits is a question to one machine.
     let of_one: Vec<&Looks> = trials.iter().filter_map(|trial| first_machine(trial).looks.as_ref()).collect();
     let one = of_one.iter().find_map(|looks| looks.start.database.known());
-    let memory_bytes = cell.settings.get("machine").and_then(|machine| machine.get("memory")?.as_u64());
     Activity {
         cell: cell.id,
         contender: cell.contender.clone(),
@@ -55,7 +54,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Activity {
         sizes: Sizes {
             data_bytes: one.and_then(|counts| counts.data_bytes),
             cache_bytes: one.and_then(|counts| counts.cache_bytes),
-            memory_bytes,
+            memory_bytes: cell.settings.machine().memory_bytes,
         },
     }
 }

@@ -12,17 +12,17 @@ use crate::student::FEWEST_BLOCKS;
 use crate::{groups, precision, spread, validity};
 use record::plan::{Cell, Plan};
 use record::run::Run;
+use record::settings::key;
 use record::trial::Outcome;
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 /// A pilot with fewer paired blocks knows its spread to within a factor of four or worse.
 pub const FEWEST_PILOT_BLOCKS: usize = 5;
 
 /// Keys in which a pilot may differ: shorter windows spread more, which is worth a word and no reason to refuse it.
-const WINDOWS: [&str; 2] = ["load.warmup", "load.measure"];
+const WINDOWS: [&str; 2] = [key::WARMUP, key::MEASURE];
 /// Which trials count, not what is measured in them.
-const OTHER_LOAD: [&str; 2] = ["load.max_other_cpu", "load.max_repeats"];
+const OTHER_LOAD: [&str; 2] = [key::MAX_OTHER_CPU, key::MAX_REPEATS];
 
 /// Keys that differ are listed up to this many.
 const MOST_LISTED: usize = 3;
@@ -132,26 +132,12 @@ fn missing(pilot: &Plan, cell: &Cell) -> PilotError {
 }
 
 fn same_settings(cell: &Cell, other: &Cell) -> Result<(), PilotError> {
-    let mut keys = Vec::new();
-    differing("", &cell.settings, &other.settings, &mut keys);
+    let mut keys: Vec<String> = cell.settings.differing(&other.settings).into_iter().map(|one| one.key).collect();
     keys.retain(|key| !WINDOWS.iter().chain(&OTHER_LOAD).any(|free| free == key));
     let more = keys.len().saturating_sub(MOST_LISTED);
     keys.truncate(MOST_LISTED);
     keys.extend((more > 0).then(|| format!("and {more} more keys")));
     if keys.is_empty() { Ok(()) } else { Err(PilotError::Differs { contender: cell.contender.clone(), keys }) }
-}
-
-/// Dotted paths under which two tables hold different things, in the order of the first.
-fn differing(above: &str, one: &Map<String, Value>, other: &Map<String, Value>, found: &mut Vec<String>) {
-    let only_other = other.keys().filter(|name| !one.contains_key(*name));
-    for name in one.keys().chain(only_other) {
-        let path = if above.is_empty() { name.clone() } else { format!("{above}.{name}") };
-        match (one.get(name), other.get(name)) {
-            (Some(Value::Object(one)), Some(Value::Object(other))) => differing(&path, one, other, found),
-            (one, other) if one != other => found.push(path),
-            _ => {}
-        }
-    }
 }
 
 fn forecast(plan: &Plan, pilot: &Comparison, wished: Option<f64>) -> Result<Forecast, PilotError> {
@@ -212,9 +198,8 @@ fn block_ms(plan: &Plan, pilot: &Run) -> u64 {
 }
 
 fn window_ms(cell: &Cell) -> u64 {
-    let load = cell.settings.get("load");
-    let span = |name: &str| load.and_then(|load| load.get(name)).and_then(Value::as_u64).unwrap_or(0);
-    span("warmup").saturating_add(span("measure"))
+    let load = cell.settings.load();
+    load.warmup_ms.saturating_add(load.measure_ms)
 }
 
 #[cfg(test)]

@@ -48,8 +48,7 @@ pub fn require_own_runs(folder: &Path) -> Result<()> {
 
 /// Fails if a file may not become as large as the disks of the plan.
 pub fn require_large_files(plan: &Plan) -> Result<(), Ended> {
-    let size = |cell: &record::plan::Cell| cell.settings.get("machine")?.get("disk")?.get("size")?.as_u64();
-    let needed = plan.cells.iter().filter_map(size).max().unwrap_or(0);
+    let needed = plan.cells.iter().filter_map(|cell| cell.settings.machine().disk_bytes).max().unwrap_or(0);
     match machines::limits::file_bytes().filter(|limit| *limit < needed) {
         None => Ok(()),
         Some(limit) => {

@@ -6,7 +6,7 @@
 
 use crate::check::Moment;
 use crate::intervals::{KindInterval, Measured, Span};
-use crate::plan::{Cell, Plan};
+use crate::plan::Plan;
 use crate::run::{Run, StoredTrial};
 use crate::trial::{DriverFacts, Metric, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
@@ -161,8 +161,8 @@ fn unlike_metrics(run: &Run) -> Vec<(usize, String)> {
 }
 
 fn workload(plan: &Plan, cell: u32) -> String {
-    let kind = |cell: &Cell| Some(cell.settings.get("workload")?.get("kind")?.as_str()?.to_owned());
-    plan.cells.iter().find(|own| own.id == cell).and_then(kind).unwrap_or_default()
+    let found = plan.cells.iter().find(|own| own.id == cell);
+    found.and_then(|cell| cell.settings.workload()).unwrap_or_default().to_owned()
 }
 
 /// How many checks of each name a trial has: one of each machine.

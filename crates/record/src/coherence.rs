@@ -4,9 +4,8 @@
 //! run would be about what ran, so such a record is not read.
 
 use crate::bounds;
-use crate::plan::{Cell, MOST_INSTANCES, MOST_MACHINES, MOST_TRIALS, Plan, PlannedTrial};
+use crate::plan::{Cell, MOST_TRIALS, Plan, PlannedTrial};
 use crate::trial::TrialRecord;
-use serde_json::Value;
 use std::collections::BTreeSet;
 
 /// What cannot be in this plan, with the key's name.
@@ -31,12 +30,6 @@ pub fn of_plan(plan: &Plan) -> Option<String> {
         if cell.baseline && !baselines.insert(place_in_study) {
             return Some(format!("cells[{place}].baseline is true, and so is that of a cell beside it"));
         }
-        if !count(cell, "machine", "count").is_some_and(|count| (1..=u64::from(MOST_MACHINES)).contains(&count)) {
-            return Some(format!("cells[{place}].settings.machine.count must be 1 to {MOST_MACHINES}"));
-        }
-        if !count(cell, "engine", "instances").is_some_and(|count| (1..=u64::from(MOST_INSTANCES)).contains(&count)) {
-            return Some(format!("cells[{place}].settings.engine.instances must be 1 to {MOST_INSTANCES}"));
-        }
     }
     let mut trials = BTreeSet::new();
     plan.trials.iter().enumerate().find_map(|(place, trial)| {
@@ -49,11 +42,6 @@ pub fn of_plan(plan: &Plan) -> Option<String> {
         let is_in_plan = (1..=plan.blocks).contains(&trial.block);
         (!is_in_plan).then(|| format!("trials[{place}].block is {}; it must be 1 to {}", trial.block, plan.blocks))
     })
-}
-
-/// Absent from plans of old versions, whose trials all had one.
-fn count(cell: &Cell, part: &str, name: &str) -> Option<u64> {
-    cell.settings.get(part).and_then(|part| part.get(name)).map_or(Some(1), Value::as_u64)
 }
 
 /// What the record of a trial, or of one of its machines, says otherwise than the plan, with the key's name.

@@ -27,6 +27,7 @@ pub mod precision;
 pub mod rotation;
 pub mod run;
 pub mod script;
+pub mod settings;
 #[cfg(feature = "synthetic")]
 pub mod simulated;
 #[cfg(feature = "synthetic")]

@@ -1,16 +1,14 @@
 //! What a run intends to do, decided completely before anything starts (`plan.json`).
 
 use crate::precision::Precision;
-use serde::{Deserialize, Serialize};
+use crate::settings::{Odd, Settings};
+use serde::de::Error;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
 pub const MOST_TRIALS: u64 = 10_000;
-/// Machines side by side in one trial. More would need more than one host.
-pub const MOST_MACHINES: u32 = 64;
-/// Databases in one machine.
-pub const MOST_INSTANCES: u16 = 64;
 
 /// A study after every override is applied: cells, and the order in which their trials run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -36,6 +34,7 @@ pub struct Plan {
     /// Codes of findings that the study accepts, each with its reason.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub accept: BTreeMap<String, String>,
+    #[serde(deserialize_with = "cells")]
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
     /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.
@@ -67,8 +66,7 @@ pub struct Cell {
     /// Swept keys and the values they take in this cell, in the order of the study.
     #[serde(default)]
     pub sweep: Map<String, Value>,
-    /// The decided tables, units normalised (bytes, milliseconds): `machine`, `platform`, `engine`, `workload`, `load`.
-    pub settings: Map<String, Value>,
+    pub settings: Settings,
 }
 
 impl Cell {
@@ -80,27 +78,31 @@ impl Cell {
 
     /// How many machines run side by side in each trial.
     pub fn machines(&self) -> u32 {
-        self.of_machine("count").and_then(|count| u32::try_from(count).ok()).unwrap_or(1)
+        self.settings.machine().count
     }
 
     /// How many databases each machine has, with a server of its own each.
     pub fn instances(&self) -> u16 {
-        let count = self.settings.get("engine").and_then(|engine| engine.get("instances")).and_then(Value::as_u64);
-        count.and_then(|count| u16::try_from(count).ok()).unwrap_or(1).max(1)
+        self.settings.engine().instances
     }
 
-    /// Of several machines the one that is there to stand idle, to begin or stop working in the midst, or both, or to do other work:
-    /// what the others do beside it is measured, and not what it does.
+    /// Of several machines the one beside which the others are measured.
     pub fn bystander(&self) -> Option<u32> {
-        let odd = self.settings.get("machine")?.get("odd")?;
-        let number = u32::try_from(odd.get("number")?.as_u64()?).ok()?;
-        (odd.get("load")?.as_str()? != "same" || odd.get("workload").is_some()).then_some(number)
+        self.odd().filter(|odd| odd.is_bystander()).map(|odd| odd.number)
     }
 
-    /// A whole number of the shape that each machine has, by its name in a study ("vcpus", "memory").
-    pub fn of_machine(&self, name: &str) -> Option<u64> {
-        self.settings.get("machine")?.get(name)?.as_u64()
+    /// Of several machines the one that differs.
+    pub fn odd(&self) -> Option<&Odd> {
+        self.settings.machine().odd.as_ref()
     }
+}
+
+/// Cells one by one, so that an error says which of them it is of.
+fn cells<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Cell>, D::Error> {
+    let cell = |(place, cell): (usize, Value)| {
+        serde_json::from_value(cell).map_err(|error| D::Error::custom(format!("cells[{place}]: {error}")))
+    };
+    Vec::deserialize(deserializer)?.into_iter().enumerate().map(cell).collect()
 }
 
 /// One execution of a cell. Trials are listed in the order in which they run.

@@ -7,6 +7,7 @@ use crate::FORMAT;
 use crate::intervals::{Interval, KindInterval, Measured, Span};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
+use crate::settings::Settings;
 use crate::synthetic::Chance;
 use crate::trial::{DriverFacts, KindTotals, Metric, TrialRecord, Work};
 use serde_json::Map;
@@ -104,7 +105,7 @@ fn plan(study: &Study, seed: u64, chance: &mut Chance) -> Plan {
         baseline: id == 0,
         scenario: None,
         sweep: Map::new(),
-        settings: Map::new(),
+        settings: Settings::default(),
     };
     let mut trials = Vec::new();
     for block in 1..=study.blocks {

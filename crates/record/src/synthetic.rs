@@ -18,6 +18,7 @@ use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
 use crate::phase::Phase;
 use crate::plan::{Cell, Plan, PlannedTrial, WorkloadNote};
 use crate::run::{Run, StoredTrial};
+use crate::settings::Settings;
 use crate::telemetry::Side;
 use crate::trial::{
     ClockReading, DriverFacts, KindTotals, MachineFacts, Metric, Outcome, Pacing, PhaseSpan, ServerFacts, Spread,
@@ -130,7 +131,7 @@ fn plan(blocks: u32) -> Plan {
     }
 }
 
-fn settings(contender: &str) -> Map<String, serde_json::Value> {
+fn settings(contender: &str) -> Settings {
     let platform = if contender == "native" { json!({ "kind": "native" }) } else { guest_platform() };
     let tables = [
         ("machine", json!({ "count": 1, "vcpus": 2, "memory": 2_147_483_648_u64 })),
@@ -142,7 +143,8 @@ fn settings(contender: &str) -> Map<String, serde_json::Value> {
             json!({ "placement": "inside", "clients": CLIENTS, "warmup": WARMUP_S * 1000, "measure": MEASURED_S * 1000 }),
         ),
     ];
-    tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect()
+    let tables: Map<_, _> = tables.into_iter().map(|(name, table)| (name.to_owned(), table)).collect();
+    tables.try_into().unwrap_or_default()
 }
 
 fn guest_platform() -> serde_json::Value {

@@ -7,6 +7,7 @@ use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::beside::Beside;
 use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told};
 use analysis::estimate::Estimate;
+use record::settings::OddLoad;
 
 /// What they keep while it works, and whether it comes back; `None` of a cell without such a machine, or where it never comes or goes.
 pub fn headline(one: &Consolidation) -> Option<String> {
@@ -15,7 +16,7 @@ pub fn headline(one: &Consolidation) -> Option<String> {
         (Some(_), _) => of_effects(neighbour),
         (None, false) => neighbour.beside.iter().map(|beside| of_idle(neighbour, beside)).collect::<Vec<_>>().join(" "),
         // Of one that works all the time, what it costs is told where it stands idle; here the scores are the answer.
-        (None, true) if neighbour.load == "same" => return None,
+        (None, true) if neighbour.load == OddLoad::Same => return None,
         (None, true) => unmoved(neighbour),
     };
     Some(format!("{}: {said}", who(one)))
@@ -107,9 +108,9 @@ fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
 fn unmoved(neighbour: &Neighbour) -> String {
     let Others { name, .. } = others(neighbour);
     let machine = neighbour.machine;
-    match (neighbour.load.as_str(), neighbour.left_out.first()) {
+    match (neighbour.load, neighbour.left_out.first()) {
         (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {why}."),
-        ("idle", None) => format!(
+        (OddLoad::Idle, None) => format!(
             "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
              not told."
         ),

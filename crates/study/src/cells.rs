@@ -1,10 +1,11 @@
 //! Contenders, scenarios and swept values, crossed into cells that are not checked yet.
 
-use crate::keys::{PARTS, STUDY};
+use crate::keys::STUDY;
 use crate::overrides::{Tables, is_inside, overlap};
 use crate::problems::{Problem, below};
 use crate::source::{Leaf, Section, Source};
 use record::plan::MOST_TRIALS;
+use record::settings::TABLES;
 use serde_json::{Map, Value};
 use settings::nearest;
 
@@ -59,7 +60,7 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
 
 /// Keys at the top of the study that mean nothing.
 pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
-    let words = STUDY.iter().map(|key| key.name).chain(PARTS).chain(["accept", "contender", "scenario", "sweep"]);
+    let words = STUDY.iter().map(|key| key.name).chain(TABLES).chain(["accept", "contender", "scenario", "sweep"]);
     let words = words.collect::<Vec<_>>();
     let known = |leaf: &&Leaf| words.iter().any(|word| leaf.path == *word || is_inside(&leaf.path, word));
     let told = |leaf: &Leaf| {
@@ -71,7 +72,7 @@ pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
 }
 
 fn is_part(path: &str) -> bool {
-    PARTS.iter().any(|part| path == *part || is_inside(path, part))
+    TABLES.iter().any(|part| path == *part || is_inside(path, part))
 }
 
 fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec<Problem>) -> Vec<Named> {
@@ -155,7 +156,7 @@ fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Optio
     if is_part(path) {
         return None;
     }
-    let words = own_keys.iter().copied().chain(PARTS).collect::<Vec<_>>();
+    let words = own_keys.iter().copied().chain(TABLES).collect::<Vec<_>>();
     let word = path.split('.').next().unwrap_or_default();
     let expected = format!("one of {}", words.join(", "));
     let problem = Problem::new(Some(line), &below(kind, path), "unknown key", expected);

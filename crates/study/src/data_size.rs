@@ -1,7 +1,8 @@
 //! Whether loaded data fit on the disk that a study gives them, told before anything is loaded.
 
-use crate::shape::{ODD_WORKLOAD, kind_and_table};
+use crate::shape::kind_and_table;
 use record::plan::Cell;
+use record::settings::key::ODD_WORKLOAD;
 use serde_json::{Map, Value};
 use settings::Bytes;
 use workloads::catalog::AnyWorkload;

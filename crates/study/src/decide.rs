@@ -4,15 +4,16 @@ use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
 use crate::data_size;
 use crate::keys::{ENGINE, LOAD, MACHINE, MAX_REPEATS_DEFAULT, PACINGS, PEAK_WORD, SESSIONS_DEFAULT};
-use crate::overrides::{KIND, Tables};
+use crate::overrides::Tables;
 use crate::problems::{Problem, below, quoted};
 use crate::room::in_gib;
-use crate::shape::ODD_WORKLOAD;
 use crate::side_by_side;
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
 use platforms::placement::Topology;
 use record::plan::{Cell, WorkloadNote};
+use record::settings::Settings;
+use record::settings::key::{KIND, ODD_WORKLOAD};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
 
@@ -45,7 +46,11 @@ pub fn decide(
     let mut told: Vec<Problem> = Vec::new();
     for (id, draft) in (0..).zip(drafts) {
         let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), notes: Vec::new() };
-        let settings = deciding.cell();
+        // What is wrong with a table is told by its keys, and only tables that are right are here.
+        let settings = Settings::try_from(deciding.cell()).unwrap_or_else(|error| {
+            deciding.tell(&error.key, error.why, "what this build reads of a plan");
+            Settings::default()
+        });
         merge(&mut told, deciding.problems, &draft.contender);
         for note in deciding.notes {
             if notes.iter().all(|other| other.kind != note.kind) {

@@ -2,11 +2,12 @@
 //!
 //! The same plan gives the same estimate everywhere. Live progress corrects it by what phases really took.
 
-use crate::overrides::at;
-use crate::shape::{Load, ODD_WORKLOAD, Offered, load};
+use crate::shape::{Load, Offered, load};
 use driver::ladder::{Limits, steps_max};
 use record::phase::Phase;
 use record::plan::{Cell, Plan};
+use record::settings::at;
+use record::settings::key::ODD_WORKLOAD;
 
 /// Making one data disk: building the schema, loading, checking.
 const LOAD_MS: u64 = 30_000;
@@ -76,7 +77,7 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
 
 /// Machines of one engine, workload and disk share the loaded data.
 fn data_disks(plan: &Plan) -> u64 {
-    let part = |cell: &Cell, path: &str| at(&cell.settings, path).cloned();
+    let part = |cell: &Cell, path: &str| at(cell.settings.tables(), path).cloned();
     let is_planned = |cell: &&Cell| plan.trials.iter().any(|trial| trial.cell == cell.id);
     let mut seen = Vec::new();
     for cell in plan.cells.iter().filter(is_planned) {

@@ -1,10 +1,7 @@
 //! The keys of a study that belong to no catalog entry: the top level, `[machine]`, `[load]`, and what all engines have.
 
-use record::plan::{MOST_INSTANCES, MOST_MACHINES};
+use record::settings::{MOST_INSTANCES, MOST_MACHINES};
 use settings::{Holds, Key, keys};
-
-/// Tables whose keys make up a cell, in the order in which they are told. All may be overridden.
-pub const PARTS: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
 
 const MIB: u64 = 1 << 20;
 /// Of a machine, and of each of its databases.

@@ -37,6 +37,6 @@ pub use problems::{Problem, render};
 pub use reference::reference;
 pub use room::{Room, places, room};
 pub use shape::{
-    Disk, Load, Machine, ODD_WORKLOAD, Odd, OddLoad, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage,
-    kind_and_table, load, machine,
+    Disk, Load, Machine, Offered, OtherLoadLimit, PeakLimits, Pinning, Placement, Storage, kind_and_table, load,
+    machine,
 };

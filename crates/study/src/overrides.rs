@@ -5,11 +5,10 @@
 use crate::keys::PACINGS;
 use crate::problems::below;
 use crate::source::Leaf;
+use record::settings::at;
+use record::settings::key::KIND;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
-
-/// The key by which a table says which entry of a catalog it is for.
-pub const KIND: &str = "kind";
 
 /// The table that says what makes work due.
 const LOAD: &str = "load";
@@ -91,12 +90,6 @@ impl Tables {
         set(&mut self.values, table, &Value::Object(Map::new()));
         self.lines.retain(|path, _| !is_inside(path, table));
     }
-}
-
-/// What is at a dotted path of these tables.
-pub fn at<'a>(tables: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
-    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
-    rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(tables.get(first)?, |value, name| value.get(name))
 }
 
 /// Whether `path` is below `table`.

@@ -4,8 +4,8 @@
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::keys::{ENGINE, LOAD, MACHINE, STUDY};
-use crate::overrides::KIND;
 use crate::problems::below;
+use record::settings::key::KIND;
 use settings::{Holds, Key};
 use std::fmt::Write;
 

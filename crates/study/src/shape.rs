@@ -1,9 +1,10 @@
 //! A decided cell in types, for those who carry it out.
 
 use crate::keys::{LOAD, MACHINE, PEAK_WORD};
-use crate::overrides::{KIND, at};
 use platforms::placement::{Policy, cpu_list};
 use record::plan::Cell;
+use record::settings::key::KIND;
+use record::settings::{Odd, at};
 use record::trial::{ArrivalProcess, Pacing};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -57,42 +58,6 @@ pub enum Pinning {
     Threads,
     Node,
     Explicit,
-}
-
-/// `machine.odd` of a cell.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct Odd {
-    /// From 1 to the number of machines.
-    pub number: u32,
-    /// The share of its vCPUs' time that all of it may use together.
-    #[serde(default)]
-    pub cpu_quota: Option<Share>,
-    pub load: OddLoad,
-    /// Its own number, in place of that in `[load]`.
-    #[serde(default)]
-    pub clients: Option<u32>,
-    /// Its own table, in place of `[workload]`; its kind and the rest are got by [`kind_and_table`] at [`ODD_WORKLOAD`].
-    #[serde(default)]
-    pub workload: Option<Map<String, Value>>,
-}
-
-/// Where the odd machine's own workload is in a cell, if it has one.
-pub const ODD_WORKLOAD: &str = "machine.odd.workload";
-
-/// What the odd machine's clients do.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum OddLoad {
-    /// What the others' do.
-    Same,
-    /// Nothing.
-    Idle,
-    /// Nothing from the middle of the measured window on.
-    Stops,
-    /// Nothing until the middle of the measured window.
-    Starts,
-    /// Nothing but in the middle third of the measured window.
-    Burst,
 }
 
 /// `machine.disk` of a cell.
@@ -235,14 +200,14 @@ pub fn load(cell: &Cell) -> Result<Load, Vec<Problem>> {
 }
 
 fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T, Vec<Problem>> {
-    let table = cell.settings.get(part).and_then(Value::as_object);
+    let table = cell.settings.tables().get(part).and_then(Value::as_object);
     settings::read(table.unwrap_or(&Map::new()), keys)
 }
 
-/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`ODD_WORKLOAD`], and the rest of that table, as
+/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`record::settings::key::ODD_WORKLOAD`], and the rest of that table, as
 /// the catalogs take them.
 pub fn kind_and_table<'a>(cell: &'a Cell, path: &str) -> Option<(&'a str, Map<String, Value>)> {
-    let table = at(&cell.settings, path)?.as_object()?;
+    let table = at(cell.settings.tables(), path)?.as_object()?;
     let kind = table.get(KIND)?.as_str()?;
     let rest = table.iter().filter(|(name, _)| *name != KIND).map(|(name, value)| (name.clone(), value.clone()));
     Some((kind, rest.collect()))

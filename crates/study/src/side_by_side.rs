@@ -5,8 +5,9 @@
 use crate::decide::Host;
 use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
 use crate::room::{counted, in_gib};
-use crate::shape::{Machine, Odd, OddLoad, Pinning, Storage};
+use crate::shape::{Machine, Pinning, Storage};
 use platforms::placement::{self, Place, Policy};
+use record::settings::{Odd, OddLoad};
 use serde_json::{Map, Value};
 use settings::{Bytes, Problem, Span};
 use std::collections::{BTreeMap, BTreeSet};

@@ -204,7 +204,7 @@ impl<'a> Running<'a> {
             vcpus,
             memory_bytes: cell.machine.memory_bytes.0,
             place: self.place()?,
-            cpu_quota: self.odd().and_then(|odd| odd.cpu_quota).map(|share| share.0),
+            cpu_quota: self.odd().and_then(|odd| odd.cpu_quota),
             image: self.attempt.prepared.image.clone(),
             agent: self.attempt.site.agent.clone(),
             data: lease.data().clone(),
@@ -275,11 +275,10 @@ impl<'a> Running<'a> {
 
     pub(crate) fn record_server(&mut self, report: &ServerReport) {
         let engine = &self.attempt.cell.engine;
-        let profile = engine.settings.get("profile").and_then(|profile| profile.as_str());
         self.own().server = Some(ServerFacts {
             engine: engine.kind.clone(),
             version: report.version.clone(),
-            profile: profile.unwrap_or_default().to_owned(),
+            profile: self.attempt.cell.profile.clone(),
             effective: report.effective.clone(),
         });
     }

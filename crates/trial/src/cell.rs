@@ -3,9 +3,11 @@
 use agent::protocol::Chosen;
 use driver::plan::{DrivePlan, Pacing, Phase};
 use record::plan::Cell;
+use record::settings::SettingsError;
+use record::settings::key::ODD_WORKLOAD;
 use serde_json::{Map, Value};
 use settings::Problem;
-use study::{Load, Machine, ODD_WORKLOAD, Offered};
+use study::{Load, Machine, Offered};
 use workloads::catalog::AnyWorkload;
 
 #[derive(Debug, thiserror::Error)]
@@ -21,6 +23,8 @@ pub struct CellOrder {
     pub machine: Machine,
     pub platform: Chosen,
     pub engine: Chosen,
+    /// The name of the engine's settings; empty of one that has none.
+    pub profile: String,
     /// Databases in each machine, each with a server of its own.
     pub instances: u16,
     pub workload: Chosen,
@@ -36,6 +40,13 @@ pub struct CellOrder {
 /// A server that repairs itself after a crash is back by then; nobody starts one again that has ended.
 const AWAY_LIMIT_MS: u64 = 10_000;
 
+/// Of a plan's only cell.
+impl From<SettingsError> for CellError {
+    fn from(error: SettingsError) -> Self {
+        Self { cell: 0, what: error.to_string() }
+    }
+}
+
 impl CellOrder {
     pub fn read(cell: &Cell) -> Result<Self, CellError> {
         let wrong = |problems: Vec<Problem>| CellError { cell: cell.id, what: format!("{problems:?}") };
@@ -43,6 +54,7 @@ impl CellOrder {
             machine: study::machine(cell).map_err(wrong)?,
             platform: chosen(cell, "platform")?,
             engine: without_instances(chosen(cell, "engine")?),
+            profile: cell.settings.engine().profile.clone().unwrap_or_default(),
             instances: cell.instances(),
             workload: chosen(cell, "workload")?,
             odd_workload: study::kind_and_table(cell, ODD_WORKLOAD).map(as_chosen),

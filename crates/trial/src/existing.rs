@@ -28,6 +28,7 @@ use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
 use record::plan::{Cell, PlannedTrial};
+use record::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -50,7 +51,7 @@ const AWAY_LIMIT_MS: u64 = 60_000;
 /// Each statement has a limit of its own, the longest of hours; this is for all that loading or checking is made of.
 const WORK_LIMIT: Duration = Duration::from_hours(24);
 /// The shape of a machine that nobody makes.
-const NO_SHAPE: (u32, &str) = (1, "64MiB");
+const NO_SHAPE: (u32, u64) = (1, 64 << 20);
 
 /// What the tables of a database are not as a task needs them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -119,7 +120,8 @@ impl Order {
             ("workload", chosen.table().into()),
             ("load", load.into()),
         ];
-        let settings = tables.map(|(name, table)| (name.to_owned(), table)).into_iter().collect();
+        let settings: Map<_, _> = tables.map(|(name, table)| (name.to_owned(), table)).into_iter().collect();
+        let settings = Settings::try_from(settings)?;
         let contender = EXTERNAL.kind.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
         let cell = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };

@@ -5,9 +5,9 @@ use crate::cell::CellOrder;
 use crate::error::AttemptError;
 use driver::plan::{DrivePlan, Pacing, Together, Until};
 use machines::clock::monotonic_ns;
+use record::settings::{Odd, OddLoad};
 use std::ops::Range;
 use std::time::Duration;
-use study::{Odd, OddLoad};
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;

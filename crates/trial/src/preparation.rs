@@ -23,6 +23,7 @@ use platforms::order::MachineOrder;
 use platforms::placement::Place;
 use record::check::{CheckResult, Moment};
 use record::event::Event;
+use record::settings::Odd;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, json};
 use sha2::{Digest, Sha256};
@@ -33,7 +34,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
-use study::Odd;
 use workloads::catalog::AnyWorkload;
 
 /// Raised when the way of making data disks changes, so that older ones are not taken for the same.

@@ -6,7 +6,6 @@ use crate::{student, throughput, validity};
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Memory is divided among machines in whole pages or MiB, so that the parts are less than the whole by up to this share.
@@ -50,12 +49,13 @@ fn of_single_machines(plan: &Plan) -> impl Iterator<Item = &Cell> {
 }
 
 fn is_same(one: &Cell, other: &Cell, table: &str) -> bool {
-    one.settings.get(table).map(Value::to_string) == other.settings.get(table).map(Value::to_string)
+    one.settings.tables().get(table) == other.settings.tables().get(table)
 }
 
 /// vCPUs and memory of each machine.
-fn size(cell: &Cell) -> (Option<u64>, Option<u64>) {
-    (cell.of_machine("vcpus"), cell.of_machine("memory"))
+fn size(cell: &Cell) -> (Option<u32>, Option<u64>) {
+    let machine = cell.settings.machine();
+    (machine.vcpus, machine.memory_bytes)
 }
 
 /// Throughput of the valid trials of a cell of one machine, block by block.
@@ -94,10 +94,11 @@ pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Ef
 }
 
 fn has_same_total(one: &Cell, several: &Cell) -> bool {
-    let count = u64::from(several.machines());
-    let total = |name: &str| several.of_machine(name).map(|each| each.saturating_mul(count));
-    let near = |whole: u64, parts: u64| whole.abs_diff(parts) as f64 <= MEMORY_ALIKE * whole as f64;
-    one.of_machine("vcpus").is_some()
-        && one.of_machine("vcpus") == total("vcpus")
-        && one.of_machine("memory").zip(total("memory")).is_some_and(|(whole, parts)| near(whole, parts))
+    let count = several.machines();
+    let ((vcpus, memory), (each_vcpus, each_memory)) = (size(one), size(several));
+    let near =
+        |whole: u64, each: u64| whole.abs_diff(each.saturating_mul(count.into())) as f64 <= MEMORY_ALIKE * whole as f64;
+    vcpus.is_some()
+        && vcpus == each_vcpus.map(|each| each.saturating_mul(count))
+        && memory.zip(each_memory).is_some_and(|(whole, each)| near(whole, each))
 }

@@ -49,8 +49,9 @@ mod tests {
     fn beside_another(blocks: u32) -> (Run, Cell) {
         let mut run = consolidated::run(blocks, None);
         let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 3).unwrap();
-        cell.settings["machine"]["odd"] =
-            json!({ "number": 2, "load": "same", "workload": { "kind": "sysbench-oltp" } });
+        cell.settings
+            .set("machine.odd", json!({ "number": 2, "load": "same", "workload": { "kind": "sysbench-oltp" } }))
+            .unwrap();
         let cell = cell.clone();
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell.id) {
             trial.bystander = cell.bystander();

@@ -13,6 +13,7 @@ use crate::student;
 use crate::validity;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
+use record::settings::Odd;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -214,7 +215,7 @@ fn throttled(found: &Against, cell: &Cell, machine: u32) -> Option<String> {
         "the others never were".to_owned()
     };
     // The kernel adds up what it held back on each CPU.
-    let cpus = if cell.of_machine("vcpus") == Some(1) { "" } else { ", added up over its CPUs" };
+    let cpus = if cell.settings.machine().vcpus == Some(1) { "" } else { ", added up over its CPUs" };
     let study = quota(cell, machine).map_or_else(String::new, |quota| {
         format!(" The study holds it to {} % of the time of its vCPUs (machine.odd).", percent(quota))
     });
@@ -288,13 +289,12 @@ fn not_known(machine: u32, asked: &[Asked]) -> String {
 }
 
 /// What `machine.odd` says of this machine.
-fn odd<'a>(cell: &'a Cell, machine: u32, key: &str) -> Option<&'a serde_json::Value> {
-    let odd = cell.settings.get("machine")?.get("odd")?;
-    odd.get(key).filter(|_| odd.get("number").and_then(serde_json::Value::as_u64) == Some(u64::from(machine)))
+fn odd(cell: &Cell, machine: u32) -> Option<&Odd> {
+    cell.odd().filter(|odd| odd.number == machine)
 }
 
 fn quota(cell: &Cell, machine: u32) -> Option<f64> {
-    odd(cell, machine, "cpu_quota")?.as_f64()
+    odd(cell, machine)?.cpu_quota
 }
 
 /// What the study does to a machine that no counter has shown.
@@ -306,7 +306,7 @@ fn by_study(cell: &Cell, machine: u32, is_throttled: bool) -> Vec<String> {
             percent(quota)
         )
     });
-    let clients = odd(cell, machine, "clients").and_then(serde_json::Value::as_u64).map(|clients| {
+    let clients = odd(cell, machine).and_then(|odd| odd.clients).map(|clients| {
         format!("The study gives machine {machine} a number of clients of its own, {clients} (machine.odd).")
     });
     quota.into_iter().chain(clients).collect()

@@ -112,8 +112,8 @@ fn machines_are_held_against_one_alone_and_the_sum_against_the_host() {
 fn the_whole_is_the_baselines_machine_of_the_same_total() {
     let mut run = held_back();
     for cell in run.plan.cells.iter_mut().filter(|cell| cell.machines() == 2) {
-        cell.settings["machine"]["vcpus"] = json!(1);
-        cell.settings["machine"]["memory"] = json!(1_060_000_000_u64);
+        cell.settings.set("machine.vcpus", json!(1)).unwrap();
+        cell.settings.set("machine.memory", json!(1_060_000_000_u64)).unwrap();
     }
     let two = of_kvm(&run, 2);
     assert_eq!((two.alone, two.vcpus), (None, Some(1)), "no cell has one such machine alone");

@@ -12,6 +12,7 @@ pub(crate) use gathered::Gathered;
 use crate::estimate::Estimate;
 use record::facts::Fact;
 use record::plan::Plan;
+use record::settings::Differing;
 use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
 
@@ -243,9 +244,10 @@ pub struct Change {
     pub new: Option<String>,
 }
 
-impl Change {
-    pub fn is_in_both(&self) -> bool {
-        self.old.is_some() && self.new.is_some()
+impl From<Differing> for Change {
+    fn from(Differing { key, old, new }: Differing) -> Self {
+        let [old, new] = [old, new].map(|value| value.map(|value| value.to_string()));
+        Self { name: key, old, new }
     }
 }
 

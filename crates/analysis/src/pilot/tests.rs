@@ -70,7 +70,7 @@ fn a_block_takes_what_the_pilots_trials_took_with_the_plans_own_windows() {
     let now = outlook(&plan, &pilot, None).unwrap();
     assert_eq!((now.block_ms, now.same_windows, now.comparisons[0].blocks_needed), (pilot_ms, true, None));
     for cell in &mut plan.cells {
-        cell.settings["load"]["measure"] = json!(124_000);
+        cell.settings.set("load.measure", json!(124_000)).unwrap();
     }
     let longer = outlook(&plan, &pilot, None).unwrap();
     assert_eq!((longer.block_ms, longer.same_windows), (pilot_ms + 200_000, false));
@@ -86,12 +86,13 @@ fn a_pilot_of_another_study_is_refused_with_what_differs() {
     };
     let told = refused(&|plan| plan.cells[1].contender = "xen".to_owned());
     assert_eq!(told, "it has no xen to learn from; it has native, kvm");
-    let told = refused(&|plan| plan.cells[0].settings["machine"]["vcpus"] = json!(4));
+    let told = refused(&|plan| plan.cells[0].settings.set("machine.vcpus", json!(4)).unwrap());
     assert_eq!(told, "it is of another study: for native, machine.vcpus differ from the plan's");
-    let told = refused(&|plan| plan.cells[1].settings["engine"] = json!({ "kind": "x", "a": 1, "b": 2, "c": 3 }));
-    assert!(told.contains("for kvm, engine.kind, engine.a, engine.b, and 2 more keys differ"), "{told}");
+    let other = json!({ "kind": "x", "a": 1, "b": 2, "c": 3 });
+    let told = refused(&|plan| plan.cells[1].settings.set("engine", other.clone()).unwrap());
+    assert!(told.contains("for kvm, engine.a, engine.b, engine.c, and 2 more keys differ"), "{told}");
     let mut limited = planned(&pilot, 5);
-    limited.cells.iter_mut().for_each(|cell| cell.settings["load"]["max_other_cpu"] = json!(0.05));
+    limited.cells.iter_mut().for_each(|cell| cell.settings.set("load.max_other_cpu", json!(0.05)).unwrap());
     assert!(outlook(&limited, &pilot, None).is_ok(), "the same is measured");
     let told = refused(&|plan| drop(plan.cells.pop()));
     assert_eq!(told, "the plan compares nothing");

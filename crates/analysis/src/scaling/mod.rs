@@ -17,6 +17,7 @@ use crate::validity;
 use law::{AmdahlsLaw, Measured, UniversalLaw};
 use record::plan::Cell;
 use record::run::Run;
+use record::settings::key;
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -78,8 +79,8 @@ impl Resource {
     /// The study's key of it.
     pub fn key(self) -> &'static str {
         match self {
-            Self::Vcpus => "machine.vcpus",
-            Self::Clients => "load.clients",
+            Self::Vcpus => key::VCPUS,
+            Self::Clients => key::CLIENTS,
         }
     }
 
@@ -91,23 +92,12 @@ impl Resource {
         }
     }
 
-    fn table_and_name(self) -> (&'static str, &'static str) {
-        self.key().split_once('.').unwrap_or((self.key(), ""))
-    }
-
     fn size(self, cell: &Cell) -> Option<u32> {
-        let (table, name) = self.table_and_name();
-        u32::try_from(cell.settings.get(table)?.get(name)?.as_u64()?).ok().filter(|size| *size > 0)
-    }
-
-    /// Everything decided about a cell but this size, as text that is equal where it is equal.
-    fn everything_else(self, cell: &Cell) -> String {
-        let (table, name) = self.table_and_name();
-        let mut settings = cell.settings.clone();
-        if let Some(table) = settings.get_mut(table).and_then(|table| table.as_object_mut()) {
-            table.remove(name);
-        }
-        serde_json::to_string(&settings).unwrap_or_default()
+        let size = match self {
+            Self::Vcpus => cell.settings.machine().vcpus,
+            Self::Clients => cell.settings.load().clients,
+        };
+        size.filter(|size| *size > 0)
     }
 }
 
@@ -126,15 +116,15 @@ pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
 
 /// Cells of one contender that differ in nothing but the size, by size; only where there are several sizes.
 fn families(run: &Run, resource: Resource) -> Vec<Vec<&Cell>> {
-    let mut families: Vec<(String, Vec<&Cell>)> = Vec::new();
-    for cell in run.plan.cells.iter().filter(|cell| resource.size(cell).is_some()) {
-        let key = format!("{} {}", cell.contender, resource.everything_else(cell));
-        match families.iter_mut().find(|(known, _)| *known == key) {
-            Some((_, cells)) => cells.push(cell),
-            None => families.push((key, vec![cell])),
+    let of_size = |cell: &&Cell| resource.size(cell).is_some();
+    let plain = |cell: &Cell| (cell.contender.clone(), cell.settings.without(resource.key()));
+    let mut families: Vec<Vec<&Cell>> = Vec::new();
+    for cell in run.plan.cells.iter().filter(of_size) {
+        match families.iter_mut().find(|cells| plain(cells[0]) == plain(cell)) {
+            Some(cells) => cells.push(cell),
+            None => families.push(vec![cell]),
         }
     }
-    let mut families: Vec<Vec<&Cell>> = families.into_iter().map(|(_, cells)| cells).collect();
     for cells in &mut families {
         cells.sort_by_key(|cell| resource.size(cell));
         cells.dedup_by_key(|cell| resource.size(cell));

@@ -109,8 +109,8 @@ fn trial(verdict: Steadiness, drift: f64, settled: Settled) -> TrialSteadiness {
     TrialSteadiness { verdict, drift: Some(estimate), second_half: None, settled, checkpoints }
 }
 
-fn together<const COUNT: usize>(trials: [TrialSteadiness; COUNT]) -> CellSteadiness {
-    of_cell(&trials.each_ref())
+fn together(trials: &[TrialSteadiness]) -> CellSteadiness {
+    of_cell(&trials.iter().collect::<Vec<_>>())
 }
 
 fn untold() -> Steadiness {
@@ -121,28 +121,28 @@ const EARLY: Settled = Settled::At { start_ms: 0, in_warmup: true, change: 0.0 }
 
 #[test]
 fn trials_that_cannot_tell_alone_tell_together() {
-    let cell = together([-0.08, -0.09, -0.085].map(|drift| trial(untold(), drift, EARLY)));
+    let cell = together(&[-0.08, -0.09, -0.085].map(|drift| trial(untold(), drift, EARLY)));
     assert_eq!((cell.verdict, cell.whole_cycles), (Steadiness::Drifting, Some((2, 2))));
     let wide = [-0.3, 0.25, 0.1].map(|drift| trial(untold(), drift, EARLY));
-    assert!(matches!(together(wide).verdict, Steadiness::TooShortToTell { .. }));
+    assert!(matches!(together(&wide).verdict, Steadiness::TooShortToTell { .. }));
     let alike = [0.01, -0.09].map(|drift| trial(Steadiness::Steady, drift, EARLY));
-    assert_eq!(together(alike).verdict, Steadiness::Steady, "two trials that say the same");
+    assert_eq!(together(&alike).verdict, Steadiness::Steady, "two trials that say the same");
 }
 
 #[test]
 fn a_cell_whose_trials_never_settle_has_no_steady_state() {
     let steady = |settled: Settled| trial(Steadiness::Steady, 0.001, settled);
     let three = [Settled::NotInFirstHalf, Settled::NotInFirstHalf, Settled::NotInFirstHalf].map(steady);
-    assert_eq!(together(three).verdict, Steadiness::Unsettled);
+    assert_eq!(together(&three).verdict, Steadiness::Unsettled);
     let two = [Settled::NotInFirstHalf, Settled::NotInFirstHalf, EARLY].map(steady);
-    assert_eq!(together(two).verdict, Steadiness::Steady);
+    assert_eq!(together(&two).verdict, Steadiness::Steady);
 }
 
 #[test]
 fn late_settling_matters_only_if_it_changes_the_figure() {
     let late = |change: f64| {
         let settled = Settled::At { start_ms: 50_000, in_warmup: false, change };
-        warmup_is_too_short(&together([0, 1, 2].map(|_| trial(Steadiness::Steady, 0.0, settled.clone()))))
+        warmup_is_too_short(&together(&[0, 1, 2].map(|_| trial(Steadiness::Steady, 0.0, settled.clone()))))
     };
     assert_eq!((late(0.05), late(0.005)), (true, false));
 }

@@ -6,7 +6,6 @@
 //! judged by their ratios to it, and the drift between the runs cancels. What else is not the same in both is told first ([`surroundings`]), and runs that ask for
 //! different things are not compared at all ([`questions`]).
 
-mod keys;
 pub mod questions;
 pub mod surroundings;
 

@@ -1,6 +1,5 @@
 //! Whether two runs ask for the same: workload, data and load. A ratio between answers to different questions means nothing.
 
-use super::keys;
 use super::{Matched, name};
 use crate::consistency::loaded_data;
 use crate::findings::Change;
@@ -8,7 +7,6 @@ use crate::throughput;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
-use serde_json::{Map, Value};
 
 /// The tables of a cell that say what is asked for; the others say of whom.
 const TABLES: [&str; 2] = ["workload", "load"];
@@ -51,13 +49,8 @@ pub fn differences(old: &Run, new: &Run, matched: &[Matched<'_>]) -> Vec<Differe
 
 /// A key that only one of them has came with another version of the tool, and is no other wish of the study.
 fn asked(before: &Cell, after: &Cell) -> Vec<Change> {
-    let table = |cell: &Cell, name: &str| cell.settings.get(name).and_then(Value::as_object).cloned();
-    let of_table = |name: &&str| {
-        let (old, new): (Map<_, _>, Map<_, _>) =
-            (table(before, name).unwrap_or_default(), table(after, name).unwrap_or_default());
-        keys::differing(name, &old, &new)
-    };
-    TABLES.iter().flat_map(of_table).filter(Change::is_in_both).collect()
+    let differing = before.settings.differing(&after.settings).into_iter();
+    differing.filter(|key| key.is_of(&TABLES) && key.is_in_both()).map(Change::from).collect()
 }
 
 fn data(old: &Run, new: &Run, before: &Cell, after: &Cell) -> Vec<Change> {

@@ -1,7 +1,6 @@
 //! What else is not the same in two runs: hosts, kernels, versions, settings, seeds. None of it forbids a comparison, since
 //! it may be what the comparison is about; but whoever reads the ratio must know.
 
-use super::keys;
 use super::{Matched, name};
 use crate::agreement;
 use crate::consistency::{equal_work, host, littles_law};
@@ -13,7 +12,6 @@ use record::facts::{Fact, Facts};
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::trial::{MachineFacts, ServerFacts};
-use serde_json::{Map, Value};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts that differ from run to run on a host that is the same in all that matters.
@@ -142,13 +140,7 @@ fn cells_that_differ<'a, T: PartialEq>(
 
 /// Everything that the study decided, but for the workload and the load, which must not differ at all where both have them.
 fn settings((before, after): &Matched<'_>) -> Vec<Change> {
-    let empty = Map::new();
-    let keys_of = |table: &String| {
-        let of = |cell: &Cell| cell.settings.get(table).and_then(Value::as_object).cloned().unwrap_or(empty.clone());
-        keys::differing(table, &of(before), &of(after))
-    };
-    let tables: BTreeSet<&String> = before.settings.keys().chain(after.settings.keys()).collect();
-    tables.into_iter().flat_map(keys_of).collect()
+    before.settings.differing(&after.settings).into_iter().map(Change::from).collect()
 }
 
 /// Names with what was seen under each; several values joined if trials differ.

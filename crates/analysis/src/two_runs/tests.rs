@@ -122,7 +122,7 @@ fn runs_that_ask_for_different_things_are_refused() {
     };
     let set = |run: &mut Run, table: &str, key: &str, value: serde_json::Value| {
         for cell in &mut run.plan.cells {
-            cell.settings[table].as_object_mut().unwrap().insert(key.to_owned(), value.clone());
+            cell.settings.set(&format!("{table}.{key}"), value.clone()).unwrap();
         }
     };
     let workload = refused(&|run| set(run, "workload", "warehouses", json!(4)));

@@ -53,8 +53,7 @@ fn of_cell(like: &Cell, id: u32, figure: &Figure) -> Cell {
     let mut settings = like.settings.clone();
     let mut sweep = Map::new();
     if let Some((key, value)) = figure.varied {
-        let (table, name) = key.split_once('.').expect("keys are a table and a name");
-        settings[table][name] = json!(value);
+        settings.set(key, json!(value)).expect("it can be so");
         sweep.insert(key.to_owned(), Value::from(value));
     }
     Cell { id, contender: figure.contender.to_owned(), baseline: figure.baseline, scenario: None, sweep, settings }

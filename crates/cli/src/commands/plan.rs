@@ -52,7 +52,7 @@ fn text(plan: &Plan, host: &Host) -> Result<String> {
         let coordinates = cell.coordinates();
         let coordinates = if coordinates.is_empty() { coordinates } else { format!(", {coordinates}") };
         writeln!(text, "cell {}: {}{baseline}{coordinates}", cell.id, cell.contender)?;
-        for (table, value) in &cell.settings {
+        for (table, value) in cell.settings.tables() {
             writeln!(text, "    {table:<9} {}", one_line(value, keys_of(table, value)))?;
         }
         if let Some(bytes) = study::data_bytes_of(cell).filter(|bytes| !bytes.is_empty()) {

@@ -139,7 +139,7 @@ fn resume_command(options: &RunOptions) -> String {
 
 /// What the study counts, per minute ("NOPM"); the workload's own words.
 fn counted_unit(plan: &Plan) -> String {
-    let kinds = plan.cells.iter().filter_map(|cell| cell.settings.get("workload")?.get("kind")?.as_str());
+    let kinds = plan.cells.iter().filter_map(|cell| cell.settings.workload());
     let mut units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
     units.next().unwrap_or_default()
 }

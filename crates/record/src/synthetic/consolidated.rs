@@ -8,6 +8,7 @@ use crate::looks::{Looks, Reading};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::rotation::Rotation;
 use crate::run::{Run, StoredTrial};
+use crate::settings::key;
 use crate::telemetry::Side;
 use crate::together;
 use crate::trial::TrialRecord;
@@ -91,7 +92,7 @@ pub(super) fn consolidated_plan(blocks: u32, cells: Vec<Cell>) -> Plan {
 
 pub(super) fn cell(id: u32, contender: &str, count: u32) -> Cell {
     let mut settings = settings(contender);
-    settings["machine"]["count"] = json!(count);
+    drop(settings.set(key::COUNT, json!(count)));
     Cell {
         id,
         contender: contender.to_owned(),

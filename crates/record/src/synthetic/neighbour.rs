@@ -4,6 +4,7 @@ use super::consolidated::{cell, consolidated_plan, machine_of};
 use super::{MEASURED_S, SPEED, WARMUP_S, host, host_state, record};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::run::{Run, StoredTrial};
+use crate::settings::{OddLoad, key};
 use crate::together;
 use crate::trial::TrialRecord;
 use serde_json::json;
@@ -36,7 +37,7 @@ pub fn run(blocks: u32, loads: &[&str]) -> Run {
 fn beside(mut cell: Cell, load: &str) -> Cell {
     cell.scenario = Some(load.to_owned());
     if load != "same" {
-        cell.settings["machine"]["odd"] = json!({ "number": NEIGHBOUR, "load": load });
+        drop(cell.settings.set(key::ODD, json!({ "number": NEIGHBOUR, "load": load })));
     }
     cell
 }
@@ -44,13 +45,12 @@ fn beside(mut cell: Cell, load: &str) -> Cell {
 /// The seconds in which it works.
 fn works(cell: &Cell) -> Range<u64> {
     let end = WARMUP_S + MEASURED_S;
-    let load = cell.settings["machine"]["odd"]["load"].as_str().unwrap_or("same");
-    match load {
-        "idle" => 0..0,
-        "stops" => 0..WARMUP_S + MEASURED_S / 2,
-        "starts" => WARMUP_S + MEASURED_S / 2..end,
-        "burst" => WARMUP_S + MEASURED_S / 3..WARMUP_S + MEASURED_S * 2 / 3,
-        _ => 0..end,
+    match cell.odd().map_or(OddLoad::Same, |odd| odd.load) {
+        OddLoad::Same => 0..end,
+        OddLoad::Idle => 0..0,
+        OddLoad::Stops => 0..WARMUP_S + MEASURED_S / 2,
+        OddLoad::Starts => WARMUP_S + MEASURED_S / 2..end,
+        OddLoad::Burst => WARMUP_S + MEASURED_S / 3..WARMUP_S + MEASURED_S * 2 / 3,
     }
 }
 

@@ -120,8 +120,8 @@ fn what_else_differs_is_told_loudly() {
     // As a version of bakeoff that reads more would have it.
     new.host.insert("kvm.parameters".to_owned(), Fact::known("halt_poll_ns=0"));
     for cell in &mut new.plan.cells {
-        cell.settings["engine"].as_object_mut().unwrap().insert("profile".to_owned(), json!("durable"));
-        cell.settings["load"].as_object_mut().unwrap().insert("pace".to_owned(), json!("new key"));
+        cell.settings.set("engine.profile", json!("durable")).unwrap();
+        cell.settings.set("load.pace", json!("new key")).unwrap();
     }
     for trial in new.trials.iter_mut().filter(|trial| trial.record.cell == 1) {
         let server = trial.record.server.as_mut().unwrap();

@@ -5,7 +5,7 @@ use crate::document::Block;
 use crate::format;
 use analysis::summary::Analysis;
 use record::plan::{Cell, Plan};
-use serde_json::Value;
+use record::settings::OddLoad;
 
 /// A sentence for each cell that has one; nothing for all others.
 pub fn blocks(plan: &Plan, analysis: &Analysis, title: fn(&Cell) -> String) -> Option<Block> {
@@ -15,16 +15,14 @@ pub fn blocks(plan: &Plan, analysis: &Analysis, title: fn(&Cell) -> String) -> O
 }
 
 fn said(cell: &Cell) -> Option<String> {
-    let odd = cell.settings.get("machine")?.get("odd")?;
-    let number = odd.get("number")?;
-    let workload = odd.get("workload").and_then(|workload| workload.get("kind")?.as_str());
+    let odd = cell.odd()?;
+    let number = odd.number;
     let parts = [
-        workload.map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
-        odd.get("clients")
-            .and_then(Value::as_u64)
-            .map(|clients| format!("had a number of clients of its own: {clients}")),
-        odd.get("cpu_quota").and_then(Value::as_f64).map(quota),
-        odd.get("load").and_then(Value::as_str).and_then(load).map(str::to_owned),
+        odd.workload_kind()
+            .map(|kind| format!("held other data than the others, and its clients did other work: {kind}")),
+        odd.clients.map(|clients| format!("had a number of clients of its own: {clients}")),
+        odd.cpu_quota.map(quota),
+        load(odd.load).map(str::to_owned),
     ];
     let parts: Vec<String> = parts.into_iter().flatten().collect();
     let measured = match cell.bystander() {
@@ -50,13 +48,13 @@ fn quota(share: f64) -> String {
 }
 
 /// When it was worked on, if not always.
-fn load(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "idle" => "was not worked on",
-        "stops" => "was worked on until the middle of the measured window",
-        "starts" => "was worked on from the middle of the measured window on",
-        "burst" => "was worked on in the middle third of the measured window",
-        _ => return None,
+fn load(load: OddLoad) -> Option<&'static str> {
+    Some(match load {
+        OddLoad::Same => return None,
+        OddLoad::Idle => "was not worked on",
+        OddLoad::Stops => "was worked on until the middle of the measured window",
+        OddLoad::Starts => "was worked on from the middle of the measured window on",
+        OddLoad::Burst => "was worked on in the middle third of the measured window",
     })
 }
 
@@ -65,8 +63,9 @@ mod tests {
     use super::*;
     use analysis::summary::analyse;
     use record::run::Run;
+    use record::settings::key;
     use record::synthetic::{self, consolidated};
-    use serde_json::json;
+    use serde_json::{Value, json};
 
     fn told(run: &Run) -> Vec<String> {
         match blocks(&run.plan, &analyse(run), |cell| cell.contender.clone()) {
@@ -77,8 +76,9 @@ mod tests {
 
     fn told_of(odd: &Value) -> Vec<String> {
         let mut run = synthetic::run(1);
-        let machine = &mut run.plan.cells[1].settings["machine"];
-        (machine["count"], machine["odd"]) = (json!(3), odd.clone());
+        let settings = &mut run.plan.cells[1].settings;
+        settings.set(key::COUNT, json!(3)).unwrap();
+        settings.set(key::ODD, odd.clone()).unwrap();
         told(&run)
     }
 
@@ -100,7 +100,9 @@ mod tests {
     fn what_it_did_is_said_in_its_own_unit() {
         let mut run = consolidated::run(3, None);
         let cell = run.plan.cells.iter_mut().find(|cell| cell.machines() == 2).unwrap();
-        cell.settings["machine"]["odd"] = json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } });
+        cell.settings
+            .set("machine.odd", json!({ "number": 1, "load": "same", "workload": { "kind": "slob" } }))
+            .unwrap();
         let cell = cell.id;
         for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
             trial.bystander = Some(1);

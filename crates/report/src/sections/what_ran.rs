@@ -8,6 +8,7 @@ use crate::table::{Cell, Column, Table, id};
 use analysis::summary::Analysis;
 use record::plan::{Cell as PlanCell, Plan};
 use record::run::Run;
+use record::settings::key;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
@@ -34,7 +35,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
 
 fn settings(plan: &Plan) -> SideBySide {
     let shown = &plan.cells[..plan.cells.len().min(MOST_COLUMNS)];
-    let flat: Vec<BTreeMap<String, String>> = shown.iter().map(|cell| flattened(&cell.settings)).collect();
+    let flat: Vec<BTreeMap<String, String>> = shown.iter().map(|cell| flattened(cell.settings.tables())).collect();
     let mut names: Vec<&String> = flat.iter().flat_map(BTreeMap::keys).collect();
     names.sort_unstable();
     names.dedup();
@@ -47,8 +48,8 @@ fn settings(plan: &Plan) -> SideBySide {
 /// The study's own sizes and spans; keys of catalog entries are known to nobody here.
 fn with_unit(name: &str, value: &str) -> String {
     match (name, value.parse::<u64>()) {
-        ("machine.memory" | "machine.disk.size", Ok(bytes)) => format::bytes(bytes),
-        ("load.warmup" | "load.measure", Ok(length_ms)) => format::span(length_ms),
+        (key::MEMORY | key::DISK_SIZE, Ok(bytes)) => format::bytes(bytes),
+        (key::WARMUP | key::MEASURE, Ok(length_ms)) => format::span(length_ms),
         _ => value.to_owned(),
     }
 }

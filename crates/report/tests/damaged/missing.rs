@@ -157,7 +157,7 @@ fn a_plan_that_cannot_be_one_is_refused() {
     told("/cells/1/id", json!(0), "cells[1].id is 0, and so is that of another cell");
     told("/cells/1/contender", json!("native"), "cells[1] is the same contender");
     told("/cells/1/baseline", json!(true), "cells[1].baseline is true");
-    told("/cells/0/settings/machine/count", json!(u64::MAX), "cells[0].settings.machine.count must be 1 to 64");
+    told("/cells/0/settings/machine/count", json!(u64::MAX), "cells[0]: settings.machine.count: must be 1 to 64");
     told("/trials/1/id", json!(1), "trials[1].id is 1");
     told("/trials/1/cell", json!(7), "trials[1].cell is 7, and there is no such cell");
     told("/trials/1/block", json!(9), "trials[1].block is 9; it must be 1 to 2");

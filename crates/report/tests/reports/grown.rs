@@ -19,7 +19,7 @@ pub fn grown(blocks: u32) -> Run {
         for cell in &cells {
             let mut cell = cell.clone();
             cell.id += 2 * number;
-            cell.settings["machine"]["vcpus"] = json!(vcpus);
+            cell.settings.set("machine.vcpus", json!(vcpus)).expect("it can be so");
             cell.sweep.insert("machine.vcpus".to_owned(), Value::from(vcpus));
             run.plan.cells.push(cell);
         }

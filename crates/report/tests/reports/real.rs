@@ -9,7 +9,9 @@ use analysis::contrast::Contrast;
 use analysis::measures::{Measure, Scale};
 use analysis::summary::{Analysis, analyse};
 use analysis::two_runs;
+use record::plan::Plan;
 use record::run::Run;
+use record::synthetic;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -124,4 +126,28 @@ fn a_disturbed_run_says_that_it_was() {
     assert!(again > 0, "no trial was run again");
     let markdown = report::markdown(&run, &analysis);
     assert!(markdown.contains("because others used"), "{markdown}");
+}
+
+#[test]
+fn a_plan_is_written_back_as_it_was() {
+    let written = |plan: &Plan| serde_json::to_value(plan).unwrap();
+    for name in RUNS {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/runs").join(name).join("plan.json");
+        let text = std::fs::read_to_string(path).unwrap();
+        let plan: Plan = serde_json::from_str(&text).unwrap();
+        let as_it_was: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(written(&plan), as_it_was, "{name}");
+        for (place, cell) in plan.cells.iter().enumerate() {
+            let tables = as_it_was["cells"][place]["settings"].to_string();
+            assert_eq!(serde_json::to_string(&cell.settings).unwrap(), tables, "{name}: in the same order, too");
+        }
+    }
+    let loads = ["same", "idle", "stops", "starts", "burst"];
+    let made_up = [synthetic::run(1), synthetic::consolidated::run(1, None), synthetic::neighbour::run(1, &loads)]
+        .map(|run| run.plan);
+    for plan in made_up {
+        let read: Plan = serde_json::from_value(written(&plan)).unwrap();
+        assert_eq!((written(&read), &read), (written(&plan), &plan), "{}", plan.study);
+        assert!(plan.cells.iter().all(|cell| cell.settings.machine().vcpus == Some(2)), "{}", plan.study);
+    }
 }

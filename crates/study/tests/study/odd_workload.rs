@@ -3,6 +3,7 @@
 use crate::fixture::{self, STUDY, host, with};
 use insta::assert_snapshot;
 use record::plan::{Plan, WorkloadNote};
+use record::settings::key::ODD_WORKLOAD;
 use serde_json::{Map, Value, json};
 use settings::{Holds, Key, Problem};
 use study::{Against, Catalogs, Kind};
@@ -50,7 +51,7 @@ fn two_machines(lines: &str) -> String {
 }
 
 fn own_workload(plan: &Plan, cell: usize) -> Value {
-    plan.cells[cell].settings["machine"]["odd"]["workload"].clone()
+    plan.cells[cell].settings.tables()["machine"]["odd"]["workload"].clone()
 }
 
 #[test]
@@ -58,7 +59,7 @@ fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
     let plan = plan(&two_machines("odd = { number = 2, workload = { kind = \"lookups\", rows = 7 } }"));
     let cell = &plan.cells[0];
     assert_eq!(own_workload(&plan, 0), json!({ "kind": "lookups", "rows": 7, "think": 2000 }));
-    let (kind, rest) = study::kind_and_table(cell, study::ODD_WORKLOAD).unwrap();
+    let (kind, rest) = study::kind_and_table(cell, ODD_WORKLOAD).unwrap();
     assert_eq!((kind, Value::Object(rest)), ("lookups", json!({ "rows": 7, "think": 2000 })));
     assert_eq!(study::kind_and_table(cell, "workload").unwrap().0, "orders");
     assert_eq!(cell.bystander(), Some(2));
@@ -82,8 +83,8 @@ fn it_goes_with_every_load_but_idle() {
 #[test]
 fn without_it_nothing_of_it_is_in_the_plan() {
     let plan = plan(&two_machines("odd = { number = 2, clients = 9 }"));
-    assert_eq!(plan.cells[0].settings["machine"]["odd"].get("workload"), None);
-    assert_eq!(study::kind_and_table(&plan.cells[0], study::ODD_WORKLOAD), None);
+    assert_eq!(plan.cells[0].settings.tables()["machine"]["odd"].get("workload"), None);
+    assert_eq!(study::kind_and_table(&plan.cells[0], ODD_WORKLOAD), None);
     assert_eq!((plan.cells[0].bystander(), plan.workloads.len()), (None, 1));
 }
 

@@ -147,7 +147,7 @@ set = { "machine.vcpus" = 3, machine = { memory = "2GiB" } }
     14 vm: large, workload.warehouses = 10, load.clients = 4
     15 vm: large, workload.warehouses = 10, load.clients = 8
     ");
-    let large = &plan.cells[6].settings;
+    let large = plan.cells[6].settings.tables();
     assert_eq!(large["machine"]["vcpus"], json!(3));
     assert_eq!(large["machine"]["memory"], json!(2_u64 << 30));
     assert_eq!(large["workload"]["warehouses"], json!(10));
@@ -166,15 +166,15 @@ fn a_table_of_another_kind_starts_anew_and_one_of_the_same_kind_is_merged() {
     let base = "[platform]\nkind = \"vm\"\naccelerator = \"tcg\"\ndisk = { adapter = \"nvme\" }\n";
     let text = STUDY.replace("cache = \"writeback\"", "cache = \"none\"") + base;
     let plan = plan(&text);
-    assert_eq!(plan.cells[0].settings["platform"], json!({ "kind": "native" }));
+    assert_eq!(plan.cells[0].settings.tables()["platform"], json!({ "kind": "native" }));
     let merged = json!({ "kind": "vm", "accelerator": "tcg", "disk": { "adapter": "nvme", "cache": "none" } });
-    assert_eq!(plan.cells[1].settings["platform"], merged);
+    assert_eq!(plan.cells[1].settings.tables()["platform"], merged);
 }
 
 #[test]
 fn kinds_can_be_swept() {
     let text = plus("[sweep]\n\"engine.kind\" = [\"server\", \"sqlite\"]\n");
-    let engines = plan(&text).cells.iter().map(|cell| cell.settings["engine"].clone()).collect::<Vec<Value>>();
+    let engines = plan(&text).cells.iter().map(|cell| cell.settings.tables()["engine"].clone()).collect::<Vec<Value>>();
     let server = json!({ "kind": "server", "profile": "sized", "instances": 1 });
     let sqlite = json!({ "kind": "sqlite", "page": 4096, "instances": 1 });
     assert_eq!(engines, [server.clone(), sqlite.clone(), server, sqlite]);
@@ -183,14 +183,17 @@ fn kinds_can_be_swept() {
 #[test]
 fn tables_are_swept_like_values() {
     let text = plus("[sweep]\n\"machine.disk\" = [{ size = \"1GiB\" }, { size = \"2GiB\" }]\n");
-    let sizes =
-        plan(&text).cells.iter().map(|cell| cell.settings["machine"]["disk"]["size"].clone()).collect::<Vec<_>>();
+    let sizes = plan(&text)
+        .cells
+        .iter()
+        .map(|cell| cell.settings.tables()["machine"]["disk"]["size"].clone())
+        .collect::<Vec<_>>();
     assert_eq!(sizes, [json!(1_u64 << 30), json!(2_u64 << 30), json!(1_u64 << 30), json!(2_u64 << 30)]);
 }
 
 #[test]
 fn the_image_follows_the_engine_unless_it_is_given() {
-    let image = |text: &str| plan(text).cells[0].settings["machine"]["image"].clone();
+    let image = |text: &str| plan(text).cells[0].settings.tables()["machine"]["image"].clone();
     assert_eq!(image(STUDY), "server");
     assert_eq!(image(&with("\"server\"", "\"sqlite\"")), "micro");
     assert_eq!(image(&with("vcpus = 2", "vcpus = 2\nimage = \"micro\"")), "micro");
@@ -201,7 +204,7 @@ fn more_vcpus_than_the_host_has_can_be_allowed() {
     let text = STUDY
         .replace("vcpus = 2", "vcpus = 5\noversubscribe = true")
         .replace("kind = \"vm\", disk = { cache = \"writeback\" }", "kind = \"native\"");
-    assert_eq!(plan(&text).cells[1].settings["machine"]["vcpus"], 5);
+    assert_eq!(plan(&text).cells[1].settings.tables()["machine"]["vcpus"], 5);
 }
 
 #[test]

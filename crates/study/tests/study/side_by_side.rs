@@ -3,7 +3,8 @@
 use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, with};
 use insta::assert_snapshot;
 use platforms::placement::Topology;
-use study::{Against, Host, Odd, OddLoad, Pinning};
+use record::settings::{Odd, OddLoad};
+use study::{Against, Host, Pinning};
 
 /// The study with these lines in `[machine]`, the first of which is line 6.
 fn machine(lines: &str) -> String {
@@ -135,7 +136,7 @@ fn an_odd_machine_is_read_as_it_is_written() {
         "vcpus = 1\ncount = 3\npinning = \"none\"\nodd = { number = 2, cpu_quota = \"50%\", load = \"stops\" }",
     );
     let machine = study::machine(&plan(&text).cells[0]).unwrap();
-    let cpu_quota = Some(settings::Share(0.5));
+    let cpu_quota = Some(0.5);
     assert_eq!(machine.odd, Some(Odd { number: 2, cpu_quota, load: OddLoad::Stops, clients: None, workload: None }));
     assert_eq!((machine.count, machine.policy()), (3, Ok(platforms::placement::Policy::None)));
     assert_eq!(study::machine(&plan(STUDY).cells[0]).unwrap().odd, None);
@@ -145,8 +146,9 @@ fn an_odd_machine_is_read_as_it_is_written() {
 #[test]
 fn an_old_plan_is_one_machine_in_order() {
     let mut cell = plan(STUDY).cells.remove(0);
-    let machine = cell.settings["machine"].as_object_mut().unwrap();
-    machine.retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
+    let mut tables = cell.settings.tables().clone();
+    tables["machine"].as_object_mut().unwrap().retain(|key, _| !["pinning", "cpus", "odd"].contains(&key.as_str()));
+    cell.settings = tables.try_into().unwrap();
     let machine = study::machine(&cell).unwrap();
     assert_eq!((machine.count, machine.pinning, machine.odd), (1, Pinning::InOrder, None));
 }

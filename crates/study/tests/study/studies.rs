@@ -54,7 +54,7 @@ fn every_study_can_be_planned() {
 fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
     let plan = plan("quickstart.toml", &read("quickstart.toml"));
     assert!(study::estimate(&plan).driving_ms <= 180_000);
-    let shapes = plan.cells.iter().map(|cell| &cell.settings["machine"]).collect::<Vec<_>>();
+    let shapes = plan.cells.iter().map(|cell| &cell.settings.tables()["machine"]).collect::<Vec<_>>();
     assert_eq!(shapes[0], shapes[1]);
     assert_eq!(plan.cells.iter().map(|cell| cell.contender.as_str()).collect::<Vec<_>>(), ["native", "vm"]);
 }
@@ -156,7 +156,7 @@ fn every_engine_and_workload_can_be_planned() {
         let workloads = only(&catalogs.workloads, workload.kind);
         let text = study::reference(&Catalogs { engines, workloads, ..catalogs.clone() });
         let plan = plan("reference.toml", &text);
-        assert_eq!(plan.cells[0].settings["engine"]["kind"], engine.kind);
+        assert_eq!(plan.cells[0].settings.tables()["engine"]["kind"], engine.kind);
         assert_eq!(plan.workloads[0].kind, workload.kind);
         assert!(!plan.workloads[0].notice.is_empty());
     }

@@ -3,14 +3,14 @@
 use super::*;
 use crate::limits::Limits;
 
-fn cell(memory: &str) -> CellOrder {
+fn cell(memory: u64) -> CellOrder {
     let cell = json!({
         "id": 0, "contender": "native", "baseline": true, "sweep": {},
         "settings": {
             "machine": { "vcpus": 1, "memory": memory, "image": "postgres", "disk": {} },
             "platform": { "kind": "native" }, "engine": { "kind": "postgres" },
             "workload": { "kind": "order-entry", "warehouses": 1 },
-            "load": { "clients": 1, "warmup": "1s", "measure": "1s" },
+            "load": { "clients": 1, "warmup": 1_000, "measure": 1_000 },
         },
     });
     CellOrder::read(&serde_json::from_value(cell).unwrap()).unwrap()
@@ -30,16 +30,16 @@ fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
         read_host: crate::site::read_host,
         limits: Limits::default(),
     };
-    let key_of = |memory: &str, site: &Site| {
+    let key_of = |memory: u64, site: &Site| {
         let cell = cell(memory);
         folder_of(&made_from(&cell, &cell.workload, Some("tree"), site), site)
     };
     let two = site(vec![0, 1]);
-    assert_eq!(key_of("512MiB", &two), key_of("32GiB", &two));
-    let from = made_from(&cell("32GiB"), &cell("32GiB").workload, Some("tree"), &two);
+    assert_eq!(key_of(512 << 20, &two), key_of(32 << 30, &two));
+    let from = made_from(&cell(32 << 30), &cell(32 << 30).workload, Some("tree"), &two);
     assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
     // So many connections load side by side, which shapes the order of rows.
-    assert_ne!(key_of("512MiB", &two), key_of("512MiB", &site(vec![0, 1, 2])));
+    assert_ne!(key_of(512 << 20, &two), key_of(512 << 20, &site(vec![0, 1, 2])));
 }
 
 #[test]

@@ -147,13 +147,13 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
     let peak = if clients.is_string() { json!({ "max_clients": 8 }) } else { Value::Null };
     let mut engine = decided("sqlite", engines::catalog::entry("sqlite").unwrap().keys, &json!({}));
     engine.insert("instances".to_owned(), instances.into());
-    let mut load = json!({ "clients": clients, "warmup": "0s", "measure": "1s", "telemetry": false });
+    let mut load = json!({ "clients": clients, "warmup": 0, "measure": 1_000, "telemetry": false });
     if !peak.is_null() {
         load["peak"] = peak;
     }
     if let Some(max_repeats) = max_repeats {
         // Without warm-up the host is read first when a second is over.
-        load["measure"] = json!("2s");
+        load["measure"] = json!(2_000);
         load["max_other_cpu"] = json!("5%");
         load["max_repeats"] = json!(max_repeats);
     }
@@ -161,7 +161,7 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
         json!({
             "id": id, "contender": format!("contender {id}"), "baseline": id == 0, "sweep": {},
             "settings": {
-                "machine": { "vcpus": 1, "memory": "64MiB", "image": "", "disk": {}, "count": machines },
+                "machine": { "vcpus": 1, "memory": 64 << 20, "image": "", "disk": {}, "count": machines },
                 "platform": { "kind": BARE.kind, "script": script, "tcp": tcp },
                 "engine": engine,
                 "workload": decided(

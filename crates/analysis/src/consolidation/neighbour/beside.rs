@@ -6,8 +6,8 @@ use crate::consolidation::alone::Reference;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
+use record::settings::{OddLoad, key};
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
 /// The others beside a neighbour that works over the same beside one that stands idle, block by block.
@@ -22,36 +22,21 @@ pub struct Beside {
 
 /// None of a neighbour that does anything.
 pub fn all(run: &Run, idle: &Cell, machine: u32) -> Vec<Beside> {
-    if load(idle) != "idle" {
+    if load(idle) != OddLoad::Idle {
         return Vec::new();
     }
     let works = |cell: &&Cell| {
-        let same_machine = odd_number(cell).is_none_or(|number| number == u64::from(machine));
-        load(cell) == "same" && same_machine && cell.contender == idle.contender && plain(cell) == plain(idle)
+        let same_machine = cell.odd().is_none_or(|odd| odd.number == machine);
+        let alike =
+            cell.contender == idle.contender && cell.settings.without(key::ODD) == idle.settings.without(key::ODD);
+        load(cell) == OddLoad::Same && same_machine && alike
     };
     run.plan.cells.iter().filter(works).filter_map(|cell| of_pair(run, idle, cell, machine)).collect()
 }
 
 /// What the odd machine's clients do; those of a cell without one all do the same.
-pub fn load(cell: &Cell) -> &str {
-    odd(cell).and_then(|odd| odd.get("load")?.as_str()).unwrap_or("same")
-}
-
-fn odd(cell: &Cell) -> Option<&Value> {
-    cell.settings.get("machine")?.get("odd")
-}
-
-fn odd_number(cell: &Cell) -> Option<u64> {
-    odd(cell)?.get("number")?.as_u64()
-}
-
-/// Everything but the odd machine.
-fn plain(cell: &Cell) -> Map<String, Value> {
-    let mut settings = cell.settings.clone();
-    if let Some(machine) = settings.get_mut("machine").and_then(Value::as_object_mut) {
-        machine.remove("odd");
-    }
-    settings
+pub fn load(cell: &Cell) -> OddLoad {
+    cell.odd().map_or(OddLoad::Same, |odd| odd.load)
 }
 
 fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside> {

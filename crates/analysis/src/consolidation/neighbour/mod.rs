@@ -15,6 +15,7 @@ use beside::Beside;
 use parts::{Part, PartReading, TrialParts, Work};
 use record::plan::Cell;
 use record::run::Run;
+use record::settings::OddLoad;
 use serde::{Deserialize, Serialize};
 
 /// Of one cell.
@@ -22,8 +23,8 @@ use serde::{Deserialize, Serialize};
 pub struct Neighbour {
     /// The number of the machine that the others are measured beside.
     pub machine: u32,
-    /// Its load, in the word of the study.
-    pub load: String,
+    /// What its clients do.
+    pub load: OddLoad,
     /// How many the others are.
     pub others: usize,
     /// Over the trials, within each of which its work changed; `None` if it never did.
@@ -134,7 +135,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     let of_mean = || effects.iter().find(|effect| effect.of == Of::Mean);
     Some(Neighbour {
         machine,
-        load: beside::load(cell).to_owned(),
+        load: beside::load(cell),
         others: cell.machines() as usize - 1,
         work,
         kept: told(of_mean().and_then(Effect::kept)),

@@ -37,7 +37,7 @@ fn seconds(neighbour: &Neighbour) -> Vec<Vec<(Part, usize)>> {
 #[test]
 fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     let burst = beside(&MADE_UP, "burst");
-    assert_eq!((burst.machine, burst.others, burst.load.as_str()), (NEIGHBOUR, 2, "burst"));
+    assert_eq!((burst.machine, burst.others, burst.load), (NEIGHBOUR, 2, OddLoad::Burst));
     assert_eq!(seconds(&burst), vec![vec![(Part::Before, 7), (Part::During, 6), (Part::After, 7)]; 4]);
     // It begins 3 ms after the first of the others.
     let work = burst.work.unwrap();

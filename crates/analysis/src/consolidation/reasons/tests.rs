@@ -31,8 +31,8 @@ fn texts(reasons: &[Reason]) -> Vec<(Cause, &str)> {
 
 fn odd_one(run: &mut Run, odd: &serde_json::Value) {
     for cell in run.plan.cells.iter_mut().filter(|cell| cell.machines() == 3) {
-        cell.settings["machine"]["vcpus"] = json!(1);
-        cell.settings["machine"]["odd"] = odd.clone();
+        cell.settings.set("machine.vcpus", json!(1)).unwrap();
+        cell.settings.set("machine.odd", odd.clone()).unwrap();
     }
 }
 

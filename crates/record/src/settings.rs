@@ -1,0 +1,412 @@
+//! The decided tables of a cell: what readers of a record ask for, in types, and all of it as it is written.
+//!
+//! A key that is read by name is named here once, and nowhere else. What a table holds beyond is kept and written back as it was:
+//! keys of engines, platforms and workloads are theirs, and a key may be of another version.
+
+use serde::de::{DeserializeOwned, Error};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::{Map, Value};
+use std::ops::RangeInclusive;
+
+/// Keys of a study that are read right of the record, dotted.
+pub mod key {
+    pub const COUNT: &str = "machine.count";
+    pub const VCPUS: &str = "machine.vcpus";
+    pub const MEMORY: &str = "machine.memory";
+    pub const DISK_SIZE: &str = "machine.disk.size";
+    pub const ODD: &str = "machine.odd";
+    pub const ODD_NUMBER: &str = "machine.odd.number";
+    pub const ODD_LOAD: &str = "machine.odd.load";
+    pub const ODD_CPU_QUOTA: &str = "machine.odd.cpu_quota";
+    pub const ODD_CLIENTS: &str = "machine.odd.clients";
+    /// Where the odd machine's own workload is in a cell, if it has one.
+    pub const ODD_WORKLOAD: &str = "machine.odd.workload";
+    pub const INSTANCES: &str = "engine.instances";
+    pub const PROFILE: &str = "engine.profile";
+    pub const CLIENTS: &str = "load.clients";
+    pub const WARMUP: &str = "load.warmup";
+    pub const MEASURE: &str = "load.measure";
+    pub const MAX_OTHER_CPU: &str = "load.max_other_cpu";
+    pub const MAX_REPEATS: &str = "load.max_repeats";
+    /// Of `platform`, `engine` and `workload`, and of the odd machine's workload.
+    pub const KIND: &str = "kind";
+}
+
+/// The tables of a cell, in the order of a study.
+pub const TABLES: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
+
+/// A run with more machines side by side in one trial would need more than one host.
+pub const MOST_MACHINES: u32 = 64;
+/// Databases in one machine.
+pub const MOST_INSTANCES: u16 = 64;
+
+/// What is decided about a cell, units normalised (bytes, milliseconds).
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(into = "Map<String, Value>")]
+pub struct Settings {
+    /// As they are written. What is beside them is read from here when they are made, so they are never changed.
+    tables: Map<String, Value>,
+    machine: Machine,
+    engine: Engine,
+    workload: Option<String>,
+    load: Load,
+}
+
+/// `machine`: the shape of each machine. What is not given was not recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// Side by side in each trial; one where a plan of an old version does not say.
+    pub count: u32,
+    pub vcpus: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    /// Of the data disk.
+    pub disk_bytes: Option<u64>,
+    /// The one that differs from the others.
+    pub odd: Option<Odd>,
+}
+
+/// `machine.odd`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct Odd {
+    /// From 1 to the number of machines.
+    pub number: u32,
+    /// The share of its vCPUs' time that all of it may use together.
+    #[serde(default)]
+    pub cpu_quota: Option<f64>,
+    #[serde(default)]
+    pub load: OddLoad,
+    /// Its own number, in place of `load.clients`.
+    #[serde(default)]
+    pub clients: Option<u32>,
+    /// Its own table, in place of `workload`.
+    #[serde(default)]
+    pub workload: Option<Map<String, Value>>,
+}
+
+impl Odd {
+    /// The kind of its own workload.
+    pub fn workload_kind(&self) -> Option<&str> {
+        self.workload.as_ref()?.get(key::KIND)?.as_str()
+    }
+
+    /// Whether the others are measured beside it, and not what it does: it stands idle, begins or stops working in the midst, or both,
+    /// or does other work.
+    pub fn is_bystander(&self) -> bool {
+        self.load != OddLoad::Same || self.workload.is_some()
+    }
+}
+
+/// What the odd machine's clients do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OddLoad {
+    /// What the others' do.
+    #[default]
+    Same,
+    /// Nothing.
+    Idle,
+    /// Nothing from the middle of the measured window on.
+    Stops,
+    /// Nothing until the middle of the measured window.
+    Starts,
+    /// Nothing but in the middle third of the measured window.
+    Burst,
+}
+
+/// `engine`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Engine {
+    /// Databases in each machine, with a server of its own each; one where a plan of an old version does not say.
+    pub instances: u16,
+    pub profile: Option<String>,
+}
+
+/// `load`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Load {
+    /// Of each machine. `None` where clients do not work back to back, or as many as get most done are sought.
+    pub clients: Option<u32>,
+    pub warmup_ms: u64,
+    pub measure_ms: u64,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self { count: 1, vcpus: None, memory_bytes: None, disk_bytes: None, odd: None }
+    }
+}
+
+impl Default for Engine {
+    fn default() -> Self {
+        Self { instances: 1, profile: None }
+    }
+}
+
+/// What cannot be in a cell's tables.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("settings.{key}: {why}")]
+pub struct SettingsError {
+    pub key: String,
+    pub why: String,
+}
+
+impl TryFrom<Map<String, Value>> for Settings {
+    type Error = SettingsError;
+
+    fn try_from(tables: Map<String, Value>) -> Result<Self, SettingsError> {
+        for path in TABLES.into_iter().chain([key::ODD]) {
+            table(&tables, path)?;
+        }
+        let machine = Machine {
+            count: counted(&tables, key::COUNT, 1..=MOST_MACHINES)?,
+            vcpus: read(&tables, key::VCPUS)?,
+            memory_bytes: read(&tables, key::MEMORY)?,
+            disk_bytes: read(&tables, key::DISK_SIZE)?,
+            odd: odd(&tables)?,
+        };
+        let instances = counted(&tables, key::INSTANCES, 1..=MOST_INSTANCES)?;
+        let engine = Engine { instances, profile: read(&tables, key::PROFILE)? };
+        let is_word = at(&tables, key::CLIENTS).is_some_and(Value::is_string);
+        let load = Load {
+            clients: if is_word { None } else { read(&tables, key::CLIENTS)? },
+            warmup_ms: read(&tables, key::WARMUP)?.unwrap_or(0),
+            measure_ms: read(&tables, key::MEASURE)?.unwrap_or(0),
+        };
+        Ok(Self { machine, engine, workload: read(&tables, "workload.kind")?, load, tables })
+    }
+}
+
+impl From<Settings> for Map<String, Value> {
+    fn from(settings: Settings) -> Self {
+        settings.tables
+    }
+}
+
+impl<'de> Deserialize<'de> for Settings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Self::try_from(Map::deserialize(deserializer)?).map_err(D::Error::custom)
+    }
+}
+
+fn odd(tables: &Map<String, Value>) -> Result<Option<Odd>, SettingsError> {
+    let number = match (at(tables, key::ODD), read(tables, key::ODD_NUMBER)?) {
+        (None, _) => return Ok(None),
+        (Some(_), Some(number)) => number,
+        (Some(_), None) => return Err(wrong(key::ODD_NUMBER, "missing")),
+    };
+    Ok(Some(Odd {
+        number,
+        cpu_quota: read(tables, key::ODD_CPU_QUOTA)?,
+        load: read(tables, key::ODD_LOAD)?.unwrap_or_default(),
+        clients: read(tables, key::ODD_CLIENTS)?,
+        workload: read(tables, key::ODD_WORKLOAD)?,
+    }))
+}
+
+fn read<T: DeserializeOwned>(tables: &Map<String, Value>, key: &str) -> Result<Option<T>, SettingsError> {
+    let Some(value) = at(tables, key) else { return Ok(None) };
+    T::deserialize(value).map(Some).map_err(|error| wrong(key, error.to_string()))
+}
+
+/// How many there are; one where nothing is said.
+fn counted<T>(tables: &Map<String, Value>, key: &str, range: RangeInclusive<T>) -> Result<T, SettingsError>
+where
+    T: TryFrom<u64> + PartialOrd + std::fmt::Display,
+{
+    let (least, most) = (range.start(), range.end());
+    let outside = || wrong(key, format!("must be {least} to {most}"));
+    let value = at(tables, key).map_or(Some(1), Value::as_u64).and_then(|count| T::try_from(count).ok());
+    value.filter(|count| range.contains(count)).ok_or_else(outside)
+}
+
+fn table<'a>(tables: &'a Map<String, Value>, path: &str) -> Result<Option<&'a Map<String, Value>>, SettingsError> {
+    let Some(value) = at(tables, path) else { return Ok(None) };
+    value.as_object().map(Some).ok_or_else(|| wrong(path, "must be a table"))
+}
+
+fn wrong(key: &str, why: impl Into<String>) -> SettingsError {
+    SettingsError { key: key.to_owned(), why: why.into() }
+}
+
+/// What is at a dotted path of these tables.
+pub fn at<'a>(tables: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
+    let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
+    rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(tables.get(first)?, |value, name| value.get(name))
+}
+
+impl Settings {
+    pub fn machine(&self) -> &Machine {
+        &self.machine
+    }
+
+    pub fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    pub fn load(&self) -> &Load {
+        &self.load
+    }
+
+    /// The kind of workload.
+    pub fn workload(&self) -> Option<&str> {
+        self.workload.as_deref()
+    }
+
+    /// All of it as it is written, to be shown, compared or passed on. What is read by its name has a type.
+    pub fn tables(&self) -> &Map<String, Value> {
+        &self.tables
+    }
+
+    /// Everything but what is at a dotted path: equal for cells that differ in nothing else.
+    pub fn without(&self, key: &str) -> Map<String, Value> {
+        let mut tables = self.tables.clone();
+        if let Some((first, name)) = key.split_once('.')
+            && let Some(Value::Object(table)) = tables.get_mut(first)
+        {
+            table.shift_remove(name);
+        }
+        tables
+    }
+
+    /// What differs between these and newer ones, key by key.
+    pub fn differing(&self, newer: &Self) -> Vec<Differing> {
+        let of =
+            |settings: &Self, table: &str| settings.tables.get(table).cloned().unwrap_or_else(|| Map::new().into());
+        let tables = united(&self.tables, &newer.tables).into_iter();
+        tables.flat_map(|table| differing(table, Some(&of(self, table)), Some(&of(newer, table)))).collect()
+    }
+}
+
+/// A key that has another value, with both; `None` where it is absent.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Differing {
+    /// Dotted.
+    pub key: String,
+    pub old: Option<Value>,
+    pub new: Option<Value>,
+}
+
+impl Differing {
+    pub fn is_in_both(&self) -> bool {
+        self.old.is_some() && self.new.is_some()
+    }
+
+    /// Whether it is in one of these tables.
+    pub fn is_of(&self, tables: &[&str]) -> bool {
+        self.key.split('.').next().is_some_and(|table| tables.contains(&table))
+    }
+}
+
+fn differing(key: &str, old: Option<&Value>, new: Option<&Value>) -> Vec<Differing> {
+    match (old, new) {
+        (Some(Value::Object(old)), Some(Value::Object(new))) => {
+            let names = united(old, new).into_iter();
+            names.flat_map(|name| differing(&format!("{key}.{name}"), old.get(name), new.get(name))).collect()
+        }
+        (old, new) if old == new => Vec::new(),
+        (old, new) => vec![Differing { key: key.to_owned(), old: old.cloned(), new: new.cloned() }],
+    }
+}
+
+fn united<'a>(one: &'a Map<String, Value>, other: &'a Map<String, Value>) -> std::collections::BTreeSet<&'a str> {
+    one.keys().chain(other.keys()).map(String::as_str).collect()
+}
+
+#[cfg(any(test, feature = "synthetic"))]
+impl Settings {
+    /// Puts another value at a dotted path, for records that are made up.
+    pub fn set(&mut self, path: &str, value: Value) -> Result<(), SettingsError> {
+        let mut tables = self.tables.clone();
+        let (mut table, mut name) = (&mut tables, path);
+        while let Some((first, rest)) = name.split_once('.') {
+            let inner = table.entry(first).or_insert_with(|| Map::new().into());
+            table = inner.as_object_mut().ok_or_else(|| wrong(path, "not below a table"))?;
+            name = rest;
+        }
+        table.insert(name.to_owned(), value);
+        *self = tables.try_into()?;
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn settings(tables: &Value) -> Result<Settings, String> {
+        serde_json::from_value(tables.clone()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn what_is_read_by_name_has_a_type_and_all_is_written_back() {
+        let written = json!({
+            "load": { "warmup": 1000, "measure": 2000, "clients": 8, "rate": 2.0, "new": [1] },
+            "machine": {
+                "count": 3, "vcpus": 2, "memory": 7, "disk": { "size": 9, "kind": "x" },
+                "odd": { "number": 2, "load": "burst", "cpu_quota": 0.5, "workload": { "kind": "slob", "scale": 1 }, "new": {} }
+            },
+            "engine": { "kind": "sqlite", "instances": 2, "profile": "sized" },
+            "workload": { "kind": "order-entry" },
+            "later": 5
+        });
+        let read = settings(&written).unwrap();
+        let odd = read.machine().odd.as_ref().unwrap();
+        assert_eq!((odd.number, odd.load, odd.cpu_quota, odd.clients), (2, OddLoad::Burst, Some(0.5), None));
+        assert_eq!((odd.workload_kind(), odd.is_bystander()), (Some("slob"), true));
+        let Machine { count, vcpus, memory_bytes, disk_bytes, .. } = read.machine();
+        assert_eq!((*count, *vcpus, *memory_bytes, *disk_bytes), (3, Some(2), Some(7), Some(9)));
+        assert_eq!(read.engine(), &Engine { instances: 2, profile: Some("sized".to_owned()) });
+        assert_eq!(read.load(), &Load { clients: Some(8), warmup_ms: 1000, measure_ms: 2000 });
+        assert_eq!(read.workload(), Some("order-entry"));
+        assert_eq!(serde_json::to_string(&read).unwrap(), written.to_string(), "in the same order, too");
+    }
+
+    #[test]
+    fn a_plan_of_an_old_version_has_one_machine_with_one_database() {
+        let read = settings(&json!({ "machine": {}, "load": { "clients": "peak" } })).unwrap();
+        assert_eq!((read.machine(), read.engine()), (&Machine::default(), &Engine::default()));
+        assert_eq!((read.machine().count, read.engine().instances, read.load().clients), (1, 1, None));
+        assert_eq!(settings(&json!({})).unwrap(), Settings::default());
+    }
+
+    #[test]
+    fn what_cannot_be_is_told_with_its_key() {
+        let told = |path: &str, value: Value| Settings::default().set(path, value).unwrap_err().to_string();
+        assert_eq!(told(key::COUNT, json!(65)), "settings.machine.count: must be 1 to 64");
+        assert_eq!(told(key::COUNT, json!("two")), "settings.machine.count: must be 1 to 64");
+        assert_eq!(told(key::INSTANCES, json!(0)), "settings.engine.instances: must be 1 to 64");
+        assert_eq!(
+            told(key::VCPUS, json!("two")),
+            "settings.machine.vcpus: invalid type: string \"two\", expected u32"
+        );
+        assert!(told(key::ODD_LOAD, json!("idle")).contains("machine.odd.number: missing"));
+        assert!(told(key::ODD, json!({ "number": 1, "load": "idel" })).contains("odd.load: unknown variant `idel`"));
+        assert!(told(key::ODD, json!([1])).contains("settings.machine.odd: must be a table"));
+        assert!(told(key::WARMUP, json!(-5)).contains("settings.load.warmup: invalid value"));
+        assert_eq!(settings(&json!({ "load": 5 })), Err("settings.load: must be a table".to_owned()));
+    }
+
+    #[test]
+    fn only_what_differs_is_told_by_its_dotted_key() {
+        let old = settings(&json!({ "workload": { "kind": "a", "scale": 1, "gone": true }, "load": { "clients": 2 } }));
+        let new = settings(&json!({ "workload": { "kind": "a", "scale": 2, "new": "x" }, "load": { "clients": 2 } }));
+        let found = old.unwrap().differing(&new.unwrap());
+        let expected = [
+            ("workload.gone", Some(json!(true)), None),
+            ("workload.new", None, Some(json!("x"))),
+            ("workload.scale", Some(json!(1)), Some(json!(2))),
+        ];
+        assert_eq!(found, expected.map(|(key, old, new)| Differing { key: key.to_owned(), old, new }));
+        assert_eq!(found.iter().filter(|key| key.is_in_both() && key.is_of(&["workload"])).count(), 1);
+    }
+
+    #[test]
+    fn cells_that_differ_in_one_key_are_equal_without_it() {
+        let one = settings(&json!({ "machine": { "vcpus": 2, "memory": 5 }, "load": {} })).unwrap();
+        let mut other = one.clone();
+        other.set(key::VCPUS, json!(4)).unwrap();
+        assert_ne!(one, other);
+        assert_eq!(one.without(key::VCPUS), other.without(key::VCPUS));
+    }
+}
