@@ -1,6 +1,6 @@
 //! Two sides of one measure: their ratio or difference, with its interval, and what that allows to say.
 
-use crate::distributions::t_below;
+use crate::distributions::{t_below, t_beyond};
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::measures::{Better, Scale};
 use crate::student::{self, FEWEST_BLOCKS};
@@ -88,6 +88,14 @@ impl Contrast {
         let (mean, error, freedom) = self.test()?;
         let farthest = margin.ln_1p() - mean.abs();
         (self.scale == Scale::Ratio).then(|| t_below(-farthest / error, freedom))
+    }
+
+    /// The interval that leaves out the truth with this probability, on either side together.
+    pub fn bounds_but_for(&self, tails: f64) -> Bounds {
+        let Some((mean, error, freedom)) = self.test() else { return student::too_few(self.blocks.len()) };
+        let half = t_beyond(tails, freedom) * error;
+        let bounds = Bounds::Known { low: mean - half, high: mean + half };
+        if self.scale == Scale::Ratio { bounds.map(f64::exp) } else { bounds }
     }
 
     /// Mean, standard error and degrees of freedom of what is tested: logarithms of ratios, or differences.
@@ -252,6 +260,10 @@ mod tests {
         #[test]
         fn interval_and_test_agree(ratios in vec(0.8..1.3_f64, 3..12)) {
             let contrast = of_ratios(&ratios);
+            let (usual, same) = (contrast.estimate.bounds.known().unwrap(), contrast.bounds_but_for(0.05).known().unwrap());
+            prop_assert!((usual.0 - same.0).abs() < 1e-9 && (usual.1 - same.1).abs() < 1e-9);
+            let wider = contrast.bounds_but_for(0.01).known().unwrap();
+            prop_assert!(wider.0 < same.0 && wider.1 > same.1);
             let apart = matches!(contrast.position(Better::More), Position::Above | Position::Below);
             prop_assert_eq!(apart, is_significant(contrast.p_equal()));
         }

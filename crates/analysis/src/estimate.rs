@@ -15,6 +15,15 @@ pub struct Estimate {
     pub method: String,
 }
 
+impl Estimate {
+    /// An interval around few and different values, or around values at their limit, reaches beyond what there can be; that part of
+    /// it says nothing.
+    #[must_use]
+    pub fn within(self, least: f64, most: f64) -> Self {
+        Self { bounds: self.bounds.map(|end| end.clamp(least, most)), ..self }
+    }
+}
+
 /// A 95 % interval, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "interval", rename_all = "kebab-case")]

@@ -159,7 +159,7 @@ fn means_of_blocks(scale: Scale, values: Vec<(u32, f64)>) -> BTreeMap<u32, f64> 
     for (block, value) in values {
         blocks.entry(block).or_default().push(value);
     }
-    blocks.into_iter().map(|(block, values)| (block, values.iter().sum::<f64>() / values.len() as f64)).collect()
+    blocks.into_iter().map(|(block, values)| (block, student::mean_of(&values))).collect()
 }
 
 fn mean(scale: Scale, blocks: &[f64]) -> Option<Estimate> {
@@ -168,5 +168,5 @@ fn mean(scale: Scale, blocks: &[f64]) -> Option<Estimate> {
     }
     let found = contrast::unless_never_seen(blocks, student::mean_amount(blocks.to_vec())?);
     let most = if scale == Scale::Proportion { 1.0 } else { f64::INFINITY };
-    Some(Estimate { bounds: found.bounds.map(|end| end.min(most)), ..found })
+    Some(found.within(0.0, most))
 }

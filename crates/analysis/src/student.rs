@@ -86,8 +86,7 @@ pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
 
 /// The same of an amount. An interval around few and different values reaches below nothing; that part of it says nothing.
 pub fn mean_amount(values: Vec<f64>) -> Option<Estimate> {
-    let found = mean(values)?;
-    Some(Estimate { bounds: found.bounds.map(|end| end.max(0.0)), ..found })
+    Some(mean(values)?.within(0.0, f64::INFINITY))
 }
 
 /// The 95 % interval of a number that is found from all blocks together, from what it would be without each of them in turn:
@@ -108,7 +107,8 @@ pub fn spread(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| (squares / (values.len() - 1) as f64).sqrt())
 }
 
-fn mean_of(values: &[f64]) -> f64 {
+/// The arithmetic mean; not a number without any.
+pub fn mean_of(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 

@@ -3,9 +3,10 @@
 use crate::{attribution, format};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
-use analysis::consolidation::chance::{AgainstChance, ChanceVerdict};
+use analysis::consolidation::chance::AgainstChance;
 use analysis::consolidation::skew::{Apart, TrialSkew};
 use analysis::consolidation::slots::{Slot, Standing};
+use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 
 /// What the worst-off machine gets, and whether it is always the same one.
@@ -91,14 +92,14 @@ fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {
         format::quantity(chance.expected.point),
         format::bounds(&chance.expected.bounds, format::quantity)
     );
-    match chance.verdict {
-        ChanceVerdict::BelowChance => format!("The minimum is lower than chance makes it: {shown}."),
-        ChanceVerdict::WithinChance => format!("The minimum is what chance makes of equal machines: {shown}."),
-        ChanceVerdict::AboveChance => format!(
+    match chance.minimum {
+        Position::Below => format!("The minimum is lower than chance makes it: {shown}."),
+        Position::Across => format!("The minimum is what chance makes of equal machines: {shown}."),
+        Position::Above => format!(
             "The minimum is higher than chance makes it: {shown}. Machines even each other out, or a few are much faster than \
              the rest by chance."
         ),
-        ChanceVerdict::NotTold => "Too few blocks to tell the minimum from chance.".to_owned(),
+        Position::Unknown => "Too few blocks to tell the minimum from chance.".to_owned(),
     }
 }
 

@@ -5,7 +5,8 @@ use crate::consolidation::{interval, who};
 use crate::format;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::beside::Beside;
-use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told};
+use analysis::consolidation::neighbour::{Effect, Neighbour, Of};
+use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use record::settings::OddLoad;
 
@@ -67,16 +68,18 @@ fn of_effects(neighbour: &Neighbour) -> String {
 }
 
 /// "the others keep 0.71 (0.66 to 0.76) of their throughput before and after it while machine 3 works."
-fn told(neighbour: &Neighbour, verdict: Told, kept: &Estimate, when: &str, without: &str) -> String {
+fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, without: &str) -> String {
     let Others { name, keep, get, their, .. } = others(neighbour);
     let figure = interval(kept);
-    match verdict {
-        Told::Less => format!("{when}, {name} {keep} {figure} of {their} throughput {without}."),
-        Told::More => format!("{when}, {name} {get} more than without it: {figure} of {their} throughput {without}."),
-        Told::Undecided => {
+    match kept_is {
+        Position::Below => format!("{when}, {name} {keep} {figure} of {their} throughput {without}."),
+        Position::Above => {
+            format!("{when}, {name} {get} more than without it: {figure} of {their} throughput {without}.")
+        }
+        Position::Across => {
             format!("{when}, {name} {get} {figure} of {their} throughput {without}, which is undecided.")
         }
-        Told::NotTold => {
+        Position::Unknown => {
             format!("{when}, {name} showed {figure} of {their} throughput {without}; that is a plain reading.")
         }
     }
@@ -86,10 +89,12 @@ fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
     let Others { name, have, are, .. } = others(neighbour);
     let figure = interval(after);
     match neighbour.recovered {
-        Told::Less => format!("Afterwards {name} {are} back at only {figure} of what was before it."),
-        Told::More => format!("Afterwards {name} {have} {figure} of what was before it."),
-        Told::Undecided => format!("Afterwards {name} {are} back at {figure} of what was before it."),
-        Told::NotTold => format!("Afterwards {name} showed {figure} of what was before it; that is a plain reading."),
+        Position::Below => format!("Afterwards {name} {are} back at only {figure} of what was before it."),
+        Position::Above => format!("Afterwards {name} {have} {figure} of what was before it."),
+        Position::Across => format!("Afterwards {name} {are} back at {figure} of what was before it."),
+        Position::Unknown => {
+            format!("Afterwards {name} showed {figure} of what was before it; that is a plain reading.")
+        }
     }
 }
 

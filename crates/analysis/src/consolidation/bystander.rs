@@ -31,8 +31,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Bystander> {
     let rates: Option<Vec<(u32, f64)>> = drivers()
         .map(|(block, driver)| Some((block, throughput::of_window(driver).filter(|rate| *rate > 0.0)?)))
         .collect();
-    let blocks = student::by_block(rates.unwrap_or_default());
-    Some(Bystander { machine, metric, throughput: student::geometric_mean(&blocks.into_values().collect::<Vec<_>>()) })
+    Some(Bystander { machine, metric, throughput: rates.and_then(student::geometric_mean_of_blocks) })
 }
 
 fn of_number(trial: &StoredTrial, number: u32) -> Option<&StoredTrial> {

@@ -6,9 +6,10 @@
 //! is held back in every block is no noise, and must not excuse itself.
 
 use super::TrialReadings;
+use crate::contrast::Position;
 use crate::distributions::{integral, normal_below, normal_density};
 use crate::estimate::{Bounds, Estimate};
-use crate::student::{FEWEST_BLOCKS, too_few};
+use crate::student::{FEWEST_BLOCKS, mean_of as mean, too_few};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
@@ -31,20 +32,10 @@ pub struct AgainstChance {
     /// The minimum that equal machines with this noise and the geometric mean of these would show, with the range in which it
     /// would lie in 95 of 100 such runs.
     pub expected: Estimate,
-    pub verdict: ChanceVerdict,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ChanceVerdict {
-    /// The minimum is lower than equal machines show: some get less.
-    BelowChance,
-    WithinChance,
-    /// Machines that even each other out are more alike than chance would have them; so seem those of which a few are much faster
-    /// than the rest now and then, which is not how normal values vary.
-    AboveChance,
-    /// There is no range.
-    NotTold,
+    /// Below, the minimum is lower than equal machines show: some get less. Above, machines even each other out and are more alike than
+    /// chance would have them; so seem those of which a few are much faster than the rest now and then, which is not how normal values
+    /// vary.
+    pub minimum: Position,
 }
 
 /// `None` without trials, or of fewer than two machines.
@@ -64,20 +55,20 @@ fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
     let level = mean(&rows.iter().map(|row| mean(row)).collect::<Vec<_>>());
     let noise = noise(rows);
     let at = |deviations: f64| (level + deviations * noise.unwrap_or(0.0)).exp();
-    let (bounds, verdict) = match range.zip(noise) {
-        None => (too_few(rows.len()), ChanceVerdict::NotTold),
+    let (bounds, minimum) = match range.zip(noise) {
+        None => (too_few(rows.len()), Position::Unknown),
         Some(((low, high), noise)) => {
             let seen = mean(&rows.iter().map(|row| lowest(row) - mean(row)).collect::<Vec<_>>());
-            let verdict = match seen {
-                seen if seen < low * noise - ROUNDING => ChanceVerdict::BelowChance,
-                seen if seen > high * noise + ROUNDING => ChanceVerdict::AboveChance,
-                _ => ChanceVerdict::WithinChance,
+            let minimum = match seen {
+                seen if seen < low * noise - ROUNDING => Position::Below,
+                seen if seen > high * noise + ROUNDING => Position::Above,
+                _ => Position::Across,
             };
-            (Bounds::Known { low: at(low), high: at(high) }, verdict)
+            (Bounds::Known { low: at(low), high: at(high) }, minimum)
         }
     };
     let method = format!("least of {machines} equal machines by chance: order statistic; range of {DRAWS} draws");
-    AgainstChance { noise, expected: Estimate { point: at(expected_least(machines)), bounds, method }, verdict }
+    AgainstChance { noise, expected: Estimate { point: at(expected_least(machines)), bounds, method }, minimum }
 }
 
 /// Between what values the mean distance of the minimum to the mean of its block, over the noise as it is estimated, lies in
@@ -129,10 +120,6 @@ fn noise(rows: &[Vec<f64>]) -> Option<f64> {
         (0..blocks).flat_map(|block| (0..machines).map(move |machine| left(block, machine).powi(2))).sum();
     let freedom = (blocks - 1) * (machines - 1);
     (freedom > 0).then(|| (squares / freedom as f64).sqrt())
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
 }
 
 fn lowest(values: &[f64]) -> f64 {
@@ -206,7 +193,7 @@ mod tests {
         assert!((found.noise.unwrap() - 0.021_635_023_047_522).abs() < 1e-12, "{found:?}");
         // 80.5447 * exp(-0.846284 * 0.0216350)
         assert!((found.expected.point - 79.083_4).abs() < 1e-3, "{found:?}");
-        assert_eq!(found.verdict, ChanceVerdict::BelowChance);
+        assert_eq!(found.minimum, Position::Below);
     }
 
     /// Of equal machines the verdict is right in about 19 of 20 runs, and errs to both sides alike.
@@ -221,10 +208,10 @@ mod tests {
                     (0..machines).map(|_| block + 0.03 * chance.normal()).collect::<Vec<f64>>()
                 };
                 let rows: Vec<Vec<f64>> = (0..blocks).map(|_| row(0.2 * chance.normal(), &mut chance)).collect();
-                match against(&rows, Some(range)).verdict {
-                    ChanceVerdict::BelowChance => below += 1,
-                    ChanceVerdict::AboveChance => above += 1,
-                    ChanceVerdict::WithinChance | ChanceVerdict::NotTold => {}
+                match against(&rows, Some(range)).minimum {
+                    Position::Below => below += 1,
+                    Position::Above => above += 1,
+                    Position::Across | Position::Unknown => {}
                 }
             }
             // Of a thousand 25 are expected on each side, give or take 5.
@@ -236,7 +223,7 @@ mod tests {
     #[test]
     fn two_blocks_or_one_machine_tell_nothing() {
         let two = of_trials(&trials(&[vec![1.0, 2.0], vec![1.1, 2.1]])).unwrap();
-        assert_eq!((two.verdict, two.expected.bounds.known()), (ChanceVerdict::NotTold, None));
+        assert_eq!((two.minimum, two.expected.bounds.known()), (Position::Unknown, None));
         assert_eq!(of_trials(&trials(&[vec![1.0]])), None);
         assert_eq!(of_trials(&[]), None);
     }
@@ -245,6 +232,6 @@ mod tests {
     #[test]
     fn no_noise_is_no_verdict_against_anybody() {
         let equal = of_trials(&trials(&vec![vec![3.0; 3]; 4])).unwrap();
-        assert_eq!(equal.verdict, ChanceVerdict::WithinChance);
+        assert_eq!(equal.minimum, Position::Across);
     }
 }

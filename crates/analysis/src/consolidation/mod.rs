@@ -189,16 +189,13 @@ fn scores(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Scores {
         student::by_block(trials.iter().map(|trial| (trial.block, of(&trial.together)))).into_values().collect()
     };
     let geometric = |of: fn(&SideBySide) -> f64| student::geometric_mean(&over_blocks(of));
-    let ends = |estimate: Estimate, end: fn(f64) -> f64| Estimate { bounds: estimate.bounds.map(end), ..estimate };
-    // An interval around values at their limit reaches beyond it; that part of it says nothing.
-    let at_least_one = |estimate| ends(estimate, |end| end.max(1.0));
-    let at_most_one = |estimate| ends(estimate, |end| end.min(1.0));
     Scores {
         minimum: geometric(|trial| trial.minimum),
         sum: geometric(|trial| trial.sum),
         mean: geometric(|trial| trial.mean),
-        largest_over_smallest: geometric(|trial| trial.largest_over_smallest).map(at_least_one),
-        fairness: student::mean(over_blocks(|trial| trial.fairness)).map(at_most_one),
+        largest_over_smallest: geometric(|trial| trial.largest_over_smallest)
+            .map(|ratio| ratio.within(1.0, f64::INFINITY)),
+        fairness: student::mean(over_blocks(|trial| trial.fairness)).map(|index| index.within(0.0, 1.0)),
         minimum_of_alone: alone::ratio(trials.iter().map(|trial| (trial.block, trial.together.minimum)), alone),
     }
 }

@@ -4,9 +4,10 @@
 //! owed to that, to its place on the host or to when it was started is asked in [`super::attribution`].
 
 use super::{TrialReadings, alone};
-use crate::distributions::t_beyond;
+use crate::contrast;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
-use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
+use crate::measures::Scale;
+use crate::student;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -63,7 +64,7 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
     Slot {
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),
-        share: student::mean(each(&|trial, own| own / trial.together.sum)).map(within_nothing_and_one),
+        share: student::mean(each(&|trial, own| own / trial.together.sum)).map(|share| share.within(0.0, 1.0)),
         standing: of_others.as_ref().map_or(Standing::NotTold, standing),
         of_others,
         of_alone: alone::ratio(rates, alone),
@@ -71,27 +72,13 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
     }
 }
 
-/// An interval around few and different shares reaches beyond what a share can be.
-fn within_nothing_and_one(share: Estimate) -> Estimate {
-    Estimate { bounds: share.bounds.map(|end| end.clamp(0.0, 1.0)), ..share }
-}
-
 /// The geometric mean with an interval that is one of several: by Bonferroni's inequality all of them hold the truth as often
 /// as a single one would by itself.
 pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
-    let single = student::geometric_mean(values)?;
-    let mut logs = logarithms(values)?;
-    logs.sort_unstable_by(f64::total_cmp);
-    let bounds = match student::spread(&logs) {
-        Some(spread) if logs.len() >= FEWEST_BLOCKS => {
-            let blocks = logs.len() as f64;
-            let half = t_beyond((1.0 - CONFIDENCE) / of as f64, blocks - 1.0) * spread / blocks.sqrt();
-            Bounds::Known { low: single.point.ln() - half, high: single.point.ln() + half }.map(f64::exp)
-        }
-        _ => too_few(logs.len()),
-    };
+    let blocks = (1..).zip(values).map(|(block, ratio)| (block, 1.0, *ratio));
+    let ratio = contrast::paired("of_others", Scale::Ratio, blocks)?;
     let method = format!("geometric mean over blocks; Student's t on logarithms, Bonferroni over {of} machines");
-    Some(Estimate { bounds, method, ..single })
+    Some(Estimate { bounds: ratio.bounds_but_for((1.0 - CONFIDENCE) / of as f64), method, ..ratio.estimate })
 }
 
 pub(super) fn standing(of_others: &Estimate) -> Standing {

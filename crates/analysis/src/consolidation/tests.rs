@@ -2,7 +2,7 @@
 
 use super::slots::Standing;
 use super::*;
-use crate::consolidation::chance::ChanceVerdict;
+use crate::contrast::Position;
 use crate::findings::{Property, Severity};
 use record::check::Verdict;
 use record::facts::Fact;
@@ -87,10 +87,10 @@ fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
     assert_eq!(standings, [Standing::Ahead, Standing::HeldBack, Standing::Ahead]);
     assert_eq!(three.slots[1].least_in, 5);
     close(three.slots[1].of_others.as_ref().unwrap().point, 0.55, 0.02);
-    assert_eq!(three.chance.unwrap().verdict, ChanceVerdict::BelowChance);
+    assert_eq!(three.chance.unwrap().minimum, Position::Below);
     let native = all(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
     assert!(native.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", native.slots);
-    assert_eq!(native.chance.unwrap().verdict, ChanceVerdict::WithinChance);
+    assert_eq!(native.chance.unwrap().minimum, Position::Across);
     assert!(native.scores.fairness.unwrap().point > 0.999);
 }
 

@@ -3,10 +3,9 @@
 //! Like is compared with like: what was counted inside with what was counted inside, the host with the host.
 
 use super::evidence::{Evidence, Pair, Who};
-use crate::contrast;
+use crate::contrast::{self, Contrast};
 use crate::counted::unit::Unit;
 use crate::counted::{Counted, CountedTrial};
-use crate::distributions::{t_975, t_below, t_beyond};
 use crate::estimate::{CONFIDENCE, Estimate};
 use record::telemetry::{Behaviour, Side};
 use serde::{Deserialize, Serialize};
@@ -66,26 +65,17 @@ pub struct OneSided {
 struct Tested {
     row: CounterRow,
     is_negligible: bool,
-    /// Standard error and degrees of freedom of the difference.
-    error: Option<(f64, f64)>,
+    difference: Contrast,
 }
 
 impl Tested {
-    fn p_value(&self) -> Option<f64> {
-        let (error, freedom) = self.error?;
-        Some(2.0 * t_below(-(self.row.difference.point / error).abs(), freedom))
-    }
-
     /// The row with its rank, if of so many counters so many differ: intervals of those that were selected are made as much
     /// wider as selecting them makes them wrong (Benjamini and Yekutieli).
     fn ranked(self, differing: usize, asked: usize) -> CounterRow {
         let tails = (1.0 - CONFIDENCE) * differing as f64 / asked.max(1) as f64;
-        let surely_apart = self.error.map(|(error, freedom)| {
-            let half = if differing == 0 { f64::INFINITY } else { error * t_beyond(tails, freedom) };
-            let larger = self.row.baseline.point.max(self.row.contender.point);
-            (self.row.difference.point.abs() - half).max(0.0) / larger
-        });
-        CounterRow { surely_apart, ..self.row }
+        let larger = self.row.baseline.point.max(self.row.contender.point);
+        let surely = |(low, high): (f64, f64)| if differing == 0 { 0.0 } else { low.max(-high).max(0.0) / larger };
+        CounterRow { surely_apart: self.difference.bounds_but_for(tails).known().map(surely), ..self.row }
     }
 }
 
@@ -112,7 +102,7 @@ pub fn compare(evidence: &Evidence<'_>) -> CounterComparison {
     let all = tested.len();
     tested.retain(|one| !one.is_negligible);
     found.negligible = all - tested.len();
-    let p_values: Vec<f64> = tested.iter().filter_map(Tested::p_value).collect();
+    let p_values: Vec<f64> = tested.iter().filter_map(|one| one.difference.p_equal()).collect();
     (found.asked, found.differing) = (p_values.len(), contrast::discoveries(&p_values));
     found.rows = tested.into_iter().map(|row| row.ranked(found.differing, found.asked)).collect();
     let rank = |row: &CounterRow| (row.surely_apart.unwrap_or(0.0), apart(row));
@@ -139,16 +129,11 @@ fn row(evidence: &Evidence<'_>, side: Side, name: &str, column: &Counted) -> Opt
     let rate = |trial: &CountedTrial| trial.side(side)?.per_second(name);
     let (pair, rates) = (evidence.pair(&each)?, evidence.pair(&rate)?);
     let is_negligible = is_negligible(column, &pair, rates.baseline.point.max(rates.contender.point));
-    let Pair { blocks, baseline, contender, ratio, difference } = pair;
-    let freedom = blocks as f64 - 1.0;
-    let of_interval = |(low, high): (f64, f64)| {
-        // Blocks that are equal to the last bit have no error; any difference is then beyond doubt.
-        (((high - low) / 2.0 / t_975(freedom)).max(f64::MIN_POSITIVE), freedom)
-    };
-    let error = difference.bounds.known().map(of_interval);
+    let Pair { baseline, contender, ratio, difference: contrast } = pair;
     let (name, unit, behaviour) = (name.to_owned(), column.unit.clone(), column.behaviour);
+    let difference = contrast.estimate.clone();
     let row = CounterRow { side, name, unit, behaviour, baseline, contender, ratio, difference, surely_apart: None };
-    Some(Tested { row, is_negligible, error })
+    Some(Tested { row, is_negligible, difference: contrast })
 }
 
 fn is_negligible(column: &Counted, pair: &Pair, per_second: f64) -> bool {

@@ -1,8 +1,10 @@
 //! What the counted trials of two contenders say of one quantity: each side's mean, their ratio and their difference, all
 //! over paired blocks and with Student's t interval.
 
+use crate::contrast::{self, Contrast};
 use crate::counted::CountedTrial;
 use crate::estimate::Estimate;
+use crate::measures::Scale;
 use crate::student;
 use std::collections::BTreeSet;
 
@@ -50,14 +52,12 @@ impl<'a> PairedBlock<'a> {
 /// What a quantity is worth on both.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Pair {
-    /// How many have both.
-    pub blocks: usize,
     pub baseline: Estimate,
     pub contender: Estimate,
     /// Contender over baseline; none if one is not positive in any block.
     pub ratio: Option<Estimate>,
     /// Contender less baseline.
-    pub difference: Estimate,
+    pub difference: Contrast,
 }
 
 impl<'a> Evidence<'a> {
@@ -117,13 +117,18 @@ impl<'a> Evidence<'a> {
         let of_block =
             |block: &PairedBlock<'_>| Some((block.mean(Who::Baseline, of)?, block.mean(Who::Contender, of)?));
         let pairs: Vec<(f64, f64)> = self.blocks.iter().filter_map(of_block).collect();
-        let ratios: Vec<f64> = pairs.iter().map(|(baseline, contender)| contender / baseline).collect();
+        let paired = |scale| {
+            contrast::paired(
+                "",
+                scale,
+                (1..).zip(&pairs).map(|(block, (baseline, contender))| (block, *baseline, *contender)),
+            )
+        };
         Some(Pair {
-            blocks: pairs.len(),
             baseline: student::mean_amount(pairs.iter().map(|pair| pair.0).collect())?,
             contender: student::mean_amount(pairs.iter().map(|pair| pair.1).collect())?,
-            ratio: student::geometric_mean(&ratios),
-            difference: student::mean(pairs.iter().map(|(baseline, contender)| contender - baseline).collect())?,
+            ratio: paired(Scale::Ratio).map(|ratio| ratio.estimate),
+            difference: paired(Scale::Difference)?,
         })
     }
 
@@ -180,10 +185,10 @@ pub(crate) mod tests {
         let baseline = [100.0, 110.0, 90.0, 105.0].map(trial);
         let contender = [205.0, 205.0, 202.0, 203.0].map(trial);
         let pair = evidence(&baseline, &contender).pair(&|trial| Some(trial.transactions)).unwrap();
-        let (low, high) = pair.difference.bounds.known().unwrap();
-        assert!((pair.difference.point - 102.5).abs() < 1e-12);
+        let (low, high) = pair.difference.estimate.bounds.known().unwrap();
+        assert!((pair.difference.estimate.point - 102.5).abs() < 1e-12);
         assert!((low - 90.4165).abs() < 1e-3 && (high - 114.5835).abs() < 1e-3, "{low} {high}");
-        assert_eq!(nearest_end(&pair.difference, 0.0), Some(low));
+        assert_eq!(nearest_end(&pair.difference.estimate, 0.0), Some(low));
         assert!(pair.ratio.unwrap().point > 1.9);
     }
 
@@ -205,7 +210,7 @@ pub(crate) mod tests {
         let (baseline, contender) = ([0.0, 0.0, 0.0].map(trial), [3.0, 4.0, 5.0].map(trial));
         let found = evidence(&baseline, &contender);
         let pair = found.pair(&|trial| Some(trial.transactions)).unwrap();
-        assert_eq!((pair.ratio, pair.difference.point.to_bits()), (None, 4.0_f64.to_bits()));
+        assert_eq!((pair.ratio, pair.difference.estimate.point.to_bits()), (None, 4.0_f64.to_bits()));
         assert_eq!(found.pair(&|_| None), None);
         assert_eq!(
             found

@@ -7,7 +7,8 @@ use crate::format::Style;
 use crate::neighbour::{headline, sentences};
 use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::consolidation::Consolidation;
-use analysis::consolidation::neighbour::{Effect, Neighbour, Of, Told, told};
+use analysis::consolidation::neighbour::{Effect, Neighbour, Of, told};
+use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 
@@ -90,8 +91,8 @@ fn why_none(effect: &Effect) -> &str {
 /// Surely less throughput, or a surely longer response, is bad.
 fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
     let bad = match effect.of {
-        Of::Mean | Of::Least => Told::Less,
-        Of::Median | Of::P99 => Told::More,
+        Of::Mean | Of::Least => Position::Below,
+        Of::Median | Of::P99 => Position::Above,
     };
     let tone = if ratio.is_some() && told(ratio) == bad { Tone::Bad } else { Tone::Plain };
     Cell::estimate(ratio, Style::RATIO, why_none(effect)).tone(tone)

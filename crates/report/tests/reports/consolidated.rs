@@ -64,7 +64,7 @@ fn the_json_has_scores_and_every_machine_of_every_trial() {
     let cells = json["analysis"]["consolidation"].as_array().unwrap();
     assert_eq!(cells.len(), 4);
     assert_eq!(cells[3]["slots"][1]["standing"], "held-back");
-    assert_eq!(cells[3]["chance"]["verdict"], "below-chance");
+    assert_eq!(cells[3]["chance"]["minimum"], "below");
     let machines =
         json["trials"].as_array().unwrap().iter().map(|trial| trial["machines"].as_array().map_or(1, Vec::len));
     assert_eq!(machines.sum::<usize>(), 4 * 2 * (1 + 2 + 3));

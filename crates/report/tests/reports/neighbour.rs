@@ -40,7 +40,7 @@ fn what_the_others_keep_is_the_answer_and_not_the_minimum_of_it_all() {
     let json: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
     let found = json["analysis"]["consolidation"].as_array().unwrap();
     let burst = found.iter().find(|one| one["coordinates"] == "burst" && one["contender"] == "kvm").unwrap();
-    assert_eq!((&burst["neighbour"]["kept"], &burst["neighbour"]["machine"]), (&"less".into(), &3.into()));
+    assert_eq!((&burst["neighbour"]["kept"], &burst["neighbour"]["machine"]), (&"below".into(), &3.into()));
     assert_eq!(burst["neighbour"]["trials"][0]["parts"][1]["part"], "during");
     assert_eq!(report::json(run, analysis).unwrap(), report::json(run, &analyse(run)).unwrap(), "the same bytes again");
 }

@@ -13,7 +13,7 @@ use super::TrialReadings;
 use super::slots::{self, Standing};
 use crate::distributions::t_beyond;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
-use crate::student::{FEWEST_BLOCKS, by_block};
+use crate::student::{FEWEST_BLOCKS, by_block, mean_of as mean};
 use crate::topology::Topology;
 use crate::validity;
 use additive::Difference;
@@ -157,7 +157,6 @@ fn seen(readings: &[Reading], question: &Question) -> Vec<f64> {
             None => {}
         }
     }
-    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let both = trials.into_iter().filter(|(_, (own, others))| !own.is_empty() && !others.is_empty());
     by_block(both.map(|((block, _), (own, others))| (block, mean(&own) / mean(&others)))).into_values().collect()
 }

@@ -1,8 +1,9 @@
 //! A neighbour that stands idle, against cells of the same study in which it works all the time.
 
 use super::parts::{self, Part, TrialParts};
-use super::{Effect, Of, Told, effects, told};
+use super::{Effect, Of, effects, told};
 use crate::consolidation::alone::Reference;
+use crate::contrast::Position;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
@@ -17,7 +18,7 @@ pub struct Beside {
     pub reference: Reference,
     /// What is before in them is beside the idle neighbour, and what is during, beside the working one.
     pub effects: Vec<Effect>,
-    pub kept: Told,
+    pub kept: Position,
 }
 
 /// None of a neighbour that does anything.

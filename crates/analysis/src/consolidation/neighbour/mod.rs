@@ -7,9 +7,10 @@
 pub mod beside;
 pub mod parts;
 
-use crate::estimate::{Bounds, Estimate};
+use crate::contrast::Position;
+use crate::estimate::Estimate;
 use crate::latency::{self, Counts};
-use crate::student;
+use crate::student::{self, mean_of};
 use crate::validity;
 use beside::Beside;
 use parts::{Part, PartReading, TrialParts, Work};
@@ -32,9 +33,9 @@ pub struct Neighbour {
     /// One for each [`Of`], but for those that say nothing; none if its work never changed.
     pub effects: Vec<Effect>,
     /// What the others keep while it works.
-    pub kept: Told,
+    pub kept: Position,
     /// What they have after it over what they had before.
-    pub recovered: Told,
+    pub recovered: Position,
     /// One that stands idle against cells in which it works, or is one of several that do.
     pub beside: Vec<Beside>,
     /// The mean of the others in each second of their windows, over the trials; plain readings.
@@ -95,26 +96,8 @@ impl Effect {
 }
 
 /// What the interval of a ratio allows to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Told {
-    /// The whole interval is below one.
-    Less,
-    /// The whole interval is above one.
-    More,
-    /// It contains one.
-    Undecided,
-    /// There is none.
-    NotTold,
-}
-
-pub fn told(ratio: Option<&Estimate>) -> Told {
-    match ratio.map(|ratio| &ratio.bounds) {
-        Some(Bounds::Known { high, .. }) if *high < 1.0 => Told::Less,
-        Some(Bounds::Known { low, .. }) if *low > 1.0 => Told::More,
-        Some(Bounds::Known { .. }) => Told::Undecided,
-        Some(Bounds::Unknown { .. }) | None => Told::NotTold,
-    }
+pub fn told(ratio: Option<&Estimate>) -> Position {
+    ratio.map_or(Position::Unknown, |ratio| ratio.bounds.against(1.0))
 }
 
 /// `None` of a cell all of whose machines are measured.
@@ -152,7 +135,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
 fn work(trials: &[TrialParts]) -> Option<Work> {
     let mean = |of: fn(&Work) -> Option<f64>| {
         let moments: Vec<f64> = trials.iter().filter_map(|trial| of(&trial.work)).collect();
-        (!moments.is_empty()).then(|| moments.iter().sum::<f64>() / moments.len() as f64)
+        (!moments.is_empty()).then(|| mean_of(&moments))
     };
     let work = Work { from_s: mean(|work| work.from_s), to_s: mean(|work| work.to_s) };
     (work.from_s.is_some() || work.to_s.is_some()).then_some(work)
@@ -161,7 +144,7 @@ fn work(trials: &[TrialParts]) -> Option<Work> {
 /// As far as all trials have it.
 fn course(trials: &[TrialParts]) -> Vec<f64> {
     let length = trials.iter().map(|trial| trial.seconds.len()).min().unwrap_or(0);
-    let mean = |second: usize| trials.iter().map(|trial| trial.seconds[second]).sum::<f64>() / trials.len() as f64;
+    let mean = |second: usize| mean_of(&trials.iter().map(|trial| trial.seconds[second]).collect::<Vec<_>>());
     (0..length).map(mean).collect()
 }
 
@@ -175,35 +158,25 @@ fn has_several(reading: &PartReading) -> bool {
 }
 
 fn effect(of: Of, trials: &[TrialParts]) -> Effect {
-    let none = |why_none| Effect {
-        of,
-        before: None,
-        during: None,
-        after: None,
-        during_over_before: None,
-        during_over_after: None,
-        during_over_both: None,
-        after_over_before: None,
-        why_none: Some(why_none),
+    let why_none = trials.iter().find_map(|trial| why_unusable(of, trial));
+    let usable: &[TrialParts] = if why_none.is_some() { &[] } else { trials };
+    let over_blocks = |of_trial: &dyn Fn(&TrialParts) -> Option<f64>| {
+        let values = usable.iter().filter_map(|trial| Some((trial.block, of_trial(trial)?)));
+        student::geometric_mean_of_blocks(values)
     };
-    if let Some(why) = trials.iter().find_map(|trial| why_unusable(of, trial)) {
-        return none(why);
-    }
-    let [before, during, after] = [Part::Before, Part::During, Part::After].map(|part| level(of, trials, part));
-    let ratio = |over: &[Part], under: &[Part]| {
-        let of_trial = |trial: &TrialParts| Some((trial.block, value(of, trial, over)? / value(of, trial, under)?));
-        student::geometric_mean_of_blocks(trials.iter().filter_map(of_trial))
-    };
+    let level = |part: Part| over_blocks(&|trial| value(of, trial, &[part]));
+    let ratio =
+        |over: Part, under: &[Part]| over_blocks(&|trial| Some(value(of, trial, &[over])? / value(of, trial, under)?));
     Effect {
-        before,
-        during,
-        after,
-        during_over_before: ratio(&[Part::During], &[Part::Before]),
-        during_over_after: ratio(&[Part::During], &[Part::After]),
-        during_over_both: ratio(&[Part::During], &[Part::Before, Part::After]),
-        after_over_before: ratio(&[Part::After], &[Part::Before]),
-        why_none: None,
-        ..none(String::new())
+        of,
+        before: level(Part::Before),
+        during: level(Part::During),
+        after: level(Part::After),
+        during_over_before: ratio(Part::During, &[Part::Before]),
+        during_over_after: ratio(Part::During, &[Part::After]),
+        during_over_both: ratio(Part::During, &[Part::Before, Part::After]),
+        after_over_before: ratio(Part::After, &[Part::Before]),
+        why_none,
     }
 }
 
@@ -230,8 +203,7 @@ fn why_unusable(of: Of, trial: &TrialParts) -> Option<String> {
 /// In parts taken together; `None` unless the trial has all of them.
 fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
     let readings: Vec<&PartReading> = parts.iter().map(|part| trial.part(*part)).collect::<Option<_>>()?;
-    let mean =
-        |of: fn(&PartReading) -> f64| readings.iter().map(|reading| of(reading)).sum::<f64>() / readings.len() as f64;
+    let mean = |of: fn(&PartReading) -> f64| mean_of(&readings.iter().map(|reading| of(reading)).collect::<Vec<_>>());
     match of.quantile() {
         None if of == Of::Mean => Some(mean(PartReading::mean)),
         None => Some(mean(PartReading::least)),
@@ -240,11 +212,6 @@ fn value(of: Of, trial: &TrialParts, parts: &[Part]) -> Option<f64> {
             all.quantile(quantile).map(|value_us| value_us as f64)
         }
     }
-}
-
-/// Of one part over the blocks.
-fn level(of: Of, trials: &[TrialParts], part: Part) -> Option<Estimate> {
-    student::geometric_mean_of_blocks(trials.iter().filter_map(|trial| Some((trial.block, value(of, trial, &[part])?))))
 }
 
 #[cfg(test)]

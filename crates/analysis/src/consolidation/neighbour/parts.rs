@@ -7,6 +7,7 @@
 use crate::consolidation::skew;
 use crate::counted::window::{self, SideWindow};
 use crate::latency::Counts;
+use crate::student::mean_of;
 use crate::throughput;
 use record::intervals::{Interval, Span};
 use record::run::StoredTrial;
@@ -78,7 +79,7 @@ pub struct PartReading {
 
 impl PartReading {
     pub fn mean(&self) -> f64 {
-        mean(self.machines.iter().map(|(_, rate)| *rate))
+        mean_of(&self.machines.iter().map(|(_, rate)| *rate).collect::<Vec<_>>())
     }
 
     pub fn least(&self) -> f64 {
@@ -184,7 +185,7 @@ fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartRe
         let is_own = |interval: &&Interval| changes.part_at(other.middle_ns(interval)) == Some(part);
         let own: Vec<&Interval> = other.measured().filter(is_own).collect();
         fewest = fewest.min(own.len());
-        machines.push((other.number, mean(own.iter().map(|interval| other.rate(interval)))));
+        machines.push((other.number, mean_of(&own.iter().map(|interval| other.rate(interval)).collect::<Vec<_>>())));
         responses.extend(own.iter().flat_map(|interval| other.responses(interval)));
     }
     if fewest < FEWEST_SECONDS {
@@ -239,12 +240,7 @@ fn means(others: &[Other<'_>]) -> Vec<f64> {
         }
     }
     let whole = seconds.into_values().filter(|rates| rates.len() == others.len());
-    whole.map(|rates| mean(rates.into_iter())).collect()
-}
-
-fn mean(values: impl Iterator<Item = f64>) -> f64 {
-    let (sum, count) = values.fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
-    sum / f64::from(count.max(1))
+    whole.map(|rates| mean_of(&rates)).collect()
 }
 
 #[cfg(test)]

@@ -50,7 +50,7 @@ fn a_burst_has_a_before_and_an_after_without_the_seconds_beside_its_ends() {
     close(of(&burst, Of::Least).during_over_both.as_ref(), KEPT[1], 0.03);
     // Made-up service times are as much longer as throughput is lower.
     close(of(&burst, Of::Median).during_over_both.as_ref(), 1.0 / KEPT[1], 0.06);
-    assert_eq!((burst.kept, burst.recovered), (Told::Less, Told::Undecided));
+    assert_eq!((burst.kept, burst.recovered), (Position::Below, Position::Across));
     assert!(burst.trials.iter().all(|trial| trial.uncertain_ms < 0.1), "{burst:?}");
     let native = found(&MADE_UP, "native", "burst").neighbour.unwrap();
     close(of(&native, Of::Mean).during_over_both.as_ref(), KEPT[0], 0.02);
@@ -64,20 +64,20 @@ fn one_that_stops_or_starts_has_one_change() {
     let mean = of(&stops, Of::Mean);
     close(mean.during_over_after.as_ref(), KEPT[1], 0.02);
     assert_eq!((&mean.before, &mean.during_over_before, &mean.during_over_both), (&None, &None, &None));
-    assert_eq!((stops.work.unwrap().from_s, stops.recovered), (None, Told::NotTold));
+    assert_eq!((stops.work.unwrap().from_s, stops.recovered), (None, Position::Unknown));
     let starts = beside(&MADE_UP, "starts");
     assert_eq!(seconds(&starts), vec![vec![(Part::Before, 11), (Part::During, 11)]; 4]);
     close(of(&starts, Of::Mean).during_over_before.as_ref(), KEPT[1], 0.02);
-    assert_eq!((starts.work.unwrap().to_s, starts.kept), (None, Told::Less));
+    assert_eq!((starts.work.unwrap().to_s, starts.kept), (None, Position::Below));
 }
 
 #[test]
 fn an_idle_one_is_held_against_cells_in_which_it_works() {
     let idle = beside(&MADE_UP, "idle");
-    assert_eq!((idle.effects.len(), idle.work, idle.kept, idle.trials.len()), (0, None, Told::NotTold, 0));
+    assert_eq!((idle.effects.len(), idle.work, idle.kept, idle.trials.len()), (0, None, Position::Unknown, 0));
     assert_eq!(idle.beside.len(), 1, "not against those in which it comes and goes, nor against another contender's");
     let beside = &idle.beside[0];
-    assert_eq!((beside.reference.coordinates.as_str(), beside.kept), ("same", Told::Less));
+    assert_eq!((beside.reference.coordinates.as_str(), beside.kept), ("same", Position::Below));
     let mean = beside.effects.iter().find(|effect| effect.of == Of::Mean).unwrap();
     close(mean.during_over_before.as_ref(), KEPT[1], 0.02);
     assert_eq!(mean.after, None);
@@ -189,7 +189,7 @@ fn trials_that_do_not_tell_are_left_out_and_named() {
         format!("trial {}: machine 3: the machine's clock was not compared with the host's", numbers[1]),
     ];
     assert_eq!(burst.left_out, expected);
-    assert_eq!((burst.kept, burst.recovered), (Told::NotTold, Told::NotTold), "two blocks have no interval");
+    assert_eq!((burst.kept, burst.recovered), (Position::Unknown, Position::Unknown), "two blocks have no interval");
     close(of(&burst, Of::Mean).during_over_both.as_ref(), KEPT[1], 0.03);
     let told = findings(&[found(&run, "kvm", "burst")]);
     let about = told.iter().find(|found| matches!(&found.what, What::TrialsLeftOut { beside: Some(3), .. }));
@@ -210,7 +210,7 @@ fn a_machine_that_starves_is_not_averaged_away() {
     assert_eq!(least.why_none.as_deref(), Some(why.as_str()));
     assert!(of(&burst, Of::Mean).during_over_both.is_some(), "the other one did something");
     handmade(each(&mut run, "burst").next().unwrap(), 1, |second| if (8..16).contains(&second) { 0 } else { 90 });
-    assert_eq!(beside(&run, "burst").kept, Told::NotTold);
+    assert_eq!(beside(&run, "burst").kept, Position::Unknown);
 }
 
 /// Throughput falls in the midst because it is meant to, which is no reason to doubt it; of the others it still would be.

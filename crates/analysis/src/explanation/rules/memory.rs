@@ -41,7 +41,7 @@ pub fn swapping(evidence: &Evidence<'_>) -> Vec<Said> {
 
 pub fn storage_pressure(evidence: &Evidence<'_>) -> Vec<Said> {
     let Some(pair) = evidence.pair(&|trial| share(trial, "pressure.io.some")) else { return Vec::new() };
-    let is_so = nearest_end(&pair.difference, 0.0).is_some_and(|end| end.abs() > APART);
+    let is_so = nearest_end(&pair.difference.estimate, 0.0).is_some_and(|end| end.abs() > APART);
     let said = Said::Sentence(format!(
         "A task inside {} waited for storage in {} of the window, inside {} in {}.",
         evidence.contender,
