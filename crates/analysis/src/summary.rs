@@ -83,7 +83,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
     let checks = checks::all(run);
     let comparisons = compare::all(run, &observations);
     let consistency = consistency::of_run(run, &observations);
-    let consolidation = consolidation::all(run);
+    let consolidation = consolidation::all(run, &observations);
     let cells: Vec<CellResult> = run.plan.cells.iter().map(|cell| cells::of_cell(run, &observations, cell)).collect();
     let found = of_run::Found {
         agreement: &agreement,

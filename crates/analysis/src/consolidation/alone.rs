@@ -2,7 +2,9 @@
 
 use super::TrialReadings;
 use crate::estimate::Estimate;
-use crate::{student, throughput, validity};
+use crate::measures::throughput::THROUGHPUT;
+use crate::observations::Observations;
+use crate::{student, validity};
 use record::plan::{Cell, Plan};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -58,11 +60,9 @@ fn size(cell: &Cell) -> (Option<u32>, Option<u64>) {
     (machine.vcpus, machine.memory_bytes)
 }
 
-/// Throughput of the valid trials of a cell of one machine, block by block.
-pub fn by_block_of(run: &Run, cell: &Cell) -> BTreeMap<u32, f64> {
-    let valid = validity::valid_trials(run, cell.id);
-    let values = valid.filter_map(|trial| Some((trial.record.block, throughput::figure(trial)?)));
-    student::by_block(values.filter(|(_, value)| *value > 0.0))
+/// Throughput of a cell of one machine, block by block.
+pub fn by_block_of(observations: &Observations, cell: &Cell) -> BTreeMap<u32, f64> {
+    observations.measure(THROUGHPUT).and_then(|throughput| throughput.by_block(cell.id)).unwrap_or_default()
 }
 
 /// The ratio of positive values to those of a reference, paired by block.
@@ -73,7 +73,7 @@ pub fn ratio(values: impl Iterator<Item = (u32, f64)>, reference: &BTreeMap<u32,
 
 /// The sum of all machines over one machine: of the baseline with the same vCPUs and memory in total, else of the same
 /// contender. `None` if the study has neither.
-pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
+pub fn efficiency(run: &Run, observations: &Observations, cell: &Cell, trials: &[TrialReadings]) -> Option<Efficiency> {
     let candidates = || {
         let same_work = |one: &&Cell| ["engine", "workload"].iter().all(|table| is_same(one, cell, table));
         of_single_machines(&run.plan)
@@ -89,7 +89,7 @@ pub fn efficiency(run: &Run, cell: &Cell, trials: &[TrialReadings]) -> Option<Ef
     Some(Efficiency {
         reference: Reference::of(reference),
         same_total: has_same_total(reference, cell),
-        value: ratio(sums, &by_block_of(run, reference))?,
+        value: ratio(sums, &by_block_of(observations, reference))?,
     })
 }
 

@@ -71,7 +71,7 @@ mod tests {
         assert_eq!((found.machine, found.metric.name.as_str()), (2, "TPS"));
         let did = found.throughput.unwrap();
         assert!((did.point - 25.0).abs() < 1e-9, "50 in two seconds: {did:?}");
-        let others = super::super::all(&run).into_iter().find(|one| one.cell == cell.id).unwrap();
+        let others = crate::consolidation::tests::all_of(&run).into_iter().find(|one| one.cell == cell.id).unwrap();
         assert_eq!((others.machines, others.metric.name.as_str()), (2, "NOPM"));
     }
 

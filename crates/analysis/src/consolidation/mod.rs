@@ -19,8 +19,8 @@ pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
 use crate::findings::{Finding, What};
-use crate::validity;
-use crate::{student, throughput};
+use crate::observations::Observations;
+use crate::{student, throughput, validity};
 use alone::{Efficiency, Reference};
 use attribution::Attribution;
 use bystander::Bystander;
@@ -117,16 +117,16 @@ impl TrialReadings {
 }
 
 /// Every cell of several machines that has a valid trial.
-pub fn all(run: &Run) -> Vec<Consolidation> {
+pub fn all(run: &Run, observations: &Observations) -> Vec<Consolidation> {
     let of_several = run.plan.cells.iter().filter(|cell| cell.machines() > 1);
-    of_several.filter_map(|cell| of_cell(run, cell)).collect()
+    of_several.filter_map(|cell| of_cell(run, observations, cell)).collect()
 }
 
-fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
+fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consolidation> {
     let (trials, left_out) = readings(run, cell);
     let first = validity::valid_trials(run, cell.id).next()?;
     let alone = alone::of_one(&run.plan, cell).filter(|one| validity::valid_trials(run, one.id).next().is_some());
-    let rate_alone = alone.map(|one| alone::by_block_of(run, one)).unwrap_or_default();
+    let rate_alone = alone.map(|one| alone::by_block_of(observations, one)).unwrap_or_default();
     let machines = trials.first().map_or(0, |trial| trial.machines.len());
     let slots = slots::all(&trials, &rate_alone);
     Some(Consolidation {
@@ -145,7 +145,7 @@ fn of_cell(run: &Run, cell: &Cell) -> Option<Consolidation> {
         attribution: attribution::of_cell(run, cell, &trials),
         chance: chance::of_trials(&trials),
         alone: alone.map(Reference::of),
-        efficiency: alone::efficiency(run, cell, &trials),
+        efficiency: alone::efficiency(run, observations, cell, &trials),
         left_out,
         skew: validity::valid_trials(run, cell.id).map(skew::of_trial).collect(),
         unlike: validity::trials_of(run, cell.id).filter_map(unlike::of_trial).collect(),

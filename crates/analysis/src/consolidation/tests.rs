@@ -4,6 +4,7 @@ use super::slots::Standing;
 use super::*;
 use crate::contrast::Position;
 use crate::findings::{Property, Severity};
+use crate::measures::THROUGHPUT_ONLY;
 use record::check::Verdict;
 use record::facts::Fact;
 use record::synthetic::consolidated::{self, HeldBack};
@@ -19,8 +20,12 @@ fn held_back() -> Run {
     MADE_UP.clone()
 }
 
+pub fn all_of(run: &Run) -> Vec<Consolidation> {
+    all(run, &Observations::of_run(run, THROUGHPUT_ONLY))
+}
+
 fn of_kvm(run: &Run, machines: usize) -> Consolidation {
-    let found = all(run);
+    let found = all_of(run);
     found.into_iter().find(|one| one.contender == "kvm" && one.machines == machines).unwrap()
 }
 
@@ -88,7 +93,7 @@ fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
     assert_eq!(three.slots[1].least_in, 5);
     close(three.slots[1].of_others.as_ref().unwrap().point, 0.55, 0.02);
     assert_eq!(three.chance.unwrap().minimum, Position::Below);
-    let native = all(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
+    let native = all_of(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
     assert!(native.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", native.slots);
     assert_eq!(native.chance.unwrap().minimum, Position::Across);
     assert!(native.scores.fairness.unwrap().point > 0.999);
@@ -224,7 +229,7 @@ fn a_bystander_has_no_part_in_the_scores() {
     for trial in run.trials.iter_mut().filter(|trial| trial.machines.len() == 3) {
         trial.bystander = Some(2);
     }
-    let three = all(&run).into_iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").unwrap();
+    let three = all_of(&run).into_iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").unwrap();
     assert_eq!((three.machines, three.slots.iter().map(|slot| slot.machine).collect::<Vec<_>>()), (2, vec![1, 3]));
     assert!(three.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", three.slots);
     close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0, 0.015);
@@ -232,7 +237,7 @@ fn a_bystander_has_no_part_in_the_scores() {
 
 #[test]
 fn studies_of_one_machine_have_none_and_the_order_of_trials_does_not_matter() {
-    assert_eq!(all(&record::synthetic::run(3)), []);
+    assert_eq!(all_of(&record::synthetic::run(3)), []);
     let run = held_back();
     let mut shuffled = run.clone();
     shuffled.trials.reverse();

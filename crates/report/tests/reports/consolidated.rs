@@ -91,7 +91,7 @@ fn studies_of_single_machines_have_no_such_section() {
 
 /// The sentences on what is owed to what, of three machines of one contender.
 fn owed(blocks: u32, owed_to: OwedTo) -> String {
-    let found = analysis::consolidation::all(&consolidated::run_in_which(blocks, Some(("kvm", owed_to))));
+    let found = analyse(&consolidated::run_in_which(blocks, Some(("kvm", owed_to)))).consolidation;
     let three = found.iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").expect("three machines");
     report::attribution::sentences(three).join("\n")
 }

@@ -1,7 +1,8 @@
 //! A made-up study of three machines of which the third comes and goes, and handmade seconds whose ratios were computed elsewhere.
 
 use super::*;
-use crate::consolidation::{Consolidation, all, findings};
+use crate::consolidation::tests::all_of;
+use crate::consolidation::{Consolidation, findings};
 use crate::findings::{Severity, What};
 use record::intervals::{KindInterval, Span};
 use record::run::StoredTrial;
@@ -12,7 +13,7 @@ use std::sync::LazyLock;
 static MADE_UP: LazyLock<Run> = LazyLock::new(|| neighbour::run(4, &["burst", "stops", "starts", "idle", "same"]));
 
 fn found(run: &Run, contender: &str, load: &str) -> Consolidation {
-    all(run).into_iter().find(|one| one.contender == contender && one.coordinates == load).unwrap()
+    all_of(run).into_iter().find(|one| one.contender == contender && one.coordinates == load).unwrap()
 }
 
 fn beside(run: &Run, load: &str) -> Neighbour {

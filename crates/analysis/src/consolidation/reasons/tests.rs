@@ -21,7 +21,7 @@ fn counted_by(run: &mut Run, side: Side, [others, second]: [&[Source]; 2]) {
 }
 
 fn of_three(run: &Run) -> Vec<Reason> {
-    let found = consolidation::all(run).into_iter();
+    let found = consolidation::tests::all_of(run).into_iter();
     found.filter(|one| one.contender == "kvm" && one.machines == 3).flat_map(|one| one.reasons).collect()
 }
 
