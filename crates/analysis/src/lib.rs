@@ -24,6 +24,7 @@ pub mod groups;
 pub mod latency;
 pub mod least_squares;
 pub mod machines;
+pub mod many_runs;
 pub mod measures;
 pub mod observations;
 pub mod pilot;

@@ -31,6 +31,8 @@ pub enum Command {
     Compare(CompareOptions),
     /// Say what the code of a warning means and what to do about it
     Explain(ExplainOptions),
+    /// List the runs in a folder, show one of them, or how a measure went over them
+    Runs(RunsOptions),
     /// Write a run's telemetry as one table for other tools
     Export(ExportOptions),
     /// List platforms, engines, workloads and their keys
@@ -162,6 +164,82 @@ pub struct CompareOptions {
     /// Write the comparison as Markdown
     #[arg(long, value_name = "FILE")]
     pub md: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+pub struct RunsOptions {
+    #[command(subcommand)]
+    pub command: Option<RunsCommand>,
+    #[command(flatten)]
+    pub list: RunsListOptions,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum RunsCommand {
+    /// List the runs in a folder: when, which study, on which host, how far, and the answer
+    List(RunsListOptions),
+    /// Show what is kept of a run: study, host, versions, cells, levels and ratios
+    Show(RunsShowOptions),
+    /// Show how a measure went over runs of one study on one host
+    Trend(RunsTrendOptions),
+}
+
+#[derive(Debug, Args)]
+pub struct RunsFolder {
+    /// Folder that holds runs
+    #[arg(default_value = RUNS)]
+    pub dir: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsListOptions {
+    #[command(flatten)]
+    pub folder: RunsFolder,
+    /// Print the list as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsShowOptions {
+    /// Run folder, or the name of one in `runs`
+    pub run: PathBuf,
+    /// Only this measure, for example throughput
+    #[arg(long, value_name = "ID")]
+    pub measure: Option<String>,
+    /// Print as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct RunsTrendOptions {
+    /// Measure, as in observations.csv: throughput, response.p99/new-order, …
+    pub measure: String,
+    #[command(flatten)]
+    pub folder: RunsFolder,
+    /// Only runs of the study of this name
+    #[arg(long, value_name = "NAME")]
+    pub study: Option<String>,
+    /// Only this contender
+    #[arg(long, value_name = "NAME")]
+    pub contender: Option<String>,
+    /// Only the cell of this number, as `runs show` lists them
+    #[arg(long, value_name = "N")]
+    pub cell: Option<u32>,
+    /// Print the trend as JSON
+    #[arg(long)]
+    pub json: bool,
+    /// Write the trend as one self-contained page with figures
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the trend as Markdown
+    #[arg(long, value_name = "FILE")]
+    pub md: Option<PathBuf>,
+    /// Write the trend as CSV, a line for each run, contender and ratio
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
 }
 
 /// "3%" as 0.03.

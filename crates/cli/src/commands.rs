@@ -14,5 +14,6 @@ pub mod plan;
 pub mod report;
 pub mod rows;
 pub mod run;
+pub mod runs;
 pub mod study_file;
 pub mod workload;

@@ -34,6 +34,7 @@ fn main() -> ExitCode {
         Command::Report(options) => commands::report::report(&options),
         Command::Compare(options) => commands::compare::compare(&options),
         Command::Explain(options) => commands::explain::explain(&options),
+        Command::Runs(options) => commands::runs::runs(&options),
         Command::Export(options) => commands::export::export(&options),
         Command::List(options) => commands::list::list(&options),
         Command::Drive(options) => commands::drive::drive(&options),

@@ -1,5 +1,4 @@
-//! A made-up run with realistic noise, for the tests of what reads records. It is drawn from a seed, so that it is the
-//! same everywhere; nothing in it was measured.
+//! A made-up run with realistic noise, drawn from a seed, for the tests of what reads records. Nothing in it was measured.
 
 pub mod consolidated;
 pub mod neighbour;
@@ -101,9 +100,9 @@ fn plan(blocks: u32) -> Plan {
         sweep: Map::new(),
         settings: settings(contender),
     });
+    // Every other block runs the guest first.
     let trial = |index: u32| {
         let (block, place) = (index / 2 + 1, index % 2);
-        // Every other block runs the guest first.
         PlannedTrial { id: index + 1, block, cell: (place + block) % 2, seed: 1000 + u64::from(block) }
     };
     Plan {

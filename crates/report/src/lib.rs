@@ -18,6 +18,7 @@ pub mod findings;
 pub mod format;
 pub mod html;
 pub mod json;
+pub mod many_runs;
 pub mod markdown;
 pub mod measures;
 pub mod neighbour;
@@ -25,8 +26,10 @@ pub mod precision;
 pub mod sections;
 pub mod table;
 pub mod terminal;
+pub mod trend;
 pub mod two_runs;
 
+use analysis::many_runs::trend::Trend;
 use analysis::summary::Analysis;
 use analysis::two_runs::TwoRuns;
 use record::run::Run;
@@ -54,6 +57,18 @@ pub fn html_of_two(two: &TwoRuns) -> String {
 /// The same as Markdown.
 pub fn markdown_of_two(two: &TwoRuns) -> String {
     markdown::write(&two_runs::document(two))
+}
+
+/// How a measure went over runs, as one self-contained page.
+pub fn html_of_trend(trend: &Trend) -> String {
+    html::write(&trend::document(trend))
+}
+
+/// The same as Markdown, with the tables only: there need not be a page that has the figures.
+pub fn markdown_of_trend(trend: &Trend) -> String {
+    let mut document = trend::document(trend);
+    document.blocks.retain(|block| !matches!(block, document::Block::Figure(_)));
+    markdown::write(&document)
 }
 
 /// `observations.csv`.

@@ -11,7 +11,11 @@ use analysis::summary::Analysis;
 
 /// A measure as tables name it, with the unit in which it is shown.
 pub fn named(measure: &Measure) -> Cell {
-    let (label, detail) = words(&measure.id);
+    Cell::text(label(measure)).detail(words(&measure.id).1).known_as(&measure.id)
+}
+
+/// With the unit in which it is shown, but for the workload's own.
+pub fn label(measure: &Measure) -> String {
     let unit = match &measure.unit {
         Unit::Own(_) => String::new(),
         Unit::PerSecond => "/s".to_owned(),
@@ -20,7 +24,7 @@ pub fn named(measure: &Measure) -> Cell {
             unit => format!(", {unit}"),
         },
     };
-    Cell::text(format!("{label}{unit}")).detail(detail).known_as(&measure.id)
+    format!("{}{unit}", words(&measure.id).0)
 }
 
 /// Those that no rule names are shown by their id, as a measure of somebody's own is.

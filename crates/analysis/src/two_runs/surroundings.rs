@@ -15,7 +15,7 @@ use record::trial::{MachineFacts, ServerFacts};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Facts that differ from run to run on a host that is the same in all that matters.
-const PASSING: [&str; 6] = [
+pub(crate) const PASSING: [&str; 6] = [
     "cgroup.path",
     "memory.available_bytes",
     "storage.mount_point",

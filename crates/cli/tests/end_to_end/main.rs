@@ -12,6 +12,7 @@ mod killed;
 mod lacking;
 mod leftovers;
 mod listening;
+mod many_runs;
 mod metrics;
 mod neighbour;
 mod odd_workload;

@@ -23,7 +23,7 @@ fn run(place: &Place, name: &str) -> PathBuf {
 }
 
 /// A copy of a run that may be changed.
-fn copy(run: &Path, to: &Path) -> PathBuf {
+pub fn copy(run: &Path, to: &Path) -> PathBuf {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(run).unwrap().flatten() {
         let target = to.join(entry.file_name());
@@ -36,7 +36,7 @@ fn copy(run: &Path, to: &Path) -> PathBuf {
     to.to_owned()
 }
 
-fn change_json(path: &Path, change: impl FnOnce(&mut Value)) {
+pub fn change_json(path: &Path, change: impl FnOnce(&mut Value)) {
     let mut value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
     change(&mut value);
     std::fs::write(path, serde_json::to_vec_pretty(&value).unwrap()).unwrap();

@@ -16,6 +16,7 @@ pub mod scale;
 pub mod scaling;
 pub mod svg;
 pub mod timeline;
+pub mod trend;
 
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;

@@ -1,5 +1,7 @@
 //! A measure of somebody's own appears wherever measures do.
 
+use analysis::many_runs::brief;
+use analysis::many_runs::trend::{Wanted, trend};
 use analysis::measures::{Better, CATALOG, Entry, Scale, Unit, one};
 use analysis::summary::analyse_with;
 use analysis::two_runs::compare_with;
@@ -13,7 +15,7 @@ fn with_a_made_up_measure() -> Vec<Entry> {
 }
 
 #[test]
-fn a_made_up_measure_is_in_table_csv_json_and_compare() {
+fn a_made_up_measure_is_in_table_csv_json_compare_and_trend() {
     let run = synthetic::run(3);
     let catalog = with_a_made_up_measure();
     let analysis = analyse_with(&run, &catalog);
@@ -34,4 +36,11 @@ fn a_made_up_measure_is_in_table_csv_json_and_compare() {
             .iter()
             .any(|figure| figure.measure.id == "made-up" && (figure.change.estimate.point - 1.0).abs() < 1e-9)
     );
+    let runs = [0; 3].map(|_| brief(&run, &analysis));
+    let trend = trend(&runs, Wanted { measure: "made-up", ..Wanted::default() }).unwrap();
+    let text = report::trend::text(&trend);
+    let in_each = "6.00 (6.00 to 6.00)  3.00 (3.00 to 3.00)  × 0.500 (× 0.500 to × 0.500)\n";
+    assert_eq!(text.matches(in_each).count(), 4, "three runs and their mean: {text}");
+    let csv = String::from_utf8(report::trend::csv(&trend).unwrap()).unwrap();
+    assert_eq!(csv.matches(",kvm,,made-up,native,0.5").count(), 3, "{csv}");
 }

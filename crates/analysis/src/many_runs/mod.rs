@@ -1,0 +1,205 @@
+//! Many runs side by side: what is kept of each ([`Brief`]), and how a measure went over runs of one study and host ([`trend`]).
+//!
+//! A brief is made of a run and its analysis and of nothing else, so whatever keeps briefs can make them again from the records.
+
+pub mod trend;
+
+use crate::cells::CellResult;
+use crate::compare::Comparison;
+use crate::contrast::Contrast;
+use crate::estimate::Estimate;
+use crate::measures::Measure;
+use crate::summary::Analysis;
+use crate::two_runs::surroundings::PASSING;
+use crate::validity;
+use record::facts::{Fact, Facts};
+use record::plan::{Cell, Plan};
+use record::run::{Run, StoredTrial};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Of a hash this many bytes tell studies apart.
+const ID_BYTES: usize = 8;
+
+/// The fact by which a machine tells its kernel.
+const KERNEL: &str = "kernel.release";
+
+/// What is kept of a run to find it among others and to compare its figures with theirs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Brief {
+    /// The folder's name.
+    pub run: String,
+    /// When its first trial began (RFC 3339, UTC); `None` if none has a record.
+    pub started: Option<String>,
+    /// The study's name, and a hash of what of its plan decides figures ([`study_id`]).
+    pub study: String,
+    pub study_id: String,
+    pub state: State,
+    /// Trials that are planned, and those whose figures count.
+    pub planned: u32,
+    pub valid: u32,
+    /// What was used, by what it is ("bakeoff", "server", "kernel", "image"): several of one if trials differ in it.
+    pub versions: BTreeMap<String, Vec<String>>,
+    pub cells: Vec<BriefCell>,
+    /// The host's facts but for those that differ from run to run.
+    pub host: Facts,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum State {
+    /// Every planned trial has a record, and no more are to come.
+    Complete,
+    Unfinished,
+    /// It was only played: its figures are made up.
+    Rehearsed,
+}
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BriefCell {
+    pub cell: u32,
+    pub contender: String,
+    pub coordinates: String,
+    /// The contender that it is compared with; `None` if it is the baseline or there is none.
+    pub baseline: Option<String>,
+    /// Whether a trial of it left wrong data behind.
+    pub wrong_data: bool,
+    /// In the order of the measures.
+    pub levels: Vec<BriefLevel>,
+    /// Against the baseline of its own run, without the values of single blocks.
+    pub contrasts: Vec<Contrast>,
+}
+
+/// What a cell's trials gave on average in one measure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BriefLevel {
+    #[serde(flatten)]
+    pub measure: Measure,
+    #[serde(flatten)]
+    pub estimate: Estimate,
+    pub trials: usize,
+}
+
+impl BriefCell {
+    pub fn level(&self, measure: &str) -> Option<&BriefLevel> {
+        self.levels.iter().find(|level| level.measure.id == measure)
+    }
+
+    pub fn contrast(&self, measure: &str) -> Option<&Contrast> {
+        self.contrasts.iter().find(|contrast| contrast.measure == measure)
+    }
+}
+
+pub fn brief(run: &Run, analysis: &Analysis) -> Brief {
+    let is_over = run.plan.precision.is_none_or(|wish| wish.ended.is_some());
+    let all_reached = run.trials.len() >= run.plan.trials.len();
+    let state = match (run.plan.rehearsed, is_over && all_reached) {
+        (true, _) => State::Rehearsed,
+        (false, true) => State::Complete,
+        (false, false) => State::Unfinished,
+    };
+    let count = |count: usize| u32::try_from(count).unwrap_or(u32::MAX);
+    Brief {
+        run: run.dir.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default(),
+        started: run.trials.iter().map(|trial| trial.record.started.clone()).min(),
+        study: run.plan.study.clone(),
+        study_id: study_id(&run.plan),
+        state,
+        planned: count(run.plan.trials.len()),
+        valid: count(run.trials.iter().filter(|trial| validity::is_valid(trial)).count()),
+        versions: versions(run),
+        cells: analysis.cells.iter().map(|cell| brief_cell(analysis, cell)).collect(),
+        host: run.host.iter().filter(|(name, _)| !PASSING.contains(&name.as_str())).map(owned).collect(),
+    }
+}
+
+fn owned((name, fact): (&String, &Fact)) -> (String, Fact) {
+    (name.clone(), fact.clone())
+}
+
+fn brief_cell(analysis: &Analysis, cell: &CellResult) -> BriefCell {
+    let comparison = analysis.comparisons.iter().find(|one| one.contender_cell == cell.cell);
+    let contrasts = comparison.map(|one| one.contrasts.as_slice()).unwrap_or_default();
+    let without_blocks = |one: &Contrast| Contrast { spread: None, blocks: Vec::new(), ..one.clone() };
+    let level = |level: &crate::observations::Level| {
+        let measure = analysis.observations.measure(&level.measure)?.measure.clone();
+        Some(BriefLevel { measure, estimate: level.estimate.clone(), trials: level.trials })
+    };
+    BriefCell {
+        cell: cell.cell,
+        contender: cell.contender.clone(),
+        coordinates: cell.coordinates.clone(),
+        baseline: comparison.map(|one: &Comparison| one.baseline.clone()),
+        wrong_data: cell.outcomes.wrong_data > 0,
+        levels: cell.levels.iter().filter_map(level).collect(),
+        contrasts: contrasts.iter().map(without_blocks).collect(),
+    }
+}
+
+fn versions(run: &Run) -> BTreeMap<String, Vec<String>> {
+    let of_trial = |trial: &StoredTrial| {
+        let (record, mut seen) = (&trial.record, Vec::new());
+        seen.extend(record.made_by.clone().map(|made_by| ("bakeoff", made_by)));
+        seen.extend(record.server.iter().map(|server| ("server", format!("{} {}", server.engine, server.version))));
+        if let Some(machine) = &record.machine {
+            seen.push(("image", machine.image.clone()));
+            seen.extend(machine.inside.get(KERNEL).map(|kernel| ("kernel", kernel.to_string())));
+        }
+        seen
+    };
+    let mut versions: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (what, version) in run.trials.iter().flat_map(of_trial) {
+        versions.entry(what.to_owned()).or_default().insert(version);
+    }
+    versions.into_iter().map(|(what, seen)| (what, seen.into_iter().collect())).collect()
+}
+
+/// A hash of what of a plan decides its figures: the seed, and each cell with every key of the study decided. It leaves out what
+/// only says how well they are known (blocks, precision, margin), and names that stand for nothing else (study, question).
+pub fn study_id(plan: &Plan) -> String {
+    let of_cell = |cell: &Cell| {
+        let Cell { id: _, contender, baseline, scenario, sweep, settings } = cell;
+        let mut cell = json!([contender, scenario, sweep, baseline, settings]);
+        cell.sort_all_objects();
+        cell.to_string()
+    };
+    let cells: BTreeSet<String> = plan.cells.iter().map(of_cell).collect();
+    let decided = json!([plan.seed, plan.aa, cells]).to_string();
+    hexadecimal(&Sha256::digest(decided)[..ID_BYTES])
+}
+
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// A host in a few words; others may be called the same.
+pub fn host_in_words(host: &Facts) -> String {
+    let known = |name: &str| match host.get(name) {
+        Some(Fact::Known(text)) => Some(text.clone()),
+        _ => None,
+    };
+    let gib = known("memory.total_bytes").and_then(|bytes| bytes.parse::<u64>().ok());
+    let parts = [
+        known("cpu.model"),
+        known("cpu.threads").map(|threads| format!("{threads} CPUs")),
+        gib.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))),
+    ];
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
+}
+
+/// Facts of two hosts that both know and in which they differ, each a phrase: another version of bakeoff knows others, which says
+/// nothing of the host.
+pub fn differing_facts(old: &Facts, new: &Facts) -> Vec<String> {
+    let differs = |(name, before): (&String, &Fact)| {
+        let after = new.get(name).filter(|after| *after != before)?;
+        Some(format!("{name} was {before} and is {after}"))
+    };
+    old.iter().filter_map(differs).collect()
+}

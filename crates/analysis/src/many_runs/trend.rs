@@ -1,0 +1,417 @@
+//! How a measure went over runs. Only runs of one study on one host are set side by side; others stand apart, with the reason.
+//!
+//! Each run's level has the interval that its own blocks give. What differs from run to run is in none of these; so the mean over
+//! runs has an interval of its own, in which a run counts once.
+
+use super::{Brief, BriefLevel, State, differing_facts, host_in_words};
+use crate::contrast::Contrast;
+use crate::estimate::{Bounds, Estimate};
+use crate::measures::{Measure, Scale};
+use crate::student::{self, FEWEST_BLOCKS};
+use record::facts::Facts;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// Differences of hosts that are told; more are counted.
+const MOST_TOLD: usize = 8;
+
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trend {
+    pub format: u32,
+    #[serde(flatten)]
+    pub measure: Measure,
+    /// In the order of their first runs.
+    pub courses: Vec<Course>,
+    /// Runs that have no place in any course, each with the reason.
+    pub left_out: Vec<LeftOut>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LeftOut {
+    pub run: String,
+    pub why: String,
+}
+
+/// Runs of one study on one host.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Course {
+    /// Names of the study; the same study may have been kept in files of several names.
+    pub study: Vec<String>,
+    pub study_id: String,
+    pub host: String,
+    /// Why its runs do not belong to an earlier course of a study of this name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<String>,
+    /// The oldest first.
+    pub runs: Vec<Stop>,
+    pub series: Vec<Series>,
+}
+
+/// A run's place in a course.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Stop {
+    pub run: String,
+    pub started: Option<String>,
+    /// What a reader must know of its figures, and what is not as in the run before, each a phrase.
+    pub notes: Vec<String>,
+}
+
+/// One cell over the runs of a course.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Series {
+    pub cell: u32,
+    pub contender: String,
+    pub coordinates: String,
+    pub baseline: Option<String>,
+    /// One for each run, in their order; `None` where it has none.
+    pub levels: Vec<Option<BriefLevel>>,
+    pub mean: Option<Estimate>,
+    /// The same against the baseline of each run.
+    pub contrasts: Vec<Option<Contrast>>,
+    pub mean_contrast: Option<Contrast>,
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Wanted<'a> {
+    pub measure: &'a str,
+    pub study: Option<&'a str>,
+    pub contender: Option<&'a str>,
+    /// A cell's number in the plan.
+    pub cell: Option<u32>,
+}
+
+/// A name that no run has, and those that they have.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum UnknownError {
+    #[error("no run was measured")]
+    Runs,
+    #[error("no run is of the study {name:?}")]
+    Study { name: String, known: Vec<String> },
+    #[error("no run has the cell asked for")]
+    Cell { known: Vec<String> },
+    #[error("no run has the measure {name:?}")]
+    Measure { name: String, known: Vec<String> },
+}
+
+/// The runs may come in any order.
+pub fn trend(runs: &[Brief], wanted: Wanted<'_>) -> Result<Trend, UnknownError> {
+    let (rehearsed, measured): (Vec<&Brief>, Vec<&Brief>) = runs.iter().partition(|run| run.state == State::Rehearsed);
+    let mut left_out: Vec<LeftOut> = Vec::new();
+    left_out.extend(rehearsed.into_iter().map(|run| leave_out(run, "it was rehearsed, so its figures are made up")));
+    let mut chosen = of_study(measured, wanted)?;
+    chosen.sort_by(|one, other| (&one.started, &one.run).cmp(&(&other.started, &other.run)));
+    let measure = find_measure(&chosen, wanted)?;
+    let has_it = |run: &&Brief| series_of(run, wanted).any(|cell| cell.level(&measure.id).is_some());
+    let (with, without): (Vec<&Brief>, Vec<&Brief>) = chosen.into_iter().partition(has_it);
+    left_out.extend(without.into_iter().map(|run| leave_out(run, &format!("it has no {}", measure.id))));
+    let groups = grouped(&with);
+    let courses = (0..groups.len()).map(|place| course(&groups, place, &measure, wanted)).collect();
+    Ok(Trend { format: record::FORMAT, measure, courses, left_out })
+}
+
+fn leave_out(run: &Brief, why: &str) -> LeftOut {
+    LeftOut { run: run.run.clone(), why: why.to_owned() }
+}
+
+fn of_study<'a>(runs: Vec<&'a Brief>, wanted: Wanted<'_>) -> Result<Vec<&'a Brief>, UnknownError> {
+    let known: BTreeSet<String> = runs.iter().map(|run| run.study.clone()).collect();
+    let chosen: Vec<&Brief> =
+        runs.into_iter().filter(|run| wanted.study.is_none_or(|name| run.study == name)).collect();
+    match (chosen.is_empty(), wanted.study) {
+        (false, _) => Ok(chosen),
+        (true, Some(name)) if !known.is_empty() => {
+            Err(UnknownError::Study { name: name.to_owned(), known: known.into_iter().collect() })
+        }
+        (true, _) => Err(UnknownError::Runs),
+    }
+}
+
+fn series_of<'a>(run: &'a Brief, wanted: Wanted<'a>) -> impl Iterator<Item = &'a super::BriefCell> {
+    let of_contender = move |cell: &&super::BriefCell| wanted.contender.is_none_or(|name| cell.contender == name);
+    run.cells.iter().filter(of_contender).filter(move |cell| wanted.cell.is_none_or(|number| cell.cell == number))
+}
+
+fn find_measure(runs: &[&Brief], wanted: Wanted<'_>) -> Result<Measure, UnknownError> {
+    let levels = || runs.iter().flat_map(|run| series_of(run, wanted)).flat_map(|cell| &cell.levels);
+    // The newest run's unit and direction; a version of the tool may have changed them.
+    if let Some(level) = levels().filter(|level| level.measure.id == wanted.measure).last() {
+        return Ok(level.measure.clone());
+    }
+    if !runs.iter().any(|run| series_of(run, wanted).next().is_some()) {
+        let named = |cell: &super::BriefCell| format!("{} (cell {})", cell.contender, cell.cell);
+        let known: BTreeSet<String> = runs.iter().flat_map(|run| &run.cells).map(named).collect();
+        return Err(UnknownError::Cell { known: known.into_iter().collect() });
+    }
+    let known: BTreeSet<&String> = levels().map(|level| &level.measure.id).collect();
+    Err(UnknownError::Measure { name: wanted.measure.to_owned(), known: known.into_iter().cloned().collect() })
+}
+
+/// Runs that belong together, with every fact that one of them knows of the host.
+struct Group<'a> {
+    runs: Vec<&'a Brief>,
+    host: Facts,
+}
+
+/// By study, and by hosts in which no fact differs that both runs know, as when two runs are compared.
+fn grouped<'a>(runs: &[&'a Brief]) -> Vec<Group<'a>> {
+    let mut groups: Vec<Group<'a>> = Vec::new();
+    for run in runs {
+        let is_own = |group: &&mut Group<'a>| {
+            group.runs[0].study_id == run.study_id && differing_facts(&group.host, &run.host).is_empty()
+        };
+        // Who knows little may fit several; the newest is nearest in time.
+        match groups.iter_mut().rev().find(is_own) {
+            Some(group) => {
+                group.runs.push(run);
+                group.host.extend(run.host.clone());
+            }
+            None => groups.push(Group { runs: vec![run], host: run.host.clone() }),
+        }
+    }
+    groups
+}
+
+fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<'_>) -> Course {
+    let group = &groups[place];
+    let mut study: Vec<String> = group.runs.iter().map(|run| run.study.clone()).collect();
+    study.sort_unstable();
+    study.dedup();
+    Course {
+        study,
+        study_id: group.runs[0].study_id.clone(),
+        host: host_in_words(&group.host),
+        apart: apart(&groups[..place], group),
+        runs: stops(&group.runs),
+        series: all_series(&group.runs, measure, wanted),
+    }
+}
+
+/// Against the nearest of the earlier courses: of the same study on another host, or else of another study of the same name.
+fn apart(earlier: &[Group<'_>], group: &Group<'_>) -> Vec<String> {
+    let first = group.runs[0];
+    let nearest = |is_near: &dyn Fn(&Brief) -> bool| earlier.iter().rev().find(|other| is_near(other.runs[0]));
+    if let Some(other) = nearest(&|run| run.study_id == first.study_id) {
+        let mut told = differing_facts(&other.host, &group.host);
+        let more = told.len().saturating_sub(MOST_TOLD);
+        told.truncate(MOST_TOLD);
+        told.extend((more > 0).then(|| format!("{more} more")));
+        return told.into_iter().map(|what| format!("another host: {what}")).collect();
+    }
+    let renamed = nearest(&|run| run.study == first.study);
+    renamed
+        .map(|_| "another study of this name: its seed, its cells or their settings are not the same".to_owned())
+        .into_iter()
+        .collect()
+}
+
+fn stops(runs: &[&Brief]) -> Vec<Stop> {
+    let before = std::iter::once(None).chain(runs.iter().map(Some));
+    let stop = |(run, before): (&&Brief, Option<&&Brief>)| {
+        let mut notes = Vec::new();
+        if run.state == State::Unfinished {
+            notes.push(format!("unfinished: {} of {} trials count", run.valid, run.planned));
+        }
+        let wrong = run.cells.iter().filter(|cell| cell.wrong_data).map(|cell| cell.contender.as_str());
+        let wrong: BTreeSet<&str> = wrong.collect();
+        notes.extend(wrong.into_iter().map(|contender| format!("WRONG DATA of {contender}")));
+        notes.extend(before.map(|before| changes(before, run)).unwrap_or_default());
+        Stop { run: run.run.clone(), started: run.started.clone(), notes }
+    };
+    runs.iter().zip(before).map(stop).collect()
+}
+
+/// What was used that is not what the run before used.
+fn changes(before: &Brief, run: &Brief) -> Vec<String> {
+    let change = |(what, old): (&String, &Vec<String>)| {
+        let new = run.versions.get(what).filter(|new| *new != old)?;
+        Some(format!("{what} was {} and is {}", old.join(" | "), new.join(" | ")))
+    };
+    before.versions.iter().filter_map(change).collect()
+}
+
+fn all_series(runs: &[&Brief], measure: &Measure, wanted: Wanted<'_>) -> Vec<Series> {
+    let Some(newest) = runs.last() else { return Vec::new() };
+    // All runs of a study have the same cells, but a plan's numbers of them may be others.
+    let of_cell = |cell: &super::BriefCell| {
+        let same =
+            |other: &&super::BriefCell| (&other.contender, &other.coordinates) == (&cell.contender, &cell.coordinates);
+        let own: Vec<Option<&super::BriefCell>> = runs.iter().map(|run| run.cells.iter().find(same)).collect();
+        let levels: Vec<_> = own.iter().map(|cell| cell.as_ref()?.level(&measure.id).cloned()).collect();
+        let contrasts: Vec<_> = own.iter().map(|cell| cell.as_ref()?.contrast(&measure.id).cloned()).collect();
+        Series {
+            cell: cell.cell,
+            contender: cell.contender.clone(),
+            coordinates: cell.coordinates.clone(),
+            baseline: cell.baseline.clone(),
+            mean: mean_level(measure.scale, &levels),
+            mean_contrast: mean_contrast(&measure.id, &contrasts),
+            levels,
+            contrasts,
+        }
+    };
+    series_of(newest, wanted).map(of_cell).filter(|series| series.levels.iter().any(Option::is_some)).collect()
+}
+
+fn mean_level(scale: Scale, levels: &[Option<BriefLevel>]) -> Option<Estimate> {
+    let points: Vec<f64> = levels.iter().flatten().map(|level| level.estimate.point).collect();
+    let geometric = if scale == Scale::Ratio { student::geometric_mean(&points) } else { None };
+    let most = if scale == Scale::Proportion { 1.0 } else { f64::INFINITY };
+    let mean = geometric.or_else(|| student::mean_amount(points.clone()))?;
+    Some(over_runs(Estimate { bounds: mean.bounds.map(|end| end.min(most)), ..mean }, points.len()))
+}
+
+/// Ratios of some runs and differences of others have no mean.
+fn mean_contrast(measure: &str, contrasts: &[Option<Contrast>]) -> Option<Contrast> {
+    let scale = contrasts.iter().flatten().next()?.scale;
+    let points = contrasts.iter().flatten().map(|one| (one.scale == scale).then_some(one.estimate.point));
+    let points: Vec<f64> = points.collect::<Option<_>>()?;
+    let runs = points.len();
+    let mean = if scale == Scale::Ratio { student::geometric_mean(&points) } else { student::mean(points) };
+    let estimate = over_runs(mean?, runs);
+    Some(Contrast { measure: measure.to_owned(), scale, estimate, spread: None, blocks: Vec::new() })
+}
+
+/// The same in the words of runs, which were made as blocks are.
+fn over_runs(mean: Estimate, runs: usize) -> Estimate {
+    let bounds = match mean.bounds {
+        Bounds::Unknown { .. } if runs < FEWEST_BLOCKS => {
+            Bounds::Unknown { why: format!("too few runs: {runs}, at least {FEWEST_BLOCKS} are needed") }
+        }
+        other => other,
+    };
+    Estimate { bounds, method: mean.method.replace("blocks", "runs"), point: mean.point }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::many_runs::brief;
+    use crate::measures::throughput::THROUGHPUT;
+    use crate::summary::analyse;
+    use record::facts::Fact;
+    use record::run::Run;
+    use record::synthetic;
+
+    /// The synthetic run as if it had been carried out on this day of November, with this many transactions for each usual hundred.
+    fn on_day(day: u32, per_hundred: u64) -> Run {
+        let mut run = synthetic::run(3);
+        run.dir = format!("runs/202611{day:02}T020000Z-nightly").into();
+        for trial in &mut run.trials {
+            trial.record.started = format!("2026-11-{day:02}T02:00:0{}Z", trial.record.id % 10);
+            let kind = &mut trial.record.driver.as_mut().unwrap().kinds[0];
+            kind.committed = kind.committed * per_hundred / 100;
+        }
+        run
+    }
+
+    fn briefs(runs: &[Run]) -> Vec<Brief> {
+        runs.iter().map(|run| brief(run, &analyse(run))).collect()
+    }
+
+    fn wanted(measure: &str) -> Wanted<'_> {
+        Wanted { measure, ..Wanted::default() }
+    }
+
+    #[test]
+    fn runs_stand_in_the_order_of_time_with_the_figures_of_each() {
+        let runs = [on_day(3, 100), on_day(1, 110), on_day(2, 90)];
+        let trend = trend(&briefs(&runs), wanted(THROUGHPUT)).unwrap();
+        let [course] = &trend.courses[..] else { panic!("{:?}", trend.courses) };
+        let days: Vec<&str> = course.runs.iter().map(|stop| &stop.run[6..8]).collect();
+        assert_eq!(days, ["01", "02", "03"]);
+        let [native, kvm] = &course.series[..] else { panic!("{:?}", course.series) };
+        assert_eq!((native.baseline.as_deref(), kvm.baseline.as_deref()), (None, Some("native")));
+        assert!(native.contrasts.iter().all(Option::is_none) && native.mean_contrast.is_none());
+        for (place, run) in [(0, &runs[1]), (1, &runs[2]), (2, &runs[0])] {
+            let analysis = analyse(run);
+            assert_eq!(Some(&kvm.levels[place].as_ref().unwrap().estimate), analysis.cells[1].throughput());
+            let own = analysis.comparisons[0].throughput().unwrap();
+            assert_eq!(kvm.contrasts[place].as_ref().unwrap().estimate, own.estimate);
+        }
+        let points: Vec<f64> = native.levels.iter().flatten().map(|level| level.estimate.point).collect();
+        let mean = native.mean.as_ref().unwrap();
+        assert_eq!(Some(mean.bounds.known()), student::geometric_mean(&points).map(|mean| mean.bounds.known()));
+        assert!(mean.method.starts_with("geometric mean over runs"), "{}", mean.method);
+    }
+
+    #[test]
+    fn two_runs_have_a_mean_and_no_interval() {
+        let trend = trend(&briefs(&[on_day(1, 100), on_day(2, 100)]), wanted(THROUGHPUT)).unwrap();
+        let mean = trend.courses[0].series[0].mean.clone().unwrap();
+        assert_eq!(mean.bounds, Bounds::Unknown { why: "too few runs: 2, at least 3 are needed".to_owned() });
+    }
+
+    #[test]
+    fn other_studies_and_hosts_stand_apart_and_names_and_blocks_do_not() {
+        let mut runs: Vec<Run> = (1..=5).map(|day| on_day(day, 100)).collect();
+        runs[1].plan.study = "renamed".to_owned();
+        runs[1].plan.blocks += 1;
+        runs[1].plan.margin = Some(0.02);
+        runs[1].plan.cells.reverse();
+        runs[2].plan.seed += 1;
+        runs[3].host.insert("memory.swappiness".to_owned(), Fact::known("1"));
+        runs[4].host.insert("memory.swappiness".to_owned(), Fact::known("2"));
+        runs[4].host.insert("system.uptime_s".to_owned(), Fact::known("7"));
+        let trend = trend(&briefs(&runs), wanted(THROUGHPUT)).unwrap();
+        let days = |course: &Course| course.runs.iter().map(|stop| stop.run[6..8].to_owned()).collect::<Vec<_>>();
+        // Who does not know of a fact does not differ in it.
+        assert_eq!(
+            trend.courses.iter().map(days).collect::<Vec<_>>(),
+            [vec!["01", "02", "04"], vec!["03"], vec!["05"]]
+        );
+        assert_eq!(trend.courses[0].study, ["quickstart", "renamed"]);
+        assert!(trend.courses[1].apart[0].starts_with("another study of this name"), "{:?}", trend.courses[1].apart);
+        assert_eq!(trend.courses[2].apart, ["another host: memory.swappiness was 1 and is 2"]);
+    }
+
+    #[test]
+    fn any_key_of_a_cell_makes_another_study() {
+        let plan = synthetic::run(3).plan;
+        let mut other = plan.clone();
+        other.cells[1].settings.set("new.key", serde_json::json!(1)).unwrap();
+        assert_ne!(super::super::study_id(&plan), super::super::study_id(&other));
+        let mut same = plan.clone();
+        same.blocks += 1;
+        same.margin = Some(0.02);
+        assert_eq!(super::super::study_id(&plan), super::super::study_id(&same));
+    }
+
+    #[test]
+    fn what_a_reader_must_know_of_a_run_stands_beside_it() {
+        let mut runs: Vec<Run> = (1..=3).map(|day| on_day(day, 100)).collect();
+        runs[1].trials.truncate(4);
+        runs[2].trials[0].record.server.as_mut().unwrap().version = "16.0".to_owned();
+        let (mut rehearsed, mut troubled) = (on_day(4, 100), synthetic::troubled());
+        rehearsed.plan.rehearsed = true;
+        troubled.dir = "troubled".into();
+        let trend = trend(&briefs(&[&runs[..], &[rehearsed, troubled]].concat()), wanted(THROUGHPUT)).unwrap();
+        let notes: Vec<&str> = trend.courses[0].runs.iter().flat_map(|stop| &stop.notes).map(String::as_str).collect();
+        let has = |part: &str| notes.iter().any(|note| note.contains(part));
+        assert!(
+            has("unfinished: 4 of 6") && has("server was ") && has("16.0") && has("WRONG DATA of kvm"),
+            "{notes:?}"
+        );
+        assert_eq!(trend.left_out.len(), 1);
+        assert!(trend.left_out[0].run.starts_with("20261104"), "{:?}", trend.left_out);
+    }
+
+    #[test]
+    fn names_that_no_run_has_are_answered_with_those_they_have() {
+        let runs = briefs(&[on_day(1, 100)]);
+        let known = |wanted| match trend(&runs, wanted).unwrap_err() {
+            UnknownError::Study { known, .. } | UnknownError::Cell { known } | UnknownError::Measure { known, .. } => {
+                known
+            }
+            UnknownError::Runs => Vec::new(),
+        };
+        assert!(known(wanted("thruput")).contains(&THROUGHPUT.to_owned()));
+        assert_eq!(known(Wanted { study: Some("x"), ..wanted(THROUGHPUT) }), ["quickstart"]);
+        let cells = ["kvm (cell 1)", "native (cell 0)"];
+        assert_eq!(known(Wanted { contender: Some("x"), ..wanted(THROUGHPUT) }), cells);
+        assert_eq!(known(Wanted { cell: Some(7), ..wanted(THROUGHPUT) }), cells);
+        assert_eq!(trend(&[], wanted(THROUGHPUT)), Err(UnknownError::Runs));
+        let one = trend(&runs, Wanted { contender: Some("kvm"), ..wanted(THROUGHPUT) }).unwrap();
+        assert_eq!(one.courses[0].series.len(), 1);
+    }
+}

@@ -1,0 +1,231 @@
+//! `bakeoff runs`: the runs in a folder, what is kept of one, and how a measure went over them.
+//!
+//! What is kept of a run is made from its folder alone. The index beside the runs saves making it again ([`index`]); the answer is
+//! the same without.
+
+mod fingerprint;
+mod index;
+
+use crate::arguments::{
+    RUNS, RunsCommand, RunsFolder, RunsListOptions, RunsOptions, RunsShowOptions, RunsTrendOptions,
+};
+use crate::display::{print, say};
+use crate::exit::{Ended, Exit};
+use analysis::many_runs::trend::{self, Trend, UnknownError, Wanted};
+use analysis::many_runs::{Brief, brief};
+use anyhow::{Context, Result};
+use index::{Index, Kept};
+use record::folder::RunFolder;
+use record::run::Run;
+use record::text::visible_json;
+use report::many_runs::{Entry, listed};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Of names that may have been meant, so many are told.
+const MOST_NAMED: usize = 12;
+
+pub fn runs(options: &RunsOptions) -> Result<Exit> {
+    match &options.command {
+        None => list(&options.list),
+        Some(RunsCommand::List(options)) => list(options),
+        Some(RunsCommand::Show(options)) => show(options),
+        Some(RunsCommand::Trend(options)) => trend(options),
+    }
+}
+
+fn list(options: &RunsListOptions) -> Result<Exit> {
+    let entries = entries(&options.folder)?;
+    if options.json {
+        print_json(&entries.iter().map(listed).collect::<Vec<_>>())?;
+    } else if entries.is_empty() {
+        say(&format!("there is no run in {}", options.folder.dir.display()));
+    } else {
+        print(&report::many_runs::list(&entries));
+    }
+    Ok(Exit::Done)
+}
+
+fn show(options: &RunsShowOptions) -> Result<Exit> {
+    let is_run = |path: &PathBuf| RunFolder::is_at(path);
+    let found = [options.run.clone(), Path::new(RUNS).join(&options.run)].into_iter().find(is_run);
+    let named = options.run.display();
+    let path =
+        found.ok_or_else(|| Ended::bad_input(format!("{named} is no run; `bakeoff runs` lists those in {RUNS}")))?;
+    let path = path.canonicalize().with_context(|| format!("finding {named}"))?;
+    let above = path.parent().unwrap_or(Path::new("/"));
+    let brief = match read(above, vec![path.clone()], false).remove(0) {
+        Entry::Read(brief) => brief,
+        Entry::Damaged { why, .. } => return Err(Ended::bad_input(format!("{named} is damaged: {why}")).into()),
+    };
+    let known = || brief.cells.iter().flat_map(|cell| &cell.levels).map(|level| level.measure.id.as_str());
+    if let Some(measure) = &options.measure
+        && !known().any(|id| id == measure)
+    {
+        return Err(Ended::bad_input(format!("{named} has no measure {measure:?}{}", meant(measure, known()))).into());
+    }
+    let wanted = |id: &str| options.measure.as_ref().is_none_or(|measure| id == measure);
+    if options.json {
+        let mut brief = brief;
+        for cell in &mut brief.cells {
+            cell.levels.retain(|level| wanted(&level.measure.id));
+            cell.contrasts.retain(|contrast| wanted(&contrast.measure));
+        }
+        print_json(&brief)?;
+    } else {
+        print(&report::many_runs::show(&brief, wanted));
+    }
+    Ok(Exit::Done)
+}
+
+fn trend(options: &RunsTrendOptions) -> Result<Exit> {
+    let mut briefs: Vec<Brief> = Vec::new();
+    for entry in entries(&options.folder)? {
+        match entry {
+            Entry::Read(brief) => briefs.push(brief),
+            Entry::Damaged { run, why } => say(&format!("left out: {run}, because it is damaged: {why}")),
+        }
+    }
+    let wanted = Wanted {
+        measure: &options.measure,
+        study: options.study.as_deref(),
+        contender: options.contender.as_deref(),
+        cell: options.cell,
+    };
+    let trend = trend::trend(&briefs, wanted).map_err(|error| {
+        let hint = match &error {
+            UnknownError::Runs => String::new(),
+            UnknownError::Cell { known } => format!("; there are: {}", known.join(", ")),
+            UnknownError::Study { name, known } | UnknownError::Measure { name, known } => {
+                meant(name, known.iter().map(String::as_str))
+            }
+        };
+        Ended::bad_input(format!("{}: {error}{hint}", options.folder.dir.display()))
+    })?;
+    for (file, text) in
+        [(&options.html, report::html_of_trend as fn(&Trend) -> String), (&options.md, report::markdown_of_trend)]
+    {
+        if let Some(file) = file {
+            fs::write(file, text(&trend)).with_context(|| format!("writing {}", file.display()))?;
+        }
+    }
+    if let Some(file) = &options.csv {
+        fs::write(file, report::trend::csv(&trend)?).with_context(|| format!("writing {}", file.display()))?;
+    }
+    if options.json {
+        print_json(&trend)?;
+    } else {
+        print(&report::trend::text(&trend));
+    }
+    Ok(Exit::Done)
+}
+
+fn print_json(value: &impl Serialize) -> Result<()> {
+    print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(value)?)));
+    Ok(())
+}
+
+/// The known word that is nearest, and those that begin with the same or hold it.
+fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let mut known: Vec<&str> = known.collect();
+    known.sort_unstable();
+    known.dedup();
+    let family = word.split(['/', '.']).next().unwrap_or_default();
+    let nearest = settings::nearest(word, known.iter().copied());
+    let alike = known.iter().copied().filter(|id| Some(*id) != nearest && !family.is_empty() && id.contains(family));
+    let named: Vec<&str> = nearest.into_iter().chain(alike).take(MOST_NAMED).collect();
+    if named.is_empty() {
+        known.dedup_by_key(|id| id.split('/').next().unwrap_or_default().to_owned());
+        return format!("; there are: {}", known.join(", "));
+    }
+    format!("; did you mean {}?", named.join(", "))
+}
+
+/// Every run in a folder, in the order of their names.
+fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
+    let dir = &folder.dir;
+    let unreadable = |error: std::io::Error| {
+        Ended::bad_input(format!("reading {}: {error}; name a folder that holds runs", dir.display()))
+    };
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(dir).map_err(unreadable)? {
+        let path = entry.map_err(unreadable)?.path();
+        // What is being begun has no name yet.
+        let is_begun = path.file_name().is_some_and(|name| !name.to_string_lossy().starts_with('.'));
+        if is_begun && RunFolder::is_at(&path) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(read(dir, paths, true))
+}
+
+/// What is kept of each of these runs: from the index where the folder has not changed, else made now and put into it. If they are
+/// all runs of the folder, others leave the index.
+fn read(dir: &Path, paths: Vec<PathBuf>, are_all: bool) -> Vec<Entry> {
+    if paths.is_empty() {
+        // Nothing is made in a folder that holds no runs.
+        return Vec::new();
+    }
+    let tell = |error: index::IndexError| say(&format!("{error}"));
+    let opened = Index::open(dir).and_then(|mut index| Ok((index.load()?, index)));
+    let (kept, mut index) =
+        opened.map_err(tell).map_or_else(|()| Default::default(), |(kept, index)| (kept, Some(index)));
+    let found: Vec<Found> = paths.into_iter().map(|path| find(&path, &kept)).collect();
+    let read = || found.iter().filter_map(|one| Some((one, one.entry.brief()?)));
+    let made: Vec<(&Found, &Brief)> = read().filter(|(one, _)| !one.is_kept).collect();
+    if !made.is_empty() {
+        say(&format!("runs that are new or have changed, and were analysed: {}", made.len()));
+    }
+    let made: Vec<(&str, &Brief)> =
+        made.into_iter().filter_map(|(one, brief)| Some((one.fingerprint.as_deref()?, brief))).collect();
+    let staying: Option<Vec<&str>> = are_all.then(|| read().map(|(_, brief)| brief.run.as_str()).collect());
+    if let Some(index) = &mut index {
+        // The answer is whole without it.
+        let _ = index.store(&made, staying.as_deref()).map_err(tell);
+    }
+    found.into_iter().map(|one| one.entry).collect()
+}
+
+struct Found {
+    entry: Entry,
+    fingerprint: Option<String>,
+    /// Whether the index had it.
+    is_kept: bool,
+}
+
+fn find(path: &Path, kept: &Kept) -> Found {
+    // Before it is read: what changes meanwhile is seen the next time.
+    let fingerprint = fingerprint::of_run(path);
+    let brief = fingerprint.as_ref().and_then(|fingerprint| kept.get(fingerprint));
+    Found { is_kept: brief.is_some(), entry: brief.cloned().map_or_else(|| analysed(path), Entry::Read), fingerprint }
+}
+
+fn analysed(path: &Path) -> Entry {
+    match Run::open(path) {
+        Ok(run) => Entry::Read(brief(&run, &analysis::summary::analyse(&run))),
+        Err(error) => {
+            let run = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            Entry::Damaged { run, why: error.to_string() }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::meant;
+
+    #[test]
+    fn the_nearest_names_come_first() {
+        let known =
+            || ["response.p50/new-order", "response.p99/new-order", "throughput", "work.rows_changed"].into_iter();
+        assert_eq!(
+            meant("thruput", known()),
+            "; there are: response.p50/new-order, response.p99/new-order, throughput, work.rows_changed"
+        );
+        assert_eq!(meant("troughput", known()), "; did you mean throughput?");
+        let both = "; did you mean response.p99/new-order, response.p50/new-order?";
+        assert_eq!(meant("response.p99/new_order", known()), both);
+    }
+}

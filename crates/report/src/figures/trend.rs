@@ -1,0 +1,69 @@
+//! How a measure went over runs: one panel for what contenders did, one for their ratios to the baseline.
+
+use super::chart::{Axis, Chart, Paper, Spacing};
+use super::{Panel, Point, look};
+use crate::format;
+
+/// From the first and last run to the ends of the axis, in runs.
+const INSET: f64 = 0.5;
+const POINT_RADIUS: f64 = 3.0;
+/// Of the range of values, left free above and below.
+const HEADROOM: f64 = 0.08;
+
+/// One contender over the runs.
+pub struct Line<'a> {
+    /// The contender's place, which decides its look.
+    pub index: usize,
+    pub name: &'a str,
+    /// One for each run that has one, by the number of the run, counted from 1.
+    pub points: Vec<Point>,
+}
+
+/// `None` if there is nothing to draw. Runs stand at equal distances, whatever the time between them. The reference is where
+/// both sides of a comparison are equal.
+pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference: Option<f64>) -> Option<Panel> {
+    let range = range(lines, reference)?;
+    let x = Axis { unit: "runs, the oldest first", range: (INSET, runs as f64 + INSET), spacing: Spacing::Linear };
+    let y = Axis { unit, range, spacing: Spacing::Linear };
+    let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
+    if let Some(reference) = reference {
+        let ends = [INSET, runs as f64 + INSET].map(|end| chart.place((end, reference)));
+        chart.canvas.line("reference", ends[0], ends[1]);
+    }
+    for line in lines {
+        draw(&mut chart, line);
+    }
+    let last = |line: &Line<'_>| line.points.last().map(|point| point.y);
+    let names: Vec<_> = lines.iter().map(|line| (line.index, line.name, last(line))).collect();
+    chart.names(&names);
+    let told = |line: &Line<'_>| {
+        let values: Vec<String> = line.points.iter().map(|point| format::ratio(point.y)).collect();
+        format!("{}: {}", line.name, values.join(", "))
+    };
+    Some(chart.finish(head, &format!("{}.", lines.iter().map(told).collect::<Vec<_>>().join("; "))))
+}
+
+fn range(lines: &[Line<'_>], reference: Option<f64>) -> Option<(f64, f64)> {
+    let of_point = |point: &Point| [Some(point.y), point.low, point.high];
+    let values = lines.iter().flat_map(|line| line.points.iter().flat_map(of_point)).flatten();
+    let values: Vec<f64> = values.filter(|value| value.is_finite()).collect();
+    let own =
+        |value: f64| values.iter().copied().chain(reference).fold(value, if value > 0.0 { f64::min } else { f64::max });
+    let (low, high) = (own(f64::INFINITY), own(f64::NEG_INFINITY));
+    let room = ((high - low) * HEADROOM).max(high.abs() * 1e-3);
+    (!values.is_empty()).then_some((low - room, high + room))
+}
+
+fn draw(chart: &mut Chart, line: &Line<'_>) {
+    let look = look(line.index);
+    let places: Vec<(f64, f64)> = line.points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
+    let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
+    chart.canvas.path(&format!("line {look}"), drawn);
+    for (point, place) in line.points.iter().zip(places) {
+        if let Some(ends) = point.low.zip(point.high) {
+            chart.upright_bar(&look, place.0, ends);
+        }
+        chart.canvas.circle(&format!("point {look}"), chart.place(place), POINT_RADIUS);
+    }
+    chart.keep(line.name, line.points.iter().copied());
+}

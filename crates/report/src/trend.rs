@@ -1,0 +1,292 @@
+//! How a measure went over runs: as text with a plot of characters, as a document, and as CSV.
+
+use crate::document::{Block, Document};
+use crate::figures::trend::{Line, panel};
+use crate::figures::{Figure, Point};
+use crate::many_runs::moment;
+use crate::measures::{self, label, style};
+use crate::table::{Cell, Column, Table, columns, id};
+use crate::terminal::{self, wrapped};
+use analysis::contrast::{self, Contrast};
+use analysis::estimate::{Bounds, Estimate};
+use analysis::many_runs::trend::{Course, Series, Stop, Trend};
+use analysis::measures::{Measure, Scale, Unit};
+use record::text::visible;
+use std::fmt::Write as _;
+
+/// Characters between the ends of the plot's axis.
+const PLOT: usize = 60;
+
+const HEADINGS: [&str; 14] = [
+    "study",
+    "study_id",
+    "host",
+    "run",
+    "started",
+    "contender",
+    "coordinates",
+    "measure",
+    "against",
+    "value",
+    "unit",
+    "low",
+    "high",
+    "why_no_interval",
+];
+
+const NOTE: &str = "Each run has the 95 % interval that its own blocks give. The mean over runs counts each run once, and its 95 % \
+                    interval is of what varied between runs (Student's t); where a course rises or falls it is no level to which \
+                    runs return. At least three runs are needed for it.";
+
+/// What the page consists of; the terminal shows the same with a plot of characters instead of figures.
+pub fn document(trend: &Trend) -> Document {
+    let measure = &trend.measure;
+    let mut blocks = Vec::new();
+    for course in &trend.courses {
+        blocks.push(Block::Heading { level: 2, text: heading(course) });
+        blocks.extend((!course.apart.is_empty()).then(|| Block::List(course.apart.clone())));
+        for group in groups(course) {
+            blocks.extend(figure(measure, course, &group).map(Block::Figure));
+            blocks.push(Block::Table(table(measure, course, &group)));
+        }
+        let notes: Vec<String> = course.runs.iter().flat_map(notes).collect();
+        blocks.extend((!notes.is_empty()).then_some(Block::List(notes)));
+    }
+    blocks.extend((!trend.left_out.is_empty()).then(|| Block::List(left_out(trend))));
+    blocks.push(Block::Note(NOTE.to_owned()));
+    Document { title: format!("{} over runs", title(measure)), blocks }
+}
+
+/// Plain text without colours; it ends with a line break.
+pub fn text(trend: &Trend) -> String {
+    let mut text = format!("{} over runs\n\n", visible(&title(&trend.measure)));
+    for course in &trend.courses {
+        let _ = writeln!(text, "{}", visible(&heading(course)));
+        for why in &course.apart {
+            text.push_str(&wrapped(why, "  "));
+        }
+        for group in groups(course) {
+            let _ = writeln!(text, "\n{}", terminal::table(&table(&trend.measure, course, &group)));
+            text.push_str(&plot(&trend.measure, course, &group));
+        }
+        for note in course.runs.iter().flat_map(notes) {
+            text.push_str(&wrapped(&note, "  "));
+        }
+        text.push('\n');
+    }
+    for one in left_out(trend) {
+        text.push_str(&wrapped(&one, "  "));
+    }
+    text + &wrapped(NOTE, "")
+}
+
+/// A line for each run and contender, and one more for each ratio or difference to the baseline.
+pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
+    let mut out = csv::Writer::from_writer(Vec::new());
+    out.write_record(HEADINGS)?;
+    let id = trend.measure.id.as_str();
+    let unit = serde_json::to_value(&trend.measure.unit).unwrap_or_default();
+    let unit = unit.as_str().unwrap_or_default();
+    for course in &trend.courses {
+        let study = course.study.join(" | ");
+        for series in &course.series {
+            let mut write = |stop: &Stop, against: &str, unit: &str, found: &Estimate| {
+                let (low, high, why) = match &found.bounds {
+                    Bounds::Known { low, high } => (low.to_string(), high.to_string(), ""),
+                    Bounds::Unknown { why } => (String::new(), String::new(), why.as_str()),
+                };
+                let Stop { run, started, .. } = stop;
+                let own = [&study, &course.study_id, &course.host, run, started.as_deref().unwrap_or_default()];
+                let of = [series.contender.as_str(), &series.coordinates, id, against];
+                out.write_record(own.into_iter().chain(of).chain([
+                    found.point.to_string().as_str(),
+                    unit,
+                    &low,
+                    &high,
+                    why,
+                ]))
+            };
+            for ((stop, level), contrast) in course.runs.iter().zip(&series.levels).zip(&series.contrasts) {
+                if let Some(level) = level {
+                    write(stop, "", unit, &level.estimate)?;
+                }
+                if let Some(contrast) = contrast {
+                    let unit = if contrast.scale == Scale::Ratio { "" } else { unit };
+                    write(stop, series.baseline.as_deref().unwrap_or_default(), unit, &contrast.estimate)?;
+                }
+            }
+        }
+    }
+    out.into_inner().map_err(|error| error.into_error().into())
+}
+
+fn heading(course: &Course) -> String {
+    let runs = if course.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", course.runs.len()) };
+    format!("{} ({}) on {}: {runs}", course.study.join(", "), course.study_id, course.host)
+}
+
+fn notes(stop: &Stop) -> Vec<String> {
+    stop.notes.iter().map(|note| format!("{}: {note}", stop.run)).collect()
+}
+
+fn left_out(trend: &Trend) -> Vec<String> {
+    trend.left_out.iter().map(|one| format!("left out: {}, because {}", one.run, one.why)).collect()
+}
+
+/// Contenders under the same scenario and swept values, each with its place among them.
+fn groups(course: &Course) -> Vec<Vec<&Series>> {
+    let mut groups: Vec<Vec<&Series>> = Vec::new();
+    for series in &course.series {
+        match groups.iter_mut().find(|group| group[0].coordinates == series.coordinates) {
+            Some(group) => group.push(series),
+            None => groups.push(vec![series]),
+        }
+    }
+    groups
+}
+
+fn compared<'a>(group: &[&'a Series]) -> Vec<(usize, &'a Series)> {
+    let all = group.iter().copied().enumerate();
+    all.filter(|(_, series)| series.contrasts.iter().any(Option::is_some)).collect()
+}
+
+fn table(measure: &Measure, course: &Course, group: &[&Series]) -> Table {
+    let against = compared(group);
+    let mut columns = columns(&["run", "started, UTC"], &[]);
+    columns.extend(group.iter().map(|series| Column::number(&series.contender)));
+    columns.extend(against.iter().map(|(_, series)| {
+        Column::number(format!("{} against {}", series.contender, series.baseline.as_deref().unwrap_or_default()))
+    }));
+    let level =
+        |found: Option<&Estimate>| Cell::estimate(found, style(&measure.unit), "no valid trial of this run has it");
+    let row = |(place, stop): (usize, &Stop)| {
+        let mut cells = vec![Cell::text(&stop.run), Cell::text(moment(stop.started.as_deref()))];
+        cells.extend(group.iter().map(|series| level(series.levels[place].as_ref().map(|level| &level.estimate))));
+        let contrast = |(_, series): &(usize, &Series)| measures::contrast(measure, series.contrasts[place].as_ref());
+        cells.extend(against.iter().map(contrast));
+        cells
+    };
+    let mut rows: Vec<Vec<Cell>> = course.runs.iter().enumerate().map(row).collect();
+    // Of two runs a mean says nothing that they do not.
+    if group.iter().any(|series| series.mean.as_ref().is_some_and(|mean| mean.bounds.known().is_some())) {
+        let mut mean = vec![Cell::text("mean over runs"), Cell::text("")];
+        mean.extend(group.iter().map(|series| level(series.mean.as_ref())));
+        mean.extend(against.iter().map(|(_, series)| measures::contrast(measure, series.mean_contrast.as_ref())));
+        rows.push(mean);
+    }
+    let place = &group[0].coordinates;
+    let comma = if place.is_empty() { "" } else { ", " };
+    Table::new(place_of("trend", course, place), format!("{}{comma}{place}", title(measure)), columns, rows)
+}
+
+/// Courses of one study on several hosts are told apart by their first run.
+fn place_of(what: &str, course: &Course, coordinates: &str) -> String {
+    let first = course.runs.first().map(|stop| stop.run.as_str()).unwrap_or_default();
+    id(what, &format!("{first} {coordinates}"))
+}
+
+/// With the workload's own unit, which the label leaves out.
+fn title(measure: &Measure) -> String {
+    let label = label(measure);
+    match &measure.unit {
+        Unit::Own(unit) => format!("{label}, {unit}"),
+        _ => label,
+    }
+}
+
+fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figure> {
+    let points = |found: &mut dyn Iterator<Item = Option<&Estimate>>, scale: fn(f64) -> f64| -> Vec<Point> {
+        let of_run = |(number, one): (u32, Option<&Estimate>)| {
+            let Point { x, y, low, high } = Point::of(Some(f64::from(number)), one?);
+            Some(Point { x, y: scale(y), low: low.map(scale), high: high.map(scale) })
+        };
+        (1..).zip(found).filter_map(of_run).collect()
+    };
+    let shown = style(&measure.unit);
+    let lines = group.iter().enumerate().map(|(index, series)| {
+        let mut levels = series.levels.iter().map(|level| level.as_ref().map(|level| &level.estimate));
+        Line { index, name: &series.contender, points: points(&mut levels, shown.scale) }
+    });
+    let runs = course.runs.len();
+    let levels = panel("Each contender", &title(measure), runs, &lines.collect::<Vec<_>>(), None);
+    let against = compared(group);
+    // Ratios and differences have no axis in common; the newest run decides which are drawn.
+    let newest = |(_, series): &(usize, &Series)| series.contrasts.iter().rev().flatten().next().map(|one| one.scale);
+    let scale = against.iter().find_map(newest);
+    let fitting = |one: &&Contrast| Some(one.scale) == scale;
+    let is_ratio = scale == Some(Scale::Ratio);
+    let (unit, factor): (_, fn(f64) -> f64) = if is_ratio {
+        ("of the baseline's".to_owned(), |ratio| ratio)
+    } else {
+        (format!("{}, more", title(measure)), shown.scale)
+    };
+    let lines = against.iter().map(|(index, series)| {
+        let mut contrasts = series.contrasts.iter().map(|one| one.as_ref().filter(fitting).map(|one| &one.estimate));
+        Line { index: *index, name: &series.contender, points: points(&mut contrasts, factor) }
+    });
+    let head = "Relative to the baseline of each run";
+    let contrasts = panel(head, &unit, runs, &lines.collect::<Vec<_>>(), scale.map(contrast::neutral));
+    let description = "Each point is a run, its bar the 95 % interval of its own blocks. Runs stand at equal distances, the oldest to \
+                       the left.";
+    let panels = levels.into_iter().chain(contrasts).collect();
+    Figure::of(place_of("course", course, &group[0].coordinates), "Course", description, panels)
+}
+
+/// A line for each run and contender, all on one axis.
+fn plot(measure: &Measure, course: &Course, group: &[&Series]) -> String {
+    let found = || group.iter().flat_map(|series| series.levels.iter().flatten()).map(|level| &level.estimate);
+    let ends = |one: &Estimate| one.bounds.known().unwrap_or((one.point, one.point));
+    let low = found().map(|one| ends(one).0.min(one.point)).fold(f64::INFINITY, f64::min);
+    let high = found().map(|one| ends(one).1.max(one.point)).fold(f64::NEG_INFINITY, f64::max);
+    if !low.is_finite() || !high.is_finite() {
+        return String::new();
+    }
+    let column = |value: f64| {
+        let share = if high > low { (value - low) / (high - low) } else { 0.5 };
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // A share of 0 to 1 of a few columns.
+        let column = (share.clamp(0.0, 1.0) * (PLOT - 1) as f64).round() as usize;
+        column
+    };
+    let mut text = String::new();
+    for series in group {
+        let _ = writeln!(text, "{}", visible(&series.contender));
+        for (stop, level) in course.runs.iter().zip(&series.levels) {
+            let drawn = level.as_ref().map(|level| {
+                let one = &level.estimate;
+                bar(column(one.point), one.bounds.known().map(|(low, high)| (column(low), column(high))))
+            });
+            let when = moment(stop.started.as_deref());
+            let _ = writeln!(text, "  {}", format!("{when:<16}  {}", drawn.unwrap_or_default()).trim_end());
+        }
+    }
+    let [low, high] = [low, high].map(|end| measures::number(&measure.unit, end));
+    let between = PLOT.saturating_sub(low.chars().count() + high.chars().count());
+    let _ = writeln!(text, "  {:<16}  {low}{}{high}", "", " ".repeat(between));
+    text
+}
+
+fn bar(point: usize, bounds: Option<(usize, usize)>) -> String {
+    let (low, high) = bounds.unwrap_or((point, point));
+    let last = high.max(point);
+    let mark = |column: usize| match column {
+        _ if column == point => '●',
+        _ if column == low => '├',
+        _ if column == high => '┤',
+        _ if (low..high).contains(&column) => '─',
+        _ => ' ',
+    };
+    (0..=last).map(mark).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bar;
+
+    #[test]
+    fn an_interval_lies_around_its_point() {
+        assert_eq!(bar(5, Some((2, 8))), "  ├──●──┤");
+        assert_eq!(bar(3, None), "   ●");
+        assert_eq!(bar(4, Some((4, 4))), "    ●");
+        assert_eq!(bar(0, Some((0, 2))), "●─┤");
+    }
+}
