@@ -7,6 +7,8 @@ use crate::format;
 /// From the first and last run to the ends of the axis, in runs.
 const INSET: f64 = 0.5;
 const POINT_RADIUS: f64 = 3.0;
+/// Names of measures are long.
+const PAPER: Paper = Paper { top: 38.0, two_lines: true, ..Paper::LARGE };
 /// Of the range of values, left free above and below.
 const HEADROOM: f64 = 0.08;
 
@@ -25,7 +27,7 @@ pub fn panel(head: &str, unit: &str, runs: usize, lines: &[Line<'_>], reference:
     let range = range(lines, reference)?;
     let x = Axis { unit: "runs, the oldest first", range: (INSET, runs as f64 + INSET), spacing: Spacing::Linear };
     let y = Axis { unit, range, spacing: Spacing::Linear };
-    let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
+    let mut chart = Chart::new(PAPER, head, &x, &y);
     if let Some(reference) = reference {
         let ends = [INSET, runs as f64 + INSET].map(|end| chart.place((end, reference)));
         chart.canvas.line("reference", ends[0], ends[1]);
