@@ -21,11 +21,11 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         let (_, run, analysis) = read(&options.run)?;
         let document = report::document::build(&run, &analysis);
         if let Some(id) = &options.table {
-            let table = asked("table", id, document.tables(), |table| &table.id)?;
+            let table = asked("table", id, &document.tables(), |table| &table.id)?;
             print(&String::from_utf8_lossy(&report::csv::of_table(table)?));
         }
         if let Some(id) = &options.figure {
-            draw(asked("figure", id, document.figures(), |figure| &figure.id)?, options.svg.as_deref())?;
+            draw(asked("figure", id, &document.figures(), |figure| &figure.id)?, options.svg.as_deref())?;
         }
         return Ok(verdict(&run));
     }
@@ -40,7 +40,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
 }
 
 /// The one with this id.
-fn asked<'a, T>(what: &str, id: &str, found: Vec<&'a T>, id_of: fn(&T) -> &String) -> Result<&'a T> {
+fn asked<'a, T>(what: &str, id: &str, found: &[&'a T], id_of: fn(&T) -> &String) -> Result<&'a T> {
     if let Some(one) = found.iter().find(|one| id_of(one) == id) {
         return Ok(one);
     }
