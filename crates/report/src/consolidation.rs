@@ -1,6 +1,6 @@
 //! What machines side by side get, in sentences: for the answer and for the section that has the figures.
 
-use crate::{attribution, format};
+use crate::{attribution, format, reasons};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::chance::AgainstChance;
@@ -36,7 +36,7 @@ pub fn headline(one: &Consolidation) -> String {
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let mut said = standings(&one.slots);
     said.extend(attribution::sentences(one));
-    said.extend(one.reasons.iter().map(|reason| reason.text.clone()));
+    said.extend(one.reasons.iter().map(reasons::of_machine));
     said.extend(one.chance.as_ref().map(|chance| against_chance(one, chance)));
     said.extend(one.efficiency.as_ref().map(|efficiency| together(one, efficiency)));
     said.extend(apart(&one.skew));

@@ -23,11 +23,13 @@ pub mod markdown;
 pub mod measures;
 pub mod neighbour;
 pub mod precision;
+pub mod reasons;
 pub mod sections;
 pub mod table;
 pub mod terminal;
 pub mod trend;
 pub mod two_runs;
+pub mod words;
 
 use analysis::many_runs::trend::Trend;
 use analysis::summary::Analysis;

@@ -1,6 +1,6 @@
 //! Numbers within sentences: three digits, and the interval beside the point.
 
-use crate::estimate::Estimate;
+use analysis::estimate::Estimate;
 
 const DIGITS: i32 = 3;
 

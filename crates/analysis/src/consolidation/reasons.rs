@@ -8,7 +8,6 @@ use super::slots::{Slot, Standing};
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
 use crate::explanation::evidence::nearest_end;
-use crate::explanation::words::{number, percent, with_interval, with_unit};
 use crate::student;
 use crate::validity;
 use record::plan::Cell;
@@ -25,27 +24,70 @@ const STOLEN: f64 = 0.02;
 /// A ratio to the others whose interval comes nearer to 1 than this sets nobody apart.
 const SMALLEST_RATIO: f64 = 1.05;
 
-/// A sentence on one machine.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// On one machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reason {
     /// Counted from 1.
     pub machine: u32,
+    #[serde(flatten)]
     pub cause: Cause,
-    pub text: String,
 }
 
-/// What sets the machine apart.
+/// What sets the machine apart, with its own quantity and the mean of the others'.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "cause", content = "quantities", rename_all = "kebab-case")]
+pub enum Cause {
+    /// Shares of the window. Of several CPUs the kernel adds up what it held back on each.
+    CpuQuota {
+        own: Estimate,
+        others: Estimate,
+        several_cpus: bool,
+        quota_of_study: Option<f64>,
+    },
+    /// Of the time in which it wanted to run.
+    WaitingForCpu {
+        own: Estimate,
+        others: Estimate,
+    },
+    StolenTime {
+        own: Estimate,
+        others: Estimate,
+    },
+    /// Milliseconds of an operation.
+    DiskTime {
+        own: Estimate,
+        others: Estimate,
+        times: Estimate,
+    },
+    /// For each transaction.
+    Interrupts {
+        own: Estimate,
+        others: Estimate,
+        times: Estimate,
+    },
+    /// The study holds it to this share, but it was not seen to be throttled more than the others.
+    QuotaNotSeen {
+        quota_of_study: f64,
+    },
+    /// The study gives it a number of its own.
+    OwnClients {
+        clients: u64,
+    },
+    NotKnown {
+        alike: Vec<Suspect>,
+        not_counted: Vec<Suspect>,
+    },
+}
+
+/// What is asked about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Cause {
+pub enum Suspect {
     CpuQuota,
     WaitingForCpu,
     StolenTime,
     DiskTime,
     Interrupts,
-    /// What the study does to it, beyond what was seen.
-    Study,
-    NotKnown,
 }
 
 /// The counted machines of one trial, by their numbers.
@@ -70,98 +112,83 @@ pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
 }
 
 fn of_machine(trials: &[Trial], cell: &Cell, machine: u32) -> Vec<Reason> {
-    let asked: Vec<Asked> = QUESTIONS.iter().map(|question| ask(question, trials, cell, machine)).collect();
-    let mut found: Vec<Reason> = Vec::new();
-    for (question, asked) in QUESTIONS.iter().zip(&asked) {
-        let Asked::Apart(text) = asked else { continue };
+    let (mut found, mut alike, mut not_counted): (Vec<Cause>, Vec<Suspect>, Vec<Suspect>) = Default::default();
+    for question in &QUESTIONS {
+        let Some(against) = against(trials, machine, [question.of, question.of_others]) else {
+            not_counted.push(question.suspect);
+            continue;
+        };
         // Some kernels count a throttled thread as one that waits for a CPU.
-        let is_the_same =
-            question.cause == Cause::WaitingForCpu && found.iter().any(|reason| reason.cause == Cause::CpuQuota);
-        if !is_the_same {
-            found.push(Reason { machine, cause: question.cause, text: text.clone() });
+        let is_throttled = found.iter().any(|cause| matches!(cause, Cause::CpuQuota { .. }));
+        match (question.told)(&against, cell, machine) {
+            None => alike.push(question.suspect),
+            Some(Cause::WaitingForCpu { .. }) if is_throttled => {}
+            Some(cause) => found.push(cause),
         }
     }
+    let is_throttled = found.iter().any(|cause| matches!(cause, Cause::CpuQuota { .. }));
     if found.is_empty() {
-        found.push(Reason { machine, cause: Cause::NotKnown, text: not_known(machine, &asked) });
+        found.push(Cause::NotKnown { alike, not_counted });
     }
-    let is_throttled = found.iter().any(|reason| reason.cause == Cause::CpuQuota);
-    let of_study = by_study(cell, machine, is_throttled).into_iter();
-    found.extend(of_study.map(|text| Reason { machine, cause: Cause::Study, text }));
-    found
+    found.extend(by_study(cell, machine, is_throttled));
+    found.into_iter().map(|cause| Reason { machine, cause }).collect()
 }
 
 type Measure = fn(&CountedTrial) -> Option<f64>;
 
 /// One thing that may set a machine apart.
 struct Question {
-    cause: Cause,
-    /// As it follows "neither" and "not counted:".
-    name: &'static str,
+    suspect: Suspect,
     of: Measure,
     of_others: Measure,
-    told: fn(&Against, &Cell, u32) -> Option<String>,
+    told: fn(&Against, &Cell, u32) -> Option<Cause>,
 }
 
 const QUESTIONS: [Question; 5] = [
     Question {
-        cause: Cause::CpuQuota,
-        name: "a CPU quota",
+        suspect: Suspect::CpuQuota,
         of: CountedTrial::throttled_share,
         // Around a machine without a limit there may be no group that counts this, and then nothing holds it back.
         of_others: |trial| trial.throttled_share().or_else(|| trial.host.is_ok().then_some(0.0)),
         told: throttled,
     },
     Question {
-        cause: Cause::WaitingForCpu,
-        name: "waiting for a CPU of the host",
+        suspect: Suspect::WaitingForCpu,
         of: CountedTrial::waited_of_wanted,
         of_others: CountedTrial::waited_of_wanted,
-        told: waited,
+        told: |found, _, _| {
+            let (own, others) = found.both();
+            found.is_more_by(WAITED).then_some(Cause::WaitingForCpu { own, others })
+        },
     },
     Question {
-        cause: Cause::StolenTime,
-        name: "stolen time",
+        suspect: Suspect::StolenTime,
         of: CountedTrial::stolen_share,
         of_others: CountedTrial::stolen_share,
-        told: stolen,
+        told: |found, _, _| {
+            let (own, others) = found.both();
+            found.is_more_by(STOLEN).then_some(Cause::StolenTime { own, others })
+        },
     },
     Question {
-        cause: Cause::DiskTime,
-        name: "the time of its disk's operations",
+        suspect: Suspect::DiskTime,
         of: CountedTrial::ms_of_an_operation,
         of_others: CountedTrial::ms_of_an_operation,
-        told: disk,
+        told: |found, _, _| {
+            let ((own, others), times) = (found.both(), found.times()?.clone());
+            Some(Cause::DiskTime { own, others, times })
+        },
     },
     Question {
-        cause: Cause::Interrupts,
-        name: "interrupts",
+        suspect: Suspect::Interrupts,
         of: CountedTrial::interrupts_each,
         of_others: CountedTrial::interrupts_each,
-        told: interrupts,
+        told: |found, _, _| {
+            let ((own, others), times) = (found.both(), found.times()?.clone());
+            Some(Cause::Interrupts { own, others, times })
+        },
     },
 ];
-
-enum Asked {
-    Apart(String),
-    Alike,
-    NotCounted(&'static str),
-}
-
-impl Asked {
-    fn not_counted(&self) -> Option<&'static str> {
-        match self {
-            Self::NotCounted(name) => Some(*name),
-            Self::Apart(_) | Self::Alike => None,
-        }
-    }
-}
-
-fn ask(question: &Question, trials: &[Trial], cell: &Cell, machine: u32) -> Asked {
-    match against(trials, machine, [question.of, question.of_others]) {
-        None => Asked::NotCounted(question.name),
-        Some(found) => (question.told)(&found, cell, machine).map_or(Asked::Alike, Asked::Apart),
-    }
-}
 
 /// A machine against the mean of the others of its trials, over blocks.
 struct Against {
@@ -174,6 +201,10 @@ struct Against {
 }
 
 impl Against {
+    fn both(&self) -> (Estimate, Estimate) {
+        (self.own.clone(), self.others.clone())
+    }
+
     fn is_more_by(&self, least: f64) -> bool {
         nearest_end(&self.difference, 0.0).is_some_and(|end| end > least)
     }
@@ -208,84 +239,11 @@ fn against(trials: &[Trial], machine: u32, [of, of_others]: [Measure; 2]) -> Opt
     })
 }
 
-fn throttled(found: &Against, cell: &Cell, machine: u32) -> Option<String> {
-    let others = if found.others.point > 0.0 {
-        format!("the others for {}", with_unit(&found.others, percent, "%"))
-    } else {
-        "the others never were".to_owned()
-    };
-    // The kernel adds up what it held back on each CPU.
-    let cpus = if cell.settings.machine().vcpus == Some(1) { "" } else { ", added up over its CPUs" };
-    let study = quota(cell, machine).map_or_else(String::new, |quota| {
-        format!(" The study holds it to {} % of the time of its vCPUs (machine.odd).", percent(quota))
-    });
-    found.is_more_by(THROTTLED).then(|| {
-        format!(
-            "Machine {machine} was held back by its CPU quota: it was throttled for {} of the window{cpus}; {others}.{study}",
-            with_unit(&found.own, percent, "%")
-        )
-    })
-}
-
-fn waited(found: &Against, _: &Cell, machine: u32) -> Option<String> {
-    found.is_more_by(WAITED).then(|| {
-        format!(
-            "Machine {machine} waited for a CPU of the host in {} of the time in which it wanted to run; the others in {}.",
-            with_unit(&found.own, percent, "%"),
-            with_unit(&found.others, percent, "%")
-        )
-    })
-}
-
-fn stolen(found: &Against, _: &Cell, machine: u32) -> Option<String> {
-    found.is_more_by(STOLEN).then(|| {
-        format!(
-            "Machine {machine} saw {} of the time of its CPUs stolen; the others {}.",
-            with_unit(&found.own, percent, "%"),
-            with_unit(&found.others, percent, "%")
-        )
-    })
-}
-
-fn disk(found: &Against, _: &Cell, machine: u32) -> Option<String> {
-    let ratio = found.times()?;
-    Some(format!(
-        "An operation of machine {machine}'s disk took {} as long as one of the others': {} against {}.",
-        with_unit(ratio, number, "times"),
-        with_unit(&found.own, number, "ms"),
-        with_unit(&found.others, number, "ms")
-    ))
-}
-
-fn interrupts(found: &Against, _: &Cell, machine: u32) -> Option<String> {
-    let ratio = found.times()?;
-    Some(format!(
-        "Each transaction of machine {machine} came with {} as many interrupts as one of the others: {} against {}.",
-        with_unit(ratio, number, "times"),
-        with_interval(&found.own, number),
-        with_interval(&found.others, number)
-    ))
-}
-
-fn not_known(machine: u32, asked: &[Asked]) -> String {
-    let opening = format!("Why machine {machine} gets less than the others is not known");
-    let missing: Vec<&str> = asked.iter().filter_map(Asked::not_counted).collect();
-    if missing.len() == asked.len() {
-        return format!("{opening}: nothing was counted of all machines of a trial.");
-    }
-    let names = QUESTIONS.iter().map(|question| question.name);
-    let alike: Vec<&str> = names.filter(|name| !missing.contains(name)).collect();
-    let not_counted = if missing.is_empty() {
-        String::new()
-    } else {
-        format!(" Not counted of all machines: {}.", missing.join(", "))
-    };
-    let alike = match alike.split_last() {
-        Some((last, [])) => format!("{last} does not surely set it apart"),
-        Some((last, rest)) => format!("neither {} nor {last} surely sets it apart", rest.join(", ")),
-        None => String::new(),
-    };
-    format!("{opening}: {alike}.{not_counted}")
+fn throttled(found: &Against, cell: &Cell, machine: u32) -> Option<Cause> {
+    let (own, others) = found.both();
+    let several_cpus = cell.settings.machine().vcpus != Some(1);
+    let quota_of_study = quota(cell, machine);
+    found.is_more_by(THROTTLED).then_some(Cause::CpuQuota { own, others, several_cpus, quota_of_study })
 }
 
 /// What `machine.odd` says of this machine.
@@ -298,18 +256,12 @@ fn quota(cell: &Cell, machine: u32) -> Option<f64> {
 }
 
 /// What the study does to a machine that no counter has shown.
-fn by_study(cell: &Cell, machine: u32, is_throttled: bool) -> Vec<String> {
-    let quota = quota(cell, machine).filter(|_| !is_throttled).map(|quota| {
-        format!(
-            "The study holds machine {machine} to {} % of the time of its vCPUs (machine.odd), but it was not seen to be throttled more \
-             than the others.",
-            percent(quota)
-        )
-    });
-    let clients = odd(cell, machine).and_then(|odd| odd.clients).map(|clients| {
-        format!("The study gives machine {machine} a number of clients of its own, {clients} (machine.odd).")
-    });
-    quota.into_iter().chain(clients).collect()
+fn by_study(cell: &Cell, machine: u32, is_throttled: bool) -> impl Iterator<Item = Cause> {
+    let quota = quota(cell, machine).filter(|_| !is_throttled);
+    let quota = quota.map(|quota_of_study| Cause::QuotaNotSeen { quota_of_study });
+    let clients =
+        odd(cell, machine).and_then(|odd| odd.clients).map(|clients| Cause::OwnClients { clients: clients.into() });
+    quota.into_iter().chain(clients)
 }
 
 #[cfg(test)]

@@ -129,7 +129,7 @@ fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
 }
 
 /// Where a side is, as an adverb.
-pub fn name_of(side: Side) -> &'static str {
+fn name_of(side: Side) -> &'static str {
     match side {
         Side::Host => "on the host",
         Side::Machine => "inside the machine",

@@ -6,6 +6,7 @@ use crate::counted::CountedTrial;
 use crate::estimate::Estimate;
 use crate::measures::Scale;
 use crate::student;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// Fewer samples than this within a window are too few to rest a sentence on.
@@ -58,6 +59,15 @@ pub struct Pair {
     pub ratio: Option<Estimate>,
     /// Contender less baseline.
     pub difference: Contrast,
+}
+
+/// The same quantity of both, by their names.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfBoth {
+    pub baseline: String,
+    pub contender: String,
+    pub of_baseline: Estimate,
+    pub of_contender: Estimate,
 }
 
 impl<'a> Evidence<'a> {
@@ -130,6 +140,12 @@ impl<'a> Evidence<'a> {
             ratio: paired(Scale::Ratio).map(|ratio| ratio.estimate),
             difference: paired(Scale::Difference)?,
         })
+    }
+
+    /// Both with their names.
+    pub fn both(&self, of_baseline: Estimate, of_contender: Estimate) -> OfBoth {
+        let (baseline, contender) = (self.baseline.to_owned(), self.contender.to_owned());
+        OfBoth { baseline, contender, of_baseline, of_contender }
     }
 
     /// Whether every trial of one has as many samples as a sentence needs.

@@ -9,7 +9,6 @@ pub mod counters;
 pub mod evidence;
 pub mod profile;
 pub mod rules;
-pub mod words;
 
 use crate::compare;
 use crate::counted::unit::Unit;
@@ -21,7 +20,7 @@ use profile::ProfileTable;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
 use record::telemetry::{Behaviour, Side};
-use rules::Sentence;
+use rules::{Reason, Unknown};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -36,9 +35,9 @@ pub struct Explanation {
     pub contender: String,
     /// How many blocks have telemetry of both.
     pub blocks: usize,
-    pub sentences: Vec<Sentence>,
-    /// What could not be said, and what was not available: each a sentence.
-    pub not_available: Vec<String>,
+    pub reasons: Vec<Reason>,
+    /// What could not be said, and what was not counted.
+    pub unknown: Vec<Unknown>,
     pub profiles: Vec<ProfileTable>,
     pub counters: CounterComparison,
     pub courses: Vec<Course>,
@@ -91,14 +90,14 @@ fn of_pair(
 /// What the evidence says.
 pub fn explain(coordinates: &str, evidence: &Evidence<'_>) -> Explanation {
     let counters = counters::compare(evidence);
-    let (sentences, not_available) = rules::apply(evidence);
+    let (reasons, unknown) = rules::apply(evidence);
     Explanation {
         coordinates: coordinates.to_owned(),
         baseline: evidence.baseline.to_owned(),
         contender: evidence.contender.to_owned(),
         blocks: evidence.blocks.len(),
-        sentences,
-        not_available,
+        reasons,
+        unknown,
         profiles: profile::tables(evidence),
         courses: courses(evidence, &counters),
         counters,

@@ -1,13 +1,29 @@
 //! Explanations of a made-up run, and of the two troubles that everybody meets: a throttled disk and a shared core.
 
 use super::*;
+use crate::estimate::Estimate;
 use record::synthetic::telemetry::{Source, counts, vcpu};
 use record::synthetic::{consolidated, run, sampled};
 
-fn said(run: &Run, rule: &str) -> Vec<String> {
-    let explanations = all(run);
-    let sentences = explanations.iter().flat_map(|found| &found.sentences).filter(|sentence| sentence.rule == rule);
-    sentences.map(|sentence| sentence.text.clone()).collect()
+fn given(run: &Run) -> Vec<Reason> {
+    all(run).into_iter().flat_map(|found| found.reasons).collect()
+}
+
+fn is_given(run: &Run, is_it: impl Fn(&Reason) -> bool) -> bool {
+    given(run).iter().any(is_it)
+}
+
+fn is_held_back(reason: &Reason) -> bool {
+    matches!(reason, Reason::HeldBackDisk { .. })
+}
+
+fn is_shared(reason: &Reason) -> bool {
+    matches!(reason, Reason::SharedCpu { .. })
+}
+
+#[track_caller]
+fn close(found: &Estimate, expected: f64) {
+    assert!((found.point / expected - 1.0).abs() < 0.05, "{found:?}");
 }
 
 /// At each second exactly so much.
@@ -18,7 +34,7 @@ fn limited(name: &str, unit: &'static str, rate: f64) -> Source {
 #[test]
 fn a_throttled_disk_is_named_as_such() {
     let mut run = run(5);
-    assert_eq!(said(&run, "held-back disk"), Vec::<String>::new());
+    assert!(!is_given(&run, is_held_back));
     // A hundred writes a second, always under way, 8 ms each; the host needs 0.2 ms for one.
     let guest = [
         limited("disk.data.reads", "", 0.0),
@@ -36,17 +52,16 @@ fn a_throttled_disk_is_named_as_such() {
         counts("disk.data.busy", "ms", 25.0),
     ];
     sampled(&mut run, 1, Side::Host, &host);
-    let told = said(&run, "held-back disk");
-    assert_eq!(told.len(), 1, "{told:?}");
-    let opening = "kvm's disk is held back: the guest's device was busy for 99 % (99 to 99) of the window and did a steady \
-                   100 (100 to 100) operations a second, varying by 0.0 % (0.0 to 0.1), 8 ms (8 to 8) each, while the host's \
-                   device below took 0.";
-    assert!(told[0].starts_with(opening), "{}", told[0]);
-    assert!(
-        told[0].contains("and was busy for 2.") && told[0].ends_with("So behaves a limit between the two."),
-        "{}",
-        told[0]
-    );
+    let reasons: Vec<Reason> = given(&run).into_iter().filter(is_held_back).collect();
+    let [Reason::HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below }] = &reasons[..] else {
+        panic!("{reasons:#?}")
+    };
+    assert_eq!(who, "kvm");
+    for (found, expected) in [(busy, 0.99), (per_second, 100.0), (guest, 8.0), (host, 0.2)] {
+        close(found, expected);
+    }
+    assert!(varies.point < 0.001, "{varies:?}");
+    close(busy_below.as_ref().unwrap(), 0.025);
 }
 
 /// What is busy because the host's own device can do no more is not held back.
@@ -61,7 +76,7 @@ fn a_slow_disk_is_not_called_held_back() {
         ];
         sampled(&mut run, 1, side, &slow);
     }
-    assert_eq!(said(&run, "held-back disk"), Vec::<String>::new());
+    assert!(!is_given(&run, is_held_back));
 }
 
 /// A busy disk that varies as the load does is not at a limit, however long an operation takes on the way to it.
@@ -77,25 +92,27 @@ fn a_disk_far_away_is_not_called_held_back() {
         limited("disk.data.busy", "ms", 990.0),
     ];
     sampled(&mut run, 1, Side::Machine, &far);
-    assert_eq!(said(&run, "held-back disk"), Vec::<String>::new());
+    assert!(!is_given(&run, is_held_back));
 }
 
 #[test]
 fn a_vcpu_that_shares_its_core_with_a_busy_loop_is_named_as_such() {
     let mut run = run(5);
-    assert_eq!(said(&run, "shared CPU"), Vec::<String>::new());
+    assert!(!is_given(&run, is_shared));
     // It wants to run for 78 % of the time and gets half of that.
     sampled(&mut run, 1, Side::Host, &vcpu(1, 0.39, 0.39));
-    let told = said(&run, "shared CPU");
-    assert_eq!(told.len(), 1, "{told:?}");
-    let expected = "kvm's vCPU 1 waited 38 % (37 to 40) of the window for a CPU of the host: it shares it. That is 49 % (48 to 51) of \
-                    the time in which it wanted to run.";
-    assert_eq!(told[0], expected);
-    let disagreement = said(&run, "disagreement on stolen time");
-    assert_eq!(disagreement.len(), 1, "the guest counts 0.7 % as stolen");
+    let reasons = given(&run);
+    let shared: Vec<&Reason> = reasons.iter().filter(|reason| is_shared(reason)).collect();
+    let [Reason::SharedCpu { who, all: false, vcpu: name, of_wanted, of_window, .. }] = shared[..] else {
+        panic!("{shared:#?}")
+    };
+    assert_eq!((who.as_str(), name.as_str()), ("kvm", "1"));
+    close(of_window, 0.385);
+    close(of_wanted, 0.495);
+    // The guest counts 0.7 % as stolen.
+    assert!(reasons.iter().any(|reason| matches!(reason, Reason::StolenDisagreement { .. })), "{reasons:#?}");
     sampled(&mut run, 1, Side::Host, &vcpu(0, 0.4, 0.38));
-    let both = said(&run, "shared CPU");
-    assert!(both[0].starts_with("kvm's vCPUs waited 3") && both[0].contains(": they share it. vCPU "), "{both:?}");
+    assert!(is_given(&run, |reason| matches!(reason, Reason::SharedCpu { all: true, .. })));
 }
 
 #[test]
@@ -103,11 +120,14 @@ fn the_made_up_run_is_explained() {
     let explanations = all(&run(5));
     let [found] = &explanations[..] else { panic!("one comparison") };
     assert_eq!((found.baseline.as_str(), found.contender.as_str(), found.blocks), ("native", "kvm", 5));
-    let rules: Vec<&str> = found.sentences.iter().map(|sentence| sentence.rule.as_str()).collect();
-    for rule in
-        ["work per transaction", "exits per transaction", "disk time between guest and host", "disk time of contenders"]
-    {
-        assert!(rules.contains(&rule), "{rule} is not among {rules:?}");
+    let is_expected: [fn(&Reason) -> bool; 4] = [
+        |reason| matches!(reason, Reason::WorkPerTransaction { .. }),
+        |reason| matches!(reason, Reason::ExitsPerTransaction { .. }),
+        |reason| matches!(reason, Reason::DiskTimeBetweenLayers { .. }),
+        |reason| matches!(reason, Reason::DiskTimeOfContenders { .. }),
+    ];
+    for is_it in is_expected {
+        assert!(found.reasons.iter().any(is_it), "{:#?}", found.reasons);
     }
     let interrupts =
         found.counters.rows.iter().find(|row| row.side == Side::Machine && row.name == "interrupts.total").unwrap();
@@ -115,27 +135,23 @@ fn the_made_up_run_is_explained() {
     assert!(low < 2.125 && 2.125 < high, "25.5 against 12: {low} to {high}");
     assert!(found.counters.one_sided.iter().any(|column| column.name == "kvm.vcpu.exits" && column.on == "kvm"));
     assert_eq!(found.courses.len(), DRAWN);
-    assert!(
-        found.not_available.iter().any(|line| line.contains("energy on the host, because")),
-        "{:?}",
-        found.not_available
-    );
+    let is_energy = |unknown: &Unknown| matches!(unknown, Unknown::NotCounted { side: Side::Host, probe: Some(probe), .. } if probe == "energy");
+    assert!(found.unknown.iter().any(is_energy), "{:?}", found.unknown);
     assert_eq!(found.profiles.len(), 3);
 }
 
 #[test]
-fn too_few_blocks_or_samples_are_said_instead_of_sentences() {
+fn too_few_blocks_or_samples_are_told_instead_of_reasons() {
     let few = &all(&run(2))[0];
-    assert!(few.sentences.is_empty() && few.not_available[0].contains("of 2 blocks"), "{:?}", few.not_available);
+    assert!(few.reasons.is_empty() && few.unknown[0] == Unknown::TooFewBlocks { blocks: 2, needed: 3 }, "{few:?}");
     let mut rare = run(3);
     for series in rare.trials.iter_mut().flat_map(|trial| &mut trial.telemetry) {
         series.samples.retain(|sample| sample.at_ns / 1_000_000_000 % 20 == 8);
     }
     let found = &all(&rare)[0];
     assert!(
-        found.sentences.is_empty() && found.not_available[0].contains("fewer than 5 samples"),
-        "{:?}",
-        found.not_available
+        found.reasons.is_empty() && matches!(found.unknown[0], Unknown::TooFewSamples { needed: 5, .. }),
+        "{found:?}"
     );
 }
 
@@ -160,18 +176,21 @@ fn what_is_one_machines_names_it_and_what_is_of_all_is_said_once() {
         }
     }
     run.plan.cells.retain(|cell| cell.machines() == 3);
-    let shared = said(&run, "shared CPU");
-    let [one] = &shared[..] else { panic!("{shared:#?}") };
-    assert!(one.starts_with("kvm machine 2's vCPU 0 waited 39 % (") && one.contains(" of the window"), "{one}");
-    let work = said(&run, "work per transaction");
-    let [one] = &work[..] else { panic!("{work:#?}") };
-    assert!(one.starts_with("Each transaction cost kvm 2.") && one.contains("the interrupts of native"), "{one}");
+    let reasons = given(&run);
+    let shared: Vec<&Reason> = reasons.iter().filter(|reason| is_shared(reason)).collect();
+    let [Reason::SharedCpu { who, vcpu: name, .. }] = shared[..] else { panic!("{shared:#?}") };
+    assert_eq!((who.as_str(), name.as_str()), ("kvm machine 2", "0"));
+    let is_work = |reason: &&Reason| matches!(reason, Reason::WorkPerTransaction { .. });
+    let work: Vec<&Reason> = reasons.iter().filter(is_work).collect();
+    let [Reason::WorkPerTransaction { what: rules::Cost::Interrupts, pair, .. }] = work[..] else {
+        panic!("{work:#?}")
+    };
+    assert_eq!((pair.baseline.as_str(), pair.contender.as_str()), ("native", "kvm"));
     let found = &all(&run)[0];
     assert_eq!(found.blocks, 3);
-    let missing = |what: &str| found.not_available.iter().filter(|line| line.contains(what)).count();
-    let counts = [missing("whether vCPUs had to wait"), missing("how long their disks took")];
+    let missing = |what: &Unknown| found.unknown.iter().filter(|unknown| *unknown == what).count();
     // What is not known of one machine may be known of another; what is of all is told once.
-    assert_eq!(counts, [0, 1], "{:?}", found.not_available);
+    assert_eq!([Unknown::VcpusNotSampled, Unknown::DisksNotCounted].map(|what| missing(&what)), [0, 1], "{found:?}");
 }
 
 /// On newer kernels a throttled thread counts as one that waits.
@@ -180,9 +199,9 @@ fn a_throttled_vcpu_is_not_said_to_share_its_cpu() {
     let mut run = run(5);
     sampled(&mut run, 1, Side::Host, &vcpu(1, 0.39, 0.39));
     sampled(&mut run, 1, Side::Host, &[counts("cgroup.machine.throttled_time", "ns", 0.39e9)]);
-    assert_eq!(said(&run, "shared CPU"), Vec::<String>::new());
-    let quota = said(&run, "CPU quota");
-    assert!(matches!(&quota[..], [one] if one.starts_with("kvm was held back for 39 % (")), "{quota:?}");
+    assert!(!is_given(&run, is_shared));
+    let is_quota = |reason: &Reason| matches!(reason, Reason::CpuQuota { who, share } if who == "kvm" && (share.point - 0.39).abs() < 0.01);
+    assert!(is_given(&run, is_quota), "{:#?}", given(&run));
     let found = &all(&run)[0];
-    assert!(found.not_available.iter().any(|line| line.contains("whether kvm's vCPUs share a CPU")), "{found:?}");
+    assert!(found.unknown.contains(&Unknown::SharingBehindQuota { who: "kvm".to_owned() }), "{found:?}");
 }

@@ -70,16 +70,14 @@ fn what_holds_a_guest_back_is_named() {
     let place = limited_and_shared();
     let analysis = std::fs::read(place.run_folder().join("analysis.json")).unwrap();
     let analysis: Value = serde_json::from_slice(&analysis).unwrap();
-    let sentences = analysis["explanations"][0]["sentences"].as_array().expect("sentences");
-    let said = |rule: &str| -> Vec<&str> {
-        let by_rule = sentences.iter().filter(|sentence| sentence["rule"] == rule);
-        by_rule.filter_map(|sentence| sentence["text"].as_str()).collect()
+    let reasons = analysis["explanations"][0]["reasons"].as_array().expect("reasons");
+    let found = |rule: &str, who: &str| {
+        reasons.iter().filter(|one| one["rule"] == rule && one["quantities"]["who"] == who).count()
     };
-    let held_back = said("held-back disk");
-    assert!(matches!(held_back[..], [one] if one.starts_with("limited's disk is held back")), "{sentences:#?}");
-    let shared = said("shared CPU");
-    for name in ["free", "limited"] {
-        assert!(shared.iter().any(|one| one.starts_with(&format!("{name}'s vCPU 0 waited"))), "{sentences:#?}");
+    assert_eq!(found("held-back-disk", "limited"), 1, "{reasons:#?}");
+    assert_eq!(reasons.iter().filter(|one| one["rule"] == "held-back-disk").count(), 1, "{reasons:#?}");
+    for who in ["free", "limited"] {
+        assert!(found("shared-cpu", who) > 0, "{reasons:#?}");
     }
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     for part in ["limited's disk is held back", "Load profile", "Operating system", "I/O profile"] {

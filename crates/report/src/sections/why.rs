@@ -3,7 +3,7 @@
 
 use super::{counters, heading, place, profiles};
 use crate::document::Block;
-use crate::figures;
+use crate::{figures, reasons};
 use analysis::explanation::Explanation;
 use analysis::summary::Analysis;
 
@@ -34,7 +34,7 @@ fn title(analysis: &Analysis, explanation: &Explanation) -> String {
 }
 
 fn of_comparison(explanation: &Explanation) -> Vec<Block> {
-    let said: Vec<String> = explanation.sentences.iter().map(|sentence| sentence.text.clone()).collect();
+    let said: Vec<String> = explanation.reasons.iter().map(reasons::sentence).collect();
     let mut blocks = Vec::new();
     if said.is_empty() {
         blocks.push(Block::Paragraph("No rule found anything that it could say for sure.".to_owned()));
@@ -47,8 +47,8 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
             explanation.blocks
         )));
     }
-    if !explanation.not_available.is_empty() {
-        let lines = vec![Block::List(explanation.not_available.clone())];
+    if !explanation.unknown.is_empty() {
+        let lines = vec![Block::List(explanation.unknown.iter().map(reasons::unknown).collect())];
         blocks.push(Block::Fold { title: "What was not available".to_owned(), blocks: lines });
     }
     blocks.extend(profiles::blocks(explanation));

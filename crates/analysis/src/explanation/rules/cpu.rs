@@ -1,11 +1,10 @@
 //! Rules on what CPUs did for a machine and what they did not: sharing, quotas, moves, frequency.
 
-use super::{SMALLEST_RATIO, Said};
+use super::{OfOther, Reason, SMALLEST_RATIO, Said, Unknown};
 use crate::counted::places::VcpuTime;
 use crate::counted::{CountedTrial, SideCounts};
 use crate::estimate::Estimate;
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{number, percent, with_unit};
 use record::telemetry::Side;
 use std::collections::BTreeSet;
 
@@ -15,7 +14,6 @@ const STOLEN: f64 = 0.02;
 const APART: f64 = 0.05;
 const HELD_BACK: f64 = 0.01;
 const MIGRATIONS_PER_SECOND: f64 = 10.0;
-const KHZ_PER_GHZ: f64 = 1e6;
 
 fn host(trial: &CountedTrial) -> Option<&SideCounts> {
     trial.side(Side::Host)
@@ -52,8 +50,7 @@ pub fn shared(evidence: &Evidence<'_>) -> Vec<Said> {
     let said: Vec<Said> = BOTH.into_iter().filter_map(|who| shared_by(evidence, who)).collect();
     let nobody = BOTH.into_iter().all(|who| names(evidence, who).is_empty());
     if nobody {
-        let what = "whether vCPUs had to wait for a CPU of the host: the threads of no vCPU were sampled there";
-        return vec![Said::NotKnown(what.to_owned())];
+        return vec![Err(Unknown::VcpusNotSampled)];
     }
     said
 }
@@ -72,47 +69,33 @@ fn shared_by(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     };
     let waiting: Vec<(String, Estimate, Estimate)> = all.iter().filter_map(waits).collect();
     let worst = waiting.iter().max_by(|one, other| one.1.point.total_cmp(&other.1.point))?;
-    let contender = evidence.name(who);
+    let name = evidence.name(who).to_owned();
     if throttled(evidence, who).is_some() {
-        let what = format!(
-            "whether {contender}'s vCPUs share a CPU: their control group was held back, and some kernels count that as waiting for a CPU"
-        );
-        return Some(Said::NotKnown(what));
+        return Some(Err(Unknown::SharingBehindQuota { who: name }));
     }
-    let of_wanted = with_unit(&worst.1, percent, "%");
-    let text = if waiting.len() == all.len() && all.len() > 1 {
-        let of_window = evidence.value(who, &waited_share)?;
-        format!(
-            "{contender}'s vCPUs waited {} of the window for a CPU of the host{}: they share it. vCPU {} waited longest, {of_wanted} of \
-             the time in which it wanted to run.",
-            with_unit(&of_window, percent, "%"),
-            of_the_other(evidence, who),
-            worst.0
-        )
-    } else {
-        format!(
-            "{contender}'s vCPU {} waited {} of the window for a CPU of the host{}: it shares it. That is {of_wanted} of the time in \
-             which it wanted to run.",
-            worst.0,
-            with_unit(&worst.2, percent, "%"),
-            of_the_other(evidence, who)
-        )
-    };
-    Some(Said::Sentence(text))
+    let all = waiting.len() == all.len() && all.len() > 1;
+    let of_window = if all { evidence.value(who, &waited_share)? } else { worst.2.clone() };
+    Some(Ok(Reason::SharedCpu {
+        who: name,
+        all,
+        vcpu: worst.0.clone(),
+        of_wanted: worst.1.clone(),
+        of_window,
+        other: of_the_other(evidence, who),
+    }))
 }
 
 /// The same of the other contender, if it has vCPUs as well.
-fn of_the_other(evidence: &Evidence<'_>, who: Who) -> String {
+fn of_the_other(evidence: &Evidence<'_>, who: Who) -> Option<OfOther> {
     let other = if who == Who::Baseline { Who::Contender } else { Who::Baseline };
-    let share = evidence.value(other, &waited_share);
-    share.map_or_else(String::new, |share| format!(" ({}: {})", evidence.name(other), with_unit(&share, percent, "%")))
+    let share = evidence.value(other, &waited_share)?;
+    Some(OfOther { who: evidence.name(other).to_owned(), share })
 }
 
 pub fn stolen(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let share = evidence.value(who, &CountedTrial::stolen_share).filter(|share| is_above(share, STOLEN))?;
-        let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
-        Some(Said::Sentence(format!("{name} saw {share} of the time of its CPUs stolen by others.")))
+        Some(Ok(Reason::StolenTime { who: evidence.name(who).to_owned(), share }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -123,15 +106,8 @@ pub fn disagreement(evidence: &Evidence<'_>) -> Vec<Said> {
         let (by_host, by_machine) =
             (evidence.value(who, &waited_share)?, evidence.value(who, &CountedTrial::stolen_share)?);
         let is_so = nearest_end(&difference, 0.0).is_some_and(|end| end.abs() > APART);
-        is_so.then(|| {
-            Said::Sentence(format!(
-                "Two sources disagree on how long {}'s vCPUs waited for a CPU: by the host's count of their threads {} of the window, by \
-                 the machine's own count of stolen time {}.",
-                evidence.name(who),
-                with_unit(&by_host, percent, "%"),
-                with_unit(&by_machine, percent, "%")
-            ))
-        })
+        let who = evidence.name(who).to_owned();
+        is_so.then_some(Ok(Reason::StolenDisagreement { who, by_host, by_machine }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -144,10 +120,7 @@ fn throttled(evidence: &Evidence<'_>, who: Who) -> Option<Estimate> {
 pub fn quota(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let share = throttled(evidence, who)?;
-        let (name, share) = (evidence.name(who), with_unit(&share, percent, "%"));
-        Some(Said::Sentence(format!(
-            "{name} was held back for {share} of the window: its control group had used up its CPU time."
-        )))
+        Some(Ok(Reason::CpuQuota { who: evidence.name(who).to_owned(), share }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -162,8 +135,7 @@ fn migrations(trial: &CountedTrial) -> Option<f64> {
 pub fn migrating(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let rate = evidence.value(who, &migrations).filter(|rate| is_above(rate, MIGRATIONS_PER_SECOND))?;
-        let (name, rate) = (evidence.name(who), with_unit(&rate, number, "times"));
-        Some(Said::Sentence(format!("{name}'s vCPUs changed their CPU {rate} a second.")))
+        Some(Ok(Reason::MigratingVcpus { who: evidence.name(who).to_owned(), per_second: rate }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -175,12 +147,5 @@ pub fn frequency(evidence: &Evidence<'_>) -> Vec<Said> {
     else {
         return Vec::new();
     };
-    vec![Said::Sentence(format!(
-        "The host's CPUs ran at {} GHz beside {} and at {} GHz beside {}: {} as fast.",
-        number(pair.contender.point / KHZ_PER_GHZ),
-        evidence.contender,
-        number(pair.baseline.point / KHZ_PER_GHZ),
-        evidence.baseline,
-        with_unit(&ratio, number, "times")
-    ))]
+    vec![Ok(Reason::CpuFrequency { pair: evidence.both(pair.baseline, pair.contender), ratio })]
 }

@@ -1,11 +1,10 @@
 //! Rules on the disk of the data: how long an operation takes where, and whether something holds it back.
 
-use super::{SMALLEST_RATIO, Said};
+use super::{Operation, Reason, SMALLEST_RATIO, Said, Unknown};
 use crate::counted::places::DiskWork;
 use crate::counted::shares::FEWEST_OPERATIONS;
 use crate::counted::{CountedTrial, Rate, SideCounts};
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{interval, number, percent, with_interval, with_unit};
 use crate::student;
 use record::telemetry::Side;
 
@@ -21,9 +20,9 @@ const FEWEST_RATES: usize = 5;
 type Mean = fn(&DiskWork) -> Option<f64>;
 
 /// Reads and writes: what they are called, how many there are, and how long one takes.
-const OPERATIONS: [(&str, Mean); 2] = [
-    ("read", |disk| disk.ms_of_a_read().filter(|_| disk.reads >= FEWEST_OPERATIONS)),
-    ("write", |disk| disk.ms_of_a_write().filter(|_| disk.writes >= FEWEST_OPERATIONS)),
+const OPERATIONS: [(Operation, Mean); 2] = [
+    (Operation::Read, |disk| disk.ms_of_a_read().filter(|_| disk.reads >= FEWEST_OPERATIONS)),
+    (Operation::Write, |disk| disk.ms_of_a_write().filter(|_| disk.writes >= FEWEST_OPERATIONS)),
 ];
 
 fn inside(trial: &CountedTrial) -> Option<DiskWork> {
@@ -49,40 +48,24 @@ pub fn between_layers(evidence: &Evidence<'_>) -> Vec<Said> {
             if nearest_end(&longer, 0.0).is_none_or(|end| end.abs() <= SMALLEST_DIFFERENCE_MS) {
                 continue;
             }
-            let word = if longer.point > 0.0 { "longer" } else { "less" };
-            let positive = |value: f64| number(value.abs());
-            said.push(Said::Sentence(format!(
-                "A disk {operation} took {} {word}{} as {}'s guest sees it than as the host does: {} and {}.",
-                format_args!("{} ms", positive(longer.point)),
-                interval(&longer, positive),
-                evidence.name(who),
-                with_unit(&guest, number, "ms"),
-                with_unit(&host, number, "ms")
-            )));
+            let who = evidence.name(who).to_owned();
+            said.push(Ok(Reason::DiskTimeBetweenLayers { who, operation, longer, guest, host }));
         }
     }
     said
 }
 
 pub fn of_contenders(evidence: &Evidence<'_>) -> Vec<Said> {
-    let of_operation = |(operation, mean): (&str, Mean)| {
+    let of_operation = |(operation, mean): (Operation, Mean)| {
         let pair = evidence.pair(&|trial| mean(&inside(trial)?))?;
         let ratio = pair.ratio?;
         let end = nearest_end(&ratio, 1.0)?;
         (end.max(1.0 / end) > SMALLEST_RATIO).then(|| {
-            Said::Sentence(format!(
-                "A disk {operation} took {} {} as long as {}, each by its own count: {} against {}.",
-                evidence.contender,
-                with_unit(&ratio, number, "times"),
-                evidence.baseline,
-                with_unit(&pair.contender, number, "ms"),
-                with_unit(&pair.baseline, number, "ms")
-            ))
+            Ok(Reason::DiskTimeOfContenders { operation, pair: evidence.both(pair.baseline, pair.contender), ratio })
         })
     };
     if evidence.pair(&|trial| Some(inside(trial)?.operations())).is_none() {
-        let what = "how long their disks took: the device of the data was not counted inside both machines";
-        return vec![Said::NotKnown(what.to_owned())];
+        return vec![Err(Unknown::DisksNotCounted)];
     }
     OPERATIONS.into_iter().filter_map(of_operation).collect()
 }
@@ -92,7 +75,7 @@ pub fn held_back(evidence: &Evidence<'_>) -> Vec<Said> {
 }
 
 fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
-    let name = evidence.name(who);
+    let name = evidence.name(who).to_owned();
     let busy_inside = |trial: &CountedTrial| trial.side(Side::Machine)?.share_of_window(inside(trial)?.busy_ms?);
     let busy = evidence.value(who, &busy_inside).filter(|busy| busy.point >= BUSY)?;
     // What is busy and steady may simply be all that the device can do, unless the one below it is known to have time left.
@@ -101,11 +84,7 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
         .is_some_and(|many| many.point > 0.0);
     let guest = evidence.value(who, &|trial| inside(trial)?.ms_of_an_operation())?;
     let Some(host) = evidence.value(who, &|trial| below(trial)?.ms_of_an_operation()) else {
-        let what = format!(
-            "whether {name}'s disk, busy for {} of the window, is held back: the host's device below was not counted",
-            with_unit(&busy, percent, "%")
-        );
-        return is_guest.then_some(Said::NotKnown(what));
+        return is_guest.then_some(Err(Unknown::DiskBelowNotCounted { who: name, busy }));
     };
     let longer = evidence
         .signed_value(who, &|trial| Some(inside(trial)?.ms_of_an_operation()? - below(trial)?.ms_of_an_operation()?))?;
@@ -116,19 +95,7 @@ fn held_back_of(evidence: &Evidence<'_>, who: Who) -> Option<Said> {
     let per_second =
         evidence.value(who, &|trial| Some(inside(trial)?.operations() / trial.side(Side::Machine)?.seconds))?;
     let busy_below = evidence.value(who, &|trial| trial.side(Side::Host)?.share_of_window(below(trial)?.busy_ms?));
-    let busy_below =
-        busy_below.map_or_else(String::new, |busy| format!(" and was busy for {}", with_unit(&busy, percent, "%")));
-    is_so.then(|| {
-        Said::Sentence(format!(
-            "{name}'s disk is held back: the guest's device was busy for {} of the window and did a steady {} operations a second, \
-             varying by {}, {} each, while the host's device below took {}{busy_below}. So behaves a limit between the two.",
-            with_unit(&busy, percent, "%"),
-            with_interval(&per_second, number),
-            with_unit(&varies, percent, "%"),
-            with_unit(&guest, number, "ms"),
-            with_unit(&host, number, "ms")
-        ))
-    })
+    is_so.then_some(Ok(Reason::HeldBackDisk { who: name, busy, per_second, varies, guest, host, busy_below }))
 }
 
 /// Standard deviation over mean of what the disk does each second: of its operations or its bytes, whichever is steadier.

@@ -1,9 +1,8 @@
 //! Rules on waiting for memory and on pressure at large.
 
-use super::Said;
+use super::{Reason, Said};
 use crate::counted::CountedTrial;
 use crate::explanation::evidence::{BOTH, Evidence, Who, nearest_end};
-use crate::explanation::words::{number, percent, with_unit};
 use record::telemetry::Side;
 
 const WAITED: f64 = 0.01;
@@ -18,8 +17,7 @@ pub fn pressure(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let waited = evidence.value(who, &|trial| share(trial, "pressure.memory.some"))?;
         let is_so = waited.bounds.known().is_some_and(|(low, _)| low > WAITED);
-        let (name, waited) = (evidence.name(who), with_unit(&waited, percent, "%"));
-        is_so.then(|| Said::Sentence(format!("In {waited} of the window a task inside {name} waited for memory.")))
+        is_so.then(|| Ok(Reason::MemoryPressure { who: evidence.name(who).to_owned(), share: waited }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -33,8 +31,7 @@ pub fn swapping(evidence: &Evidence<'_>) -> Vec<Said> {
     let of = |who: Who| {
         let pages = evidence.value(who, &swapped)?;
         let is_so = pages.bounds.known().is_some_and(|(low, _)| low > PAGES_PER_SECOND);
-        let (name, pages) = (evidence.name(who), with_unit(&pages, number, "pages"));
-        is_so.then(|| Said::Sentence(format!("{name} swapped {pages} a second.")))
+        is_so.then(|| Ok(Reason::Swapping { who: evidence.name(who).to_owned(), per_second: pages }))
     };
     BOTH.into_iter().filter_map(of).collect()
 }
@@ -42,12 +39,6 @@ pub fn swapping(evidence: &Evidence<'_>) -> Vec<Said> {
 pub fn storage_pressure(evidence: &Evidence<'_>) -> Vec<Said> {
     let Some(pair) = evidence.pair(&|trial| share(trial, "pressure.io.some")) else { return Vec::new() };
     let is_so = nearest_end(&pair.difference.estimate, 0.0).is_some_and(|end| end.abs() > APART);
-    let said = Said::Sentence(format!(
-        "A task inside {} waited for storage in {} of the window, inside {} in {}.",
-        evidence.contender,
-        with_unit(&pair.contender, percent, "%"),
-        evidence.baseline,
-        with_unit(&pair.baseline, percent, "%")
-    ));
+    let said = Ok(Reason::StoragePressure { pair: evidence.both(pair.baseline, pair.contender) });
     if is_so { vec![said] } else { Vec::new() }
 }

@@ -1,172 +1,228 @@
-//! What may be said of two contenders in a sentence, and under which condition: a table of rules.
+//! What may be said of two contenders, and under which condition: a table of rules.
 //!
-//! A rule looks at the evidence and says something, says that it cannot know, or is silent because its condition does not
-//! hold. Figures in sentences carry their interval.
+//! A rule looks at the evidence and gives a reason, says that it cannot know, or is silent because its condition does not hold.
 
 mod cpu;
 mod disk;
 mod memory;
 mod work;
 
-use super::evidence::{BOTH, Evidence};
-use crate::counted::name_of;
+use super::evidence::{BOTH, Evidence, FEWEST_SAMPLES, OfBoth};
+use crate::estimate::Estimate;
 use crate::student::FEWEST_BLOCKS;
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 /// A ratio whose interval comes nearer to 1 than this is no explanation.
 const SMALLEST_RATIO: f64 = 1.05;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Sentence {
-    /// The name of the rule that says it.
-    pub rule: String,
-    pub text: String,
+/// What a rule says, with its quantities; the words are the report's. Who is meant has a machine's number beside the name
+/// where a reason is of one machine only.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "rule", content = "quantities", rename_all = "kebab-case")]
+pub enum Reason {
+    HeldBackDisk {
+        who: String,
+        busy: Estimate,
+        per_second: Estimate,
+        /// The coefficient of variation from second to second.
+        varies: Estimate,
+        /// Milliseconds that an operation took the guest's device, and the host's below.
+        guest: Estimate,
+        host: Estimate,
+        busy_below: Option<Estimate>,
+    },
+    SharedCpu {
+        who: String,
+        /// Whether all vCPUs waited; the one named waited longest.
+        all: bool,
+        vcpu: String,
+        of_wanted: Estimate,
+        /// Of all of them if all waited, else of the one.
+        of_window: Estimate,
+        other: Option<OfOther>,
+    },
+    StolenTime {
+        who: String,
+        share: Estimate,
+    },
+    StolenDisagreement {
+        who: String,
+        by_host: Estimate,
+        by_machine: Estimate,
+    },
+    CpuQuota {
+        who: String,
+        share: Estimate,
+    },
+    MigratingVcpus {
+        who: String,
+        per_second: Estimate,
+    },
+    /// In kHz.
+    CpuFrequency {
+        #[serde(flatten)]
+        pair: OfBoth,
+        ratio: Estimate,
+    },
+    /// In milliseconds; `longer` is how much longer the guest saw it take.
+    DiskTimeBetweenLayers {
+        who: String,
+        operation: Operation,
+        longer: Estimate,
+        guest: Estimate,
+        host: Estimate,
+    },
+    DiskTimeOfContenders {
+        operation: Operation,
+        #[serde(flatten)]
+        pair: OfBoth,
+        ratio: Estimate,
+    },
+    WorkPerTransaction {
+        what: Cost,
+        #[serde(flatten)]
+        pair: OfBoth,
+        ratio: Estimate,
+    },
+    ExitsPerTransaction {
+        who: String,
+        exits: Estimate,
+    },
+    Locks {
+        who: String,
+        waited_ms: Estimate,
+        share: Estimate,
+    },
+    MemoryPressure {
+        who: String,
+        share: Estimate,
+    },
+    Swapping {
+        who: String,
+        per_second: Estimate,
+    },
+    StoragePressure {
+        #[serde(flatten)]
+        pair: OfBoth,
+    },
 }
 
-/// What a rule makes of the evidence; nothing if its condition does not hold.
-enum Said {
-    Sentence(String),
-    /// What was missing to say it, as it follows "not known: ".
-    NotKnown(String),
+/// What cannot be said, and why.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "unknown", rename_all = "kebab-case")]
+pub enum Unknown {
+    TooFewBlocks {
+        blocks: usize,
+        needed: usize,
+    },
+    TooFewSamples {
+        who: String,
+        needed: usize,
+    },
+    VcpusNotSampled,
+    /// Some kernels count being held back as waiting for a CPU.
+    SharingBehindQuota {
+        who: String,
+    },
+    DisksNotCounted,
+    DiskBelowNotCounted {
+        who: String,
+        busy: Estimate,
+    },
+    LocksNotAddedUp,
+    /// A side, or one probe of it, saw nothing.
+    NotCounted {
+        contenders: Vec<String>,
+        side: Side,
+        probe: Option<String>,
+        why: String,
+    },
 }
 
-pub struct Rule {
-    pub name: &'static str,
-    /// When it speaks. Every interval is a 95 % interval over blocks.
-    pub condition: &'static str,
+/// The share of the window that the vCPUs of the other one waited.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct OfOther {
+    pub who: String,
+    pub share: Estimate,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Operation {
+    Read,
+    Write,
+}
+
+/// What a transaction may cost a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cost {
+    Interrupts,
+    ContextSwitches,
+    PageFaults,
+    DiskOperations,
+    DiskBytes,
+    Packets,
+}
+
+/// What a rule comes to: a reason, or what cannot be said.
+type Said = Result<Reason, Unknown>;
+
+/// Conditions are described in docs/method.md.
+struct Rule {
     of: Subject,
     says: fn(&Evidence<'_>) -> Vec<Said>,
 }
 
-/// Of what a rule speaks where several machines run side by side.
+const fn rule(of: Subject, says: fn(&Evidence<'_>) -> Vec<Said>) -> Rule {
+    Rule { of, says }
+}
+
+/// What a reason is of, where machines ran side by side.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Subject {
-    /// Of each machine by itself: shares of a window, and limits that one machine meets, cannot be added up.
     EachMachine,
-    /// Of all of them together: what was done for each transaction, times over operations, and the host.
     All,
 }
 
-/// All rules, in the order in which they are said.
-pub const RULES: [Rule; 15] = [
-    Rule {
-        name: "held-back disk",
-        condition: "the guest's device is busy for at least 80 % of the window, what it does each second varies by at most 10 %, and an \
-                    operation takes it more than twice as long as the host's device below, the interval of that difference without 0",
-        of: Subject::EachMachine,
-        says: disk::held_back,
-    },
-    Rule {
-        name: "shared CPU",
-        condition: "the whole interval of the share that a vCPU's thread waited, of the time in which it wanted to run, is above 5 %, and it \
-                    waited for more than 2 % of the window",
-        of: Subject::EachMachine,
-        says: cpu::shared,
-    },
-    Rule {
-        name: "stolen time",
-        condition: "the whole interval of the share of its CPU time that a machine counts as stolen is above 2 %",
-        of: Subject::EachMachine,
-        says: cpu::stolen,
-    },
-    Rule {
-        name: "disagreement on stolen time",
-        condition: "the machine's stolen time and the host's wait of its vCPUs are more than 5 % of the window apart, by the whole interval",
-        of: Subject::EachMachine,
-        says: cpu::disagreement,
-    },
-    Rule {
-        name: "CPU quota",
-        condition: "the whole interval of the share of the window in which a control group was held back is above 1 %",
-        of: Subject::EachMachine,
-        says: cpu::quota,
-    },
-    Rule {
-        name: "migrating vCPUs",
-        condition: "vCPUs change their CPU more than ten times a second, by the whole interval",
-        of: Subject::EachMachine,
-        says: cpu::migrating,
-    },
-    Rule {
-        name: "CPU frequency",
-        condition: "the whole interval of the ratio of the host's mean frequencies is more than 5 % from 1",
-        of: Subject::All,
-        says: cpu::frequency,
-    },
-    Rule {
-        name: "disk time between guest and host",
-        condition: "at least ten operations in every window, and the interval of the difference leaves out 0 by more than 0.01 ms",
-        of: Subject::All,
-        says: disk::between_layers,
-    },
-    Rule {
-        name: "disk time of contenders",
-        condition: "at least ten operations in every window, and the whole interval of the ratio is more than 5 % from 1",
-        of: Subject::All,
-        says: disk::of_contenders,
-    },
-    Rule {
-        name: "work per transaction",
-        condition: "of one of the two at least one in ten transactions, and the whole interval of the ratio is more than 5 % from 1",
-        of: Subject::All,
-        says: work::each,
-    },
-    Rule {
-        name: "exits per transaction",
-        condition: "the hypervisor counts them, and the interval is known",
-        of: Subject::All,
-        says: work::exits,
-    },
-    Rule {
-        name: "locks",
-        condition: "the database counts its waits for locks, and the whole interval of their share of the response is above 1 %",
-        of: Subject::All,
-        says: work::locks,
-    },
-    Rule {
-        name: "memory pressure",
-        condition: "the whole interval of the share of the window in which a task waited for memory is above 1 %",
-        of: Subject::EachMachine,
-        says: memory::pressure,
-    },
-    Rule {
-        name: "swapping",
-        condition: "more than one page a second is swapped, by the whole interval",
-        of: Subject::EachMachine,
-        says: memory::swapping,
-    },
-    Rule {
-        name: "storage pressure",
-        condition: "the shares of the window in which a task waited for storage differ by more than 5 % of it, by the whole interval",
-        of: Subject::EachMachine,
-        says: memory::storage_pressure,
-    },
+const RULES: [Rule; 15] = [
+    rule(Subject::EachMachine, disk::held_back),
+    rule(Subject::EachMachine, cpu::shared),
+    rule(Subject::EachMachine, cpu::stolen),
+    rule(Subject::EachMachine, cpu::disagreement),
+    rule(Subject::EachMachine, cpu::quota),
+    rule(Subject::EachMachine, cpu::migrating),
+    rule(Subject::All, cpu::frequency),
+    rule(Subject::All, disk::between_layers),
+    rule(Subject::All, disk::of_contenders),
+    rule(Subject::All, work::each),
+    rule(Subject::All, work::exits),
+    rule(Subject::All, work::locks),
+    rule(Subject::EachMachine, memory::pressure),
+    rule(Subject::EachMachine, memory::swapping),
+    rule(Subject::EachMachine, memory::storage_pressure),
 ];
 
-/// What the rules say, and what could not be said or was not available.
-pub fn apply(evidence: &Evidence<'_>) -> (Vec<Sentence>, Vec<String>) {
-    let mut not_available = unavailable(evidence);
+/// What is said, and what could not be.
+pub fn apply(evidence: &Evidence<'_>) -> (Vec<Reason>, Vec<Unknown>) {
+    let mut not_counted = not_counted(evidence);
     if let Some(why) = too_little(evidence) {
-        not_available.insert(0, why);
-        return (Vec::new(), not_available);
+        not_counted.insert(0, why);
+        return (Vec::new(), not_counted);
     }
-    let mut sentences = Vec::new();
-    let mut not_known = Vec::new();
-    for rule in &RULES {
-        for said in said_by(rule, evidence) {
-            match said {
-                Said::Sentence(text) => sentences.push(Sentence { rule: rule.name.to_owned(), text }),
-                Said::NotKnown(what) => not_known.push(format!("Not known: {what}.")),
-            }
+    let (mut reasons, mut unknown) = (Vec::new(), Vec::new());
+    for said in RULES.iter().flat_map(|rule| said_by(rule, evidence)) {
+        match said {
+            Ok(reason) => reasons.push(reason),
+            // The same may be missing of several machines.
+            Err(what) if unknown.contains(&what) => {}
+            Err(what) => unknown.push(what),
         }
     }
-    // The same may be missing of several machines.
-    let mut seen = BTreeSet::new();
-    not_known.retain(|line: &String| seen.insert(line.clone()));
-    not_known.extend(not_available);
-    (sentences, not_known)
+    unknown.extend(not_counted);
+    (reasons, unknown)
 }
 
 fn said_by(rule: &Rule, evidence: &Evidence<'_>) -> Vec<Said> {
@@ -181,13 +237,11 @@ fn said_by(rule: &Rule, evidence: &Evidence<'_>) -> Vec<Said> {
     machines.into_iter().flat_map(of_machine).collect()
 }
 
-/// Why no sentence can be said at all.
-fn too_little(evidence: &Evidence<'_>) -> Option<String> {
+/// Why nothing can be said at all.
+fn too_little(evidence: &Evidence<'_>) -> Option<Unknown> {
     let blocks = evidence.blocks.len();
     if blocks < FEWEST_BLOCKS {
-        return Some(format!(
-            "Nothing is said in words: telemetry of both is there of {blocks} blocks, and intervals need {FEWEST_BLOCKS}."
-        ));
+        return Some(Unknown::TooFewBlocks { blocks, needed: FEWEST_BLOCKS });
     }
     let seen = |who| {
         evidence.has_samples(who, |trial| {
@@ -195,50 +249,39 @@ fn too_little(evidence: &Evidence<'_>) -> Option<String> {
         })
     };
     let few = BOTH.into_iter().find(|who| !seen(*who))?;
-    let name = evidence.name(few);
-    Some(format!(
-        "Nothing is said in words: a window of {name} holds fewer than {} samples.",
-        super::evidence::FEWEST_SAMPLES
-    ))
+    Some(Unknown::TooFewSamples { who: evidence.name(few).to_owned(), needed: FEWEST_SAMPLES })
 }
 
 /// Sides and probes that saw nothing, each reason once, with the contenders it holds for.
-fn unavailable(evidence: &Evidence<'_>) -> Vec<String> {
-    let mut reasons: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+fn not_counted(evidence: &Evidence<'_>) -> Vec<Unknown> {
+    let mut reasons: BTreeMap<(Option<&str>, Side, &str), Vec<String>> = BTreeMap::new();
     for who in BOTH {
-        let mut add = |reason: String| {
-            let names = reasons.entry(reason).or_default();
-            if !names.contains(&evidence.name(who)) {
-                names.push(evidence.name(who));
+        let mut add = |probe, side, why| {
+            let names = reasons.entry((probe, side, why)).or_default();
+            let name = evidence.name(who).to_owned();
+            if !names.contains(&name) {
+                names.push(name);
             }
         };
         for trial in evidence.trials(who) {
             for (side, counts) in [(Side::Machine, &trial.machine), (Side::Host, &trial.host)] {
                 match counts {
-                    Err(why) => add(format!("nothing {}, because {why}", name_of(side))),
+                    Err(why) => add(None, side, why.as_str()),
                     Ok(counts) => {
-                        let probes = counts.unavailable.iter();
-                        probes.for_each(|(probe, why)| add(format!("{probe} {}, because {why}", name_of(side))));
+                        counts
+                            .unavailable
+                            .iter()
+                            .for_each(|(probe, why)| add(Some(probe.as_str()), side, why.as_str()));
                     }
                 }
             }
         }
     }
-    reasons.into_iter().map(|(reason, names)| format!("Not counted of {}: {reason}.", names.join(" and "))).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// What a reader is told of the rules is what they are.
-    #[test]
-    fn every_rule_is_described_with_its_condition() {
-        let description = include_str!("../../../../../docs/method.md");
-        let in_one_line = description.split_whitespace().collect::<Vec<_>>().join(" ");
-        for rule in &RULES {
-            let row = format!("| {} | {} |", rule.name, rule.condition);
-            assert!(in_one_line.contains(&row), "docs/method.md does not have: {row}");
-        }
-    }
+    let unknown = |((probe, side, why), contenders): ((Option<&str>, Side, &str), Vec<String>)| Unknown::NotCounted {
+        contenders,
+        side,
+        probe: probe.map(str::to_owned),
+        why: why.to_owned(),
+    };
+    reasons.into_iter().map(unknown).collect()
 }

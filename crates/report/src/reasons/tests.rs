@@ -1,0 +1,75 @@
+//! Sentences as a reader sees them.
+
+use super::*;
+use analysis::estimate::Bounds;
+use analysis::explanation::rules::OfOther;
+
+fn around(point: f64, low: f64, high: f64) -> Estimate {
+    Estimate { point, bounds: Bounds::Known { low, high }, method: String::new() }
+}
+
+#[test]
+fn a_held_back_disk_is_told_with_both_devices() {
+    let reason = Reason::HeldBackDisk {
+        who: "kvm".to_owned(),
+        busy: around(0.99, 0.988, 0.992),
+        per_second: around(100.0, 99.9, 100.1),
+        varies: around(0.0, 0.0, 0.001),
+        guest: around(8.0, 8.0, 8.0),
+        host: around(0.2, 0.19, 0.21),
+        busy_below: Some(around(0.025, 0.02, 0.03)),
+    };
+    assert_eq!(
+        sentence(&reason),
+        "kvm's disk is held back: the guest's device was busy for 99 % (99 to 99) of the window and did a steady 100 (99.9 to 100) \
+         operations a second, varying by 0.0 % (0.0 to 0.1), 8 ms (8 to 8) each, while the host's device below took 0.2 ms (0.19 \
+         to 0.21) and was busy for 2.5 % (2.0 to 3.0). So behaves a limit between the two."
+    );
+}
+
+#[test]
+fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
+    let shared = |all| {
+        sentence(&Reason::SharedCpu {
+            who: "kvm".to_owned(),
+            all,
+            vcpu: "1".to_owned(),
+            of_wanted: around(0.49, 0.48, 0.51),
+            of_window: around(0.38, 0.37, 0.4),
+            other: Some(OfOther { who: "native".to_owned(), share: around(0.01, 0.005, 0.015) }),
+        })
+    };
+    assert_eq!(
+        shared(false),
+        "kvm's vCPU 1 waited 38 % (37 to 40) of the window for a CPU of the host (native: 1.0 % (0.5 to 1.5)): it shares it. That is \
+         49 % (48 to 51) of the time in which it wanted to run."
+    );
+    assert!(shared(true).starts_with("kvm's vCPUs waited 38 % (37 to 40) of the window"), "{}", shared(true));
+}
+
+#[test]
+fn machines_are_told_with_what_the_study_did_to_them() {
+    let told = |cause| of_machine(&reasons::Reason { machine: 2, cause });
+    let quota = Cause::CpuQuota {
+        own: around(0.48, 0.47, 0.49),
+        others: around(0.0, 0.0, 0.0),
+        several_cpus: true,
+        quota_of_study: Some(0.5),
+    };
+    assert_eq!(
+        told(quota),
+        "Machine 2 was held back by its CPU quota: it was throttled for 48 % (47 to 49) of the window, added up over its CPUs; the \
+         others never were. The study holds it to 50 % of the time of its vCPUs (machine.odd)."
+    );
+    let alike = vec![Suspect::CpuQuota, Suspect::WaitingForCpu];
+    let not_counted = vec![Suspect::StolenTime, Suspect::DiskTime, Suspect::Interrupts];
+    assert_eq!(
+        told(Cause::NotKnown { alike, not_counted: not_counted.clone() }),
+        "Why machine 2 gets less than the others is not known: neither a CPU quota nor waiting for a CPU of the host surely sets it \
+         apart. Not counted of all machines: stolen time, the time of its disk's operations, interrupts."
+    );
+    assert!(
+        told(Cause::NotKnown { alike: vec![], not_counted })
+            .ends_with("nothing was counted of all machines of a trial.")
+    );
+}
