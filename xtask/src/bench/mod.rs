@@ -60,6 +60,9 @@ pub enum Race {
         /// Only what has this in its name, for example "MariaDB" or "arrivals"
         #[arg(long, default_value = "")]
         only: String,
+        /// Race this other bakeoff instead, to see what a change of the load engine costs
+        #[arg(long)]
+        before: Option<PathBuf>,
     },
     /// Order-entry driven by one thread against eight, at 4, 48 and 200 clients: figures must agree
     Shards {
@@ -100,7 +103,9 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Load { warehouses, writers, rounds } => load::race(&ground()?, *warehouses, (*writers).max(1), *rounds),
         Race::Boot { rounds } => boot::race(&ground()?, *rounds),
         Race::Rows { warehouses, rounds } => rows::race(&ground()?, *warehouses, *rounds),
-        Race::Driver { rounds, seconds, only } => driver::race(&ground()?, *rounds, *seconds, only),
+        Race::Driver { rounds, seconds, only, before } => {
+            driver::race(&ground()?, before.as_deref(), *rounds, *seconds, only)
+        }
         Race::Shards { blocks } => shards::race(&ground()?, *blocks),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),

@@ -23,8 +23,18 @@ const ALLOWANCE: Duration = Duration::from_mins(2);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contestant {
     Bakeoff,
+    /// Another bakeoff, usually an older one.
+    Before,
     Pgbench,
     Sysbench,
+}
+
+/// Where they are.
+#[derive(Clone, Copy)]
+pub struct Programs<'a> {
+    pub ground: &'a Ground,
+    /// If there is one, nobody but it is raced against.
+    pub before: Option<&'a Path>,
 }
 
 /// One turn of a contestant.
@@ -58,24 +68,45 @@ impl Sample {
     }
 }
 
-/// Says what is not installed, before anything is started.
-pub fn are_installed() -> anyhow::Result<()> {
-    ensure!(Path::new(PGBENCH).exists(), "{PGBENCH} is missing: scripts/packages --races installs it");
-    let found = Command::new("sysbench").arg("--version").output();
-    found.context("sysbench is missing: scripts/packages --races installs it")?;
-    Ok(())
+impl Programs<'_> {
+    /// Says what is not installed, before anything is started.
+    pub fn are_installed(self) -> anyhow::Result<()> {
+        if let Some(before) = self.before {
+            ensure!(before.is_file(), "{} is no program: --before takes another bakeoff", before.display());
+            return Ok(());
+        }
+        ensure!(Path::new(PGBENCH).exists(), "{PGBENCH} is missing: scripts/packages --races installs it");
+        let found = Command::new("sysbench").arg("--version").output();
+        found.context("sysbench is missing: scripts/packages --races installs it")?;
+        Ok(())
+    }
+
+    /// Who races in a scenario; the first is ours.
+    pub fn that_run(self, scenario: &Scenario) -> Vec<Contestant> {
+        if self.before.is_some() {
+            return vec![Contestant::Bakeoff, Contestant::Before];
+        }
+        let pgbench = scenario.of_pgbench.map(|_| Contestant::Pgbench);
+        [Some(Contestant::Bakeoff), pgbench, Some(Contestant::Sysbench)].into_iter().flatten().collect()
+    }
+
+    /// Our command line of driving, of whichever bakeoff.
+    pub fn drive(self, contestant: Contestant, server: &Server, test: Test, rows: u32) -> Command {
+        let older = self.before.filter(|_| contestant == Contestant::Before);
+        drive(older.unwrap_or(&self.ground.bakeoff), server, test, rows)
+    }
 }
 
 /// Makes the table that everybody uses.
 pub fn load(ground: &Ground, server: &Server, rows: u32) -> anyhow::Result<()> {
-    let mut command = drive(ground, server, Test::PointSelect, rows);
+    let mut command = drive(&ground.bakeoff, server, Test::PointSelect, rows);
     process::run(command.args(["--steps", "load"]), ALLOWANCE, |_| Ok(())).context("loading")?;
     Ok(())
 }
 
 /// The part of our command line that is the same for all.
-pub fn drive(ground: &Ground, server: &Server, test: Test, rows: u32) -> Command {
-    let mut command = Command::new(&ground.bakeoff);
+pub fn drive(bakeoff: &Path, server: &Server, test: Test, rows: u32) -> Command {
+    let mut command = Command::new(bakeoff);
     command.args(["drive", "sysbench-oltp", &server.url(), "--json", "--shards", THREADS]);
     command.args(["--set", &format!("test={}", test.word()), "--set", "rand_type=uniform"]);
     command.args(["--set", "tables=1", "--set", &format!("table_size={rows}")]);
@@ -120,29 +151,24 @@ impl Contestant {
     pub fn name(self) -> &'static str {
         match self {
             Self::Bakeoff => "bakeoff",
+            Self::Before => "the bakeoff before",
             Self::Pgbench => "pgbench",
             Self::Sysbench => "sysbench",
         }
     }
 
-    /// Who can run a scenario; the first is ours.
-    pub fn of(scenario: &Scenario) -> Vec<Self> {
-        let pgbench = scenario.of_pgbench.map(|_| Self::Pgbench);
-        [Some(Self::Bakeoff), pgbench, Some(Self::Sysbench)].into_iter().flatten().collect()
-    }
-
-    pub fn run(self, ground: &Ground, run: &Run<'_>) -> anyhow::Result<Sample> {
+    pub fn run(self, programs: Programs<'_>, run: &Run<'_>) -> anyhow::Result<Sample> {
         let Run { server, scenario, rows, seconds, seed } = *run;
         let (clients, time, seed) = (scenario.clients.to_string(), seconds.to_string(), seed.to_string());
         let command = match self {
-            Self::Bakeoff => {
-                let mut command = drive(ground, server, scenario.test, rows);
+            Self::Bakeoff | Self::Before => {
+                let mut command = programs.drive(self, server, scenario.test, rows);
                 command.args(["--clients", &clients, "--time", &format!("{time}s"), "--warmup", "0s"]);
                 command.args(["--seed", &seed]);
                 command
             }
             Self::Pgbench => {
-                let mut command = pgbench(ground, server, rows)?;
+                let mut command = pgbench(programs.ground, server, rows)?;
                 command.args(["--client", &clients, "--time", &time, "--random-seed", &seed]);
                 command
             }
@@ -160,7 +186,7 @@ impl Contestant {
     pub fn sample(self, finished: &Finished, test: Test) -> anyhow::Result<Sample> {
         let output = &finished.output;
         let (transactions, seconds) = match self {
-            Self::Bakeoff => {
+            Self::Bakeoff | Self::Before => {
                 let said = json(output)?;
                 (committed(&said)?, driven_seconds(&said)?)
             }

@@ -1,6 +1,8 @@
 //! The load engine against pgbench and sysbench: the same statements on the same tables of the same server, in turn.
 //!
 //! What is compared is what a statement costs the driving process in CPU time, and how many statements come through.
+//! Or two versions of the load engine against each other, which tells what a change costs more finely than two such races could.
+//!
 //! Every contestant gets two threads where it has a choice, prepared statements, and ids drawn uniformly. Its CPU time
 //! is that of the whole process, connecting included. Connections are Unix sockets, which cost all of them the same.
 
@@ -13,29 +15,31 @@ mod terminals;
 
 use super::Ground;
 use super::bar::{self, Bar};
-use contestant::{Contestant, Run};
+use contestant::{Programs, Run};
 use scenario::{SCENARIOS, Scenario};
 use server::{Product, Server};
+use std::path::Path;
 use summary::Rounds;
 
 /// Rows of the one table that all contestants work on.
 const TABLE_ROWS: u32 = 100_000;
 
-pub fn race(ground: &Ground, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
+pub fn race(ground: &Ground, before: Option<&Path>, rounds: u32, seconds: u32, only: &str) -> anyhow::Result<()> {
     let wanted = |name: &str| name.contains(only);
     anyhow::ensure!(rounds > 0 && seconds > 0, "a race has at least one round of one second");
-    contestant::are_installed()?;
+    let programs = Programs { ground, before };
+    programs.are_installed()?;
     let mut bars = Vec::new();
     for product in [Product::Postgres, Product::Mariadb] {
         let server = Server::start(ground, product)?;
         contestant::load(ground, &server, TABLE_ROWS)?;
         for scenario in SCENARIOS.iter().filter(|scenario| scenario.product == product && wanted(&scenario.name())) {
-            bars.extend(compare(ground, &server, scenario, rounds, seconds)?);
+            bars.extend(compare(programs, &server, scenario, rounds, seconds)?);
         }
         if product == Product::Postgres && wanted("PostgreSQL, terminals") {
-            bars.extend(terminals::compare(ground, &server, rounds, seconds)?);
+            bars.extend(terminals::compare(programs, &server, rounds, seconds)?);
         }
-        if product == Product::Postgres && wanted("PostgreSQL, arrivals at a stopped server") {
+        if product == Product::Postgres && before.is_none() && wanted("PostgreSQL, arrivals at a stopped server") {
             bars.extend(omission::compare(ground, &server, rounds)?);
         }
         server.stop()?;
@@ -44,21 +48,21 @@ pub fn race(ground: &Ground, rounds: u32, seconds: u32, only: &str) -> anyhow::R
 }
 
 fn compare(
-    ground: &Ground,
+    programs: Programs<'_>,
     server: &Server,
     scenario: &Scenario,
     count: u32,
     seconds: u32,
 ) -> anyhow::Result<Vec<Bar>> {
     println!("\n{}\n", scenario.name());
-    let contestants = Contestant::of(scenario);
+    let contestants = programs.that_run(scenario);
     let mut rounds = Rounds::new(&contestants);
     for number in 0..count {
         // Everybody is first, second and last equally often.
         for turn in 0..contestants.len() {
             let contestant = contestants[(turn + number as usize) % contestants.len()];
             let run = Run { server, scenario, rows: TABLE_ROWS, seconds, seed: number + 1 };
-            let sample = contestant.run(ground, &run)?;
+            let sample = contestant.run(programs, &run)?;
             println!("round {}: {}", number + 1, sample.line(contestant.name()));
             rounds.add(contestant, sample);
         }

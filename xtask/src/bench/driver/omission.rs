@@ -63,7 +63,7 @@ fn through_a_stop(server: &Server, mut command: Command) -> anyhow::Result<Strin
 }
 
 fn ours_p99_ms(ground: &Ground, server: &Server, seed: u32) -> anyhow::Result<f64> {
-    let mut command = contestant::drive(ground, server, Test::PointSelect, TABLE_ROWS);
+    let mut command = contestant::drive(&ground.bakeoff, server, Test::PointSelect, TABLE_ROWS);
     command.args(["--arrivals", &format!("{RATE}/s"), "--sessions", SESSIONS, "--seed", &seed.to_string()]);
     command.args(["--time", &format!("{SECONDS}s"), "--warmup", "0s"]);
     let said = json(&through_a_stop(server, command)?)?;

@@ -5,6 +5,9 @@ use super::scenario::Scenario;
 use crate::bench::bar::{Asked, Bar, median, spread};
 use std::fmt::Write;
 
+/// What a few rounds of a change that changes nothing may differ by.
+pub const NO_WORSE: f64 = 1.05;
+
 /// Samples of each contestant, one a round.
 pub struct Rounds {
     samples: Vec<(Contestant, Vec<Sample>)>,
@@ -53,6 +56,27 @@ impl Rounds {
     }
 
     pub fn bars(&self, scenario: &Scenario) -> Vec<Bar> {
+        let mut others = self.samples.iter().map(|(contestant, _)| *contestant);
+        if others.any(|contestant| contestant == Contestant::Before) {
+            self.bars_before(scenario)
+        } else {
+            self.bars_of_peers(scenario)
+        }
+    }
+
+    fn bars_before(&self, scenario: &Scenario) -> Vec<Bar> {
+        let bar = |what: &str, figure, asked| Bar {
+            what: format!("{}: {what}, of {}", scenario.name(), Contestant::Before.name()),
+            found: median(self.ratios(Contestant::Before, figure)),
+            asked,
+        };
+        vec![
+            bar("CPU per statement", Sample::cpu_us, Asked::AtMost(NO_WORSE)),
+            bar("throughput", Sample::rate, Asked::AtLeast(1.0 / NO_WORSE)),
+        ]
+    }
+
+    fn bars_of_peers(&self, scenario: &Scenario) -> Vec<Bar> {
         let cpu = |other: Contestant, most| Bar {
             what: format!("{}: CPU per statement, of {}", scenario.name(), other.name()),
             found: median(self.ratios(other, Sample::cpu_us)),
@@ -75,6 +99,16 @@ impl Rounds {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn against_the_bakeoff_before_nobody_else_is_asked() {
+        let mut rounds = Rounds::new(&[Contestant::Bakeoff, Contestant::Before]);
+        let sample = |cpu_s| Sample { statements: 1e6, seconds: 1.0, cpu_s };
+        rounds.add(Contestant::Bakeoff, sample(1.2));
+        rounds.add(Contestant::Before, sample(1.0));
+        let bars = rounds.bars(&crate::bench::driver::scenario::SCENARIOS[0]);
+        assert_eq!(bars.iter().map(Bar::is_met).collect::<Vec<_>>(), [false, true]);
+    }
 
     #[test]
     fn ratios_pair_rounds() {

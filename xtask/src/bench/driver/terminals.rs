@@ -3,9 +3,10 @@
 
 use super::super::Ground;
 use super::TABLE_ROWS;
-use super::contestant::{self, Contestant, Sample, run_to_end};
+use super::contestant::{self, Contestant, Programs, Sample, run_to_end};
 use super::scenario::Test;
 use super::server::Server;
+use super::summary::NO_WORSE;
 use crate::bench::bar::{Asked, Bar, median};
 use anyhow::Context;
 
@@ -19,35 +20,64 @@ const WARMUP: &str = "3s";
 const MEMORY_LIMIT_MB: f64 = 150.0;
 const LATENESS_LIMIT_US: f64 = 1_000.0;
 
-pub fn compare(ground: &Ground, server: &Server, rounds: u32, seconds: u32) -> anyhow::Result<Vec<Bar>> {
+/// What one turn of ours came to.
+struct Turn {
+    sample: Sample,
+    megabytes: f64,
+    lateness_us: f64,
+}
+
+pub fn compare(programs: Programs<'_>, server: &Server, rounds: u32, seconds: u32) -> anyhow::Result<Vec<Bar>> {
     println!("\n{TERMINALS} terminals on {SESSIONS} sessions, think time {THINK}\n");
-    let (mut memory, mut lateness, mut shares) = (Vec::new(), Vec::new(), Vec::new());
-    for number in 0..rounds {
-        let mut ours = contestant::drive(ground, server, Test::PointSelect, TABLE_ROWS);
-        ours.args(["--terminals", TERMINALS, "--sessions", SESSIONS, "--set", &format!("think={THINK}")]);
-        ours.args(["--time", &format!("{seconds}s"), "--warmup", WARMUP, "--seed", &(number + 1).to_string()]);
-        let finished = run_to_end(ours, seconds)?;
-        let sample = Contestant::Bakeoff.sample(&finished, Test::PointSelect)?;
-        let said = contestant::json(&finished.output)?;
-        let late = said["driver"]["testimony"]["lateness_p99_us"].as_f64().context("drive says how late it was")?;
-        let theirs = paced_pgbench(ground, server, &sample, seconds)?;
-        let megabytes = finished.peak_memory_bytes as f64 / 1e6;
-        println!("round {}: {}, {megabytes:.0} MB, lateness p99 {late:.0} µs", number + 1, sample.line("bakeoff"));
-        println!("round {}: {}", number + 1, theirs.line("pgbench"));
-        memory.push(megabytes);
-        lateness.push(late);
-        shares.push(sample.cpu_us() / theirs.cpu_us());
+    let mut turns = Vec::new();
+    let mut shares = Vec::new();
+    for number in 1..=rounds {
+        let turn = |who| drive(programs, who, server, seconds, number);
+        let (ours, theirs, name) = if programs.before.is_none() {
+            let ours = turn(Contestant::Bakeoff)?;
+            let theirs = paced_pgbench(programs.ground, server, &ours.sample, seconds)?;
+            (ours, theirs, "pgbench")
+        } else if number % 2 == 0 {
+            let theirs = turn(Contestant::Before)?.sample;
+            (turn(Contestant::Bakeoff)?, theirs, Contestant::Before.name())
+        } else {
+            (turn(Contestant::Bakeoff)?, turn(Contestant::Before)?.sample, Contestant::Before.name())
+        };
+        println!("round {number}: {}", theirs.line(name));
+        shares.push(ours.sample.cpu_us() / theirs.cpu_us());
+        turns.push(ours);
     }
     let bar = |what: &str, values, most| Bar {
         what: format!("{TERMINALS} terminals: {what}"),
         found: median(values),
         asked: Asked::AtMost(most),
     };
+    let (of, most) = programs.before.map_or(("of pgbench -R", 1.0), |_| ("of the bakeoff before", NO_WORSE));
     Ok(vec![
-        bar("memory, MB", memory, MEMORY_LIMIT_MB),
-        bar("lateness p99, µs", lateness, LATENESS_LIMIT_US),
-        bar("CPU per statement, of pgbench -R", shares, 1.0),
+        bar("memory, MB", turns.iter().map(|turn| turn.megabytes).collect(), MEMORY_LIMIT_MB),
+        bar("lateness p99, µs", turns.iter().map(|turn| turn.lateness_us).collect(), LATENESS_LIMIT_US),
+        bar(&format!("CPU per statement, {of}"), shares, most),
     ])
+}
+
+fn drive(
+    programs: Programs<'_>,
+    contestant: Contestant,
+    server: &Server,
+    seconds: u32,
+    seed: u32,
+) -> anyhow::Result<Turn> {
+    let mut command = programs.drive(contestant, server, Test::PointSelect, TABLE_ROWS);
+    command.args(["--terminals", TERMINALS, "--sessions", SESSIONS, "--set", &format!("think={THINK}")]);
+    command.args(["--time", &format!("{seconds}s"), "--warmup", WARMUP, "--seed", &seed.to_string()]);
+    let finished = run_to_end(command, seconds)?;
+    let sample = contestant.sample(&finished, Test::PointSelect)?;
+    let said = contestant::json(&finished.output)?;
+    let lateness_us = said["driver"]["testimony"]["lateness_p99_us"].as_f64().context("drive says how late it was")?;
+    let megabytes = finished.peak_memory_bytes as f64 / 1e6;
+    let line = sample.line(contestant.name());
+    println!("round {seed}: {line}, {megabytes:.0} MB, lateness p99 {lateness_us:.0} µs");
+    Ok(Turn { sample, megabytes, lateness_us })
 }
 
 fn paced_pgbench(ground: &Ground, server: &Server, like: &Sample, seconds: u32) -> anyhow::Result<Sample> {
