@@ -1,6 +1,7 @@
 //! What must be known to read the figures of the database and the device ([`crate::measures::activity`]): what a read is to the
 //! engine, which device it was, why figures are missing, and whether the data fit.
 
+use crate::missing::Missing;
 use crate::validity;
 use record::looks::Looks;
 use record::plan::Cell;
@@ -17,7 +18,7 @@ pub struct Activity {
     pub meaning: Option<String>,
     pub device: Option<String>,
     /// Why figures are missing, each reason once.
-    pub missing: Vec<String>,
+    pub missing: Vec<Missing>,
     pub sizes: Sizes,
 }
 
@@ -64,28 +65,24 @@ fn first_machine(trial: &StoredTrial) -> &StoredTrial {
     trial.measured_machines().map(|(_, machine)| machine).next().unwrap_or(trial)
 }
 
-fn missing(trials: &[&StoredTrial]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
-    let mut add = |reason: String| {
+fn missing(trials: &[&StoredTrial]) -> Vec<Missing> {
+    let mut reasons: Vec<Missing> = Vec::new();
+    let mut add = |reason: Missing| {
         if !reasons.contains(&reason) {
             reasons.push(reason);
         }
     };
     for trial in trials {
         let Some(looks) = &trial.looks else {
-            add(if trial.machines.is_empty() {
-                "database and device were not looked at within the window".to_owned()
-            } else {
-                "database and device of a machine were not looked at within the window, so there is no sum over machines".to_owned()
-            });
+            add(Missing::NotLookedAt { several_machines: !trial.machines.is_empty() });
             continue;
         };
         for look in [&looks.start, &looks.end] {
             if let Some(why) = look.database.why_not() {
-                add(format!("the database could not be asked: {why}"));
+                add(Missing::DatabaseNotAsked { why: why.to_owned() });
             }
             if let Some(why) = look.device.why_not() {
-                add(format!("nothing is known of the device: {why}"));
+                add(Missing::DeviceUnknown { why: why.to_owned() });
             }
         }
     }
@@ -105,8 +102,8 @@ mod tests {
             let looks = trial.looks.as_mut().unwrap();
             looks.end.device = looks::Reading::Unavailable("it is a tmpfs".to_owned());
         }
-        assert_eq!(all(&run)[0].missing, ["nothing is known of the device: it is a tmpfs"]);
+        assert_eq!(all(&run)[0].missing, [Missing::DeviceUnknown { why: "it is a tmpfs".to_owned() }]);
         run.trials.iter_mut().for_each(|trial| trial.looks = None);
-        assert_eq!(all(&run)[1].missing, ["database and device were not looked at within the window"]);
+        assert_eq!(all(&run)[1].missing, [Missing::NotLookedAt { several_machines: false }]);
     }
 }

@@ -6,6 +6,7 @@
 
 use crate::distributions::t_975;
 use crate::estimate::Bounds;
+use crate::missing::Missing;
 use serde::{Deserialize, Serialize};
 
 /// As many as a window is cut into at least, if its batches are not to be too short. Between 10 and 30 are enough to estimate
@@ -59,7 +60,7 @@ pub fn means(seconds: &[f64], length: usize) -> Vec<f64> {
 /// independent batches as the correlation of neighbours leaves.
 pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
     let Some(batches) = Batches::of(seconds) else {
-        let why = format!("the window has {} s of the at least {SHORTEST_S} s needed", seconds.len());
+        let why = Missing::WindowTooShort { seconds: seconds.len(), needed: SHORTEST_S };
         return Bounds::Unknown { why };
     };
     let count = batches.means.len();
@@ -67,7 +68,7 @@ pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
     let residuals: Vec<f64> = batches.means.iter().map(|batch| batch - mean).collect();
     let alike = correlation_of_neighbours(&residuals, 0);
     if alike > MOST_ALIKE {
-        let why = format!("seconds depend on each other for longer than {} s", batches.length);
+        let why = Missing::SecondsDepend { longer_than_s: batches.length };
         return Bounds::Unknown { why };
     }
     let independent = independent(count, alike);
@@ -156,10 +157,10 @@ mod tests {
     #[test]
     fn what_cannot_be_known_has_a_reason() {
         let Bounds::Unknown { why } = bounds(5.0, &[5.0; 16]) else { panic!("too short") };
-        assert_eq!(why, "the window has 16 s of the at least 20 s needed");
+        assert_eq!(why, Missing::WindowTooShort { seconds: 16, needed: 20 });
         let rising: Vec<f64> = (0..100).map(f64::from).collect();
         let Bounds::Unknown { why } = bounds(50.0, &rising) else { panic!("not independent") };
-        assert_eq!(why, "seconds depend on each other for longer than 5 s");
+        assert_eq!(why, Missing::SecondsDepend { longer_than_s: 5 });
     }
 
     /// Seconds whose neighbours are this much alike, around 100.

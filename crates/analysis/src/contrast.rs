@@ -3,6 +3,7 @@
 use crate::distributions::{t_below, t_beyond};
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::measures::{Better, Scale};
+use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS};
 use crate::welch;
 use serde::{Deserialize, Serialize};
@@ -149,7 +150,7 @@ pub fn unpaired(measure: &str, scale: Scale, old: &[f64], new: &[f64]) -> Option
 /// Nothing seen does not mean that there is nothing: blocks that are all 0 would give an interval without width.
 pub fn unless_never_seen(blocks: &[f64], estimate: Estimate) -> Estimate {
     let never = blocks.len() >= FEWEST_BLOCKS && blocks.iter().all(|value| *value == 0.0);
-    let bounds = if never { Bounds::Unknown { why: "seen in no block".to_owned() } } else { estimate.bounds };
+    let bounds = if never { Bounds::Unknown { why: Missing::NeverSeen } } else { estimate.bounds };
     Estimate { bounds, ..estimate }
 }
 
@@ -242,7 +243,7 @@ mod tests {
     #[test]
     fn what_was_never_seen_has_no_interval_that_says_it_cannot_be() {
         let none = paired("m", Scale::Difference, (1..5).map(|block| (block, 0.0, 0.0))).unwrap();
-        assert_eq!(none.estimate.bounds, Bounds::Unknown { why: "seen in no block".to_owned() });
+        assert_eq!(none.estimate.bounds, Bounds::Unknown { why: Missing::NeverSeen });
         let some = paired("m", Scale::Difference, (1..5).map(|block| (block, 2.0, 2.0))).unwrap();
         assert_eq!((some.estimate.point, some.position(Better::Less)), (0.0, Position::Across));
     }

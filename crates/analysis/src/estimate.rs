@@ -1,5 +1,6 @@
 //! A number and how far it can be trusted.
 
+use crate::missing::Missing;
 use serde::{Deserialize, Serialize};
 
 /// The share of intervals that would hold the true value if the run were repeated many times.
@@ -11,8 +12,34 @@ pub struct Estimate {
     pub point: f64,
     #[serde(flatten)]
     pub bounds: Bounds,
-    /// How point and bounds were made, in a few words.
-    pub method: String,
+    pub method: Method,
+}
+
+/// How point and bounds were made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "of", rename_all = "kebab-case")]
+pub enum Method {
+    GeometricMeanOverBlocks,
+    GeometricMeanOverRuns,
+    MeanOverBlocks,
+    MeanOverRuns,
+    RatioOfTwoRuns,
+    DifferenceOfTwoRuns,
+    /// By Bonferroni's inequality the intervals of all machines hold together.
+    MachineAmongOthers {
+        machines: usize,
+    },
+    LeastOfEqualMachines {
+        machines: usize,
+        draws: usize,
+    },
+    AdditiveModel {
+        comparisons: usize,
+    },
+    ScalabilityLaw,
+    SpreadOfBlocks,
+    SlopeOfBatches,
+    MeanOfDrifts,
 }
 
 impl Estimate {
@@ -29,7 +56,7 @@ impl Estimate {
 #[serde(tag = "interval", rename_all = "kebab-case")]
 pub enum Bounds {
     Known { low: f64, high: f64 },
-    Unknown { why: String },
+    Unknown { why: Missing },
 }
 
 impl Bounds {

@@ -26,6 +26,7 @@ pub mod least_squares;
 pub mod machines;
 pub mod many_runs;
 pub mod measures;
+pub mod missing;
 pub mod observations;
 pub mod pilot;
 pub mod precision;

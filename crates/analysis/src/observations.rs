@@ -6,6 +6,7 @@
 use crate::contrast::{self, Contrast};
 use crate::estimate::Estimate;
 use crate::measures::{Entry, Measure, Reading, Scale};
+use crate::missing::Missing;
 use crate::student;
 use crate::validity;
 use record::run::{Run, StoredTrial};
@@ -23,7 +24,7 @@ pub struct Observation {
     pub machine: Option<u32>,
     pub value: Option<f64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub why_none: Option<String>,
+    pub why_none: Option<Missing>,
     /// How many transactions, seconds or samples it is made of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub n: Option<u64>,
@@ -87,7 +88,7 @@ impl Observations {
             });
             let (value, why_none) = match value {
                 Ok(value) if value.is_finite() => (Some(value), None),
-                Ok(_) => (None, Some("not a number".to_owned())),
+                Ok(_) => (None, Some(Missing::NotANumber)),
                 Err(why) => (None, Some(why)),
             };
             let (trial, block, cell) = (record.id, record.block, record.cell);

@@ -1,6 +1,7 @@
 //! How far the ratios of single blocks lie apart, and how well that is known: few blocks know it badly.
 
 use crate::distributions::chi_squared_at;
+use crate::estimate::Method;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
 use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 
@@ -8,7 +9,7 @@ use crate::student::{self, FEWEST_BLOCKS, logarithms, too_few};
 /// that is not positive.
 pub fn of_ratios(ratios: &[f64]) -> Option<Estimate> {
     let point = student::spread(&logarithms(ratios)?)?;
-    let method = "standard deviation of log ratios over blocks; χ² with a normal spread".to_owned();
+    let method = Method::SpreadOfBlocks;
     Some(Estimate { point, bounds: bounds(point, ratios.len()), method })
 }
 

@@ -5,7 +5,9 @@ pub mod cautions;
 
 use crate::batches::{self, Batches, Second};
 use crate::distributions::t_975;
+use crate::estimate::Method;
 use crate::estimate::{Bounds, Estimate};
+use crate::missing::Missing;
 use crate::student;
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
@@ -51,7 +53,7 @@ pub enum Steadiness {
     /// No steady state: in most trials MSER-5 finds no end of warming up. Only said of cells.
     Unsettled,
     TooShortToTell {
-        why: String,
+        why: Missing,
     },
 }
 
@@ -74,7 +76,7 @@ pub enum Settled {
     },
     NotInFirstHalf,
     TooShortToTell {
-        why: String,
+        why: Missing,
     },
 }
 
@@ -83,7 +85,7 @@ pub enum Settled {
 #[serde(tag = "checkpoints", rename_all = "kebab-case")]
 pub enum Checkpoints {
     Counted { begun: u64 },
-    NotTold { why: String },
+    NotTold { why: Missing },
 }
 
 impl Checkpoints {
@@ -130,7 +132,7 @@ pub fn of_trial(trial: &StoredTrial, seconds: &[Second]) -> TrialSteadiness {
     let verdict = drift.as_ref().map_or_else(
         || {
             let (found, needed) = (window.len(), batches::SHORTEST_S);
-            Steadiness::TooShortToTell { why: format!("the window has {found} s of the at least {needed} s needed") }
+            Steadiness::TooShortToTell { why: Missing::WindowTooShort { seconds: found, needed } }
         },
         judge,
     );
@@ -167,7 +169,7 @@ pub fn drift(window: &[f64]) -> Option<Estimate> {
     let share = count / mean;
     let half = t_975(freedom) * (squares / freedom / across).sqrt() * share;
     let point = slope * share;
-    let method = "slope of batch means; Student's t with the freedom that autocorrelation leaves".to_owned();
+    let method = Method::SlopeOfBatches;
     Some(Estimate { point, bounds: Bounds::Known { low: point - half, high: point + half }, method })
 }
 
@@ -177,9 +179,7 @@ fn judge(drift: &Estimate) -> Steadiness {
             Steadiness::Drifting
         }
         Bounds::Known { low, high } if -STEADY_WITHIN <= low && high <= STEADY_WITHIN => Steadiness::Steady,
-        Bounds::Known { low, high } => Steadiness::TooShortToTell {
-            why: format!("the drift may be anything from {:+.0} % to {:+.0} %", low * 100.0, high * 100.0),
-        },
+        Bounds::Known { low, high } => Steadiness::TooShortToTell { why: Missing::DriftUndecided { low, high } },
         Bounds::Unknown { ref why } => Steadiness::TooShortToTell { why: why.clone() },
     }
 }
@@ -190,7 +190,7 @@ fn settled(seconds: &[Second]) -> Settled {
     let means = batches::means(&rates, MSER_BATCH_S);
     if means.len() < MSER_FEWEST {
         let needed = MSER_FEWEST * MSER_BATCH_S;
-        let why = format!("driving took {} s of the at least {needed} s needed", rates.len());
+        let why = Missing::DrivenTooShort { seconds: rates.len(), needed };
         return Settled::TooShortToTell { why };
     }
     let Some(first) = mser(&means).map(|batch| batch * MSER_BATCH_S) else { return Settled::NotInFirstHalf };
@@ -223,12 +223,12 @@ pub fn mser(means: &[f64]) -> Option<usize> {
 
 fn checkpoints(trial: &StoredTrial) -> Checkpoints {
     let Some(looks) = &trial.looks else {
-        return Checkpoints::NotTold { why: "the counters were not looked at within the window".to_owned() };
+        return Checkpoints::NotTold { why: Missing::NotLookedAt { several_machines: false } };
     };
     let known = |look: &record::looks::Look| look.database.known().and_then(|counts| counts.checkpoints);
     match (known(&looks.start), known(&looks.end)) {
         (Some(start), Some(end)) => Checkpoints::Counted { begun: end.saturating_sub(start) },
-        _ => Checkpoints::NotTold { why: "the engine does not count checkpoints".to_owned() },
+        _ => Checkpoints::NotTold { why: Missing::CheckpointsNotCounted },
     }
 }
 
@@ -264,7 +264,7 @@ fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
     let mut points: Vec<f64> = trials.iter().filter_map(|trial| Some(trial.drift.as_ref()?.point)).collect();
     points.sort_unstable_by(f64::total_cmp);
     let point = points.iter().sum::<f64>() / points.len() as f64;
-    let method = "mean of the trials' drifts; Student's t over trials".to_owned();
+    let method = Method::MeanOfDrifts;
     (!points.is_empty()).then(|| Estimate { point, bounds: student::bounds_of_mean(&points), method })
 }
 
@@ -272,7 +272,7 @@ fn mean_drift(trials: &[&TrialSteadiness]) -> Option<Estimate> {
 /// trial, and without assumptions about what happens within a second.
 fn verdict_of_cell(trials: &[&TrialSteadiness], drift: Option<&Estimate>, unsettled: usize) -> Steadiness {
     let Some(first) = trials.first() else {
-        return Steadiness::TooShortToTell { why: "no trial counts".to_owned() };
+        return Steadiness::TooShortToTell { why: Missing::NoTrial };
     };
     let Some(drift) = drift else { return first.verdict.clone() };
     let falls = |trial: &TrialSteadiness| trial.drift.as_ref().is_some_and(|drift| drift.point < 0.0);

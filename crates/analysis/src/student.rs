@@ -5,7 +5,8 @@
 //! resampling is too narrow. How often it does is found by simulation (`examples/coverage.rs`).
 
 use crate::distributions::t_975;
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::{Bounds, Estimate, Method};
+use crate::missing::Missing;
 use std::collections::BTreeMap;
 
 /// Two blocks make an interval by one degree of freedom, which says next to nothing.
@@ -13,8 +14,7 @@ pub const FEWEST_BLOCKS: usize = 3;
 
 /// Why there is no interval over `blocks` blocks.
 pub fn too_few(blocks: usize) -> Bounds {
-    let trials = if blocks == 1 { "block" } else { "blocks" };
-    Bounds::Unknown { why: format!("too few trials: {blocks} {trials}, at least {FEWEST_BLOCKS} are needed") }
+    Bounds::Unknown { why: Missing::TooFewBlocks { blocks, needed: FEWEST_BLOCKS } }
 }
 
 /// Natural logarithms of values that are all positive; `None` if there are none or one is not.
@@ -44,7 +44,7 @@ pub fn bounds(values: &[f64]) -> Bounds {
         return too_few(values.len());
     }
     let Some(logs) = logarithms(values) else {
-        return Bounds::Unknown { why: "a block's value is not positive".to_owned() };
+        return Bounds::Unknown { why: Missing::NotPositive };
     };
     bounds_of_mean(&logs).map(f64::exp)
 }
@@ -66,8 +66,7 @@ pub fn geometric_mean(values: &[f64]) -> Option<Estimate> {
     // Sorted, so that the order in which blocks happened to be listed cannot matter.
     logs.sort_unstable_by(f64::total_cmp);
     let bounds = bounds_of_mean(&logs).map(f64::exp);
-    let method = "geometric mean over blocks; Student's t on logarithms".to_owned();
-    Some(Estimate { point: mean_of(&logs).exp(), bounds, method })
+    Some(Estimate { point: mean_of(&logs).exp(), bounds, method: Method::GeometricMeanOverBlocks })
 }
 
 /// The geometric mean over blocks, each of which counts once however many trials it has.
@@ -79,7 +78,7 @@ pub fn geometric_mean_of_blocks(values: impl IntoIterator<Item = (u32, f64)>) ->
 pub fn mean(mut values: Vec<f64>) -> Option<Estimate> {
     // Sorted, so that the order in which blocks happened to be listed cannot matter.
     values.sort_unstable_by(f64::total_cmp);
-    let method = "mean over blocks; Student's t".to_owned();
+    let method = Method::MeanOverBlocks;
     let bounds = bounds_of_mean(&values);
     (!values.is_empty()).then(|| Estimate { point: mean_of(&values), bounds, method })
 }
@@ -191,7 +190,7 @@ mod tests {
 
     #[test]
     fn two_blocks_or_a_zero_give_a_reason() {
-        let why = "too few trials: 2 blocks, at least 3 are needed".to_owned();
+        let why = Missing::TooFewBlocks { blocks: 2, needed: 3 };
         assert_eq!(bounds(&[1.0, 2.0]), Bounds::Unknown { why });
         assert_eq!(bounds(&[1.0, 0.0, 2.0]).known(), None);
     }

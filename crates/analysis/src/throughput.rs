@@ -5,6 +5,7 @@
 
 use crate::batches::{self, Second};
 use crate::estimate::Bounds;
+use crate::missing::Missing;
 use crate::steadiness::{self, TrialSteadiness};
 use crate::validity;
 use record::intervals::{Interval, KindInterval, Span};
@@ -48,7 +49,7 @@ fn interval(value: Option<f64>, seconds: &[Second]) -> Bounds {
     let rates: Vec<f64> = seconds.iter().filter(|second| second.measured).map(|second| second.rate).collect();
     match value {
         Some(value) => batches::bounds(value, &rates),
-        None => Bounds::Unknown { why: "nothing was measured".to_owned() },
+        None => Bounds::Unknown { why: Missing::NothingMeasured },
     }
 }
 

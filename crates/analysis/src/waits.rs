@@ -1,6 +1,7 @@
 //! What the sessions of a server waited for: how many of them on average, by event, of all contenders side by side.
 
 use crate::groups::{self, Group};
+use crate::missing::Missing;
 use crate::validity;
 use record::looks::Reading;
 use record::plan::Cell;
@@ -35,7 +36,7 @@ pub struct Sampled {
     /// From where the server takes it, and what that leaves out, each once.
     pub sources: Vec<String>,
     /// Why trials were not sampled, or not to the end of their windows, each reason once.
-    pub missing: Vec<String>,
+    pub missing: Vec<Missing>,
 }
 
 /// Sessions that waited for an event at a time, for each contender in their order; none without samples.
@@ -85,24 +86,25 @@ fn of_group(run: &Run, group: &Group<'_>) -> Option<WaitsOfContenders> {
 /// Class and event of a wait, with how many sessions waited for it at a time.
 type Seen = (String, String, f64);
 
+fn once<T: PartialEq>(known: &mut Vec<T>, one: T) {
+    if !known.contains(&one) {
+        known.push(one);
+    }
+}
+
 fn of_cell(run: &Run, cell: &Cell) -> (Sampled, Vec<Seen>) {
     let mut all = Waits::default();
     let (mut sources, mut missing) = (Vec::new(), Vec::new());
-    let once = |known: &mut Vec<String>, text: &str| {
-        if !known.iter().any(|one| one == text) {
-            known.push(text.to_owned());
-        }
-    };
     for waits in validity::valid_trials(run, cell.id).filter_map(|trial| trial.looks.as_ref()?.waits()) {
         match waits {
             Reading::Known(waits) => {
                 all.absorb(waits);
-                once(&mut sources, &waits.source);
+                once(&mut sources, waits.source.clone());
                 if let Some(why) = &waits.stopped {
-                    once(&mut missing, &format!("sampling ended before the window: {why}"));
+                    once(&mut missing, Missing::SamplingEnded { why: why.clone() });
                 }
             }
-            Reading::Unavailable(why) => once(&mut missing, why),
+            Reading::Unavailable(why) => once(&mut missing, Missing::Unavailable { why: why.clone() }),
         }
     }
     let each = |count: u64| (all.samples > 0).then(|| count as f64 / all.samples as f64);
@@ -156,7 +158,8 @@ mod tests {
             trial.looks.as_mut().unwrap().end.waits = Some(Reading::Unavailable("it has no server".to_owned()));
         }
         let found = all(&run).remove(0);
-        assert_eq!(found.contenders[0].missing, ["it has no server"]);
+        let why = "it has no server".to_owned();
+        assert_eq!(found.contenders[0].missing, [Missing::Unavailable { why }]);
         assert!(found.events.is_empty() && found.contenders[1].missing.is_empty());
     }
 }

@@ -4,7 +4,8 @@
 //! variance is assumed.
 
 use crate::distributions::t_975;
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::{Bounds, Estimate, Method};
+use crate::missing::Missing;
 use crate::student::{FEWEST_BLOCKS, logarithms};
 
 /// The ratio of the geometric means of positive values, new over old. `None` without values on both sides, or if one is
@@ -12,14 +13,14 @@ use crate::student::{FEWEST_BLOCKS, logarithms};
 pub fn ratio(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (old, new) = (logarithms(old)?, logarithms(new)?);
     let (point, bounds) = of_difference(&old, &new);
-    let method = "ratio of geometric means over trials; Welch's t on logarithms".to_owned();
+    let method = Method::RatioOfTwoRuns;
     Some(Estimate { point: point.exp(), bounds: bounds.map(f64::exp), method })
 }
 
 /// The difference of the means, new less old. `None` without values on both sides.
 pub fn difference(old: &[f64], new: &[f64]) -> Option<Estimate> {
     let (point, bounds) = of_difference(old, new);
-    let method = "difference of means over trials; Welch's t".to_owned();
+    let method = Method::DifferenceOfTwoRuns;
     (!old.is_empty() && !new.is_empty()).then_some(Estimate { point, bounds, method })
 }
 
@@ -27,8 +28,7 @@ fn of_difference(old: &[f64], new: &[f64]) -> (f64, Bounds) {
     let (first, second) = (Sample::of(old), Sample::of(new));
     let difference = second.mean - first.mean;
     if old.len().min(new.len()) < FEWEST_BLOCKS {
-        let why =
-            format!("too few trials: {} and {}, at least {FEWEST_BLOCKS} of each are needed", old.len(), new.len());
+        let why = Missing::TooFewOfEach { old: old.len(), new: new.len(), needed: FEWEST_BLOCKS };
         return (difference, Bounds::Unknown { why });
     }
     let half = half_width(&first, &second);
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn few_trials_give_a_reason_and_equal_ones_no_doubt() {
         let found = ratio(&[1.0, 2.0], &[2.0, 2.0, 2.0]).unwrap();
-        assert!(matches!(found.bounds, Bounds::Unknown { why } if why.starts_with("too few trials: 2 and 3, ")));
+        assert!(matches!(found.bounds, Bounds::Unknown { why: Missing::TooFewOfEach { old: 2, new: 3, .. } }));
         let (low, high) = ratio(&[2.0; 3], &[3.0; 4]).unwrap().bounds.known().unwrap();
         close(low, 1.5, 1e-12);
         close(high, 1.5, 1e-12);

@@ -3,7 +3,8 @@
 use crate::consolidation::interval;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, LabelKind, Level, Untold};
-use analysis::consolidation::slots::{HELD_BACK, Standing};
+use analysis::consolidation::slots::HELD_BACK;
+use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use std::collections::BTreeSet;
 
@@ -12,7 +13,7 @@ pub fn sentences(one: &Consolidation) -> Vec<String> {
     let Some(found) = one.attribution.as_ref().filter(|found| is_worth_telling(found)) else { return Vec::new() };
     let judged: Vec<&LabelAttribution> = found.labels.iter().filter(|label| is_judged(label)).collect();
     let mut said: Vec<String> = judged.iter().flat_map(|label| owed_to(found, label, one.machines)).collect();
-    let makes_none = |label: &&LabelAttribution| all_are(label, Standing::NotApart);
+    let makes_none = |label: &&LabelAttribution| all_are(label, Position::Across);
     if judged.len() > 1 && judged.iter().all(makes_none) {
         said.push(format!("Neither {} surely makes a difference to what a machine gets.", names(&judged, "nor")));
     }
@@ -31,20 +32,18 @@ fn is_judged(label: &LabelAttribution) -> bool {
 }
 
 /// Of a place that is alone on its memory node there is nothing to say.
-fn all_are(label: &LabelAttribution, standing: Standing) -> bool {
+fn all_are(label: &LabelAttribution, position: Position) -> bool {
     let mut asked = label.levels.iter().filter(|level| level.effect.is_some());
-    asked.all(|level| level.standing == standing)
+    asked.all(|level| level.position == position)
 }
 
 /// That others are ahead of one that gets less says nothing new.
 fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Vec<String> {
-    let is = |standings: &[Standing]| -> Vec<&Level> {
-        label.levels.iter().filter(|level| standings.contains(&level.standing)).collect()
-    };
-    let less = is(&[Standing::HeldBack, Standing::Behind]);
-    let apart = if less.is_empty() { is(&[Standing::Ahead]) } else { less };
+    let is = |position| -> Vec<&Level> { label.levels.iter().filter(|level| level.position == position).collect() };
+    let less = is(Position::Below);
+    let apart = if less.is_empty() { is(Position::Above) } else { less };
     let is_innocent = |label: &LabelAttribution| {
-        label.label == LabelKind::Machine && is_judged(label) && all_are(label, Standing::NotApart)
+        label.label == LabelKind::Machine && is_judged(label) && all_are(label, Position::Across)
     };
     let not_machine = if found.labels.iter().any(is_innocent) { ", not the machine" } else { "" };
     let sentence = |level: &&Level| {
@@ -85,9 +84,19 @@ fn wherever(found: &Attribution) -> String {
 fn whoever(kind: LabelKind, level: &str, machines: usize) -> String {
     match kind {
         LabelKind::Machine => format!("Machine {level}"),
-        LabelKind::Place => format!("Whichever machine had {level}"),
-        LabelKind::Node => format!("Whichever machine was on memory {level}"),
+        LabelKind::Place => format!("Whichever machine had {}", place(level)),
+        LabelKind::Node => format!("Whichever machine was on memory {}", place(level)),
         LabelKind::StartOrder => format!("Whichever machine was started {}", when(level, machines)),
+    }
+}
+
+/// "CPU 0", "CPUs 0-1", "place 1", "node 0".
+fn place(level: &str) -> String {
+    match level.split_once('/') {
+        Some(("cpus", one)) if one.bytes().all(|byte| byte.is_ascii_digit()) => format!("CPU {one}"),
+        Some(("cpus", several)) => format!("CPUs {several}"),
+        Some((kind, number)) => format!("{kind} {number}"),
+        None => level.to_owned(),
     }
 }
 
@@ -112,13 +121,14 @@ pub fn name(kind: LabelKind) -> &'static str {
 /// A level as it stands in the table, below its label.
 pub fn level(kind: LabelKind, level: &str, machines: usize) -> String {
     match kind {
-        LabelKind::Machine | LabelKind::Place | LabelKind::Node => level.to_owned(),
+        LabelKind::Machine => level.to_owned(),
+        LabelKind::Place | LabelKind::Node => place(level),
         LabelKind::StartOrder => when(level, machines),
     }
 }
 
 fn too_few(found: &Attribution, judged: &[&LabelAttribution]) -> Option<String> {
-    let is_untold = judged.len() > 1 && judged.iter().all(|label| all_are(label, Standing::NotTold));
+    let is_untold = judged.len() > 1 && judged.iter().all(|label| all_are(label, Position::Unknown));
     let more = match found.blocks_needed.saturating_sub(found.blocks) {
         0 => "the trials that are missing would do".to_owned(),
         more => format!("{more} more would do"),

@@ -1,11 +1,11 @@
 //! What machines side by side get, in sentences: for the answer and for the section that has the figures.
 
-use crate::{attribution, format, reasons};
+use crate::{attribution, format, missing, reasons};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
 use analysis::consolidation::chance::AgainstChance;
 use analysis::consolidation::skew::{Apart, TrialSkew};
-use analysis::consolidation::slots::{Slot, Standing};
+use analysis::consolidation::slots::Slot;
 use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 
@@ -28,7 +28,7 @@ pub fn headline(one: &Consolidation) -> String {
         }
         None => format!("{who}: {whose} does {name}."),
     };
-    let held_back = one.slots.iter().filter(|slot| slot.standing == Standing::HeldBack).filter_map(standing);
+    let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
     std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")
 }
 
@@ -51,13 +51,12 @@ pub fn who(one: &Consolidation) -> String {
 
 /// What the headline does not say. That others are ahead of a machine that gets less says nothing new.
 fn standings(slots: &[Slot]) -> Vec<String> {
-    let is = |standing: Standing| slots.iter().filter(move |slot| slot.standing == standing);
-    let behind: Vec<String> = is(Standing::Behind).filter_map(standing).collect();
-    if !behind.is_empty() || is(Standing::HeldBack).count() > 0 {
-        return behind;
+    let is = |position| slots.iter().filter(move |slot| slot.position == position);
+    if is(Position::Below).count() > 0 {
+        return is(Position::Below).filter(|slot| !slot.held_back).filter_map(standing).collect();
     }
-    let more: Vec<String> = is(Standing::Ahead).filter_map(standing).collect();
-    match (more.is_empty(), is(Standing::NotApart).count()) {
+    let more: Vec<String> = is(Position::Above).filter_map(standing).collect();
+    match (more.is_empty(), is(Position::Across).count()) {
         (false, _) => more,
         (true, count) if count == slots.len() && count > 1 => {
             vec!["No machine surely gets more or less than the others.".to_owned()]
@@ -68,13 +67,13 @@ fn standings(slots: &[Slot]) -> Vec<String> {
 
 fn standing(slot: &Slot) -> Option<String> {
     let figure = interval(slot.of_others.as_ref()?);
-    let (machine, end) = match slot.standing {
-        Standing::HeldBack => (slot.machine, "it is held back"),
-        Standing::Behind => (slot.machine, "it is behind them, by little"),
-        Standing::Ahead => (slot.machine, "it is ahead of them"),
-        Standing::NotApart | Standing::NotTold => return None,
+    let end = match slot.position {
+        Position::Below if slot.held_back => "it is held back",
+        Position::Below => "it is behind them, by little",
+        Position::Above => "it is ahead of them",
+        Position::Across | Position::Unknown => return None,
     };
-    Some(format!("Machine {machine} got {figure} of the mean of the others: {end}."))
+    Some(format!("Machine {} got {figure} of the mean of the others: {end}.", slot.machine))
 }
 
 /// "0.52 (0.50 to 0.54)".
@@ -138,6 +137,7 @@ fn apart(skew: &[TrialSkew]) -> Vec<String> {
             format::decimal(worst, 1)
         )
     });
-    let unknown = why.map(|why| format!("How far measured windows lie apart is not known of every trial: {why}."));
+    let unknown = why
+        .map(|why| format!("How far measured windows lie apart is not known of every trial: {}.", missing::why(why)));
     known.into_iter().chain(unknown).collect()
 }

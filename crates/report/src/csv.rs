@@ -1,6 +1,7 @@
 //! Tables for spreadsheets: `observations.csv`, every value of every measure of a run, and single tables and figures of a report.
 
 use crate::figures::{Figure, Point};
+use crate::missing;
 use crate::table::{Cell, Table, Value};
 use analysis::summary::Analysis;
 use record::run::Run;
@@ -31,7 +32,7 @@ pub fn write(run: &Run, analysis: &Analysis) -> csv::Result<Vec<u8>> {
                 &text(one.value),
                 unit,
                 &text(one.n),
-                one.why_none.as_deref().unwrap_or_default(),
+                &one.why_none.as_ref().map(missing::why).unwrap_or_default(),
             ])?;
         }
     }

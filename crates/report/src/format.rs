@@ -1,5 +1,6 @@
 //! Numbers as text: digits that mean something, thousands set apart, intervals beside their points.
 
+use crate::missing;
 use analysis::compare::{Unusable, WhyUnusable};
 use analysis::estimate::{Bounds, Estimate};
 use record::trial::Outcome;
@@ -204,7 +205,7 @@ pub fn bytes(bytes: u64) -> String {
 pub fn bounds(bounds: &Bounds, number: impl Fn(f64) -> String) -> String {
     match bounds {
         Bounds::Known { low, high } => format!("{} to {}", number(*low), number(*high)),
-        Bounds::Unknown { why } => format!("no interval: {why}"),
+        Bounds::Unknown { why } => format!("no interval: {}", missing::why(why)),
     }
 }
 
@@ -331,9 +332,9 @@ mod tests {
 
     #[test]
     fn a_missing_interval_says_why() {
-        let bounds = Bounds::Unknown { why: "too few trials".to_owned() };
-        let estimate = Estimate { point: 0.8531, bounds, method: String::new() };
-        assert_eq!(super::estimate(&estimate, ratio), "0.853 (no interval: too few trials)");
+        let bounds = Bounds::Unknown { why: analysis::missing::Missing::NeverSeen };
+        let estimate = Estimate { point: 0.8531, bounds, method: analysis::estimate::Method::MeanOverBlocks };
+        assert_eq!(super::estimate(&estimate, ratio), "0.853 (no interval: seen in no block)");
     }
 
     #[test]

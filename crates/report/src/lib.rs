@@ -21,6 +21,7 @@ pub mod json;
 pub mod many_runs;
 pub mod markdown;
 pub mod measures;
+pub mod missing;
 pub mod neighbour;
 pub mod precision;
 pub mod reasons;

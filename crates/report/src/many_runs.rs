@@ -4,7 +4,7 @@ use crate::format;
 use crate::measures::{self, label, style};
 use crate::table::{Cell, Column, Table, columns};
 use crate::terminal;
-use analysis::many_runs::{Brief, BriefCell, BriefLevel, State, host_in_words};
+use analysis::many_runs::{Brief, BriefCell, BriefLevel, HostBrief, State};
 use analysis::measures::Unit;
 use analysis::measures::throughput::THROUGHPUT;
 use record::text::visible;
@@ -52,7 +52,7 @@ pub fn listed(entry: &Entry) -> Listed<'_> {
             started: brief.started.as_deref(),
             study: Some(&brief.study),
             study_id: Some(&brief.study_id),
-            host: Some(host_in_words(&brief.host)),
+            host: Some(host(&HostBrief::of(&brief.host))),
             state: state(brief.state),
             planned: brief.planned,
             valid: brief.valid,
@@ -92,6 +92,14 @@ pub fn state(state: State) -> &'static str {
         State::Unfinished => "unfinished",
         State::Rehearsed => "rehearsed",
     }
+}
+
+/// A host in a few words; others may be called the same.
+pub fn host(host: &HostBrief) -> String {
+    let cpus = host.cpus.map(|cpus| format!("{cpus} CPUs"));
+    let memory = host.memory_bytes.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30)));
+    let parts: Vec<String> = [host.processor.clone(), cpus, memory].into_iter().flatten().collect();
+    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
 }
 
 /// "2026-11-21 12:00", or what else a record has in its place.
@@ -148,7 +156,7 @@ pub fn show(brief: &Brief, wanted: impl Fn(&str) -> bool) -> String {
     let mut text = String::new();
     let started = brief.started.as_deref().unwrap_or("no trial has begun");
     let trials = format!("{} of {} count", brief.valid, brief.planned);
-    let (host, study) = (host_in_words(&brief.host), format!("{} ({})", brief.study, brief.study_id));
+    let (host, study) = (self::host(&HostBrief::of(&brief.host)), format!("{} ({})", brief.study, brief.study_id));
     let own = [
         ("run", brief.run.as_str()),
         ("started", started),

@@ -1,6 +1,7 @@
 //! Measures in words, and as rows of tables: one function for all of them.
 
 use crate::format::{Digits, Style};
+use crate::missing;
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
@@ -113,8 +114,8 @@ pub fn level(analysis: &Analysis, cell: &CellResult, measure: &str, style: Style
         return Cell::estimate(Some(&level.estimate), style, "").of(level.trials);
     }
     let measured = analysis.observations.measure(measure);
-    let why = measured.and_then(|measured| measured.of_cell(cell.cell).find_map(|one| one.why_none.as_deref()));
-    Cell::missing(why.unwrap_or("no valid trial has it"))
+    let why = measured.and_then(|measured| measured.of_cell(cell.cell).find_map(|one| one.why_none.as_ref()));
+    Cell::missing(why.map_or_else(|| "no valid trial has it".to_owned(), missing::why))
 }
 
 /// One row for each measure that some cell has, a column for each contender, then one for each against the baseline.

@@ -3,6 +3,7 @@
 
 use crate::consolidation::{interval, who};
 use crate::format;
+use crate::missing;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::neighbour::beside::Beside;
 use analysis::consolidation::neighbour::{Effect, Neighbour, Of};
@@ -26,7 +27,7 @@ pub fn headline(one: &Consolidation) -> Option<String> {
 /// When it worked, and which trials do not tell.
 pub fn sentences(one: &Consolidation) -> Vec<String> {
     let Some(neighbour) = &one.neighbour else { return Vec::new() };
-    let left_out = neighbour.left_out.iter().map(|why| format!("left out is {why}."));
+    let left_out = neighbour.left_out.iter().map(|why| format!("left out is {}.", missing::why(why)));
     when(neighbour).into_iter().chain(left_out).map(|sentence| format!("{}: {sentence}", who(one))).collect()
 }
 
@@ -54,7 +55,7 @@ fn effect(effects: &[Effect], of: Of) -> Option<&Effect> {
 fn of_effects(neighbour: &Neighbour) -> String {
     let Some(mean) = effect(&neighbour.effects, Of::Mean) else { return unmoved(neighbour) };
     let Some(kept) = mean.kept() else {
-        let why = mean.why_none.as_deref().unwrap_or("no trial has seconds of both");
+        let why = mean.why_none.as_ref().map_or_else(|| "no trial has seconds of both".to_owned(), missing::why);
         return format!("what machine {} costs the others is not known: {why}.", neighbour.machine);
     };
     let without = match (&mean.during_over_both, &mean.during_over_before) {
@@ -102,7 +103,7 @@ fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
     let (machine, place) = (neighbour.machine, &beside.reference.coordinates);
     let Some(mean) = effect(&beside.effects, Of::Mean) else { return unmoved(neighbour) };
     let Some(kept) = mean.kept() else {
-        let why = mean.why_none.as_deref().unwrap_or("no block has both");
+        let why = mean.why_none.as_ref().map_or_else(|| "no block has both".to_owned(), missing::why);
         return format!("what machine {machine} costs the others at {place} is not known: {why}.");
     };
     let when = format!("at {place}, where machine {machine} works");
@@ -114,7 +115,7 @@ fn unmoved(neighbour: &Neighbour) -> String {
     let Others { name, .. } = others(neighbour);
     let machine = neighbour.machine;
     match (neighbour.load, neighbour.left_out.first()) {
-        (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {why}."),
+        (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {}.", missing::why(why)),
         (OddLoad::Idle, None) => format!(
             "machine {machine} stands idle, and no cell of the same machines has it at work all the time, so what that costs {name} is \
              not told."

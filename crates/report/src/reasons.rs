@@ -1,10 +1,12 @@
 //! Why contenders or machines differ, in words: what rules found, each with its quantities and their intervals.
 
+use crate::missing;
 use crate::words::{interval, number, percent, with_interval, with_unit};
 use analysis::consolidation::reasons::{self, Cause, Suspect};
 use analysis::estimate::Estimate;
 use analysis::explanation::evidence::OfBoth;
 use analysis::explanation::rules::{Cost, Operation, Reason, Unknown};
+use analysis::missing::Missing;
 use record::telemetry::Side;
 
 const KHZ_PER_GHZ: f64 = 1e6;
@@ -196,7 +198,10 @@ pub fn unknown(unknown: &Unknown) -> String {
             "Not known: how long transactions waited for locks of rows: their databases do not add that up.".to_owned()
         }
         Unknown::NotCounted { contenders, side, probe, why } => {
-            let probe = probe.as_deref().unwrap_or("nothing");
+            // Some reasons are of one column, and some of a whole side.
+            let of_cpus = matches!(why, Missing::CpusOfOneMachine | Missing::CpusUnknown | Missing::CpusOverlap);
+            let all = if of_cpus { "what is counted of the CPUs of a machine alone" } else { "everything" };
+            let (probe, why) = (probe.as_deref().unwrap_or(all), missing::why(why));
             let place = match side {
                 Side::Machine => "inside the machine",
                 Side::Host => "on the host",

@@ -2,6 +2,7 @@
 //! very same cells.
 
 use crate::format::{Digits, Style};
+use crate::missing;
 use analysis::estimate::{Bounds, Estimate};
 use serde::Serialize;
 
@@ -200,7 +201,7 @@ impl Cell {
         let (low, high) =
             bounds.and_then(Bounds::known).map(|(low, high)| ((style.scale)(low), (style.scale)(high))).unzip();
         let why_no_interval = match bounds {
-            Some(Bounds::Unknown { why }) => Some(why.clone()),
+            Some(Bounds::Unknown { why }) => Some(missing::why(why)),
             Some(Bounds::Known { .. }) | None => None,
         };
         let (unit, digits, signed) = (style.unit.to_owned(), style.digits, style.signed);
@@ -277,9 +278,10 @@ impl Quantity {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::missing::Missing;
 
     fn estimate(bounds: Bounds) -> Estimate {
-        Estimate { point: 0.123_456, bounds, method: String::new() }
+        Estimate { point: 0.123_456, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks }
     }
 
     fn shown(cell: &Cell) -> (String, Option<String>) {
@@ -297,10 +299,9 @@ mod tests {
 
     #[test]
     fn what_is_not_known_says_why_to_programs() {
-        let unknown =
-            |why: &str| Cell::estimate(Some(&estimate(Bounds::Unknown { why: why.to_owned() })), Style::RATIO, "");
-        assert_eq!(shown(&unknown("too few trials: 2")).1.as_deref(), Some("no interval"));
-        assert_eq!(shown(&unknown("seen in no block")).1.as_deref(), Some("no interval: seen in no block"));
+        let unknown = |why| Cell::estimate(Some(&estimate(Bounds::Unknown { why })), Style::RATIO, "");
+        assert_eq!(shown(&unknown(Missing::TooFewBlocks { blocks: 2, needed: 3 })).1.as_deref(), Some("no interval"));
+        assert_eq!(shown(&unknown(Missing::NeverSeen)).1.as_deref(), Some("no interval: seen in no block"));
         let missing = Cell::number_or(None, Style::RATIO, "not recorded");
         assert_eq!((shown(&missing), missing.shown().tone), (("–".to_owned(), None), Tone::Muted));
         assert_eq!(

@@ -3,13 +3,15 @@
 use crate::document::{Block, Document};
 use crate::figures::trend::{Line, panel};
 use crate::figures::{Figure, Point};
-use crate::many_runs::moment;
+use crate::findings::of_runs;
+use crate::many_runs::{host, moment};
 use crate::measures::{self, label, style};
+use crate::missing;
 use crate::table::{Cell, Column, Table, columns, id};
 use crate::terminal::{self, wrapped};
 use analysis::contrast::{self, Contrast};
 use analysis::estimate::{Bounds, Estimate};
-use analysis::many_runs::trend::{Course, Series, Stop, Trend};
+use analysis::many_runs::trend::{Apart, Course, Note, Series, Stop, Trend};
 use analysis::measures::{Measure, Scale, Unit};
 use record::text::visible;
 use std::fmt::Write as _;
@@ -44,7 +46,7 @@ pub fn document(trend: &Trend) -> Document {
     let mut blocks = Vec::new();
     for course in &trend.courses {
         blocks.push(Block::Heading { level: 2, text: heading(course) });
-        blocks.extend((!course.apart.is_empty()).then(|| Block::List(course.apart.clone())));
+        blocks.extend(course.apart.as_ref().map(|why| Block::Paragraph(apart(why))));
         for group in groups(course) {
             blocks.extend(figure(measure, course, &group).map(Block::Figure));
             blocks.push(Block::Table(table(measure, course, &group)));
@@ -62,8 +64,8 @@ pub fn text(trend: &Trend) -> String {
     let mut text = format!("{} over runs\n\n", visible(&title(&trend.measure)));
     for course in &trend.courses {
         let _ = writeln!(text, "{}", visible(&heading(course)));
-        for why in &course.apart {
-            text.push_str(&wrapped(why, "  "));
+        if let Some(why) = &course.apart {
+            text.push_str(&wrapped(&apart(why), "  "));
         }
         for group in groups(course) {
             let _ = writeln!(text, "\n{}", terminal::table(&table(&trend.measure, course, &group)));
@@ -88,22 +90,22 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
     let unit = serde_json::to_value(&trend.measure.unit).unwrap_or_default();
     let unit = unit.as_str().unwrap_or_default();
     for course in &trend.courses {
-        let study = course.study.join(" | ");
+        let (study, host) = (course.study.join(" | "), host(&course.host));
         for series in &course.series {
             let mut write = |stop: &Stop, against: &str, unit: &str, found: &Estimate| {
                 let (low, high, why) = match &found.bounds {
-                    Bounds::Known { low, high } => (low.to_string(), high.to_string(), ""),
-                    Bounds::Unknown { why } => (String::new(), String::new(), why.as_str()),
+                    Bounds::Known { low, high } => (low.to_string(), high.to_string(), String::new()),
+                    Bounds::Unknown { why } => (String::new(), String::new(), missing::why(why)),
                 };
                 let Stop { run, started, .. } = stop;
-                let own = [&study, &course.study_id, &course.host, run, started.as_deref().unwrap_or_default()];
+                let own = [&study, &course.study_id, &host, run, started.as_deref().unwrap_or_default()];
                 let of = [series.contender.as_str(), &series.coordinates, id, against];
                 out.write_record(own.into_iter().chain(of).chain([
                     found.point.to_string().as_str(),
                     unit,
                     &low,
                     &high,
-                    why,
+                    &why,
                 ]))
             };
             for ((stop, level), contrast) in course.runs.iter().zip(&series.levels).zip(&series.contrasts) {
@@ -122,15 +124,27 @@ pub fn csv(trend: &Trend) -> csv::Result<Vec<u8>> {
 
 fn heading(course: &Course) -> String {
     let runs = if course.runs.len() == 1 { "1 run".to_owned() } else { format!("{} runs", course.runs.len()) };
-    format!("{} ({}) on {}: {runs}", course.study.join(", "), course.study_id, course.host)
+    format!("{} ({}) on {}: {runs}", course.study.join(", "), course.study_id, host(&course.host))
 }
 
 fn notes(stop: &Stop) -> Vec<String> {
-    stop.notes.iter().map(|note| format!("{}: {note}", stop.run)).collect()
+    let note = |note: &Note| match note {
+        Note::Unfinished { valid, planned } => format!("unfinished: {valid} of {planned} trials count"),
+        Note::WrongData { contender } => format!("WRONG DATA of {contender}"),
+        Note::Changed(changed) => of_runs::change(changed),
+    };
+    stop.notes.iter().map(|one| format!("{}: {}", stop.run, note(one))).collect()
+}
+
+fn apart(apart: &Apart) -> String {
+    match apart {
+        Apart::Host { changes } => format!("another host: {}", of_runs::listed(changes, of_runs::change)),
+        Apart::Study => "another study of this name: its seed, its cells or their settings are not the same".to_owned(),
+    }
 }
 
 fn left_out(trend: &Trend) -> Vec<String> {
-    trend.left_out.iter().map(|one| format!("left out: {}, because {}", one.run, one.why)).collect()
+    trend.left_out.iter().map(|one| format!("left out: {}, because {}", one.run, missing::why(&one.why))).collect()
 }
 
 /// Contenders under the same scenario and swept values, each with its place among them.

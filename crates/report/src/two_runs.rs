@@ -4,12 +4,14 @@ use crate::document::{Block, Document};
 use crate::findings;
 use crate::format::{self, Style};
 use crate::measures::{self, compare, named, style};
+use crate::missing;
 use crate::table::{Cell, Table, Tone, Value, columns, id};
 use crate::terminal::{table, warning_line, wrapped};
 use analysis::compare::Verdict;
 use analysis::measures::Scale;
 use analysis::measures::throughput::THROUGHPUT;
-use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, Missing, Regression, Side, TwoRuns};
+use analysis::missing::Missing;
+use analysis::two_runs::{CellPair, Figure, Gate, MOST_BLOCKS, NotCompared, Regression, Side, TwoRuns};
 use record::text::visible;
 use std::fmt::Write as _;
 
@@ -75,8 +77,10 @@ fn wrong_data(cell: &CellPair) -> Vec<String> {
     lines
 }
 
-fn not_compared(missing: &Missing) -> String {
-    format!("not compared: {}, because {}", measures::words(&missing.measure).0, missing.why)
+fn not_compared(one: &NotCompared) -> String {
+    let of_run = |(which, why): (&str, &Option<Missing>)| Some(format!("{which} run: {}", missing::why(why.as_ref()?)));
+    let why: Vec<String> = [("old", &one.old), ("new", &one.new)].into_iter().filter_map(of_run).collect();
+    format!("not compared: {}, because {}", measures::words(&one.measure).0, why.join("; "))
 }
 
 fn only_in_one(two: &TwoRuns) -> Vec<String> {

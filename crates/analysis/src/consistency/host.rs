@@ -29,7 +29,7 @@ pub struct HostDuringRun {
     /// Facts that were not the same at all readings.
     pub changed: Vec<ChangedFact>,
     /// What could not be read, each with the reason, once.
-    pub unavailable: Vec<String>,
+    pub unavailable: Vec<UnavailableFact>,
 }
 
 /// Plain readings of one trial's window; shares are of the host's CPUs, or of the window.
@@ -49,9 +49,29 @@ pub struct HostDuringTrial {
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChangedFact {
-    pub name: String,
+    pub fact: HostFact,
     /// What was read, with the trials in whose window it was.
     pub values: Vec<(String, Vec<u32>)>,
+}
+
+/// What is read of a host before and after each trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum HostFact {
+    Governor,
+    Turbo,
+    Mitigations,
+    Frequency,
+    CpuTime,
+    ProcessTime,
+    Memory,
+    Stalls,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnavailableFact {
+    pub fact: HostFact,
+    pub why: String,
 }
 
 pub fn of_run(run: &Run) -> HostDuringRun {
@@ -93,13 +113,13 @@ fn during(trial: u32, contender: &str, state: &HostState) -> HostDuringTrial {
     }
 }
 
-/// A fact that is a text, by name.
-type TextFact = (&'static str, fn(&HostReading) -> &Reading<String>);
+/// A fact that is a text.
+type TextFact = (HostFact, fn(&HostReading) -> &Reading<String>);
 
 const FACTS: [TextFact; 3] = [
-    ("the frequency governor", |reading| &reading.governor),
-    ("turbo", |reading| &reading.turbo),
-    ("mitigations of the processor", |reading| &reading.mitigations),
+    (HostFact::Governor, |reading| &reading.governor),
+    (HostFact::Turbo, |reading| &reading.turbo),
+    (HostFact::Mitigations, |reading| &reading.mitigations),
 ];
 
 fn changed(known: &[(u32, &str, &HostState)]) -> Vec<ChangedFact> {
@@ -111,25 +131,25 @@ fn changed(known: &[(u32, &str, &HostState)]) -> Vec<ChangedFact> {
             }
         }
         let values = values.into_iter().map(|(text, trials)| (text.to_owned(), trials.into_iter().collect()));
-        ChangedFact { name: name.to_owned(), values: values.collect() }
+        ChangedFact { fact: name, values: values.collect() }
     };
     FACTS.into_iter().map(of_fact).filter(|fact| fact.values.len() > 1).collect()
 }
 
-fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<String> {
-    let mut reasons: Vec<String> = Vec::new();
+fn unavailable(known: &[(u32, &str, &HostState)]) -> Vec<UnavailableFact> {
+    let mut reasons: Vec<UnavailableFact> = Vec::new();
     for reading in known.iter().flat_map(|(_, _, state)| [&state.start, &state.end]) {
         let texts = FACTS.map(|(name, fact)| (name, fact(reading).why_not()));
         let numbers = [
-            ("the frequency", reading.frequency_khz.why_not()),
-            ("the time of CPUs", reading.cpu.why_not()),
-            ("the time of processes", reading.processes.why_not()),
-            ("memory", reading.memory.why_not()),
-            ("stalls", reading.stalls.why_not()),
+            (HostFact::Frequency, reading.frequency_khz.why_not()),
+            (HostFact::CpuTime, reading.cpu.why_not()),
+            (HostFact::ProcessTime, reading.processes.why_not()),
+            (HostFact::Memory, reading.memory.why_not()),
+            (HostFact::Stalls, reading.stalls.why_not()),
         ];
-        for (name, why) in texts.into_iter().chain(numbers) {
-            let sentence = why.map(|why| format!("{name} is unavailable, because {why}"));
-            reasons.extend(sentence.filter(|sentence| !reasons.contains(sentence)));
+        for (fact, why) in texts.into_iter().chain(numbers) {
+            let found = why.map(|why| UnavailableFact { fact, why: why.to_owned() });
+            reasons.extend(found.filter(|found| !reasons.contains(found)));
         }
     }
     reasons
@@ -154,7 +174,7 @@ pub fn findings(host: &HostDuringRun) -> Vec<Finding> {
 fn told_of_change(fact: &ChangedFact) -> Finding {
     let in_trials = |(value, trials): &(String, Vec<u32>)| InTrials { value: value.clone(), trials: trials.clone() };
     let values = fact.values.iter().map(in_trials).collect();
-    Finding::new(What::HostChanged { fact: fact.name.clone(), values })
+    Finding::new(What::HostChanged { fact: fact.fact, values })
 }
 
 /// Other load that hits one contender and spares another is no noise: it is in the ratio.
@@ -263,9 +283,8 @@ mod tests {
     fn a_quiet_host_is_not_mentioned_and_what_it_does_not_say_is_told_once() {
         let found = of_run(&synthetic::run(3));
         assert_eq!((findings(&found), found.trials.len()), (Vec::new(), 6));
-        let expected =
-            "the frequency governor is unavailable, because the kernel offers no frequency scaling here".to_owned();
-        assert_eq!(found.unavailable, [expected]);
+        let why = "the kernel offers no frequency scaling here".to_owned();
+        assert_eq!(found.unavailable, [UnavailableFact { fact: HostFact::Governor, why }]);
     }
 
     #[test]
@@ -274,7 +293,7 @@ mod tests {
         state(&mut run, 4).end.turbo = Reading::Known("off".to_owned());
         let value = |value: &str, trials: &[u32]| InTrials { value: value.to_owned(), trials: trials.to_vec() };
         let values = vec![value("off", &[5]), value("on", &[1, 2, 3, 4, 5, 6])];
-        let expected = Finding::new(What::HostChanged { fact: "turbo".to_owned(), values });
+        let expected = Finding::new(What::HostChanged { fact: HostFact::Turbo, values });
         assert_eq!(findings(&of_run(&run)), [expected]);
     }
 

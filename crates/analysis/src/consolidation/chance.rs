@@ -8,7 +8,7 @@
 use super::TrialReadings;
 use crate::contrast::Position;
 use crate::distributions::{integral, normal_below, normal_density};
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::{Bounds, Estimate, Method};
 use crate::student::{FEWEST_BLOCKS, mean_of as mean, too_few};
 use rand_core::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -67,7 +67,7 @@ fn against(rows: &[Vec<f64>], range: Option<(f64, f64)>) -> AgainstChance {
             (Bounds::Known { low: at(low), high: at(high) }, minimum)
         }
     };
-    let method = format!("least of {machines} equal machines by chance: order statistic; range of {DRAWS} draws");
+    let method = Method::LeastOfEqualMachines { machines, draws: DRAWS };
     AgainstChance { noise, expected: Estimate { point: at(expected_least(machines)), bounds, method }, minimum }
 }
 

@@ -19,6 +19,7 @@ pub use side_by_side::{SideBySide, of};
 
 use crate::estimate::Estimate;
 use crate::findings::{Finding, What};
+use crate::missing::Missing;
 use crate::observations::Observations;
 use crate::{student, throughput, validity};
 use alone::{Efficiency, Reference};
@@ -69,8 +70,8 @@ pub struct Consolidation {
     pub efficiency: Option<Efficiency>,
     /// Plain readings of every valid trial.
     pub trials: Vec<TrialReadings>,
-    /// Valid trials that are not in here, each a sentence.
-    pub left_out: Vec<String>,
+    /// Valid trials that are not in here.
+    pub left_out: Vec<Missing>,
     pub skew: Vec<TrialSkew>,
     /// In what the machines of a trial differ that should have been alike.
     pub unlike: Vec<Unlike>,
@@ -155,13 +156,13 @@ fn of_cell(run: &Run, observations: &Observations, cell: &Cell) -> Option<Consol
 }
 
 /// The valid trials in which every machine counted something, and why others are left out.
-fn readings(run: &Run, cell: &Cell) -> (Vec<TrialReadings>, Vec<String>) {
+fn readings(run: &Run, cell: &Cell) -> (Vec<TrialReadings>, Vec<Missing>) {
     let (mut found, mut left_out) = (Vec::<TrialReadings>::new(), Vec::new());
     for trial in validity::valid_trials(run, cell.id) {
         match of_trial(trial) {
             Ok(own) if found.first().is_none_or(|first| numbers(first).eq(numbers(&own))) => found.push(own),
-            Ok(_) => left_out.push(format!("trial {} has other machines than those before", trial.record.id)),
-            Err(why) => left_out.push(format!("trial {}: {why}", trial.record.id)),
+            Ok(_) => left_out.push(Missing::OtherMachines.of_trial(trial.record.id)),
+            Err(why) => left_out.push(why.of_trial(trial.record.id)),
         }
     }
     (found, left_out)
@@ -171,15 +172,12 @@ fn numbers(trial: &TrialReadings) -> impl Iterator<Item = u32> {
     trial.machines.iter().map(|(number, _)| *number)
 }
 
-fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, String> {
-    let machines = throughput::of_machines(trial).ok_or("the record of a machine is missing")?;
+fn of_trial(trial: &StoredTrial) -> Result<TrialReadings, Missing> {
+    let machines = throughput::of_machines(trial).ok_or(Missing::NoRecord)?;
     let rates: Vec<f64> = machines.iter().map(|(_, rate)| *rate).collect();
     let together = of(&rates).ok_or_else(|| {
         let still = machines.iter().find(|(_, rate)| *rate <= 0.0);
-        still.map_or_else(
-            || "no machine was driven".to_owned(),
-            |(number, _)| format!("machine {number} counted nothing"),
-        )
+        still.map_or(Missing::NotDriven, |(number, _)| Missing::NothingDone.of_machine(*number))
     })?;
     Ok(TrialReadings { trial: trial.record.id, block: trial.record.block, machines, together })
 }

@@ -4,7 +4,8 @@
 //! the whole interval of the difference leaves no doubt. It is a table of causes; where none of them is seen, it is said that
 //! none was. What the study itself did to a machine is named beside what was seen of it.
 
-use super::slots::{Slot, Standing};
+use super::slots::Slot;
+use crate::contrast::Position;
 use crate::counted::{self, CountedTrial};
 use crate::estimate::Estimate;
 use crate::explanation::evidence::nearest_end;
@@ -98,7 +99,7 @@ struct Trial {
 
 /// Of every machine that is held back or behind.
 pub fn of_cell(run: &Run, cell: &Cell, slots: &[Slot]) -> Vec<Reason> {
-    let worse = |slot: &&Slot| matches!(slot.standing, Standing::HeldBack | Standing::Behind);
+    let worse = |slot: &&Slot| slot.position == Position::Below;
     let worse: Vec<u32> = slots.iter().filter(worse).map(|slot| slot.machine).collect();
     if worse.is_empty() {
         return Vec::new();

@@ -3,6 +3,7 @@
 use super::Consolidation;
 use crate::counted::window::{self, SideWindow};
 use crate::findings::{Finding, What};
+use crate::missing::Missing;
 use record::run::StoredTrial;
 use record::telemetry::Side;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, TrialRecord};
@@ -32,7 +33,7 @@ pub enum Apart {
         uncertain_ms: f64,
     },
     Unknown {
-        why: String,
+        why: Missing,
     },
 }
 
@@ -50,10 +51,10 @@ pub fn of_trial(trial: &StoredTrial) -> TrialSkew {
     TrialSkew { trial: trial.record.id, apart: apart(trial).unwrap_or_else(|why| Apart::Unknown { why }) }
 }
 
-fn apart(trial: &StoredTrial) -> Result<Apart, String> {
+fn apart(trial: &StoredTrial) -> Result<Apart, Missing> {
     let (mut windows, mut uncertain_ns) = (Vec::new(), 0);
     for (number, machine) in trial.measured_machines() {
-        let window = window::of_side(&machine.record, Side::Host).map_err(|why| format!("machine {number}: {why}"))?;
+        let window = window::of_side(&machine.record, Side::Host).map_err(|why| why.of_machine(number))?;
         uncertain_ns = uncertain_ns.max(round_trip_ns(&machine.record));
         windows.push(window);
     }
@@ -61,8 +62,8 @@ fn apart(trial: &StoredTrial) -> Result<Apart, String> {
         let (first, last) = (windows.iter().map(of).min(), windows.iter().map(of).max());
         first.zip(last).map(|(first, last)| (last - first) as f64 / NANOS_PER_MILLI)
     };
-    let starts = spread(|window| window.start_ns).ok_or("no machine was driven")?;
-    let ends = spread(|window| window.end_ns).ok_or("no machine was driven")?;
+    let starts = spread(|window| window.start_ns).ok_or(Missing::NotDriven)?;
+    let ends = spread(|window| window.end_ns).ok_or(Missing::NotDriven)?;
     Ok(Apart::Known { start_ms: starts, end_ms: ends, uncertain_ms: uncertain_ns as f64 / NANOS_PER_MILLI })
 }
 

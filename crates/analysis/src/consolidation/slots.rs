@@ -4,8 +4,8 @@
 //! owed to that, to its place on the host or to when it was started is asked in [`super::attribution`].
 
 use super::{TrialReadings, alone};
-use crate::contrast;
-use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::contrast::{self, Position};
+use crate::estimate::{CONFIDENCE, Estimate, Method};
 use crate::measures::Scale;
 use crate::student;
 use serde::{Deserialize, Serialize};
@@ -23,27 +23,13 @@ pub struct Slot {
     pub share: Option<Estimate>,
     /// Over the mean of the other machines of its trial. The intervals of all machines hold together with 95 %.
     pub of_others: Option<Estimate>,
-    pub standing: Standing,
+    /// Against the others: below, it gets less.
+    pub position: Position,
+    pub held_back: bool,
     /// Over what one machine alone does, in the same block.
     pub of_alone: Option<Estimate>,
     /// In how many trials it did least.
     pub least_in: usize,
-}
-
-/// What the interval of a machine over the others allows to say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Standing {
-    /// Surely less than the others, by more than a twentieth.
-    HeldBack,
-    /// Surely less than the others.
-    Behind,
-    /// Surely more than the others.
-    Ahead,
-    /// The interval contains one.
-    NotApart,
-    /// There is no interval.
-    NotTold,
 }
 
 pub fn all(trials: &[TrialReadings], alone: &BTreeMap<u32, f64>) -> Vec<Slot> {
@@ -65,7 +51,8 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
         machine,
         throughput: student::geometric_mean(&each(&|_, own| own)),
         share: student::mean(each(&|trial, own| own / trial.together.sum)).map(|share| share.within(0.0, 1.0)),
-        standing: of_others.as_ref().map_or(Standing::NotTold, standing),
+        position: position(of_others.as_ref()),
+        held_back: of_others.as_ref().is_some_and(is_held_back),
         of_others,
         of_alone: alone::ratio(rates, alone),
         least_in: trials.iter().filter(|trial| trial.machines[place].1 <= trial.together.minimum).count(),
@@ -77,16 +64,16 @@ fn of_slot(trials: &[TrialReadings], place: usize, machine: u32, alone: &BTreeMa
 pub(super) fn simultaneous(values: &[f64], of: usize) -> Option<Estimate> {
     let blocks = (1..).zip(values).map(|(block, ratio)| (block, 1.0, *ratio));
     let ratio = contrast::paired("of_others", Scale::Ratio, blocks)?;
-    let method = format!("geometric mean over blocks; Student's t on logarithms, Bonferroni over {of} machines");
+    let method = Method::MachineAmongOthers { machines: of };
     Some(Estimate { bounds: ratio.bounds_but_for((1.0 - CONFIDENCE) / of as f64), method, ..ratio.estimate })
 }
 
-pub(super) fn standing(of_others: &Estimate) -> Standing {
-    match of_others.bounds {
-        Bounds::Known { high, .. } if high < 1.0 - HELD_BACK => Standing::HeldBack,
-        Bounds::Known { high, .. } if high < 1.0 => Standing::Behind,
-        Bounds::Known { low, .. } if low > 1.0 => Standing::Ahead,
-        Bounds::Known { .. } => Standing::NotApart,
-        Bounds::Unknown { .. } => Standing::NotTold,
-    }
+/// Of a ratio, against one.
+pub(super) fn position(ratio: Option<&Estimate>) -> Position {
+    ratio.map_or(Position::Unknown, |ratio| ratio.bounds.against(1.0))
+}
+
+/// Whether a machine surely gets less than the others by more than a twentieth.
+pub fn is_held_back(of_others: &Estimate) -> bool {
+    of_others.bounds.against(1.0 - HELD_BACK) == Position::Below
 }

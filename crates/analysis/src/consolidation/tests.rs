@@ -1,10 +1,10 @@
 //! Made-up studies of one, two and three machines, and rows of figures whose scores were computed elsewhere.
 
-use super::slots::Standing;
 use super::*;
 use crate::contrast::Position;
 use crate::findings::{Property, Severity};
 use crate::measures::THROUGHPUT_ONLY;
+use crate::missing::Missing;
 use record::check::Verdict;
 use record::facts::Fact;
 use record::synthetic::consolidated::{self, HeldBack};
@@ -79,22 +79,23 @@ fn the_machine_in_the_middle_is_held_back_with_the_interval_of_scipy() {
     let share = middle.share.as_ref().unwrap();
     close(share.point, 0.206_774_396_751_123_23, 1e-12);
     close(share.bounds.known().unwrap().0, 0.201_320_493_019_838_3, 1e-7);
-    assert_eq!((middle.standing, middle.least_in), (Standing::HeldBack, 5));
+    assert_eq!((middle.position, middle.held_back, middle.least_in), (Position::Below, true, 5));
     assert_eq!(slots.iter().map(|slot| slot.machine).collect::<Vec<_>>(), [1, 2, 3]);
-    assert!(slots[0].standing == Standing::Ahead && slots[0].least_in == 0);
+    assert!(slots[0].position == Position::Above && slots[0].least_in == 0);
 }
 
 #[test]
 fn a_machine_held_back_in_every_trial_is_named_and_no_other() {
     let run = held_back();
     let three = of_kvm(&run, 3);
-    let standings: Vec<Standing> = three.slots.iter().map(|slot| slot.standing).collect();
-    assert_eq!(standings, [Standing::Ahead, Standing::HeldBack, Standing::Ahead]);
+    let positions: Vec<(Position, bool)> = three.slots.iter().map(|slot| (slot.position, slot.held_back)).collect();
+    let more = (Position::Above, false);
+    assert_eq!(positions, [more, (Position::Below, true), more]);
     assert_eq!(three.slots[1].least_in, 5);
     close(three.slots[1].of_others.as_ref().unwrap().point, 0.55, 0.02);
     assert_eq!(three.chance.unwrap().minimum, Position::Below);
     let native = all_of(&run).into_iter().find(|one| one.contender == "native" && one.machines == 3).unwrap();
-    assert!(native.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", native.slots);
+    assert!(native.slots.iter().all(|slot| slot.position == Position::Across), "{:#?}", native.slots);
     assert_eq!(native.chance.unwrap().minimum, Position::Across);
     assert!(native.scores.fairness.unwrap().point > 0.999);
 }
@@ -182,8 +183,8 @@ fn machines_that_differ_are_told_with_what_differs() {
         [
             "cpu.threads: 1 [2], 2 [1, 3]",
             "image: micro 00000000 [2], micro 1f6d2c9a [1, 3]",
-            "loaded table stock: 200000 rows, checksum 50b91db7da4f671d [1, 3], 7 rows [2]",
-            "setting synchronous: 1 [2], 2 [1, 3]",
+            "setting/synchronous: 1 [2], 2 [1, 3]",
+            "table/stock: 200000 rows, checksum 50b91db7da4f671d [1, 3], 7 rows [2]",
         ]
     );
     let told = findings(&[three]);
@@ -202,7 +203,7 @@ fn a_machine_that_counted_nothing_leaves_its_trial_out_and_is_named() {
     let number = trial.record.id;
     let three = of_kvm(&run, 3);
     assert_eq!(three.trials.len(), 4);
-    assert_eq!(three.left_out, [format!("trial {number}: machine 1 counted nothing")]);
+    assert_eq!(three.left_out, [Missing::NothingDone.of_machine(1).of_trial(number)]);
     assert!(matches!(&findings(&[three])[0].what, What::TrialsLeftOut { beside: None, why } if why.len() == 1));
 }
 
@@ -231,7 +232,7 @@ fn a_bystander_has_no_part_in_the_scores() {
     }
     let three = all_of(&run).into_iter().find(|one| one.contender == "kvm" && one.coordinates == "3x2").unwrap();
     assert_eq!((three.machines, three.slots.iter().map(|slot| slot.machine).collect::<Vec<_>>()), (2, vec![1, 3]));
-    assert!(three.slots.iter().all(|slot| slot.standing == Standing::NotApart), "{:#?}", three.slots);
+    assert!(three.slots.iter().all(|slot| slot.position == Position::Across), "{:#?}", three.slots);
     close(three.scores.minimum_of_alone.unwrap().point, 0.9025 / 3.0, 0.015);
 }
 

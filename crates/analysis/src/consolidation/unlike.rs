@@ -74,16 +74,18 @@ fn properties(machine: &StoredTrial) -> Vec<(String, String)> {
         }
     }
     if let Some(server) = &machine.record.server {
-        add("server", format!("{} {}, profile {}", server.engine, server.version, server.profile));
+        add("engine", server.engine.clone());
+        add("version", server.version.clone());
+        add("profile", server.profile.clone());
         for (name, value) in server.effective.iter().filter(|(name, _)| !PLACES.contains(&name.as_str())) {
-            add(&format!("setting {name}"), value.clone());
+            add(&format!("setting/{name}"), value.clone());
         }
     }
     if let Some(driver) = &machine.record.driver {
-        add("length of the measured window", format!("{} ms", driver.measured_ms));
+        add("measured_ms", driver.measured_ms.to_string());
     }
     for (table, sum) in machine.findings.iter().filter_map(checksum) {
-        add(&format!("loaded table {table}"), sum.to_owned());
+        add(&format!("table/{table}"), sum.to_owned());
     }
     found
 }

@@ -12,6 +12,7 @@ pub mod unit;
 pub mod window;
 
 use crate::latency;
+use crate::missing::Missing;
 use crate::validity;
 use column::{rates, worth};
 use record::intervals::Span;
@@ -33,8 +34,8 @@ pub struct CountedTrial {
     pub block: u32,
     /// Of all kinds: committed, or rolled back on purpose.
     pub transactions: f64,
-    pub host: Result<SideCounts, String>,
-    pub machine: Result<SideCounts, String>,
+    pub host: Result<SideCounts, Missing>,
+    pub machine: Result<SideCounts, Missing>,
     /// Mean over the window, of all kinds; none if nothing was timed.
     pub response_ms: Option<f64>,
     pub database: DatabaseWaits,
@@ -51,8 +52,15 @@ pub struct SideCounts {
     /// How many samples lie in the window.
     pub samples: usize,
     pub columns: BTreeMap<String, Counted>,
-    /// Probes that saw nothing, with the reason.
-    pub unavailable: BTreeMap<String, String>,
+    pub unavailable: Vec<Unseen>,
+}
+
+/// What saw nothing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Unseen {
+    /// `None` of what is counted of the CPUs of a machine alone.
+    pub probe: Option<String>,
+    pub why: Missing,
 }
 
 /// A column's worth over the window, in its unit.
@@ -117,23 +125,15 @@ impl CountedTrial {
     }
 }
 
-fn side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+fn side(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
     if trial.machines.is_empty() { of_side(trial, side) } else { together::side_of_all(trial, side) }
 }
 
-fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+fn of_side(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
     let series = trial.telemetry.iter().find(|series| series.side == side);
-    let series = series.ok_or_else(|| format!("no samples were taken {}", name_of(side)))?;
+    let series = series.ok_or(Missing::NotSampled { side: Some(side) })?;
     let window = window::of_side(&trial.record, side)?;
     Ok(counts(series, &window))
-}
-
-/// Where a side is, as an adverb.
-fn name_of(side: Side) -> &'static str {
-    match side {
-        Side::Host => "on the host",
-        Side::Machine => "inside the machine",
-    }
 }
 
 fn counts(series: &Series, window: &SideWindow) -> SideCounts {
@@ -151,7 +151,9 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
     };
     let unavailable = series.probes.iter().filter_map(|probe| match &probe.columns {
         Reading::Known(_) => None,
-        Reading::Unavailable(why) => Some((probe.name.clone(), why.clone())),
+        Reading::Unavailable(why) => {
+            Some(Unseen { probe: Some(probe.name.clone()), why: Missing::Unavailable { why: why.clone() } })
+        }
     });
     SideCounts {
         seconds: window.seconds(),

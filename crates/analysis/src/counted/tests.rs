@@ -1,6 +1,7 @@
 //! Counting over a made-up trial whose samples are known.
 
 use super::*;
+use crate::missing::Missing;
 use record::synthetic;
 use record::telemetry::{Column, Probe, Sample};
 
@@ -50,8 +51,9 @@ fn a_window_holds_what_was_counted_in_it() {
     }
     assert!((machine.share("cpu.user").unwrap() - 0.03).abs() < 1e-9);
     assert_eq!(machine.worth("switches.context"), None, "it was never read");
-    assert_eq!(machine.unavailable["energy"], "a guest does not see it");
-    assert_eq!(found.host.unwrap_err(), "no samples were taken on the host");
+    let why = Missing::Unavailable { why: "a guest does not see it".to_owned() };
+    assert_eq!(machine.unavailable, [Unseen { probe: Some("energy".to_owned()), why }]);
+    assert_eq!(found.host, Err(Missing::NotSampled { side: Some(Side::Host) }));
 }
 
 #[test]

@@ -5,7 +5,8 @@
 //! a device or a group of it that several of them are counted by. Which these are follows from where a probe reads: on one
 //! kernel the same file counts the same thing. Windows of machines differ by little, and each is counted over its own.
 
-use super::{Counted, Rate, SideCounts, of_side};
+use super::{Counted, Rate, SideCounts, Unseen, of_side};
+use crate::missing::Missing;
 use crate::topology;
 use record::run::StoredTrial;
 use record::telemetry::{Behaviour, Series, Side};
@@ -16,10 +17,6 @@ use std::collections::{BTreeMap, BTreeSet};
 const OF_SHAPE: &str = ".shape.";
 /// Probes of the processor's events count on the CPUs of the shape, too, and read no file.
 const PERF: &str = "perf";
-
-const ONE_SHAPE: &str = "the host tells the CPUs of one machine apart, and there are several";
-const UNKNOWN_CPUS: &str = "the record does not tell which CPUs they had";
-const OVERLAPPING: &str = "machines share some of their CPUs and not all";
 
 /// One machine's part.
 struct Part<'a> {
@@ -32,18 +29,16 @@ struct Part<'a> {
 }
 
 /// Of all measured machines of a trial, or why there is nothing.
-pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, String> {
+pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, Missing> {
     let parts = trial.measured_machines().map(|(number, machine)| Part::of(number, machine, side));
     let parts = parts.collect::<Result<Vec<_>, _>>()?;
-    let first = parts.first().ok_or("no machine was measured")?;
+    let first = parts.first().ok_or(Missing::NoMachine)?;
     let mut columns = BTreeMap::new();
     let mut unavailable = unavailable(&parts);
     for name in parts.iter().flat_map(|part| part.counts.columns.keys()).collect::<BTreeSet<_>>() {
         match column(&parts, name) {
             Ok(counted) => columns.extend(counted.map(|counted| (name.clone(), counted))),
-            Err(why) => {
-                unavailable.insert("what is counted of the CPUs of a machine alone".to_owned(), why.to_owned());
-            }
+            Err(why) => add(&mut unavailable, Unseen { probe: None, why }),
         }
     }
     let seconds = parts.iter().map(|part| part.counts.seconds).sum::<f64>() / parts.len() as f64;
@@ -52,11 +47,11 @@ pub fn side_of_all(trial: &StoredTrial, side: Side) -> Result<SideCounts, String
 }
 
 impl<'a> Part<'a> {
-    fn of(number: u32, machine: &'a StoredTrial, side: Side) -> Result<Self, String> {
-        let of_machine = |why| format!("machine {number}: {why}");
+    fn of(number: u32, machine: &'a StoredTrial, side: Side) -> Result<Self, Missing> {
+        let of_machine = |why: Missing| why.of_machine(number);
         let counts = of_side(machine, side).map_err(of_machine)?;
         let series = machine.telemetry.iter().find(|series| series.side == side);
-        let series = series.ok_or_else(|| of_machine("nothing was sampled".to_owned()))?;
+        let series = series.ok_or_else(|| of_machine(Missing::NotSampled { side: None }))?;
         let facts = machine.record.machine.as_ref();
         let shares_kernel = side == Side::Host || facts.is_some_and(MachineFacts::is_on_the_hosts_kernel);
         Ok(Self { number, counts, series, shares_kernel, cpus: facts.and_then(topology::held_to) })
@@ -102,23 +97,23 @@ fn is_of_shape(column: &str) -> bool {
 }
 
 /// The column of all parts; without a worth if one of them has none. `Err` says why it cannot be of all, `None` that nobody has it.
-fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, &'static str> {
+fn column(parts: &[Part<'_>], name: &str) -> Result<Option<Counted>, Missing> {
     let probe = parts.iter().find_map(|part| part.probe_of(name)).map(|(probe, _)| probe);
     // What is the host's was sampled beside one of them only.
     let concerned: Vec<&Part<'_>> =
         parts.iter().filter(|part| probe.is_none_or(|probe| part.has_probe(probe))).collect();
     if is_of_shape(name) && concerned.len() < parts.len() {
-        return Err(ONE_SHAPE);
+        return Err(Missing::CpusOfOneMachine);
     }
     if is_of_shape(name) && concerned.iter().any(|part| part.shares_kernel && part.cpus.is_none()) {
-        return Err(UNKNOWN_CPUS);
+        return Err(Missing::CpusUnknown);
     }
     let mut things: Vec<Thing<'_>> = Vec::new();
     let mut distinct: Vec<Option<&Counted>> = Vec::new();
     for part in concerned {
         let thing = part.thing(name);
         if things.iter().any(|known| overlap(known, &thing)) {
-            return Err(OVERLAPPING);
+            return Err(Missing::CpusOverlap);
         }
         if !things.contains(&thing) {
             things.push(thing);
@@ -171,17 +166,23 @@ fn at(rates: &[Rate], at_s: f64) -> Option<f64> {
 }
 
 /// Probes that saw nothing, of single machines where others saw something or for other reasons.
-fn unavailable(parts: &[Part<'_>]) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
+fn unavailable(parts: &[Part<'_>]) -> Vec<Unseen> {
+    let mut found = Vec::new();
     for part in parts {
-        for (probe, why) in &part.counts.unavailable {
-            let mut concerned = parts.iter().filter(|other| other.has_probe(probe));
-            let is_alike = concerned.all(|other| other.counts.unavailable.get(probe) == Some(why));
-            let name = if is_alike { probe.clone() } else { format!("{probe} of machine {}", part.number) };
-            found.insert(name, why.clone());
+        for unseen in &part.counts.unavailable {
+            let has_it = |other: &&Part<'_>| unseen.probe.as_ref().is_some_and(|probe| other.has_probe(probe));
+            let is_alike = parts.iter().filter(has_it).all(|other| other.counts.unavailable.contains(unseen));
+            let why = if is_alike { unseen.why.clone() } else { unseen.why.clone().of_machine(part.number) };
+            add(&mut found, Unseen { why, ..unseen.clone() });
         }
     }
     found
+}
+
+fn add(known: &mut Vec<Unseen>, one: Unseen) {
+    if !known.contains(&one) {
+        known.push(one);
+    }
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 //! side it lies where the offset between the two clocks puts it, taken to change evenly between its readings before and
 //! after driving.
 
+use crate::missing::Missing;
 use record::telemetry::Side;
 use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, DriverFacts, TrialRecord};
 
@@ -32,11 +33,11 @@ impl SideWindow {
 }
 
 /// The window on a side's clock, or why it is not known.
-pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, String> {
-    let driver = record.driver.as_ref().ok_or("nothing was driven")?;
-    let start_ns = driver.window_start_ns.ok_or("the record does not say when the window began")?;
+pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, Missing> {
+    let driver = record.driver.as_ref().ok_or(Missing::NotDriven)?;
+    let start_ns = driver.window_start_ns.ok_or(Missing::WindowStartUnknown)?;
     if driver.measured_ms == 0 {
-        return Err("the window is empty".to_owned());
+        return Err(Missing::WindowEmpty);
     }
     let own = SideWindow { start_ns, end_ns: start_ns + driver.measured_ms * NANOS_PER_MILLI };
     let driven_on = if driver.placement == "outside" { Side::Host } else { Side::Machine };
@@ -44,15 +45,15 @@ pub fn of_side(record: &TrialRecord, side: Side) -> Result<SideWindow, String> {
         return Ok(own);
     }
     let clock = record.machine.as_ref().map_or(&[][..], |machine| &machine.clock);
-    let (at_start, at_end) = offsets(clock, driver).ok_or("the machine's clock was not compared with the host's")?;
+    let (at_start, at_end) = offsets(clock, driver).ok_or(Missing::ClocksNotCompared)?;
     let moved = |at_ns: u64, offset_ns: i64| {
         // The offset is the machine's clock less the host's.
         let offset_ns = if side == Side::Machine { offset_ns } else { -offset_ns };
-        at_ns.checked_add_signed(offset_ns).ok_or("the offset of the machine's clock cannot be right")
+        at_ns.checked_add_signed(offset_ns).ok_or(Missing::ClockOffsetImpossible)
     };
     let (start_ns, end_ns) = (moved(own.start_ns, at_start)?, moved(own.end_ns, at_end)?);
     if start_ns >= end_ns {
-        return Err("the machine's clock ran too unlike the host's".to_owned());
+        return Err(Missing::ClockRanWrong);
     }
     Ok(SideWindow { start_ns, end_ns })
 }
@@ -114,17 +115,17 @@ mod tests {
     fn a_clock_that_ran_wrong_leaves_no_window() {
         let wrong = record("inside", 0, 40_000_000_000);
         assert!(of_side(&wrong, Side::Machine).is_ok());
-        assert!(of_side(&wrong, Side::Host).unwrap_err().contains("too unlike"));
+        assert_eq!(of_side(&wrong, Side::Host), Err(Missing::ClockRanWrong));
     }
 
     #[test]
     fn what_is_not_known_has_a_reason() {
         let mut old = record("inside", 0, 0);
         old.driver.as_mut().unwrap().window_start_ns = None;
-        assert!(of_side(&old, Side::Machine).unwrap_err().contains("when the window began"));
+        assert_eq!(of_side(&old, Side::Machine), Err(Missing::WindowStartUnknown));
         let mut unread = record("inside", 0, 0);
         unread.machine.as_mut().unwrap().clock.clear();
         assert!(of_side(&unread, Side::Machine).is_ok());
-        assert!(of_side(&unread, Side::Host).unwrap_err().contains("compared with the host's"));
+        assert_eq!(of_side(&unread, Side::Host), Err(Missing::ClocksNotCompared));
     }
 }

@@ -164,7 +164,7 @@ mod tests {
             |worth| Counted { unit: Unit::Things, behaviour: Behaviour::Counts, worth: Some(worth), rates: Vec::new() };
         let columns = columns.iter().map(|&(name, worth)| (name.to_owned(), counted(worth))).collect();
         let machine = Ok(SideCounts { seconds: 10.0, samples: 10, columns, unavailable: [].into() });
-        CountedTrial { machine, host: Err("nobody looked".to_owned()), ..trial(100.0) }
+        CountedTrial { machine, host: Err(crate::missing::Missing::NotDriven), ..trial(100.0) }
     }
 
     fn compared(baseline: &[CountedTrial], contender: &[CountedTrial]) -> CounterComparison {

@@ -14,7 +14,8 @@ const MEGA: f64 = 1e6;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProfileTable {
-    pub title: String,
+    /// `load`, `system`, `storage` or `tlb`.
+    pub profile: String,
     pub rows: Vec<ProfileRow>,
 }
 
@@ -31,37 +32,33 @@ pub struct ProfileRow {
 type Figure = (&'static str, fn(&CountedTrial) -> Option<f64>);
 
 const LOAD: &[Figure] = &[
-    ("transactions/s, of all kinds", |trial| Some(trial.transactions / machine(trial)?.seconds)),
-    ("disk operations/s", |trial| disk(trial, DiskWork::operations)),
-    ("disk MB/s", |trial| disk(trial, |disk| disk.bytes() / MEGA)),
-    ("packets/s received", |trial| network(trial, |network| network.received_packets)),
-    ("packets/s sent", |trial| network(trial, |network| network.sent_packets)),
-    ("Mb/s received", |trial| network(trial, |network| network.received_bytes * BITS / MEGA)),
-    ("Mb/s sent", |trial| network(trial, |network| network.sent_bytes * BITS / MEGA)),
+    ("transactions", |trial| Some(trial.transactions / machine(trial)?.seconds)),
+    ("disk.operations", |trial| disk(trial, DiskWork::operations)),
+    ("disk.megabytes", |trial| disk(trial, |disk| disk.bytes() / MEGA)),
+    ("network.received_packets", |trial| network(trial, |network| network.received_packets)),
+    ("network.sent_packets", |trial| network(trial, |network| network.sent_packets)),
+    ("network.received_megabits", |trial| network(trial, |network| network.received_bytes * BITS / MEGA)),
+    ("network.sent_megabits", |trial| network(trial, |network| network.sent_bytes * BITS / MEGA)),
 ];
 
 const SYSTEM: &[Figure] = &[
-    ("interrupts/s", |trial| machine(trial)?.per_second("interrupts.total")),
-    ("context switches/s", |trial| machine(trial)?.per_second("switches.context")),
-    ("disk operations/s", |trial| disk(trial, DiskWork::operations)),
-    ("CPUs busy, %", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.busy_ms / cpu.all_ms)),
-    ("CPU time stolen, %", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.stolen_ms / cpu.all_ms)),
+    ("interrupts", |trial| machine(trial)?.per_second("interrupts.total")),
+    ("switches.context", |trial| machine(trial)?.per_second("switches.context")),
+    ("disk.operations", |trial| disk(trial, DiskWork::operations)),
+    ("cpu.busy", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.busy_ms / cpu.all_ms)),
+    ("cpu.stolen", |trial| machine(trial)?.cpu().map(|cpu| 100.0 * cpu.stolen_ms / cpu.all_ms)),
 ];
 
 /// Misses for each 1,000 instructions.
 const TLB: &[Figure] = &[
-    ("data, inside", |trial| misses(machine(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])),
-    ("instructions, inside", |trial| misses(machine(trial)?, ["perf.itlb_load_misses", "perf.instructions"])),
-    ("data, on the shape's CPUs of the host", |trial| {
-        misses(host(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])
-    }),
-    ("instructions, on the shape's CPUs of the host", |trial| {
-        misses(host(trial)?, ["perf.itlb_load_misses", "perf.instructions"])
-    }),
-    ("data, vCPUs running the guest", |trial| {
+    ("tlb.data.inside", |trial| misses(machine(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])),
+    ("tlb.instructions.inside", |trial| misses(machine(trial)?, ["perf.itlb_load_misses", "perf.instructions"])),
+    ("tlb.data.host", |trial| misses(host(trial)?, ["perf.dtlb_load_misses", "perf.instructions"])),
+    ("tlb.instructions.host", |trial| misses(host(trial)?, ["perf.itlb_load_misses", "perf.instructions"])),
+    ("tlb.data.vcpus", |trial| {
         misses(host(trial)?, ["perf.vcpus.dtlb_load_misses.guest", "perf.vcpus.instructions.guest"])
     }),
-    ("instructions, vCPUs running the guest", |trial| {
+    ("tlb.instructions.vcpus", |trial| {
         misses(host(trial)?, ["perf.vcpus.itlb_load_misses.guest", "perf.vcpus.instructions.guest"])
     }),
 ];
@@ -69,14 +66,14 @@ const TLB: &[Figure] = &[
 const PER_INSTRUCTIONS: f64 = 1_000.0;
 
 const STORAGE: &[Figure] = &[
-    ("requests/s, read and written", |trial| disk(trial, DiskWork::operations)),
-    ("requests/s, read", |trial| disk(trial, |disk| disk.reads)),
-    ("requests/s, written", |trial| disk(trial, |disk| disk.writes)),
-    ("MB/s, read and written", |trial| disk(trial, |disk| disk.bytes() / MEGA)),
-    ("MB/s, read", |trial| disk(trial, |disk| disk.read_bytes / MEGA)),
-    ("MB/s, written", |trial| disk(trial, |disk| disk.write_bytes / MEGA)),
-    ("ms of a read", |trial| machine(trial)?.disk()?.ms_of_a_read()),
-    ("ms of a write", |trial| machine(trial)?.disk()?.ms_of_a_write()),
+    ("disk.operations", |trial| disk(trial, DiskWork::operations)),
+    ("disk.reads", |trial| disk(trial, |disk| disk.reads)),
+    ("disk.writes", |trial| disk(trial, |disk| disk.writes)),
+    ("disk.megabytes", |trial| disk(trial, |disk| disk.bytes() / MEGA)),
+    ("disk.megabytes_read", |trial| disk(trial, |disk| disk.read_bytes / MEGA)),
+    ("disk.megabytes_written", |trial| disk(trial, |disk| disk.write_bytes / MEGA)),
+    ("disk.ms_of_a_read", |trial| machine(trial)?.disk()?.ms_of_a_read()),
+    ("disk.ms_of_a_write", |trial| machine(trial)?.disk()?.ms_of_a_write()),
 ];
 
 fn machine(trial: &CountedTrial) -> Option<&SideCounts> {
@@ -105,14 +102,9 @@ fn network(trial: &CountedTrial, of: fn(&NetworkWork) -> f64) -> Option<f64> {
 
 /// The tables that have anything in them.
 pub fn tables(evidence: &Evidence<'_>) -> Vec<ProfileTable> {
-    let tables = [
-        ("Load profile", LOAD),
-        ("Operating system", SYSTEM),
-        ("I/O profile", STORAGE),
-        ("TLB misses for each 1,000 instructions", TLB),
-    ];
-    let made = tables.map(|(title, figures)| ProfileTable {
-        title: title.to_owned(),
+    let tables = [("load", LOAD), ("system", SYSTEM), ("storage", STORAGE), ("tlb", TLB)];
+    let made = tables.map(|(profile, figures)| ProfileTable {
+        profile: profile.to_owned(),
         rows: figures.iter().filter_map(|figure| row(evidence, figure)).collect(),
     });
     made.into_iter().filter(|table| !table.rows.is_empty()).collect()
@@ -160,15 +152,12 @@ mod tests {
         let block = PairedBlock { baseline: vec![&native], contender: vec![&guest] };
         let evidence = Evidence { baseline: "native", contender: "kvm", blocks: vec![block] };
         let tables = tables(&evidence);
-        let table = tables.iter().find(|table| table.title.starts_with("TLB")).unwrap();
+        let table = tables.iter().find(|table| table.profile == "tlb").unwrap();
         let point =
             |estimate: &Option<Estimate>| estimate.as_ref().map(|estimate| (estimate.point * 1e6).round() / 1e6);
         let rows: Vec<_> =
             table.rows.iter().map(|row| (row.name.as_str(), point(&row.baseline), point(&row.contender))).collect();
-        let expected = [
-            ("data, on the shape's CPUs of the host", Some(3.6), Some(4.2)),
-            ("instructions, vCPUs running the guest", None, Some(0.5)),
-        ];
+        let expected = [("tlb.data.host", Some(3.6), Some(4.2)), ("tlb.instructions.vcpus", None, Some(0.5))];
         assert_eq!(rows, expected);
         assert_eq!(point(&table.rows[0].ratio), Some(1.166_667));
     }

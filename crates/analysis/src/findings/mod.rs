@@ -9,7 +9,9 @@ pub mod of_run;
 
 pub(crate) use gathered::Gathered;
 
+use crate::consistency::host::HostFact;
 use crate::estimate::Estimate;
+use crate::missing::Missing;
 use record::facts::Fact;
 use record::plan::Plan;
 use record::settings::Differing;
@@ -118,7 +120,7 @@ catalog! {
     };
     "noted-by-trial" Serious acceptable NotedByTrial { note: String };
     "no-baseline" Serious acceptable NoBaseline;
-    "host-changed" Serious acceptable HostChanged { fact: String, values: Vec<InTrials> };
+    "host-changed" Serious acceptable HostChanged { fact: HostFact, values: Vec<InTrials> };
     "host-busy-beside-one" Serious acceptable HostBusyBesideOne {
         /// Shares of the host's CPU time that other processes took.
         loud: String, most: f64, quiet: String, least: f64,
@@ -127,7 +129,7 @@ catalog! {
     "trials-left-out" Serious acceptable TrialsLeftOut {
         /// Beside a machine whose load comes or goes.
         beside: Option<u32>,
-        why: Vec<String>,
+        why: Vec<Missing>,
     };
     "hosts-differ" Serious acceptable HostsDiffer { changes: Vec<Change> };
     "seeds-differ" Serious acceptable SeedsDiffer { old: u64, new: u64 };

@@ -8,6 +8,7 @@ use crate::cells::CellResult;
 use crate::compare::Comparison;
 use crate::contrast::Contrast;
 use crate::estimate::Estimate;
+use crate::findings::Change;
 use crate::measures::Measure;
 use crate::summary::Analysis;
 use crate::two_runs::surroundings::PASSING;
@@ -178,28 +179,32 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     })
 }
 
-/// A host in a few words; others may be called the same.
-pub fn host_in_words(host: &Facts) -> String {
-    let known = |name: &str| match host.get(name) {
-        Some(Fact::Known(text)) => Some(text.clone()),
-        _ => None,
-    };
-    let gib = known("memory.total_bytes").and_then(|bytes| bytes.parse::<u64>().ok());
-    let parts = [
-        known("cpu.model"),
-        known("cpu.threads").map(|threads| format!("{threads} CPUs")),
-        gib.map(|bytes| format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))),
-    ];
-    let parts: Vec<String> = parts.into_iter().flatten().collect();
-    if parts.is_empty() { "not recorded".to_owned() } else { parts.join(", ") }
+/// What a host is told by in a line; others may have the same.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostBrief {
+    pub processor: Option<String>,
+    pub cpus: Option<u64>,
+    pub memory_bytes: Option<u64>,
 }
 
-/// Facts of two hosts that both know and in which they differ, each a phrase: another version of bakeoff knows others, which says
-/// nothing of the host.
-pub fn differing_facts(old: &Facts, new: &Facts) -> Vec<String> {
+impl HostBrief {
+    pub fn of(host: &Facts) -> Self {
+        let known = |name: &str| match host.get(name) {
+            Some(Fact::Known(text)) => Some(text.clone()),
+            _ => None,
+        };
+        let number = |name: &str| known(name)?.parse().ok();
+        let (cpus, memory_bytes) = (number("cpu.threads"), number("memory.total_bytes"));
+        Self { processor: known("cpu.model"), cpus, memory_bytes }
+    }
+}
+
+/// Facts of two hosts that both know and in which they differ: another version of bakeoff knows others, which says nothing of the
+/// host.
+pub fn differing_facts(old: &Facts, new: &Facts) -> Vec<Change> {
     let differs = |(name, before): (&String, &Fact)| {
         let after = new.get(name).filter(|after| *after != before)?;
-        Some(format!("{name} was {before} and is {after}"))
+        Some(Change { name: name.clone(), old: Some(before.to_string()), new: Some(after.to_string()) })
     };
     old.iter().filter_map(differs).collect()
 }

@@ -3,17 +3,16 @@
 //! Each run's level has the interval that its own blocks give. What differs from run to run is in none of these; so the mean over
 //! runs has an interval of its own, in which a run counts once.
 
-use super::{Brief, BriefLevel, State, differing_facts, host_in_words};
+use super::{Brief, BriefLevel, HostBrief, State, differing_facts};
 use crate::contrast::Contrast;
-use crate::estimate::{Bounds, Estimate};
+use crate::estimate::{Bounds, Estimate, Method};
+use crate::findings::Change;
 use crate::measures::{Measure, Scale};
+use crate::missing::Missing;
 use crate::student::{self, FEWEST_BLOCKS};
 use record::facts::Facts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-
-/// Differences of hosts that are told; more are counted.
-const MOST_TOLD: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trend {
@@ -26,10 +25,10 @@ pub struct Trend {
     pub left_out: Vec<LeftOut>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct LeftOut {
     pub run: String,
-    pub why: String,
+    pub why: Missing,
 }
 
 /// Runs of one study on one host.
@@ -38,13 +37,39 @@ pub struct Course {
     /// Names of the study; the same study may have been kept in files of several names.
     pub study: Vec<String>,
     pub study_id: String,
-    pub host: String,
+    pub host: HostBrief,
     /// Why its runs do not belong to an earlier course of a study of this name.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub apart: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apart: Option<Apart>,
     /// The oldest first.
     pub runs: Vec<Stop>,
     pub series: Vec<Series>,
+}
+
+/// What sets a course apart from an earlier one of a study of the same name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "by", rename_all = "kebab-case")]
+pub enum Apart {
+    Host {
+        changes: Vec<Change>,
+    },
+    /// Its seed, its cells or their settings are not the same.
+    Study,
+}
+
+/// What a reader must know of a run's figures.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "note", rename_all = "kebab-case")]
+pub enum Note {
+    Unfinished {
+        valid: u32,
+        planned: u32,
+    },
+    WrongData {
+        contender: String,
+    },
+    /// Something was used that is not what the run before used.
+    Changed(Change),
 }
 
 /// A run's place in a course.
@@ -52,8 +77,7 @@ pub struct Course {
 pub struct Stop {
     pub run: String,
     pub started: Option<String>,
-    /// What a reader must know of its figures, and what is not as in the run before, each a phrase.
-    pub notes: Vec<String>,
+    pub notes: Vec<Note>,
 }
 
 /// One cell over the runs of a course.
@@ -98,20 +122,21 @@ pub enum UnknownError {
 pub fn trend(runs: &[Brief], wanted: Wanted<'_>) -> Result<Trend, UnknownError> {
     let (rehearsed, measured): (Vec<&Brief>, Vec<&Brief>) = runs.iter().partition(|run| run.state == State::Rehearsed);
     let mut left_out: Vec<LeftOut> = Vec::new();
-    left_out.extend(rehearsed.into_iter().map(|run| leave_out(run, "it was rehearsed, so its figures are made up")));
+    left_out.extend(rehearsed.into_iter().map(|run| leave_out(run, Missing::Rehearsed)));
     let mut chosen = of_study(measured, wanted)?;
     chosen.sort_by(|one, other| (&one.started, &one.run).cmp(&(&other.started, &other.run)));
     let measure = find_measure(&chosen, wanted)?;
     let has_it = |run: &&Brief| series_of(run, wanted).any(|cell| cell.level(&measure.id).is_some());
     let (with, without): (Vec<&Brief>, Vec<&Brief>) = chosen.into_iter().partition(has_it);
-    left_out.extend(without.into_iter().map(|run| leave_out(run, &format!("it has no {}", measure.id))));
+    left_out
+        .extend(without.into_iter().map(|run| leave_out(run, Missing::NoSuchMeasure { measure: measure.id.clone() })));
     let groups = grouped(&with);
     let courses = (0..groups.len()).map(|place| course(&groups, place, &measure, wanted)).collect();
     Ok(Trend { format: record::FORMAT, measure, courses, left_out })
 }
 
-fn leave_out(run: &Brief, why: &str) -> LeftOut {
-    LeftOut { run: run.run.clone(), why: why.to_owned() }
+fn leave_out(run: &Brief, why: Missing) -> LeftOut {
+    LeftOut { run: run.run.clone(), why }
 }
 
 fn of_study<'a>(runs: Vec<&'a Brief>, wanted: Wanted<'_>) -> Result<Vec<&'a Brief>, UnknownError> {
@@ -180,7 +205,7 @@ fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<
     Course {
         study,
         study_id: group.runs[0].study_id.clone(),
-        host: host_in_words(&group.host),
+        host: HostBrief::of(&group.host),
         apart: apart(&groups[..place], group),
         runs: stops(&group.runs),
         series: all_series(&group.runs, measure, wanted),
@@ -188,21 +213,13 @@ fn course(groups: &[Group<'_>], place: usize, measure: &Measure, wanted: Wanted<
 }
 
 /// Against the nearest of the earlier courses: of the same study on another host, or else of another study of the same name.
-fn apart(earlier: &[Group<'_>], group: &Group<'_>) -> Vec<String> {
+fn apart(earlier: &[Group<'_>], group: &Group<'_>) -> Option<Apart> {
     let first = group.runs[0];
     let nearest = |is_near: &dyn Fn(&Brief) -> bool| earlier.iter().rev().find(|other| is_near(other.runs[0]));
     if let Some(other) = nearest(&|run| run.study_id == first.study_id) {
-        let mut told = differing_facts(&other.host, &group.host);
-        let more = told.len().saturating_sub(MOST_TOLD);
-        told.truncate(MOST_TOLD);
-        told.extend((more > 0).then(|| format!("{more} more")));
-        return told.into_iter().map(|what| format!("another host: {what}")).collect();
+        return Some(Apart::Host { changes: differing_facts(&other.host, &group.host) });
     }
-    let renamed = nearest(&|run| run.study == first.study);
-    renamed
-        .map(|_| "another study of this name: its seed, its cells or their settings are not the same".to_owned())
-        .into_iter()
-        .collect()
+    nearest(&|run| run.study == first.study).map(|_| Apart::Study)
 }
 
 fn stops(runs: &[&Brief]) -> Vec<Stop> {
@@ -210,11 +227,11 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
     let stop = |(run, before): (&&Brief, Option<&&Brief>)| {
         let mut notes = Vec::new();
         if run.state == State::Unfinished {
-            notes.push(format!("unfinished: {} of {} trials count", run.valid, run.planned));
+            notes.push(Note::Unfinished { valid: run.valid, planned: run.planned });
         }
         let wrong = run.cells.iter().filter(|cell| cell.wrong_data).map(|cell| cell.contender.as_str());
         let wrong: BTreeSet<&str> = wrong.collect();
-        notes.extend(wrong.into_iter().map(|contender| format!("WRONG DATA of {contender}")));
+        notes.extend(wrong.into_iter().map(|contender| Note::WrongData { contender: contender.to_owned() }));
         notes.extend(before.map(|before| changes(before, run)).unwrap_or_default());
         Stop { run: run.run.clone(), started: run.started.clone(), notes }
     };
@@ -222,10 +239,11 @@ fn stops(runs: &[&Brief]) -> Vec<Stop> {
 }
 
 /// What was used that is not what the run before used.
-fn changes(before: &Brief, run: &Brief) -> Vec<String> {
+fn changes(before: &Brief, run: &Brief) -> Vec<Note> {
     let change = |(what, old): (&String, &Vec<String>)| {
         let new = run.versions.get(what).filter(|new| *new != old)?;
-        Some(format!("{what} was {} and is {}", old.join(" | "), new.join(" | ")))
+        let [old, new] = [old, new].map(|versions| Some(versions.join(" | ")));
+        Some(Note::Changed(Change { name: what.clone(), old, new }))
     };
     before.versions.iter().filter_map(change).collect()
 }
@@ -276,11 +294,15 @@ fn mean_contrast(measure: &str, contrasts: &[Option<Contrast>]) -> Option<Contra
 fn over_runs(mean: Estimate, runs: usize) -> Estimate {
     let bounds = match mean.bounds {
         Bounds::Unknown { .. } if runs < FEWEST_BLOCKS => {
-            Bounds::Unknown { why: format!("too few runs: {runs}, at least {FEWEST_BLOCKS} are needed") }
+            Bounds::Unknown { why: Missing::TooFewRuns { runs, needed: FEWEST_BLOCKS } }
         }
         other => other,
     };
-    Estimate { bounds, method: mean.method.replace("blocks", "runs"), point: mean.point }
+    let method = match mean.method {
+        Method::GeometricMeanOverBlocks => Method::GeometricMeanOverRuns,
+        _ => Method::MeanOverRuns,
+    };
+    Estimate { bounds, method, point: mean.point }
 }
 
 #[cfg(test)]
@@ -332,14 +354,14 @@ mod tests {
         let points: Vec<f64> = native.levels.iter().flatten().map(|level| level.estimate.point).collect();
         let mean = native.mean.as_ref().unwrap();
         assert_eq!(Some(mean.bounds.known()), student::geometric_mean(&points).map(|mean| mean.bounds.known()));
-        assert!(mean.method.starts_with("geometric mean over runs"), "{}", mean.method);
+        assert_eq!(mean.method, Method::GeometricMeanOverRuns);
     }
 
     #[test]
     fn two_runs_have_a_mean_and_no_interval() {
         let trend = trend(&briefs(&[on_day(1, 100), on_day(2, 100)]), wanted(THROUGHPUT)).unwrap();
         let mean = trend.courses[0].series[0].mean.clone().unwrap();
-        assert_eq!(mean.bounds, Bounds::Unknown { why: "too few runs: 2, at least 3 are needed".to_owned() });
+        assert_eq!(mean.bounds, Bounds::Unknown { why: Missing::TooFewRuns { runs: 2, needed: 3 } });
     }
 
     #[test]
@@ -361,8 +383,10 @@ mod tests {
             [vec!["01", "02", "04"], vec!["03"], vec!["05"]]
         );
         assert_eq!(trend.courses[0].study, ["quickstart", "renamed"]);
-        assert!(trend.courses[1].apart[0].starts_with("another study of this name"), "{:?}", trend.courses[1].apart);
-        assert_eq!(trend.courses[2].apart, ["another host: memory.swappiness was 1 and is 2"]);
+        assert_eq!(trend.courses[1].apart, Some(Apart::Study));
+        let [old, new] = ["1", "2"].map(|value| Some(value.to_owned()));
+        let changes = vec![Change { name: "memory.swappiness".to_owned(), old, new }];
+        assert_eq!(trend.courses[2].apart, Some(Apart::Host { changes }));
     }
 
     #[test]
@@ -386,12 +410,14 @@ mod tests {
         rehearsed.plan.rehearsed = true;
         troubled.dir = "troubled".into();
         let trend = trend(&briefs(&[&runs[..], &[rehearsed, troubled]].concat()), wanted(THROUGHPUT)).unwrap();
-        let notes: Vec<&str> = trend.courses[0].runs.iter().flat_map(|stop| &stop.notes).map(String::as_str).collect();
-        let has = |part: &str| notes.iter().any(|note| note.contains(part));
-        assert!(
-            has("unfinished: 4 of 6") && has("server was ") && has("16.0") && has("WRONG DATA of kvm"),
-            "{notes:?}"
-        );
+        let notes: Vec<&Note> = trend.courses[0].runs.iter().flat_map(|stop| &stop.notes).collect();
+        let changed = |note: &Note| match note {
+            Note::Changed(Change { name, new: Some(new), .. }) => name == "server" && new.contains("16.0"),
+            _ => false,
+        };
+        assert!(notes.contains(&&Note::Unfinished { valid: 4, planned: 6 }), "{notes:?}");
+        assert!(notes.contains(&&Note::WrongData { contender: "kvm".to_owned() }), "{notes:?}");
+        assert!(notes.iter().any(|note| changed(note)), "{notes:?}");
         assert_eq!(trend.left_out.len(), 1);
         assert!(trend.left_out[0].run.starts_with("20261104"), "{:?}", trend.left_out);
     }

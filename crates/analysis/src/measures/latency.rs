@@ -2,6 +2,7 @@
 
 use super::{Better, Measure, Reading, Scale, Unit};
 use crate::latency::{self, Counts, QUANTILES};
+use crate::missing::Missing;
 use record::intervals::Span;
 use record::run::StoredTrial;
 
@@ -34,16 +35,13 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
 
 fn of_counts(span: Span, kind: &str, counts: &Counts) -> Vec<Reading> {
     let Some(mean_us) = counts.mean() else { return Vec::new() };
-    let reading = |id: String, value: Result<f64, String>| {
+    let reading = |id: String, value: Result<f64, Missing>| {
         let measure = Measure { id, unit: Unit::Microseconds, better: Better::Less, scale: Scale::Ratio };
         Reading { measure, value, n: Some(counts.total()) }
     };
     let of_quantile = |quantile: f64| {
         let value = counts.quantile(quantile).filter(|_| latency::above(counts, quantile) >= 1.0);
-        reading(
-            percentile(span, quantile, kind),
-            value.map(|value_us| value_us as f64).ok_or_else(|| "no transaction took longer".to_owned()),
-        )
+        reading(percentile(span, quantile, kind), value.map(|value_us| value_us as f64).ok_or(Missing::NoneLonger))
     };
     std::iter::once(reading(mean(span, kind), Ok(mean_us))).chain(QUANTILES.map(of_quantile)).collect()
 }

@@ -10,6 +10,7 @@ pub mod throughput;
 pub mod variability;
 pub mod work;
 
+use crate::missing::Missing;
 use record::run::StoredTrial;
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +66,7 @@ pub enum Scale {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Reading {
     pub measure: Measure,
-    pub value: Result<f64, String>,
+    pub value: Result<f64, Missing>,
     /// How many transactions, seconds or samples the value is made of, if it is made of some.
     pub n: Option<u64>,
 }

@@ -5,6 +5,7 @@
 use super::{Better, Measure, Reading, Scale, Unit};
 use crate::cycle::{self, Cycle};
 use crate::latency::Counts;
+use crate::missing::Missing;
 use crate::{student, throughput};
 use record::intervals::Span;
 use record::run::StoredTrial;
@@ -65,7 +66,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
 fn period(seconds: &[f64]) -> Option<Reading> {
     let value = match cycle::find(seconds) {
         Cycle::TooShort => return None,
-        Cycle::NoneFound => Err("no cycle was found".to_owned()),
+        Cycle::NoneFound => Err(Missing::NoCycle),
         Cycle::Found { period_s } => Ok(period_s),
     };
     let measure = Measure { id: CYCLE.to_owned(), unit: Unit::Seconds, better: Better::Neither, scale: Scale::Ratio };
@@ -79,7 +80,7 @@ fn bands(seconds: &[f64], median: f64) -> Vec<Reading> {
         let better = if quantile < 0.5 { Better::More } else { Better::Less };
         let measure = Measure { id: band(quantile), unit: Unit::Share, better, scale: Scale::Difference };
         let value = shares.quantile(quantile).filter(|_| beyond(shares.total(), quantile) >= 1.0);
-        let value = value.map(|share| share as f64 / MILLIONTHS).ok_or_else(|| "too few seconds".to_owned());
+        let value = value.map(|share| share as f64 / MILLIONTHS).ok_or(Missing::TooFewSeconds);
         Reading { measure, value, n: Some(shares.total()) }
     };
     BANDS.into_iter().map(of_band).collect()

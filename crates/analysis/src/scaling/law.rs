@@ -1,7 +1,9 @@
 //! A fitted law with intervals over blocks, and whether its peak is a finding or an extrapolation.
 
 use super::fit::{Fit, Shape};
+use crate::estimate::Method;
 use crate::estimate::{Bounds, Estimate};
+use crate::missing::Missing;
 use crate::student;
 use serde::{Deserialize, Serialize};
 
@@ -60,7 +62,7 @@ pub enum Peak {
     NotDetermined {
         /// Where the curve would be highest if it went on as fitted; not a finding.
         extrapolated: Option<f64>,
-        why: Vec<String>,
+        why: Vec<Missing>,
     },
 }
 
@@ -146,14 +148,13 @@ impl Fitted {
             Bounds::Known { low, high } if is_whole && low.is_finite() && high.is_finite() => {
                 Bounds::Known { low, high }
             }
-            _ => Bounds::Unknown { why: "without one of the blocks there is no such number".to_owned() },
+            _ => Bounds::Unknown { why: Missing::NeedsEveryBlock },
         }
     }
 }
 
 fn estimate(point: f64, bounds: Bounds) -> Estimate {
-    let method = "least squares of logarithms; Student's t over blocks left out one by one".to_owned();
-    Estimate { point, bounds, method }
+    Estimate { point, bounds, method: Method::ScalabilityLaw }
 }
 
 fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[u32]) -> Peak {
@@ -161,27 +162,27 @@ fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[u32]) -> Peak 
     let largest = f64::from(sizes.iter().copied().max().unwrap_or(0));
     let mut why = Vec::new();
     match fit.peak() {
-        None => why.push("the curve rises for ever: no cost of coherency was seen".to_owned()),
+        None => why.push(Missing::NoCoherency),
         Some(peak) if peak > FURTHEST_PEAK * largest => {
-            why.push(format!("it would lie beyond {FURTHEST_PEAK} times the largest size measured ({largest})"));
+            why.push(Missing::PeakBeyond { times: FURTHEST_PEAK, largest });
         }
         Some(peak) if peak < smallest => {
-            why.push(format!("it would lie below the smallest size measured ({smallest})"));
+            why.push(Missing::PeakBelow { smallest });
         }
         Some(_) => {}
     }
     if sizes.len() < FEWEST_SIZES_FOR_A_PEAK {
-        why.push(format!("{} sizes were measured, at least {FEWEST_SIZES_FOR_A_PEAK} are needed", sizes.len()));
+        why.push(Missing::TooFewSizes { sizes: sizes.len(), needed: FEWEST_SIZES_FOR_A_PEAK });
     }
     match &coherency.bounds {
-        Bounds::Unknown { why: reason } => why.push(format!("there is no interval: {reason}")),
+        Bounds::Unknown { why: reason } => why.push(Missing::NoInterval { why: Box::new(reason.clone()) }),
         Bounds::Known { low, .. } if *low <= 0.0 && fit.peak().is_some() => {
-            why.push("the interval of the cost of coherency reaches zero".to_owned());
+            why.push(Missing::CoherencyMayBeZero);
         }
         Bounds::Known { .. } => {}
     }
     if why.is_empty() && size.bounds.known().is_none() {
-        why.push("its interval has no upper end".to_owned());
+        why.push(Missing::NoUpperEnd);
     }
     if why.is_empty() { Peak::Determined { size } } else { Peak::NotDetermined { extrapolated: fit.peak(), why } }
 }
@@ -264,7 +265,7 @@ mod tests {
         let law = Measured { sizes: &SIZES[2..], blocks: &blocks }.universal().unwrap();
         let Peak::NotDetermined { extrapolated: Some(size), why } = &law.peak else { panic!("{law:?}") };
         assert!((25.0..40.0).contains(size), "{law:?}");
-        assert_eq!(why, &["5 sizes were measured, at least 6 are needed"]);
+        assert_eq!(why, &[Missing::TooFewSizes { sizes: 5, needed: 6 }]);
     }
 
     #[test]
@@ -276,7 +277,10 @@ mod tests {
         assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
         assert_eq!(why.len(), 3, "{why:?}");
         assert!(
-            why[0].contains("beyond") && why[1].contains("3 sizes") && why[2].contains("too few trials"),
+            matches!(
+                why[..],
+                [Missing::PeakBeyond { .. }, Missing::TooFewSizes { sizes: 3, .. }, Missing::NoInterval { .. }]
+            ),
             "{why:?}"
         );
     }

@@ -35,8 +35,8 @@ pub struct Scaling {
     pub points: Vec<Point>,
     /// From each size to the next.
     pub steps: Vec<Step>,
-    /// Borders that the curve crosses, and what is not known of them; each a sentence.
-    pub remarks: Vec<String>,
+    /// Borders that the curve crosses, and what is not known of them.
+    pub remarks: Vec<Remark>,
     pub universal: Option<UniversalLaw>,
     pub amdahl: Option<AmdahlsLaw>,
 }
@@ -70,7 +70,30 @@ pub struct Step {
     /// The same growth, for as much of a doubling as the step is.
     pub per_doubling: Option<Contrast>,
     /// Whether the vCPUs begin to share cores, or spread over more memory nodes.
-    pub crosses: Vec<String>,
+    pub crosses: Vec<Crossing>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "crosses", rename_all = "kebab-case")]
+pub enum Crossing {
+    SharedCores { vcpus: u32, cores: usize },
+    MemoryNodes { from: usize, to: usize },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "remark", rename_all = "kebab-case")]
+pub enum Remark {
+    Crossed {
+        from: u32,
+        to: u32,
+        what: Crossing,
+    },
+    CoresSharedAtEverySize,
+    /// Those sizes are not part of the fitted law.
+    CoresSharedAtSomeSizes,
+    CoresUnknown,
+    NodesUnknown,
+    HostIsGuest,
 }
 
 impl Resource {
@@ -81,14 +104,6 @@ impl Resource {
         match self {
             Self::Vcpus => key::VCPUS,
             Self::Clients => key::CLIENTS,
-        }
-    }
-
-    /// Its plural, as in a sentence.
-    pub fn plural(self) -> &'static str {
-        match self {
-            Self::Vcpus => "vCPUs",
-            Self::Clients => "clients",
         }
     }
 
@@ -236,41 +251,40 @@ fn on_own_cores<'a, 'b>(sized: &'b [Sized<'a>]) -> Vec<&'b Sized<'a>> {
     sized.iter().filter(|point| all_share || !shares(point)).collect()
 }
 
-fn crossings(from: &Sized<'_>, to: &Sized<'_>) -> Vec<String> {
+fn crossings(from: &Sized<'_>, to: &Sized<'_>) -> Vec<Crossing> {
     let mut crossed = Vec::new();
     let shares = |point: &Sized<'_>| point.place.shares_cores(point.size);
     if let (false, Some(true), Some(cores)) = (shares(from) == Some(true), shares(to), to.place.cores) {
-        crossed.push(format!("{} vCPUs share {cores} cores", to.size));
+        crossed.push(Crossing::SharedCores { vcpus: to.size, cores });
     }
     if let (Some(before), Some(after)) = (from.place.nodes, to.place.nodes)
         && before != after
     {
-        crossed.push(format!("from {before} to {after} memory nodes (NUMA)"));
+        crossed.push(Crossing::MemoryNodes { from: before, to: after });
     }
     crossed
 }
 
-fn remarks(sized: &[Sized<'_>], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<String> {
+fn remarks(sized: &[Sized<'_>], fitted: &[&Sized<'_>], topology: &Topology) -> Vec<Remark> {
     let mut remarks = Vec::new();
     for pair in sized.windows(2) {
         let (from, to) = (pair[0].size, pair[1].size);
-        remarks
-            .extend(crossings(&pair[0], &pair[1]).iter().map(|what| format!("Between {from} and {to} vCPUs: {what}.")));
+        remarks.extend(crossings(&pair[0], &pair[1]).into_iter().map(|what| Remark::Crossed { from, to, what }));
     }
     let shares = |point: &&Sized<'_>| point.place.shares_cores(point.size) == Some(true);
     if sized.iter().all(|point| shares(&point)) {
-        remarks.push("At every size vCPUs share cores: a vCPU is a hardware thread here, or less.".to_owned());
+        remarks.push(Remark::CoresSharedAtEverySize);
     } else if fitted.len() < sized.len() {
-        remarks.push("Sizes at which vCPUs share cores are not part of the fitted law.".to_owned());
+        remarks.push(Remark::CoresSharedAtSomeSizes);
     }
     if sized.iter().any(|point| point.place.cores.is_none()) {
-        remarks.push("Whether vCPUs share cores is not in the record.".to_owned());
+        remarks.push(Remark::CoresUnknown);
     }
     if sized.iter().any(|point| point.place.nodes.is_none()) {
-        remarks.push("On which memory nodes (NUMA) vCPUs ran is not in the record.".to_owned());
+        remarks.push(Remark::NodesUnknown);
     }
     if topology.is_guest {
-        remarks.push("The host is itself a guest: what it takes for cores may be threads of its own host.".to_owned());
+        remarks.push(Remark::HostIsGuest);
     }
     remarks
 }

@@ -75,9 +75,9 @@ fn a_level_course_is_steady_and_a_falling_one_is_not() {
 #[test]
 fn a_short_window_is_too_short_to_tell() {
     let found = of(&[1000.0; 24], 8);
-    let why = "the window has 16 s of the at least 20 s needed".to_owned();
+    let why = Missing::WindowTooShort { seconds: 16, needed: 20 };
     assert_eq!(found.verdict, Steadiness::TooShortToTell { why });
-    let why = "driving took 24 s of the at least 50 s needed".to_owned();
+    let why = Missing::DrivenTooShort { seconds: 24, needed: 50 };
     assert_eq!(found.settled, Settled::TooShortToTell { why });
 }
 
@@ -104,7 +104,8 @@ fn false_alarms_are_as_rare_as_promised() {
 }
 
 fn trial(verdict: Steadiness, drift: f64, settled: Settled) -> TrialSteadiness {
-    let estimate = Estimate { point: drift, bounds: Bounds::Unknown { why: String::new() }, method: String::new() };
+    let estimate =
+        Estimate { point: drift, bounds: Bounds::Unknown { why: Missing::NeverSeen }, method: Method::MeanOfDrifts };
     let checkpoints = Checkpoints::Counted { begun: 3 };
     TrialSteadiness { verdict, drift: Some(estimate), second_half: None, settled, checkpoints }
 }
@@ -114,7 +115,7 @@ fn together(trials: &[TrialSteadiness]) -> CellSteadiness {
 }
 
 fn untold() -> Steadiness {
-    Steadiness::TooShortToTell { why: String::new() }
+    Steadiness::TooShortToTell { why: Missing::NoTrial }
 }
 
 const EARLY: Settled = Settled::At { start_ms: 0, in_warmup: true, change: 0.0 };

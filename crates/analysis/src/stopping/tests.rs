@@ -1,6 +1,7 @@
 //! When a run stops, and what stopping costs.
 
 use super::*;
+use crate::estimate::Method;
 use crate::estimate::{Bounds, Estimate};
 use crate::measures::Scale;
 use crate::student;
@@ -35,7 +36,7 @@ fn attained_with(blocks: u32, found: &[Option<f64>]) -> Attained {
 #[test]
 fn the_half_width_is_a_share_of_the_ratio() {
     let of = |bounds: Bounds| {
-        let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: String::new() };
+        let estimate = Estimate { point: 0.8, bounds: bounds.clone(), method: Method::MeanOverBlocks };
         half_width(&Contrast {
             measure: String::new(),
             scale: Scale::Ratio,

@@ -15,6 +15,7 @@ use crate::estimate::{Bounds, Estimate};
 use crate::findings::Finding;
 use crate::measures::throughput::THROUGHPUT;
 use crate::measures::{Better, CATALOG, Entry, Measure, Scale};
+use crate::missing::Missing;
 use crate::observations::{Measured, Observations};
 use crate::throughput;
 use crate::validity;
@@ -68,7 +69,7 @@ pub struct CellPair {
     pub figures: Vec<Figure>,
     /// Measures that a threshold is for and that cannot be compared, each with the reason.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub missing: Vec<Missing>,
+    pub missing: Vec<NotCompared>,
 }
 
 /// One measure of a cell in both runs.
@@ -95,10 +96,12 @@ pub struct Figure {
     pub blocks_needed: Option<u32>,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Missing {
+/// A figure that one of the runs lacks, or both.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct NotCompared {
     pub measure: String,
-    pub why: String,
+    pub old: Option<Missing>,
+    pub new: Option<Missing>,
 }
 
 /// Whether something became slower by more than the threshold.
@@ -292,12 +295,11 @@ fn of_cell(
         |id: &str| id == THROUGHPUT || is_known(observed, id, before.id) || is_known(observed_now, id, after.id);
     let is_lacking = |id: &&String| is_asked(id) && !figures.iter().any(|figure| figure.measure.id == **id);
     let why = |id: &String| {
-        let reasons = [(observed, before.id, "old"), (observed_now, after.id, "new")].map(|(run, cell, which)| {
+        let [old, new] = [(observed, before.id), (observed_now, after.id)].map(|(run, cell)| {
             let lacking = run.measure(id).and_then(|one| one.of_cell(cell).find_map(|one| one.why_none.clone()));
-            let none = run.level(id, cell).is_none();
-            none.then(|| format!("{which} run: {}", lacking.unwrap_or_else(|| "not measured".to_owned())))
+            run.level(id, cell).is_none().then(|| lacking.unwrap_or(Missing::NothingMeasured))
         });
-        Missing { measure: id.clone(), why: reasons.into_iter().flatten().collect::<Vec<_>>().join("; ") }
+        NotCompared { measure: id.clone(), old, new }
     };
     let missing = judged.iter().filter(is_lacking).map(why).collect();
     CellPair {

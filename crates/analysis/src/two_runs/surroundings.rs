@@ -158,7 +158,7 @@ fn machine(run: &Run, cell: &Cell) -> Seen {
     let of_machine = |machine: &MachineFacts| {
         let decided = machine.decided.iter().map(|(name, fact)| (name.clone(), fact.kind()));
         let inside = machine.inside.iter().filter(|(name, _)| TELLING_INSIDE.contains(&name.as_str()));
-        let inside = inside.map(|(name, fact)| (format!("{name} inside"), fact.to_string()));
+        let inside = inside.map(|(name, fact)| (format!("inside/{name}"), fact.to_string()));
         decided.chain(inside).chain([("image".to_owned(), machine.image.clone())]).collect::<Vec<_>>()
     };
     seen(run, cell, |trial| trial.record.machine.as_ref().map(of_machine).unwrap_or_default())
@@ -178,9 +178,8 @@ fn server(run: &Run, cell: &Cell) -> Seen {
 fn driven(run: &Run, cell: &Cell) -> Seen {
     seen(run, cell, |trial| {
         let Some(driver) = trial.record.driver.as_ref() else { return Vec::new() };
-        let numbers =
-            [("clients", driver.clients), ("sessions", driver.sessions), ("threads of the load engine", driver.shards)];
-        let lengths = [("warm-up, ms", driver.warmup_ms)].map(|(name, ms)| (name.to_owned(), ms.to_string()));
+        let numbers = [("clients", driver.clients), ("sessions", driver.sessions), ("shards", driver.shards)];
+        let lengths = [("warmup_ms", driver.warmup_ms)].map(|(name, ms)| (name.to_owned(), ms.to_string()));
         numbers.map(|(name, number)| (name.to_owned(), number.to_string())).into_iter().chain(lengths).collect()
     })
 }

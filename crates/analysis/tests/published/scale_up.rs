@@ -3,8 +3,9 @@
 use crate::records::{Figure, run};
 use crate::{close, ratio};
 use analysis::measures::work::STATEMENTS;
+use analysis::missing::Missing;
 use analysis::scaling::law::Peak;
-use analysis::scaling::{Resource, Scaling};
+use analysis::scaling::{Crossing, Remark, Resource, Scaling};
 use analysis::summary::analyse;
 use record::facts::Fact;
 use record::run::Run;
@@ -85,7 +86,7 @@ fn order_entry_grows_by_1_90_and_1_87_for_each_doubling() {
     close(law.contention.point, 0.021_053_4, 1e-6);
     close(law.coherency.point, 0.0, 1e-9);
     let Peak::NotDetermined { extrapolated: None, why } = law.peak else { panic!("three sizes cannot tell a peak") };
-    assert!(why.iter().any(|why| why.contains("at least 6 are needed")), "{why:?}");
+    assert!(why.iter().any(|why| matches!(why, Missing::TooFewSizes { needed: 6, .. })), "{why:?}");
     close(curve.amdahl.unwrap().contention.point, 0.021_053_4, 1e-6);
 }
 
@@ -156,8 +157,8 @@ fn a_store_grows_to_4_6_times_and_by_24_percent_from_second_threads() {
     }
     let last = curve.steps.last().unwrap();
     ratio(last.growth.as_ref(), store_2015::GAIN_OF_SECOND_THREADS, 0.005);
-    assert_eq!(last.crosses, ["120 vCPUs share 60 cores"]);
-    assert_eq!(curve.steps[0].crosses, ["from 1 to 2 memory nodes (NUMA)"]);
+    assert_eq!(last.crosses, [Crossing::SharedCores { vcpus: 120, cores: 60 }]);
+    assert_eq!(curve.steps[0].crosses, [Crossing::MemoryNodes { from: 1, to: 2 }]);
     assert_eq!(curve.points.iter().map(|point| point.place.nodes).collect::<Vec<_>>(), [1, 2, 3, 4, 4].map(Some));
 }
 
@@ -167,15 +168,15 @@ fn the_peak_of_the_store_is_an_extrapolation() {
     let curve = only_curve(&store(&store_sizes()));
     let law = curve.universal.as_ref().unwrap();
     assert_eq!(law.sizes, [15, 30, 45, 60], "the size on second threads is not part of the law");
-    assert!(curve.remarks.iter().any(|remark| remark.contains("not part of the fitted law")), "{:?}", curve.remarks);
+    assert!(curve.remarks.contains(&Remark::CoresSharedAtSomeSizes), "{:?}", curve.remarks);
     // `scipy.optimize.least_squares` with bounds (0, inf), of logarithms, scipy 1.17.1: 6933.6884, 0 and 2.5746273e-5; √((1 − σ)/κ) = 197.08.
     close(law.rate_of_one.point * per_minute(), 6_933.688, 0.1);
     close(law.contention.point, 0.0, 1e-9);
     close(law.coherency.point, 2.574_627e-5, 1e-10);
     let Peak::NotDetermined { extrapolated, why } = &law.peak else { panic!("{law:?}") };
     close(extrapolated.unwrap(), 197.08, 0.01);
-    assert!(why.iter().any(|why| why.contains("beyond 2 times the largest size measured (60)")), "{why:?}");
-    assert!(why.iter().any(|why| why.contains("too few trials")), "{why:?}");
+    assert!(why.contains(&Missing::PeakBeyond { times: 2.0, largest: 60.0 }), "{why:?}");
+    assert!(why.iter().any(|why| matches!(why, Missing::NoInterval { .. })), "{why:?}");
 }
 
 /// The windows of made-up trials are 24 seconds long and their metric is per minute.
@@ -193,7 +194,7 @@ fn sixty_vcpus_on_thirty_cores_are_another_machine() {
     let curves = analyse(&run).scaling;
     let pinned = curves.iter().find(|curve| curve.contender == "pinned").unwrap();
     assert_eq!((pinned.points[0].place.cores, pinned.points[0].place.nodes), (Some(30), Some(2)));
-    assert!(pinned.remarks[1].starts_with("At every size vCPUs share cores"), "{:?}", pinned.remarks);
+    assert_eq!(pinned.remarks[1], Remark::CoresSharedAtEverySize);
     ratio(pinned.steps[0].growth.as_ref(), 4.6 / published, 0.03);
     ratio(pinned.steps[0].growth.as_ref(), 2.019, 0.0005);
 }

@@ -126,7 +126,7 @@ impl Exported {
         let start_ns = window::of_side(source.record, series.side).map(|window| window.start_ns);
         if let Err(why) = &start_ns {
             let (source, side) = (source.told(), side_name(series.side));
-            self.gaps.push(format!("{source}, {side}: at_s is left empty, because {why}"));
+            self.gaps.push(format!("{source}, {side}: at_s is left empty, because {}", report::missing::why(why)));
         }
         self.values += write_series(out, source, series, start_ns.ok())?;
         Ok(())

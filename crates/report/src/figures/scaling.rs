@@ -4,7 +4,7 @@ use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
 use crate::format;
 use crate::table::id;
-use analysis::scaling::{self, Scaling};
+use analysis::scaling::{self, Resource, Scaling};
 
 const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
@@ -31,7 +31,7 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
         return None;
     }
     let head = if first.held.is_empty() { "Throughput" } else { &first.held };
-    let (name, sizes) = (&first.metric.name, first.resource.plural());
+    let (name, sizes) = (&first.metric.name, plural(first.resource));
     let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(name, highest * HEADROOM));
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     let place = |curve: &Scaling| contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
@@ -73,4 +73,12 @@ fn said(curve: &Scaling) -> String {
     let value = |point: &scaling::Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
     let values: Vec<String> = curve.points.iter().filter_map(value).collect();
     format!("{} {}", curve.contender, values.join(", "))
+}
+
+/// What grows, in its plural.
+pub fn plural(resource: Resource) -> &'static str {
+    match resource {
+        Resource::Vcpus => "vCPUs",
+        Resource::Clients => "clients",
+    }
 }

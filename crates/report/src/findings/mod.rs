@@ -5,11 +5,13 @@ pub mod of_runs;
 
 use crate::document::Warning;
 use crate::format::{at, outcome, trials};
+use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{FactDiffers, Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
 use analysis::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
+use analysis::missing::Missing;
 use record::facts::DATA_CACHED_TWICE;
 use std::collections::BTreeSet;
 
@@ -166,10 +168,10 @@ fn of_machines(finding: &Finding) -> Option<String> {
             format!("{who}{place}: machines side by side should be alike, and differ in {properties} ({trials})")
         }
         What::TrialsLeftOut { beside: None, why } => {
-            format!("the scores of {who}{place} leave out valid trials: {}", why.join("; "))
+            format!("the scores of {who}{place} leave out valid trials: {}", joined(why))
         }
         What::TrialsLeftOut { beside: Some(machine), why } => {
-            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", why.join("; "))
+            format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", joined(why))
         }
         What::WindowsApart { worst_ms } => format!(
             "{who}{place}: the measured windows of machines side by side lie up to {worst_ms:.0} ms apart ({trials}); meanwhile some had \
@@ -221,7 +223,7 @@ fn of_host(finding: &Finding) -> Option<String> {
         What::HostChanged { fact, values } => {
             let values: Vec<String> =
                 values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))).collect();
-            format!("{fact} of this host was not the same in all trials: {}", values.join("; "))
+            format!("{} of this host was not the same in all trials: {}", missing::host_fact(*fact), values.join("; "))
         }
         What::HostBusyBesideOne { loud, most, quiet, least } => format!(
             "other processes took {} of the host's CPU time beside {loud} and {} beside {quiet}: the contenders were not measured under \
@@ -309,6 +311,10 @@ fn fact_differs(differs: &FactDiffers) -> String {
     }
 }
 
+fn joined(reasons: &[Missing]) -> String {
+    reasons.iter().map(missing::why).collect::<Vec<_>>().join("; ")
+}
+
 fn property(property: &Property) -> String {
     let who = |machines: &[u32]| {
         let numbers = machines.iter().map(u32::to_string).collect::<Vec<_>>().join(", ");
@@ -318,7 +324,13 @@ fn property(property: &Property) -> String {
         ..=LONGEST_PROPERTY => format!("{} ({})", one.value, who(&one.machines)),
         _ => format!("another of {}", who(&one.machines)),
     };
-    format!("{}: {}", property.name, property.values.iter().map(told).collect::<Vec<_>>().join(", "))
+    let name = match property.name.split_once('/') {
+        Some(("setting", name)) => format!("setting {name}"),
+        Some(("table", name)) => format!("loaded table {name}"),
+        _ if property.name == "measured_ms" => "length of the measured window, ms".to_owned(),
+        _ => property.name.clone(),
+    };
+    format!("{name}: {}", property.values.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 
 /// "fell by 8.1 % (95 % interval 5.0 to 11.2 %)".

@@ -37,9 +37,11 @@ pub fn sentence(what: &What) -> Option<String> {
 }
 
 /// "workload.warehouses was 1 and is 2".
-fn change(change: &Change) -> String {
+pub fn change(change: &Change) -> String {
     let value = |value: &Option<String>| value.clone().unwrap_or_else(|| "not there".to_owned());
-    format!("{} was {} and is {}", change.name, value(&change.old), value(&change.new))
+    let name = change.name.strip_prefix("inside/").map(|name| format!("{name} inside"));
+    let name = name.as_ref().unwrap_or(&change.name);
+    format!("{name} was {} and is {}", value(&change.old), value(&change.new))
 }
 
 fn changed_work(changed: &ChangedWork) -> String {
@@ -47,7 +49,7 @@ fn changed_work(changed: &ChangedWork) -> String {
     format!("{what} per transaction were {:.digits$} and are {:.digits$}", changed.old, changed.new)
 }
 
-fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {
+pub fn listed<T>(changes: &[T], words: fn(&T) -> String) -> String {
     let more = changes.len().saturating_sub(MOST_LISTED);
     let shown = changes[..changes.len() - more].iter().map(words).collect::<Vec<_>>().join("; ");
     if more > 0 { format!("{shown}; and {more} more") } else { shown }

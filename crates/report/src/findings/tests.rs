@@ -147,10 +147,10 @@ fn what_else_differs_is_told_loudly() {
 #[test]
 fn a_drift_is_told_with_its_direction() {
     let bounds = Bounds::Known { low: -0.112, high: -0.05 };
-    let mut drift = Estimate { point: -0.081, bounds, method: String::new() };
+    let mut drift = Estimate { point: -0.081, bounds, method: analysis::estimate::Method::GeometricMeanOverBlocks };
     assert_eq!(course(&drift), "fell by 8.1 % (95 % interval 5.0 to 11.2 %)");
     drift.point = 0.081;
-    drift.bounds = Bounds::Unknown { why: String::new() };
+    drift.bounds = Bounds::Unknown { why: Missing::NeverSeen };
     assert_eq!(course(&drift), "rose by 8.1 %");
 }
 

@@ -5,7 +5,7 @@ use analysis::estimate::Bounds;
 use analysis::explanation::rules::OfOther;
 
 fn around(point: f64, low: f64, high: f64) -> Estimate {
-    Estimate { point, bounds: Bounds::Known { low, high }, method: String::new() }
+    Estimate { point, bounds: Bounds::Known { low, high }, method: analysis::estimate::Method::GeometricMeanOverBlocks }
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::comparison::each_group;
 use super::headed;
 use crate::document::Block;
+use crate::missing;
 use crate::{format, measures};
 use analysis::activity::{Activity, Sizes};
 use analysis::cells::CellResult;
@@ -54,7 +55,7 @@ fn note(group: &[&Activity]) -> String {
         if let Some(device) = &activity.device {
             add(format!("The device of {} is {device}, with everything else that uses it.", activity.contender));
         }
-        activity.missing.iter().for_each(|why| add(format!("Of {}, {why}.", activity.contender)));
+        activity.missing.iter().for_each(|why| add(format!("Of {}, {}.", activity.contender, missing::why(why))));
     }
     sentences.join(" ")
 }

@@ -37,7 +37,8 @@ fn row(one: &Consolidation, label: &LabelAttribution, level: &Level, title: &str
         Cell::text(title),
         Cell::text(words::level(label.label, &level.level, one.machines)),
         Cell::estimate(level.seen.as_ref(), Style::RATIO, "no trial has it beside others"),
-        Cell::estimate(level.effect.as_ref(), Style::RATIO, "labels changed together").tone(tone(level.standing)),
+        Cell::estimate(level.effect.as_ref(), Style::RATIO, "labels changed together")
+            .tone(tone(level.effect.as_ref())),
     ]
 }
 

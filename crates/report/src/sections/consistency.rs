@@ -5,7 +5,9 @@
 use super::heading;
 use crate::document::Block;
 use crate::format::{Digits, Style};
+use crate::missing;
 use crate::table::{Cell, Column, Table, id};
+use analysis::consistency::host::UnavailableFact;
 use analysis::consistency::host::{HostDuringRun, HostDuringTrial};
 use analysis::consistency::loaded_data::LoadedData;
 use analysis::consistency::{Consistency, littles_law::Accounted};
@@ -54,8 +56,8 @@ fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
     let mut note = "Plain readings of the host at both ends of each measured window. Busy, stolen (by a hypervisor below) and others \
                     (processes that are not ours) are shares of the time of all its CPUs."
         .to_owned();
-    for reason in &host.unavailable {
-        note = format!("{note} Of the host, {reason}.");
+    for UnavailableFact { fact, why } in &host.unavailable {
+        note = format!("{note} Of the host, {} is unavailable, because {why}.", missing::host_fact(*fact));
     }
     blocks.push(Block::Note(note));
     vec![Block::Fold { title: "The host during each trial".to_owned(), blocks }]

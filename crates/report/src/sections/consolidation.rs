@@ -7,7 +7,8 @@ use crate::table::{Cell, Column, Table, Tone, columns, id};
 use crate::{consolidation, figures};
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::alone::Efficiency;
-use analysis::consolidation::slots::{Slot, Standing};
+use analysis::consolidation::slots::{Slot, is_held_back};
+use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
 
@@ -90,17 +91,18 @@ fn machine(one: &Consolidation, slot: &Slot) -> Vec<Cell> {
         Cell::name(slot.machine),
         figure(slot.throughput.as_ref(), Style::quantity(&one.metric.unit)),
         figure(slot.share.as_ref(), Style::RATIO),
-        figure(slot.of_others.as_ref(), Style::RATIO).tone(tone(slot.standing)),
+        figure(slot.of_others.as_ref(), Style::RATIO).tone(tone(slot.of_others.as_ref())),
         Cell::estimate(slot.of_alone.as_ref(), Style::RATIO, NONE_ALONE),
         Cell::part(slot.least_in, one.trials.len(), "trials"),
     ]
 }
 
-pub fn tone(standing: Standing) -> Tone {
-    match standing {
-        Standing::HeldBack => Tone::Bad,
-        Standing::Behind => Tone::Marked,
-        Standing::Ahead | Standing::NotApart | Standing::NotTold => Tone::Plain,
+/// Of a ratio to the other machines.
+pub fn tone(ratio: Option<&Estimate>) -> Tone {
+    match ratio {
+        Some(ratio) if is_held_back(ratio) => Tone::Bad,
+        Some(ratio) if ratio.bounds.against(1.0) == Position::Below => Tone::Marked,
+        Some(_) | None => Tone::Plain,
     }
 }
 

@@ -4,10 +4,11 @@ use super::{contender, heading};
 use crate::document::Block;
 use crate::figures;
 use crate::format::Style;
+use crate::missing;
 use crate::neighbour::{headline, sentences};
 use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::consolidation::Consolidation;
-use analysis::consolidation::neighbour::{Effect, Neighbour, Of, told};
+use analysis::consolidation::neighbour::{Effect, Neighbour, Of};
 use analysis::contrast::Position;
 use analysis::estimate::Estimate;
 use analysis::summary::Analysis;
@@ -72,7 +73,7 @@ fn named(one: &Consolidation, effect: &Effect) -> [Cell; 2] {
         Of::Median => "median response",
         Of::P99 => "p99 response",
     };
-    let why = effect.why_none.as_deref().unwrap_or_default();
+    let why = effect.why_none.as_ref().map(missing::why).unwrap_or_default();
     [contender(&one.contender, &one.coordinates), Cell::text(of).detail(why)]
 }
 
@@ -81,11 +82,11 @@ fn measured(one: &Consolidation, effect: &Effect, level: Option<&Estimate>) -> C
         Of::Mean | Of::Least => Style::quantity(&one.metric.unit),
         Of::Median | Of::P99 => Style::MILLISECONDS,
     };
-    Cell::estimate(level, style, why_none(effect))
+    Cell::estimate(level, style, &why_none(effect))
 }
 
-fn why_none(effect: &Effect) -> &str {
-    effect.why_none.as_deref().unwrap_or("its load does not change there")
+fn why_none(effect: &Effect) -> String {
+    effect.why_none.as_ref().map_or_else(|| "its load does not change there".to_owned(), missing::why)
 }
 
 /// Surely less throughput, or a surely longer response, is bad.
@@ -94,8 +95,8 @@ fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
         Of::Mean | Of::Least => Position::Below,
         Of::Median | Of::P99 => Position::Above,
     };
-    let tone = if ratio.is_some() && told(ratio) == bad { Tone::Bad } else { Tone::Plain };
-    Cell::estimate(ratio, Style::RATIO, why_none(effect)).tone(tone)
+    let tone = if ratio.is_some_and(|ratio| ratio.bounds.against(1.0) == bad) { Tone::Bad } else { Tone::Plain };
+    Cell::estimate(ratio, Style::RATIO, &why_none(effect)).tone(tone)
 }
 
 fn note() -> String {

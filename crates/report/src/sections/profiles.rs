@@ -32,11 +32,52 @@ fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {
         let of = |found: Option<&Estimate>, style| Cell::estimate(found, style, "not counted");
         let rate = Style::quantity("");
         let (baseline, contender) = (of(row.baseline.as_ref(), rate), of(row.contender.as_ref(), rate));
-        vec![Cell::text(&row.name), baseline, contender, of(row.ratio.as_ref(), Style::RATIO)]
+        vec![Cell::text(named(&row.name)), baseline, contender, of(row.ratio.as_ref(), Style::RATIO)]
     };
     let columns = columns(&[""], &[&baseline, &explanation.contender, "ratio"]);
-    let id = id(&id("profile", &profile.title), &place(explanation));
-    Table::new(id, &profile.title, columns, profile.rows.iter().map(row))
+    let id = id(&id("profile", &profile.profile), &place(explanation));
+    Table::new(id, title(&profile.profile), columns, profile.rows.iter().map(row))
+}
+
+/// Title of a profile.
+fn title(profile: &str) -> &str {
+    match profile {
+        "load" => "Load profile",
+        "system" => "Operating system",
+        "storage" => "I/O profile",
+        "tlb" => "TLB misses for each 1,000 instructions",
+        other => other,
+    }
+}
+
+/// Rows of all profiles; for each second, but where the name says otherwise.
+fn named(row: &str) -> &str {
+    match row {
+        "transactions" => "transactions/s, of all kinds",
+        "disk.operations" => "disk operations/s",
+        "disk.reads" => "disk reads/s",
+        "disk.writes" => "disk writes/s",
+        "disk.megabytes" => "disk MB/s",
+        "disk.megabytes_read" => "disk MB/s, read",
+        "disk.megabytes_written" => "disk MB/s, written",
+        "disk.ms_of_a_read" => "ms of a read",
+        "disk.ms_of_a_write" => "ms of a write",
+        "network.received_packets" => "packets/s received",
+        "network.sent_packets" => "packets/s sent",
+        "network.received_megabits" => "Mb/s received",
+        "network.sent_megabits" => "Mb/s sent",
+        "interrupts" => "interrupts/s",
+        "switches.context" => "context switches/s",
+        "cpu.busy" => "CPUs busy, %",
+        "cpu.stolen" => "CPU time stolen, %",
+        "tlb.data.inside" => "data, inside",
+        "tlb.instructions.inside" => "instructions, inside",
+        "tlb.data.host" => "data, on the shape's CPUs of the host",
+        "tlb.instructions.host" => "instructions, on the shape's CPUs of the host",
+        "tlb.data.vcpus" => "data, vCPUs running the guest",
+        "tlb.instructions.vcpus" => "instructions, vCPUs running the guest",
+        other => other,
+    }
 }
 
 /// Columns of the classic buckets, after these.

@@ -2,14 +2,15 @@
 
 use super::heading;
 use crate::document::Block;
-use crate::figures;
+use crate::figures::{self, scaling::plural};
 use crate::format::{self, Digits, Style, distinct};
 use crate::measures::compare;
+use crate::missing;
 use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::scaling::law::Peak;
-use analysis::scaling::{Point, Resource, Scaling};
+use analysis::scaling::{Crossing, Point, Remark, Resource, Scaling};
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -47,7 +48,7 @@ fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
 
 fn title(curve: &Scaling) -> String {
     let place = if curve.held.is_empty() { String::new() } else { format!(", {}", curve.held) };
-    format!("Over {}{place}", curve.resource.plural())
+    format!("Over {}{place}", plural(curve.resource))
 }
 
 fn growth(group: &[&Scaling]) -> Table {
@@ -56,7 +57,7 @@ fn growth(group: &[&Scaling]) -> Table {
         Resource::Vcpus => "efficiency per vCPU",
         Resource::Clients => "efficiency per client",
     };
-    let mut numbers = vec![resource.plural(), "throughput", "of the smallest", efficiency, "per doubling"];
+    let mut numbers = vec![plural(resource), "throughput", "of the smallest", efficiency, "per doubling"];
     if resource == Resource::Vcpus {
         numbers.extend(["cores", "memory nodes"]);
     }
@@ -65,7 +66,7 @@ fn growth(group: &[&Scaling]) -> Table {
 }
 
 fn id_of(what: &str, curve: &Scaling) -> String {
-    id(what, &format!("{} {}", curve.resource.plural(), curve.held))
+    id(what, &format!("{} {}", plural(curve.resource), curve.held))
 }
 
 fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
@@ -101,14 +102,15 @@ fn unknown() -> Cell {
 }
 
 fn remarks(curve: &Scaling) -> Vec<String> {
-    let mut said: Vec<String> = curve.remarks.iter().map(|remark| format!("{}: {remark}", curve.contender)).collect();
+    let mut said: Vec<String> =
+        curve.remarks.iter().map(|one| format!("{}: {}", curve.contender, remark(one))).collect();
     said.push(format!("{}: {}", curve.contender, peak(curve)));
     said
 }
 
 fn peak(curve: &Scaling) -> String {
     let of_law = curve.universal.as_ref().map(|law| (&law.peak, law.sizes.len()));
-    let unit = curve.resource.plural();
+    let unit = plural(curve.resource);
     match of_law {
         None => "Too few sizes for the Universal Scalability Law.".to_owned(),
         Some((Peak::Determined { size }, _)) => {
@@ -119,9 +121,31 @@ fn peak(curve: &Scaling) -> String {
         Some((Peak::NotDetermined { extrapolated, why }, _)) => {
             let beyond =
                 extrapolated.map(|size| format!(" (the curve, extrapolated, has it at {})", format::ratio(size)));
-            format!("Peak not determined{}: {}.", beyond.unwrap_or_default(), why.join("; "))
+            format!(
+                "Peak not determined{}: {}.",
+                beyond.unwrap_or_default(),
+                why.iter().map(missing::why).collect::<Vec<_>>().join("; ")
+            )
         }
     }
+}
+
+fn remark(remark: &Remark) -> String {
+    match remark {
+        Remark::Crossed { from, to, what } => {
+            let what = match what {
+                Crossing::SharedCores { vcpus, cores } => format!("{vcpus} vCPUs share {cores} cores"),
+                Crossing::MemoryNodes { from, to } => format!("from {from} to {to} memory nodes (NUMA)"),
+            };
+            return format!("Between {from} and {to} vCPUs: {what}.");
+        }
+        Remark::CoresSharedAtEverySize => "At every size vCPUs share cores: a vCPU is a hardware thread here, or less.",
+        Remark::CoresSharedAtSomeSizes => "Sizes at which vCPUs share cores are not part of the fitted law.",
+        Remark::CoresUnknown => "Whether vCPUs share cores is not in the record.",
+        Remark::NodesUnknown => "On which memory nodes (NUMA) vCPUs ran is not in the record.",
+        Remark::HostIsGuest => "The host is itself a guest: what it takes for cores may be threads of its own host.",
+    }
+    .to_owned()
 }
 
 fn laws(group: &[&Scaling]) -> Table {

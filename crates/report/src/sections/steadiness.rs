@@ -4,6 +4,7 @@ use super::comparison::each_group;
 use super::heading;
 use crate::document::Block;
 use crate::format::Style;
+use crate::missing;
 use crate::table::{Cell, Column, Table, Tone, columns, id};
 use analysis::cells::CellResult;
 use analysis::estimate::Estimate;
@@ -57,7 +58,7 @@ pub fn verdict(found: &Steadiness) -> Cell {
         Steadiness::Steady => Cell::verdict("steady", Tone::Good),
         Steadiness::Drifting => Cell::verdict("no steady state", Tone::Bad).detail("it drifts"),
         Steadiness::Unsettled => Cell::verdict("no steady state", Tone::Bad).detail("it does not settle"),
-        Steadiness::TooShortToTell { why } => Cell::verdict("too short to tell", Tone::Muted).detail(why),
+        Steadiness::TooShortToTell { why } => Cell::verdict("too short to tell", Tone::Muted).detail(missing::why(why)),
     }
 }
 

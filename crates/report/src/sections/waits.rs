@@ -3,6 +3,7 @@
 use super::{headed, place};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
+use crate::missing;
 use crate::table::{Cell, Column, Table, id};
 use analysis::summary::Analysis;
 use analysis::waits::{AverageSessions, Sampled, WaitsOfContenders};
@@ -50,7 +51,7 @@ fn told(sampled: &Sampled) -> String {
         ),
         None => "not sampled".to_owned(),
     }];
-    said.extend(sampled.missing.iter().cloned());
+    said.extend(sampled.missing.iter().map(missing::why));
     format!("{}: {}.", sampled.contender, said.join("; "))
 }
 

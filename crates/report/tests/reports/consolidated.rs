@@ -63,7 +63,7 @@ fn the_json_has_scores_and_every_machine_of_every_trial() {
     let json: serde_json::Value = serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap();
     let cells = json["analysis"]["consolidation"].as_array().unwrap();
     assert_eq!(cells.len(), 4);
-    assert_eq!(cells[3]["slots"][1]["standing"], "held-back");
+    assert_eq!(cells[3]["slots"][1]["position"], "below");
     assert_eq!(cells[3]["chance"]["minimum"], "below");
     let machines =
         json["trials"].as_array().unwrap().iter().map(|trial| trial["machines"].as_array().map_or(1, Vec::len));

@@ -26,7 +26,7 @@ pub struct Reading {
 pub struct Place {
     /// Its CPUs, by which places are put in order.
     cpus: Vec<usize>,
-    /// "CPUs 0-1"; of a record without them the number of the place.
+    /// "cpus/0-1"; of a record without them "place/1".
     pub name: String,
     /// The memory node of its CPUs, if there are several nodes and it is known.
     pub node: Option<String>,
@@ -86,13 +86,13 @@ fn place(facts: &MachineFacts, host: &Topology) -> Option<Place> {
 impl Place {
     pub fn of_cpus(text: &str, host: &Topology) -> Option<Self> {
         let cpus = cpus_in(text)?;
-        let name = format!("CPU{} {text}", if cpus.len() == 1 { "" } else { "s" });
-        let node = host.node_of(&cpus).map(|node| format!("node {node}"));
+        let name = format!("cpus/{text}");
+        let node = host.node_of(&cpus).map(|node| format!("node/{node}"));
         Some(Self { cpus: cpus.into_iter().collect(), name, node })
     }
 
     fn of_number(number: usize) -> Self {
-        Self { cpus: vec![number], name: format!("place {number}"), node: None }
+        Self { cpus: vec![number], name: format!("place/{number}"), node: None }
     }
 }
 

@@ -10,9 +10,12 @@ mod labels;
 mod questions;
 
 use super::TrialReadings;
-use super::slots::{self, Standing};
+use super::slots::{self, position};
+use crate::contrast::Position;
 use crate::distributions::t_beyond;
+use crate::estimate::Method;
 use crate::estimate::{Bounds, CONFIDENCE, Estimate};
+use crate::missing::Missing;
 use crate::student::{FEWEST_BLOCKS, by_block, mean_of as mean};
 use crate::topology::Topology;
 use crate::validity;
@@ -71,7 +74,7 @@ pub struct Level {
     /// The same with the other labels taken out, of places over the others of the same node. The intervals of all levels of all
     /// labels hold together with 95 %.
     pub effect: Option<Estimate>,
-    pub standing: Standing,
+    pub position: Position,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +138,7 @@ fn judged(readings: &[Reading], known: &[Label], blocks: (usize, usize)) -> Vec<
             Level {
                 level: question.level.clone(),
                 seen: slots::simultaneous(&seen(readings, question), asked.len()),
-                standing: effect.as_ref().map_or(Standing::NotTold, slots::standing),
+                position: position(effect.as_ref()),
                 effect,
             }
         };
@@ -171,17 +174,11 @@ fn estimate(found: Difference, degrees: usize, comparisons: usize, blocks: (usiz
         }
         None => Bounds::Unknown { why: too_few(blocks) },
     };
-    let method =
-        format!("additive model of logarithms, least squares; Student's t, Bonferroni over {comparisons} comparisons");
-    Estimate { point: found.value.exp(), bounds, method }
+    Estimate { point: found.value.exp(), bounds, method: Method::AdditiveModel { comparisons } }
 }
 
-fn too_few((blocks, needed): (usize, usize)) -> String {
-    let there = format!("{blocks} block{}", if blocks == 1 { "" } else { "s" });
-    if blocks < needed {
-        return format!("too few trials: {there}, at least {needed} are needed");
-    }
-    format!("too few trials: of {there} some are missing")
+fn too_few((blocks, needed): (usize, usize)) -> Missing {
+    if blocks < needed { Missing::TooFewBlocks { blocks, needed } } else { Missing::BlocksIncomplete { blocks } }
 }
 
 #[cfg(test)]

@@ -2,6 +2,8 @@
 
 use super::labels::Place;
 use super::*;
+use crate::contrast::Position;
+use crate::missing::Missing;
 use record::facts::Fact;
 use record::facts::{HOST_CPUS, PLACE, START_ORDER};
 use record::rotation::Rotation;
@@ -42,8 +44,8 @@ fn label(found: &Attribution, kind: LabelKind) -> &LabelAttribution {
     found.labels.iter().find(|label| label.label == kind).unwrap_or_else(|| panic!("{kind:?} in {found:#?}"))
 }
 
-fn standings(found: &Attribution, kind: LabelKind) -> Vec<Standing> {
-    label(found, kind).levels.iter().map(|level| level.standing).collect()
+fn positions(found: &Attribution, kind: LabelKind) -> Vec<Position> {
+    label(found, kind).levels.iter().map(|level| level.position).collect()
 }
 
 #[track_caller]
@@ -73,10 +75,10 @@ fn effects_are_those_of_statsmodels() {
     assert_estimate(&effect(start, 2), 0.984_852_247_602_010_8, 0.919_243_601_683_968_5, 1.055_143_541_744_434_1);
     let seen = label(&found, place).levels[1].seen.clone().unwrap();
     assert_estimate(&seen, 0.799_455_377_611_644_1, 0.753_874_474_555_514, 0.847_792_201_969_708_8);
-    assert_eq!(standings(&found, place), [Standing::Ahead, Standing::HeldBack, Standing::Ahead]);
-    assert!(label(&found, place).levels[1].level == "CPU 1");
+    assert_eq!(positions(&found, place), [Position::Above, Position::Below, Position::Above]);
+    assert!(label(&found, place).levels[1].level == "cpus/1");
     for kind in [machine, start] {
-        assert_eq!(standings(&found, kind), [Standing::NotApart; 3]);
+        assert_eq!(positions(&found, kind), [Position::Across; 3]);
     }
 }
 
@@ -93,9 +95,9 @@ fn two_machines_have_one_question_for_each_label() {
     );
     let place = effect(LabelKind::Place, 0);
     assert_estimate(&place, 0.988_768_005_828_015_9, 0.965_566_481_774_209_2, 1.012_527_037_550_719_8);
-    assert_eq!(standings(&found, LabelKind::StartOrder), [Standing::Ahead, Standing::HeldBack]);
-    assert_eq!(standings(&found, LabelKind::Machine), [Standing::NotApart; 2]);
-    assert_eq!(standings(&found, LabelKind::Place), [Standing::NotApart; 2]);
+    assert_eq!(positions(&found, LabelKind::StartOrder), [Position::Above, Position::Below]);
+    assert_eq!(positions(&found, LabelKind::Machine), [Position::Across; 2]);
+    assert_eq!(positions(&found, LabelKind::Place), [Position::Across; 2]);
 }
 
 /// What a made-up run says of the three machines of a contender.
@@ -114,19 +116,19 @@ fn what_a_machine_gets_less_is_owed_to_what_it_is_owed_to() {
         for kind in three {
             let expected = match kind {
                 kind if kind == guilty => {
-                    let mut standings = [Standing::Ahead; 3];
-                    standings[level] = Standing::HeldBack;
-                    standings.to_vec()
+                    let mut positions = [Position::Above; 3];
+                    positions[level] = Position::Below;
+                    positions.to_vec()
                 }
                 // All of them have the same CPUs unless places differ.
                 LabelKind::Place if !matches!(owed, OwedTo::Place(_)) => Vec::new(),
-                _ => vec![Standing::NotApart; 3],
+                _ => vec![Position::Across; 3],
             };
-            assert_eq!(standings(&found, kind), expected, "{owed:?}: {kind:?}");
+            assert_eq!(positions(&found, kind), expected, "{owed:?}: {kind:?}");
         }
     }
     let nothing = made_up(None);
-    assert!(nothing.labels.iter().flat_map(|label| &label.levels).all(|level| level.standing == Standing::NotApart));
+    assert!(nothing.labels.iter().flat_map(|label| &label.levels).all(|level| level.position == Position::Across));
     assert_eq!(label(&nothing, LabelKind::Place).untold, Some(Untold::SameForAll));
 }
 
@@ -141,8 +143,8 @@ fn one_label_does_not_excuse_itself_with_another() {
     let first = &label(&found, LabelKind::Place).levels[0];
     assert!(first.seen.as_ref().unwrap().point < 0.85, "{first:?}");
     assert!((first.effect.as_ref().unwrap().point - 1.0).abs() < 0.05, "{first:?}");
-    assert_eq!(standings(&found, LabelKind::Machine)[0], Standing::HeldBack);
-    assert_eq!(standings(&found, LabelKind::Place), [Standing::NotApart; 3]);
+    assert_eq!(positions(&found, LabelKind::Machine)[0], Position::Below);
+    assert_eq!(positions(&found, LabelKind::Place), [Position::Across; 3]);
 }
 
 /// Machines of a block have its luck in common, and what one of them loses to chance the others share.
@@ -163,8 +165,8 @@ fn where_nothing_matters_few_studies_say_that_something_does() {
             };
             let is_any_apart = |found: &Attribution| {
                 let levels = || found.labels.iter().flat_map(|label| &label.levels);
-                assert!(levels().all(|level| level.standing != Standing::NotTold), "{found:#?}");
-                levels().any(|level| level.standing != Standing::NotApart)
+                assert!(levels().all(|level| level.position != Position::Unknown), "{found:#?}");
+                levels().any(|level| level.position != Position::Across)
             };
             let nothing = studied(machines, blocks, &mut |[block, machine, ..]| log(block, machine).exp());
             false_alarms += u32::from(is_any_apart(&of_readings(&nothing).unwrap()));
@@ -222,7 +224,7 @@ fn as_many_blocks_are_needed_as_the_design_needs() {
         let less = noisy(needed - 1);
         assert!(!has_intervals(&less), "{machines}");
         let levels = less.labels.iter().flat_map(|label| &label.levels);
-        let why = format!("too few trials: {} blocks, at least {needed} are needed", needed - 1);
+        let why = Missing::TooFewBlocks { blocks: needed as usize - 1, needed: needed as usize };
         for effect in levels.filter_map(|level| level.effect.as_ref()) {
             assert_eq!(effect.bounds, Bounds::Unknown { why: why.clone() });
         }
@@ -244,9 +246,9 @@ fn a_node_is_what_its_places_have_in_common() {
         reading.place = Place::of_cpus(&cpu.to_string(), &host);
     }
     let found = of_readings(&readings).unwrap();
-    let (held_back, ahead) = (Standing::HeldBack, Standing::Ahead);
-    assert_eq!(standings(&found, LabelKind::Node), [ahead, held_back]);
-    assert_eq!(standings(&found, LabelKind::Place), [held_back, ahead, Standing::NotApart, Standing::NotApart]);
+    let (less, more) = (Position::Below, Position::Above);
+    assert_eq!(positions(&found, LabelKind::Node), [more, less]);
+    assert_eq!(positions(&found, LabelKind::Place), [less, more, Position::Across, Position::Across]);
     let node = label(&found, LabelKind::Node).levels[1].effect.as_ref().unwrap();
     assert!((node.point - 0.6 / 0.7_f64.sqrt()).abs() < 0.01, "{node:?}");
     for reading in &mut readings {
@@ -265,7 +267,7 @@ fn machines_that_may_run_anywhere_have_one_place() {
     let found = of_readings(&readings).unwrap();
     assert_eq!(label(&found, LabelKind::Place).untold, Some(Untold::SameForAll));
     assert_eq!(found.blocks_needed, 4);
-    assert_eq!(standings(&found, LabelKind::StartOrder), [Standing::NotApart; 2], "equal to the last digit");
+    assert_eq!(positions(&found, LabelKind::StartOrder), [Position::Across; 2], "equal to the last digit");
 }
 
 #[test]
@@ -291,13 +293,13 @@ fn what_is_not_recorded_is_not_judged() {
     of_cell(&mut run, &again, 5);
     let old = found(&run);
     assert_eq!(label(&old, LabelKind::StartOrder).untold, Some(Untold::NotRecorded));
-    assert_eq!((old.blocks, label(&old, LabelKind::Place).levels[0].level.as_str()), (5, "CPU 0"));
+    assert_eq!((old.blocks, label(&old, LabelKind::Place).levels[0].level.as_str()), (5, "cpus/0"));
     of_cell(&mut run, &|decided| drop(decided.remove(HOST_CPUS)), 5);
-    assert_eq!(label(&found(&run), LabelKind::Place).levels[2].level, "place 3");
+    assert_eq!(label(&found(&run), LabelKind::Place).levels[2].level, "place/3");
     of_cell(&mut run, &|decided| drop(decided.remove(PLACE)), 5);
     let nothing = found(&run);
     assert_eq!(label(&nothing, LabelKind::Place).untold, Some(Untold::NotRecorded));
-    assert_eq!(standings(&nothing, LabelKind::Machine), [Standing::NotApart; 3]);
+    assert_eq!(positions(&nothing, LabelKind::Machine), [Position::Across; 3]);
 }
 
 /// A machine that is not measured leaves out another place and another start in each block.
@@ -308,8 +310,8 @@ fn labels_that_not_all_blocks_have_are_judged_by_those_that_have_them() {
     let mut readings = studied(3, 9, rate);
     readings.retain(|reading| reading.machine != 2);
     let found = of_readings(&readings).unwrap();
-    assert_eq!((standings(&found, LabelKind::Place)[1], found.blocks_needed), (Standing::HeldBack, 7));
-    assert_eq!(standings(&found, LabelKind::Machine), [Standing::NotApart; 2]);
+    assert_eq!((positions(&found, LabelKind::Place)[1], found.blocks_needed), (Position::Below, 7));
+    assert_eq!(positions(&found, LabelKind::Machine), [Position::Across; 2]);
     readings.retain(|reading| reading.machine != 3);
     assert_eq!(of_readings(&readings), None);
 }

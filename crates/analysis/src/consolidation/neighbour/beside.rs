@@ -1,9 +1,11 @@
 //! A neighbour that stands idle, against cells of the same study in which it works all the time.
 
-use super::parts::{self, Part, TrialParts};
-use super::{Effect, Of, effects, told};
+use super::parts::{self, TrialParts};
+use super::{Effect, Of, effects};
 use crate::consolidation::alone::Reference;
+use crate::consolidation::slots::position;
 use crate::contrast::Position;
+use crate::missing::Part;
 use crate::validity;
 use record::plan::Cell;
 use record::run::Run;
@@ -54,7 +56,7 @@ fn of_pair(run: &Run, idle: &Cell, works: &Cell, machine: u32) -> Option<Beside>
     }
     let effects = effects(&paired);
     let of_mean = effects.iter().find(|effect| effect.of == Of::Mean);
-    let kept = told(of_mean.and_then(Effect::kept));
+    let kept = position(of_mean.and_then(Effect::kept));
     Some(Beside { reference: Reference::of(works), effects, kept })
 }
 

@@ -7,13 +7,15 @@
 pub mod beside;
 pub mod parts;
 
+use super::slots::position;
 use crate::contrast::Position;
 use crate::estimate::Estimate;
 use crate::latency::{self, Counts};
+use crate::missing::{Missing, Part};
 use crate::student::{self, mean_of};
 use crate::validity;
 use beside::Beside;
-use parts::{Part, PartReading, TrialParts, Work};
+use parts::{PartReading, TrialParts, Work};
 use record::plan::Cell;
 use record::run::Run;
 use record::settings::OddLoad;
@@ -43,7 +45,7 @@ pub struct Neighbour {
     /// Those that have parts, in their order.
     pub trials: Vec<TrialParts>,
     /// Valid trials that are not in here, each a sentence.
-    pub left_out: Vec<String>,
+    pub left_out: Vec<Missing>,
 }
 
 /// What is asked of the others.
@@ -84,7 +86,7 @@ pub struct Effect {
     pub during_over_both: Option<Estimate>,
     pub after_over_before: Option<Estimate>,
     /// Why there is nothing.
-    pub why_none: Option<String>,
+    pub why_none: Option<Missing>,
 }
 
 impl Effect {
@@ -93,11 +95,6 @@ impl Effect {
         let one = self.during_over_before.as_ref().or(self.during_over_after.as_ref());
         self.during_over_both.as_ref().or(one)
     }
-}
-
-/// What the interval of a ratio allows to say.
-pub fn told(ratio: Option<&Estimate>) -> Position {
-    ratio.map_or(Position::Unknown, |ratio| ratio.bounds.against(1.0))
 }
 
 /// `None` of a cell all of whose machines are measured.
@@ -112,7 +109,7 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
     }
     // In an order of their own, so that the order in which trials are listed cannot matter.
     trials.sort_by_key(|trial| trial.trial);
-    left_out.sort();
+    left_out.sort_by_key(|(trial, _)| *trial);
     let work = work(&trials);
     let effects = work.map_or_else(Vec::new, |_| effects(&trials));
     let of_mean = || effects.iter().find(|effect| effect.of == Of::Mean);
@@ -121,13 +118,13 @@ pub fn of_cell(run: &Run, cell: &Cell) -> Option<Neighbour> {
         load: beside::load(cell),
         others: cell.machines() as usize - 1,
         work,
-        kept: told(of_mean().and_then(Effect::kept)),
-        recovered: told(of_mean().and_then(|effect| effect.after_over_before.as_ref())),
+        kept: position(of_mean().and_then(Effect::kept)),
+        recovered: position(of_mean().and_then(|effect| effect.after_over_before.as_ref())),
         beside: beside::all(run, cell, machine),
         course: course(&trials),
         effects,
         trials,
-        left_out: left_out.into_iter().map(|(trial, why)| format!("trial {trial}: {why}")).collect(),
+        left_out: left_out.into_iter().map(|(trial, why): (u32, Missing)| why.of_trial(trial)).collect(),
     })
 }
 
@@ -181,23 +178,21 @@ fn effect(of: Of, trials: &[TrialParts]) -> Effect {
 }
 
 /// A part in which nothing was done has no logarithm, and without it the rest would look better than it was.
-fn why_unusable(of: Of, trial: &TrialParts) -> Option<String> {
-    let (number, quantile) = (trial.trial, of.quantile());
-    trial.parts.iter().find_map(|reading| {
-        let part = parts::name(reading.part);
-        match (of, quantile) {
-            (_, Some(quantile)) => (!latency::is_resolved(&reading.responses, quantile))
-                .then(|| format!("trial {number}: too few transactions in {part}")),
-            (Of::Mean, None) => {
-                (reading.mean() <= 0.0).then(|| format!("trial {number}: nobody did anything in {part}"))
+fn why_unusable(of: Of, trial: &TrialParts) -> Option<Missing> {
+    let of_part = |reading: &PartReading| {
+        let part = reading.part;
+        match (of, of.quantile()) {
+            (_, Some(quantile)) => {
+                (!latency::is_resolved(&reading.responses, quantile)).then_some(Missing::TooFewTransactions { part })
             }
-            (_, None) => reading
-                .machines
-                .iter()
-                .find(|(_, rate)| *rate <= 0.0)
-                .map(|(machine, _)| format!("trial {number}: machine {machine} did nothing in {part}")),
+            (Of::Mean, None) => (reading.mean() <= 0.0).then_some(Missing::NothingDoneIn { part }),
+            (_, None) => {
+                let still = reading.machines.iter().find(|(_, rate)| *rate <= 0.0);
+                still.map(|(machine, _)| Missing::NothingDoneIn { part }.of_machine(*machine))
+            }
         }
-    })
+    };
+    trial.parts.iter().find_map(of_part).map(|why| why.of_trial(trial.trial))
 }
 
 /// In parts taken together; `None` unless the trial has all of them.

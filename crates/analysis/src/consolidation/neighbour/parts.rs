@@ -7,6 +7,7 @@
 use crate::consolidation::skew;
 use crate::counted::window::{self, SideWindow};
 use crate::latency::Counts;
+use crate::missing::{Missing, Part};
 use crate::student::mean_of;
 use crate::throughput;
 use record::intervals::{Interval, Span};
@@ -26,14 +27,6 @@ const NANOS_PER_SECOND: f64 = 1e9;
 
 /// A single second says more about its own commits than about a neighbour.
 pub const FEWEST_SECONDS: usize = 2;
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Part {
-    Before,
-    During,
-    After,
-}
 
 /// Of one trial; plain readings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -124,14 +117,14 @@ struct Other<'a> {
 }
 
 /// How a trial falls into parts, or why it does not. `Ok(None)` if the neighbour did nothing at all.
-pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts>, String> {
+pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts>, Missing> {
     let place = neighbour as usize - 1;
-    let record = &trial.machines.get(place).ok_or("the neighbour's record is missing")?.record;
+    let record = &trial.machines.get(place).ok_or(Missing::NoNeighbour)?.record;
     let Some(driver) = &record.driver else { return Ok(None) };
     let others = others(trial, neighbour)?;
-    let first_ns = others.iter().map(|other| other.window.start_ns).min().ok_or("nobody was beside it")?;
-    let last_ns = others.iter().map(|other| other.window.end_ns).max().ok_or("nobody was beside it")?;
-    let worked = window::of_side(record, Side::Host).map_err(|why| format!("machine {neighbour}: {why}"))?;
+    let first_ns = others.iter().map(|other| other.window.start_ns).min().ok_or(Missing::NobodyBeside)?;
+    let last_ns = others.iter().map(|other| other.window.end_ns).max().ok_or(Missing::NobodyBeside)?;
+    let worked = window::of_side(record, Side::Host).map_err(|why| why.of_machine(neighbour))?;
     let begins_ns = worked.start_ns.saturating_sub(driver.warmup_ms * NANOS_PER_MILLI);
     let records = others.iter().map(|other| &other.machine.record).chain([record]);
     let uncertain_ns = records.map(uncertain_ns).max().unwrap_or(0);
@@ -152,7 +145,7 @@ pub fn of_trial(trial: &StoredTrial, neighbour: u32) -> Result<Option<TrialParts
 }
 
 /// What the others did in all of their windows, whatever the neighbour did.
-pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialParts, String> {
+pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialParts, Missing> {
     let others = others(trial, neighbour)?;
     let changes = Changes { begins_ns: None, ends_ns: None, guard: Duration::ZERO };
     let parts = vec![PartReading { part, ..reading(Part::During, &others, &changes)? }];
@@ -162,14 +155,14 @@ pub fn whole(trial: &StoredTrial, neighbour: u32, part: Part) -> Result<TrialPar
 }
 
 /// All but the neighbour. If of one of them nothing is known, nothing is known of all.
-fn others(trial: &StoredTrial, neighbour: u32) -> Result<Vec<Other<'_>>, String> {
+fn others(trial: &StoredTrial, neighbour: u32) -> Result<Vec<Other<'_>>, Missing> {
     let all = (1..).zip(&trial.machines).filter(|(number, _)| *number != neighbour);
-    all.map(|(number, machine)| other(number, machine).map_err(|why| format!("machine {number}: {why}"))).collect()
+    all.map(|(number, machine)| other(number, machine).map_err(|why| why.of_machine(number))).collect()
 }
 
-fn other(number: u32, machine: &StoredTrial) -> Result<Other<'_>, String> {
+fn other(number: u32, machine: &StoredTrial) -> Result<Other<'_>, Missing> {
     let window = window::of_side(&machine.record, Side::Host)?;
-    let driver = machine.record.driver.as_ref().ok_or("nothing was driven")?;
+    let driver = machine.record.driver.as_ref().ok_or(Missing::NotDriven)?;
     Ok(Other { number, machine, driver, window })
 }
 
@@ -179,7 +172,7 @@ fn uncertain_ns(record: &TrialRecord) -> u64 {
     skew::round_trip_ns(record) + window::drift_ns(record)
 }
 
-fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, String> {
+fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartReading, Missing> {
     let (mut machines, mut fewest, mut responses) = (Vec::new(), usize::MAX, Vec::new());
     for other in others {
         let is_own = |interval: &&Interval| changes.part_at(other.middle_ns(interval)) == Some(part);
@@ -189,17 +182,9 @@ fn reading(part: Part, others: &[Other<'_>], changes: &Changes) -> Result<PartRe
         responses.extend(own.iter().flat_map(|interval| other.responses(interval)));
     }
     if fewest < FEWEST_SECONDS {
-        return Err(format!("{} leaves {fewest} s a second away from a change, which is too few", name(part)));
+        return Err(Missing::PartTooShort { part, seconds: fewest });
     }
     Ok(PartReading { part, seconds: fewest, machines, responses: Counts::of(responses) })
-}
-
-pub fn name(part: Part) -> &'static str {
-    match part {
-        Part::Before => "the time before the neighbour worked",
-        Part::During => "the time in which the neighbour worked",
-        Part::After => "the time after the neighbour worked",
-    }
 }
 
 impl Other<'_> {

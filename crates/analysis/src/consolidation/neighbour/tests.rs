@@ -3,7 +3,9 @@
 use super::*;
 use crate::consolidation::tests::all_of;
 use crate::consolidation::{Consolidation, findings};
+use crate::contrast::Position;
 use crate::findings::{Severity, What};
+use crate::missing::Missing;
 use record::intervals::{KindInterval, Span};
 use record::run::StoredTrial;
 use record::synthetic::neighbour::{self, KEPT, NEIGHBOUR};
@@ -183,11 +185,8 @@ fn trials_that_do_not_tell_are_left_out_and_named() {
     let burst = beside(&run, "burst");
     assert_eq!(burst.trials.len(), 2);
     let expected = [
-        format!(
-            "trial {}: the time in which the neighbour worked leaves 1 s a second away from a change, which is too few",
-            numbers[0]
-        ),
-        format!("trial {}: machine 3: the machine's clock was not compared with the host's", numbers[1]),
+        Missing::PartTooShort { part: Part::During, seconds: 1 }.of_trial(numbers[0]),
+        Missing::ClocksNotCompared.of_machine(3).of_trial(numbers[1]),
     ];
     assert_eq!(burst.left_out, expected);
     assert_eq!((burst.kept, burst.recovered), (Position::Unknown, Position::Unknown), "two blocks have no interval");
@@ -207,8 +206,8 @@ fn a_machine_that_starves_is_not_averaged_away() {
     let burst = beside(&run, "burst");
     let least = of(&burst, Of::Least);
     assert_eq!((&least.during, &least.during_over_both), (&None, &None));
-    let why = format!("trial {number}: machine 1 did nothing in the time in which the neighbour worked");
-    assert_eq!(least.why_none.as_deref(), Some(why.as_str()));
+    let why = Missing::NothingDoneIn { part: Part::During }.of_machine(1).of_trial(number);
+    assert_eq!(least.why_none, Some(why));
     assert!(of(&burst, Of::Mean).during_over_both.is_some(), "the other one did something");
     handmade(each(&mut run, "burst").next().unwrap(), 1, |second| if (8..16).contains(&second) { 0 } else { 90 });
     assert_eq!(beside(&run, "burst").kept, Position::Unknown);

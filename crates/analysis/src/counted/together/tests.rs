@@ -2,6 +2,7 @@
 
 use super::super::{CountedTrial, of_trial};
 use super::*;
+use crate::missing::Missing;
 use record::facts::{Fact, HOSTS_OWN, PROCESSOR};
 use record::run::Run;
 use record::synthetic::consolidated::{run, sampled};
@@ -69,7 +70,7 @@ fn what_guests_count_is_added_up_and_what_stands_is_averaged() {
     assert!((found.transactions - each).abs() < 1e-9 && found.transactions > 0.0);
     assert_eq!(found.machines.iter().map(|(number, _)| *number).collect::<Vec<_>>(), [1, 2, 3]);
     close(found.machines[2].1.side(Side::Machine).unwrap().worth("interrupts.total"), 300.0 * WINDOW_S);
-    assert!(found.host.unwrap_err().starts_with("machine 1: no samples"));
+    assert_eq!(found.host, Err(Missing::NotSampled { side: Some(Side::Host) }.of_machine(1)));
 }
 
 /// The host as a whole was sampled beside the first machine only; the disks of all lie on one of its devices.
@@ -97,7 +98,7 @@ fn what_the_host_counts_of_all_is_taken_once() {
     close(host.worth("vcpu.0.run"), 3.0 * 500.0 * WINDOW_S);
     close(host.worth("emulator.run"), 3.0 * 200.0 * WINDOW_S);
     assert_eq!(host.worth("cpu.shape.user"), None);
-    assert_eq!(host.unavailable["what is counted of the CPUs of a machine alone"], ONE_SHAPE);
+    assert!(host.unavailable.contains(&Unseen { probe: None, why: Missing::CpusOfOneMachine }));
     reads(&mut run, "disk", ["/sys/block/vda/stat", "/sys/block/vdb/stat", "/sys/block/vdb/stat"]);
     close(counted(&run).side(Side::Host).unwrap().worth("disk.writes"), 2.0 * 900.0 * WINDOW_S);
 }
@@ -129,7 +130,7 @@ fn machines_on_one_kernel_are_not_counted_twice() {
     decided(&mut run, "host CPUs", ["0", "1", "0,1"]);
     let found = counted(&run);
     let machine = found.side(Side::Machine).unwrap();
-    assert_eq!(machine.unavailable["what is counted of the CPUs of a machine alone"], OVERLAPPING);
+    assert!(machine.unavailable.contains(&Unseen { probe: None, why: Missing::CpusOverlap }));
     // Then there is only what the kernel counts of all CPUs.
     close(machine.worth("cpu.user"), 1_900.0 * WINDOW_S);
 }

@@ -8,11 +8,12 @@ mod memory;
 mod work;
 
 use super::evidence::{BOTH, Evidence, FEWEST_SAMPLES, OfBoth};
+use crate::counted::Unseen;
 use crate::estimate::Estimate;
+use crate::missing::Missing;
 use crate::student::FEWEST_BLOCKS;
 use record::telemetry::Side;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
 
 /// A ratio whose interval comes nearer to 1 than this is no explanation.
 const SMALLEST_RATIO: f64 = 1.05;
@@ -137,7 +138,7 @@ pub enum Unknown {
         contenders: Vec<String>,
         side: Side,
         probe: Option<String>,
-        why: String,
+        why: Missing,
     },
 }
 
@@ -254,34 +255,32 @@ fn too_little(evidence: &Evidence<'_>) -> Option<Unknown> {
 
 /// Sides and probes that saw nothing, each reason once, with the contenders it holds for.
 fn not_counted(evidence: &Evidence<'_>) -> Vec<Unknown> {
-    let mut reasons: BTreeMap<(Option<&str>, Side, &str), Vec<String>> = BTreeMap::new();
+    let mut reasons: Vec<(Side, Unseen, Vec<String>)> = Vec::new();
     for who in BOTH {
-        let mut add = |probe, side, why| {
-            let names = reasons.entry((probe, side, why)).or_default();
+        let mut add = |side: Side, unseen: &Unseen| {
             let name = evidence.name(who).to_owned();
-            if !names.contains(&name) {
-                names.push(name);
+            match reasons.iter_mut().find(|(of, known, _)| *of == side && known == unseen) {
+                Some((.., names)) if names.contains(&name) => {}
+                Some((.., names)) => names.push(name),
+                None => reasons.push((side, unseen.clone(), vec![name])),
             }
         };
         for trial in evidence.trials(who) {
             for (side, counts) in [(Side::Machine, &trial.machine), (Side::Host, &trial.host)] {
                 match counts {
-                    Err(why) => add(None, side, why.as_str()),
-                    Ok(counts) => {
-                        counts
-                            .unavailable
-                            .iter()
-                            .for_each(|(probe, why)| add(Some(probe.as_str()), side, why.as_str()));
-                    }
+                    Err(why) => add(side, &Unseen { probe: None, why: why.clone() }),
+                    Ok(counts) => counts.unavailable.iter().for_each(|unseen| add(side, unseen)),
                 }
             }
         }
     }
-    let unknown = |((probe, side, why), contenders): ((Option<&str>, Side, &str), Vec<String>)| Unknown::NotCounted {
+    // In an order of their own, so that the order in which trials are listed cannot matter.
+    reasons.sort_by(|(one, unseen, _), (other, next, _)| (&unseen.probe, one).cmp(&(&next.probe, other)));
+    let unknown = |(side, Unseen { probe, why }, contenders): (Side, Unseen, Vec<String>)| Unknown::NotCounted {
         contenders,
         side,
-        probe: probe.map(str::to_owned),
-        why: why.to_owned(),
+        probe,
+        why,
     };
     reasons.into_iter().map(unknown).collect()
 }

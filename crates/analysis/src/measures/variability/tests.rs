@@ -3,6 +3,7 @@
 use super::*;
 use crate::estimate::Bounds;
 use crate::measures::Entry;
+use crate::missing::Missing;
 use crate::observations::Observations;
 use proptest::prelude::*;
 use record::intervals::KindInterval;
@@ -86,7 +87,7 @@ fn a_contender_that_stops_every_thirty_seconds_is_seen_to() {
 fn what_was_never_seen_has_no_interval_that_says_it_cannot_be() {
     let found = observed(&stopping(5));
     let zero = found.level(ZERO_SECONDS, 0).unwrap().estimate;
-    assert_eq!((zero.point, &zero.bounds), (0.0, &Bounds::Unknown { why: "seen in no block".to_owned() }));
+    assert_eq!((zero.point, &zero.bounds), (0.0, &Bounds::Unknown { why: Missing::NeverSeen }));
     let slow = found.measure(SLOW).unwrap().paired(0, 1, |_| true).unwrap();
     assert_eq!(slow.estimate.bounds.known(), None);
     let two = observed(&stopping(2));

@@ -25,7 +25,7 @@ use std::time::Duration;
 const FILE: &str = "index.sqlite";
 const SCHEMA: &str = include_str!("schema.sql");
 /// Counted up whenever the tables, or what stands in them, change.
-const VERSION: i32 = 1;
+const VERSION: i32 = 2;
 /// "bake": by this a file is known to be ours.
 const OURS: i32 = 0x6261_6b65;
 /// Writing all of a large index takes a second.
@@ -259,13 +259,13 @@ fn insert(transaction: &Transaction<'_>, fingerprint: &str, brief: &Brief) -> ru
             let Measure { id, unit, better, scale } = measure;
             let (low, high, why) = ends(estimate);
             let (unit, better, scale) = (word(unit), word(better), word(scale));
-            let (point, method, trials) =
-                (estimate.point, &estimate.method, i64::try_from(*trials).unwrap_or(i64::MAX));
+            let (point, method) = (estimate.point, json(&estimate.method));
+            let trials = i64::try_from(*trials).unwrap_or(i64::MAX);
             add_level.execute(params![run, cell, id, unit, better, scale, point, low, high, why, method, trials])?;
         }
         for Contrast { measure, scale, estimate, .. } in contrasts {
             let (low, high, why) = ends(estimate);
-            let (scale, point, method) = (word(scale), estimate.point, &estimate.method);
+            let (scale, point, method) = (word(scale), estimate.point, json(&estimate.method));
             add_contrast.execute(params![run, cell, measure, scale, point, low, high, why, method])?;
         }
     }
@@ -315,17 +315,17 @@ fn read_contrast(row: &Row<'_>) -> rusqlite::Result<Contrast> {
 }
 
 fn read_estimate(row: &Row<'_>) -> rusqlite::Result<Estimate> {
-    let bounds = match row.get("why_no_interval")? {
-        Some(why) => Bounds::Unknown { why },
+    let bounds = match row.get::<_, Option<String>>("why_no_interval")? {
+        Some(_) => Bounds::Unknown { why: from_json(row, "why_no_interval")? },
         None => Bounds::Known { low: row.get("low")?, high: row.get("high")? },
     };
-    Ok(Estimate { point: row.get("point")?, bounds, method: row.get("method")? })
+    Ok(Estimate { point: row.get("point")?, bounds, method: from_json(row, "method")? })
 }
 
-fn ends(estimate: &Estimate) -> (Option<f64>, Option<f64>, Option<&str>) {
+fn ends(estimate: &Estimate) -> (Option<f64>, Option<f64>, Option<String>) {
     match &estimate.bounds {
         Bounds::Known { low, high } => (Some(*low), Some(*high), None),
-        Bounds::Unknown { why } => (None, None, Some(why)),
+        Bounds::Unknown { why } => (None, None, Some(json(why))),
     }
 }
 
