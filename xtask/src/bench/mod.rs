@@ -64,10 +64,12 @@ pub enum Race {
         #[arg(long)]
         before: Option<PathBuf>,
     },
-    /// Order-entry driven by one thread against eight, at 4, 48 and 200 clients: figures must agree
+    /// Order-entry driven by one thread against eight: figures must agree
     Shards {
         #[arg(long, default_value_t = 5)]
         blocks: u32,
+        #[arg(long, value_delimiter = ',', default_values_t = [4, 48, 200])]
+        clients: Vec<u32>,
     },
     /// What sampling host and machine costs: an A/B study on sysbench's point selects
     Telemetry {
@@ -106,7 +108,7 @@ pub fn run(root: &Path, race: &Race) -> anyhow::Result<()> {
         Race::Driver { rounds, seconds, only, before } => {
             driver::race(&ground()?, before.as_deref(), *rounds, *seconds, only)
         }
-        Race::Shards { blocks } => shards::race(&ground()?, *blocks),
+        Race::Shards { blocks, clients } => shards::race(&ground()?, *blocks, clients),
         Race::Telemetry { blocks } => telemetry::race(&ground()?, *blocks),
         Race::Consolidation { trials, rounds } => consolidation::race(&ground()?, *trials, *rounds),
         Race::Report => report::race(&ground()?),

@@ -43,11 +43,12 @@ platform = { kind = "native" }
 set      = { "load.shards" = 8 }
 
 [sweep]
-"load.clients" = [4, 48, 200]
+"load.clients" = CLIENTS
 "#;
 
-pub fn race(ground: &Ground, blocks: u32) -> anyhow::Result<()> {
-    let run = study::run(ground, "shards", &STUDY.replace("BLOCKS", &blocks.to_string()))?;
+pub fn race(ground: &Ground, blocks: u32, clients: &[u32]) -> anyhow::Result<()> {
+    let text = STUDY.replace("BLOCKS", &blocks.to_string()).replace("CLIENTS", &format!("{clients:?}"));
+    let run = study::run(ground, "shards", &text)?;
     let analysis = run.json("analysis.json")?;
     let comparisons = analysis["comparisons"].as_array().context("the analysis has no comparisons")?;
     for comparison in comparisons {
