@@ -32,8 +32,8 @@ pub struct Place {
 
 impl Place {
     /// Whether some vCPUs are second threads of a core, or have no thread of their own.
-    pub fn shares_cores(&self, vcpus: u32) -> Option<bool> {
-        self.cores.map(|cores| vcpus as usize > cores)
+    pub fn shares_cores(&self, vcpus: f64) -> Option<bool> {
+        self.cores.map(|cores| vcpus > cores as f64)
     }
 }
 
@@ -147,7 +147,7 @@ mod tests {
     fn cores_and_nodes_are_counted_from_the_cpus() {
         let place = |vcpus: u32, cpus: &str| {
             let place = server().place(vcpus, Some(&held_to(cpus)));
-            (place.cores, place.nodes, place.shares_cores(vcpus))
+            (place.cores, place.nodes, place.shares_cores(vcpus.into()))
         };
         assert_eq!(place(2, "0,1"), (Some(2), Some(1), Some(false)));
         assert_eq!(place(2, "0,4"), (Some(1), Some(1), Some(true)), "two threads of one core");
@@ -160,10 +160,10 @@ mod tests {
         let host = Topology::of(&facts(&[("cpu.cores", "4"), ("cpu.threads", "8"), ("memory.numa_nodes", "2")]));
         let place = |vcpus: u32| host.place(vcpus, Some(&held_to("0,1")));
         assert_eq!(place(2), Place::default(), "they may be two threads of one core");
-        assert_eq!(place(6).shares_cores(6), Some(true), "there are only four cores");
+        assert_eq!(place(6).shares_cores(6.0), Some(true), "there are only four cores");
         let plain = Topology::of(&facts(&[("cpu.cores", "2"), ("cpu.threads", "2"), ("memory.numa_nodes", "1")]));
         assert_eq!(plain.place(2, Some(&held_to("0,1"))), Place { cores: Some(2), nodes: Some(1) });
-        assert_eq!(plain.place(4, None).shares_cores(4), Some(true));
+        assert_eq!(plain.place(4, None).shares_cores(4.0), Some(true));
         assert_eq!(Topology::of(&Facts::new()).place(2, None), Place::default());
     }
 

@@ -257,6 +257,12 @@ impl Settings {
         &self.tables
     }
 
+    /// The number at a dotted path, if there is one.
+    pub fn number(&self, key: &str) -> Option<f64> {
+        let (table, name) = key.split_once('.')?;
+        self.tables.get(table)?.get(name)?.as_f64()
+    }
+
     /// Everything but what is at a dotted path: equal for cells that differ in nothing else.
     pub fn without(&self, key: &str) -> Map<String, Value> {
         let mut tables = self.tables.clone();

@@ -23,7 +23,7 @@ pub enum Digits {
     Decimals(usize),
     /// A whole number that is no name, with thousands set apart.
     Count,
-    /// A whole number as it is.
+    /// A number as it is: a name, or what somebody chose.
     Plain,
     /// A whole number, followed by that of which it is a part.
     Of,
@@ -50,7 +50,8 @@ impl Digits {
             Self::Times => format!("× {}", ratio(value)),
             Self::Decimals(decimals) => decimal(value, decimals),
             Self::Count => decimal(value, 0),
-            Self::Plain | Self::Of => format!("{value:.0}"),
+            Self::Plain => value.to_string(),
+            Self::Of => format!("{value:.0}"),
             Self::Milliseconds => of_milliseconds(value),
             Self::Percent => format!("{value:.0} %"),
             Self::Change => change(value),
@@ -214,6 +215,11 @@ pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
     let interval = bounds(&estimate.bounds, &number);
     let name = if estimate.bounds.known().is_some() { "95 % interval " } else { "" };
     format!("{} ({name}{interval})", number(estimate.point))
+}
+
+/// "0.52 (0.50 to 0.54)".
+pub fn ratio_of(estimate: &Estimate) -> String {
+    format!("{} ({})", ratio(estimate.point), bounds(&estimate.bounds, ratio))
 }
 
 /// Words as one list: `a`, `a and b`, `a, b and c`.

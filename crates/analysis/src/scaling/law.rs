@@ -21,7 +21,7 @@ const CURVE_POINTS: u32 = 40;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct UniversalLaw {
     /// Those through which it was fitted.
-    pub sizes: Vec<u32>,
+    pub sizes: Vec<f64>,
     /// How many blocks have all of them; only these are used.
     pub blocks: usize,
     /// λ.
@@ -68,7 +68,7 @@ pub enum Peak {
 
 /// Throughput of each size in each of the blocks that have all sizes.
 pub struct Measured<'a> {
-    pub sizes: &'a [u32],
+    pub sizes: &'a [f64],
     /// One row for each block, in the order of the blocks; one positive value for each size.
     pub blocks: &'a [Vec<f64>],
 }
@@ -109,7 +109,7 @@ impl Measured<'_> {
             || self.blocks.iter().enumerate().filter(move |(block, _)| Some(*block) != left_out).map(|(_, row)| row);
         let count = blocks().count();
         let mean = |place: usize| (blocks().map(|row| row[place].ln()).sum::<f64>() / count as f64).exp();
-        let points = self.sizes.iter().enumerate().map(|(place, size)| (f64::from(*size), mean(place)));
+        let points = self.sizes.iter().enumerate().map(|(place, size)| (*size, mean(place)));
         (count > 0).then(|| points.collect())
     }
 }
@@ -157,9 +157,9 @@ fn estimate(point: f64, bounds: Bounds) -> Estimate {
     Estimate { point, bounds, method: Method::ScalabilityLaw }
 }
 
-fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[u32]) -> Peak {
-    let smallest = f64::from(sizes.iter().copied().min().unwrap_or(0));
-    let largest = f64::from(sizes.iter().copied().max().unwrap_or(0));
+fn peak(fit: &Fit, coherency: &Estimate, size: Estimate, sizes: &[f64]) -> Peak {
+    let smallest = sizes.iter().copied().fold(f64::INFINITY, f64::min);
+    let largest = sizes.iter().copied().fold(0.0, f64::max);
     let mut why = Vec::new();
     match fit.peak() {
         None => why.push(Missing::NoCoherency),
@@ -201,14 +201,13 @@ fn curve(fit: &Fit, points: &[(f64, f64)]) -> Vec<CurvePoint> {
 mod tests {
     use super::*;
 
-    const SIZES: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+    const SIZES: [f64; 7] = [1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
 
     /// Blocks that are the law with errors of about a percent, each size its own.
     fn blocks(truth: &Fit, count: u32) -> Vec<Vec<f64>> {
         let error = |block: u32, place: u32| 1.0 + 0.01 * (f64::from(block * 7 + place * 3) * 1.7).sin();
-        let of_block = |block: u32| {
-            (0..).zip(SIZES).map(|(place, size)| truth.at(f64::from(size)) * error(block, place)).collect()
-        };
+        let of_block =
+            |block: u32| (0..).zip(SIZES).map(|(place, size)| truth.at(size) * error(block, place)).collect();
         (0..count).map(of_block).collect()
     }
 
@@ -272,7 +271,7 @@ mod tests {
     fn every_reason_against_a_peak_is_given() {
         let truth = Fit { rate_of_one: 1000.0, contention: 0.0, coherency: 0.0001 };
         let blocks = vec![[1.0, 2.0, 4.0].map(|size| truth.at(size)).to_vec(); 2];
-        let law = Measured { sizes: &[1, 2, 4], blocks: &blocks }.universal().unwrap();
+        let law = Measured { sizes: &[1.0, 2.0, 4.0], blocks: &blocks }.universal().unwrap();
         let Peak::NotDetermined { extrapolated, why } = law.peak else { panic!("two blocks and three sizes") };
         assert!((extrapolated.unwrap() - 100.0).abs() < 1e-3);
         assert_eq!(why.len(), 3, "{why:?}");
@@ -288,6 +287,6 @@ mod tests {
     #[test]
     fn nothing_measured_is_no_law() {
         assert_eq!(Measured { sizes: &SIZES, blocks: &[] }.universal(), None);
-        assert_eq!(Measured { sizes: &[1], blocks: &[vec![1.0]] }.amdahl(), None);
+        assert_eq!(Measured { sizes: &[1.0], blocks: &[vec![1.0]] }.amdahl(), None);
     }
 }

@@ -1,7 +1,7 @@
-//! How throughput grows with a machine's vCPUs, or with the number of clients.
+//! How throughput grows with a machine's vCPUs, the number of clients, or whatever number a study varies.
 //!
 //! Cells of one contender that differ in nothing but this size make a curve: where anything else changes with it, that
-//! may be what made the difference. Ratios are of the same block. A law is fitted through sizes whose vCPUs have a core
+//! may be what made the difference. Ratios are of the same block. Laws are fitted over vCPUs and clients only, through sizes whose vCPUs have a core
 //! each; where the larger ones share cores they are shown, and stay out of the law.
 
 pub mod fit;
@@ -15,19 +15,20 @@ use crate::throughput;
 use crate::topology::{Place, Topology};
 use crate::validity;
 use law::{AmdahlsLaw, Measured, UniversalLaw};
-use record::plan::Cell;
+use record::plan::{Cell, Plan};
 use record::run::Run;
 use record::settings::key;
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The curve of one contender.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Scaling {
     pub contender: String,
     pub baseline: bool,
-    pub resource: Resource,
+    /// The study's key of what grows, such as `machine.vcpus`.
+    pub axis: String,
     /// Scenario and swept values that all its points share; empty if there are none.
     pub held: String,
     pub metric: Metric,
@@ -41,18 +42,17 @@ pub struct Scaling {
     pub amdahl: Option<AmdahlsLaw>,
 }
 
-/// What grows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Resource {
-    Vcpus,
-    Clients,
+/// Keys of which more may do more work. Only of these there is an efficiency, and a law.
+const RESOURCES: [&str; 2] = [key::VCPUS, key::CLIENTS];
+
+pub fn is_resource(axis: &str) -> bool {
+    RESOURCES.contains(&axis)
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Point {
     pub cell: u32,
-    pub size: u32,
+    pub size: f64,
     pub throughput: Option<Estimate>,
     /// Over the smallest size; one by definition there.
     pub growth: Option<Contrast>,
@@ -64,8 +64,8 @@ pub struct Point {
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Step {
-    pub from: u32,
-    pub to: u32,
+    pub from: f64,
+    pub to: f64,
     pub growth: Option<Contrast>,
     /// The same growth, for as much of a doubling as the step is.
     pub per_doubling: Option<Contrast>,
@@ -73,19 +73,19 @@ pub struct Step {
     pub crosses: Vec<Crossing>,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "crosses", rename_all = "kebab-case")]
 pub enum Crossing {
-    SharedCores { vcpus: u32, cores: usize },
+    SharedCores { vcpus: f64, cores: usize },
     MemoryNodes { from: usize, to: usize },
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "remark", rename_all = "kebab-case")]
 pub enum Remark {
     Crossed {
-        from: u32,
-        to: u32,
+        from: f64,
+        to: f64,
         what: Crossing,
     },
     CoresSharedAtEverySize,
@@ -96,53 +96,44 @@ pub enum Remark {
     HostIsGuest,
 }
 
-impl Resource {
-    pub const ALL: [Self; 2] = [Self::Vcpus, Self::Clients];
-
-    /// The study's key of it.
-    pub fn key(self) -> &'static str {
-        match self {
-            Self::Vcpus => key::VCPUS,
-            Self::Clients => key::CLIENTS,
-        }
-    }
-
-    fn size(self, cell: &Cell) -> Option<u32> {
-        let size = match self {
-            Self::Vcpus => cell.settings.machine().vcpus,
-            Self::Clients => cell.settings.load().clients,
-        };
-        size.filter(|size| *size > 0)
-    }
-}
-
 /// All curves of a run, contenders of equal circumstances one after another.
 pub fn all(run: &Run, observations: &Observations) -> Vec<Scaling> {
     let Some(throughput) = observations.measure(THROUGHPUT) else { return Vec::new() };
     let topology = Topology::of(&run.host);
-    let curves = Resource::ALL.into_iter().flat_map(|resource| {
-        families(run, resource).into_iter().map(move |cells| (resource, cells)).collect::<Vec<_>>()
-    });
-    let mut scalings: Vec<Scaling> =
-        curves.map(|(resource, cells)| of_cells(run, throughput, resource, &cells, &topology)).collect();
-    scalings.sort_by(|one, other| (one.resource, &one.held).cmp(&(other.resource, &other.held)));
-    scalings
+    let of_axis = |axis: &str| {
+        let families = families(run, axis).into_iter();
+        let mut curves: Vec<Scaling> =
+            families.map(|cells| of_cells(run, throughput, axis, &cells, &topology)).collect();
+        curves.sort_by(|one, other| one.held.cmp(&other.held));
+        curves
+    };
+    axes(&run.plan).into_iter().flat_map(of_axis).collect()
+}
+
+/// Resources, which may also change from scenario to scenario, and what else is swept.
+fn axes(plan: &Plan) -> Vec<&str> {
+    let swept: BTreeSet<&str> = plan.cells.iter().flat_map(|cell| cell.sweep.keys()).map(String::as_str).collect();
+    RESOURCES.into_iter().chain(swept.into_iter().filter(|axis| !is_resource(axis))).collect()
+}
+
+fn size(cell: &Cell, axis: &str) -> Option<f64> {
+    cell.settings.number(axis).filter(|size| *size > 0.0)
 }
 
 /// Cells of one contender that differ in nothing but the size, by size; only where there are several sizes.
-fn families(run: &Run, resource: Resource) -> Vec<Vec<&Cell>> {
-    let of_size = |cell: &&Cell| resource.size(cell).is_some();
-    let plain = |cell: &Cell| (cell.contender.clone(), cell.settings.without(resource.key()));
+fn families<'a>(run: &'a Run, axis: &str) -> Vec<Vec<&'a Cell>> {
+    let plain = |cell: &Cell| (cell.contender.clone(), cell.settings.without(axis));
     let mut families: Vec<Vec<&Cell>> = Vec::new();
-    for cell in run.plan.cells.iter().filter(of_size) {
+    for cell in run.plan.cells.iter().filter(|cell| size(cell, axis).is_some()) {
         match families.iter_mut().find(|cells| plain(cells[0]) == plain(cell)) {
             Some(cells) => cells.push(cell),
             None => families.push(vec![cell]),
         }
     }
     for cells in &mut families {
-        cells.sort_by_key(|cell| resource.size(cell));
-        cells.dedup_by_key(|cell| resource.size(cell));
+        let of = |cell: &&Cell| size(cell, axis).unwrap_or_default();
+        cells.sort_by(|one, other| of(one).total_cmp(&of(other)));
+        cells.dedup_by(|one, other| of(one).total_cmp(&of(other)).is_eq());
     }
     families.retain(|cells| cells.len() > 1);
     families
@@ -151,70 +142,71 @@ fn families(run: &Run, resource: Resource) -> Vec<Vec<&Cell>> {
 /// One size with what was measured of it.
 struct Sized<'a> {
     cell: &'a Cell,
-    size: u32,
+    size: f64,
     place: Place,
 }
 
 fn of_cells(
     run: &Run,
     throughput: &observations::Measured,
-    resource: Resource,
+    axis: &str,
     cells: &[&Cell],
     topology: &Topology,
 ) -> Scaling {
-    let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, resource, cell, topology)).collect();
+    let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, axis, cell, topology)).collect();
     let metric = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id)).find_map(throughput::metric);
-    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], resource)).collect();
+    let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], axis)).collect();
     let fitted: Vec<&Sized<'_>> =
-        if resource == Resource::Vcpus { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
+        if axis == key::VCPUS { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };
     let rows = complete_blocks(throughput, &fitted);
-    let sizes: Vec<u32> = fitted.iter().map(|point| point.size).collect();
+    let sizes: Vec<f64> = fitted.iter().map(|point| point.size).collect();
     let measured = Measured { sizes: &sizes, blocks: &rows };
     Scaling {
         contender: cells[0].contender.clone(),
         baseline: cells[0].baseline,
-        resource,
-        held: held(resource, cells),
+        axis: axis.to_owned(),
+        held: held(axis, cells),
         metric: metric.unwrap_or_default(),
-        points: all_sizes.iter().map(|point| self::point(throughput, &all_sizes[0], point)).collect(),
-        remarks: if resource == Resource::Vcpus { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
+        points: all_sizes.iter().map(|point| self::point(throughput, &all_sizes[0], point, axis)).collect(),
+        remarks: if axis == key::VCPUS { remarks(&all_sizes, &fitted, topology) } else { Vec::new() },
         steps,
-        universal: measured.universal(),
-        amdahl: measured.amdahl(),
+        universal: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::universal),
+        amdahl: Some(&measured).filter(|_| is_resource(axis)).and_then(Measured::amdahl),
     }
 }
 
-fn sized<'a>(run: &Run, resource: Resource, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
-    let size = resource.size(cell)?;
+fn sized<'a>(run: &Run, axis: &str, cell: &'a Cell, topology: &Topology) -> Option<Sized<'a>> {
+    let size = size(cell, axis)?;
     let machine = validity::trials_of(run, cell.id).find_map(|trial| trial.record.machine.as_ref());
-    let place = if resource == Resource::Vcpus { topology.place(size, machine) } else { Place::default() };
+    let place =
+        if axis == key::VCPUS { topology.place(cell.settings.machine().vcpus?, machine) } else { Place::default() };
     Some(Sized { cell, size, place })
 }
 
 /// What all cells of a curve share, in the words of the plan.
-fn held(resource: Resource, cells: &[&Cell]) -> String {
+fn held(axis: &str, cells: &[&Cell]) -> String {
     let mut shared = cells[0].clone();
-    shared.sweep.remove(resource.key());
+    shared.sweep.remove(axis);
     if cells.iter().any(|cell| cell.scenario != shared.scenario) {
         shared.scenario = None;
     }
     shared.coordinates()
 }
 
-fn point(throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>) -> Point {
-    let units = f64::from(point.size) / f64::from(smallest.size);
+fn point(throughput: &observations::Measured, smallest: &Sized<'_>, point: &Sized<'_>, axis: &str) -> Point {
+    let units = point.size / smallest.size;
     let growth = growth(throughput, smallest, point);
     Point {
         cell: point.cell.id,
         size: point.size,
         throughput: throughput.level(point.cell.id).map(|level| level.estimate),
-        efficiency: growth.as_ref().map(|growth| growth.scaled(1.0 / units, 1.0)),
+        efficiency: growth.as_ref().filter(|_| is_resource(axis)).map(|growth| growth.scaled(1.0 / units, 1.0)),
         growth,
         place: point.place,
     }
 }
 
-fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, resource: Resource) -> Step {
+fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, axis: &str) -> Step {
     let growth = growth(throughput, from, to);
     let doublings = doublings(from.size, to.size);
     Step {
@@ -222,7 +214,7 @@ fn step(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>, r
         to: to.size,
         per_doubling: growth.as_ref().map(|growth| growth.scaled(1.0, 1.0 / doublings)),
         growth,
-        crosses: if resource == Resource::Vcpus { crossings(from, to) } else { Vec::new() },
+        crosses: if axis == key::VCPUS { crossings(from, to) } else { Vec::new() },
     }
 }
 
@@ -231,8 +223,8 @@ fn growth(throughput: &observations::Measured, from: &Sized<'_>, to: &Sized<'_>)
 }
 
 /// How many doublings lie between two sizes: a part of one, or several.
-fn doublings(from: u32, to: u32) -> f64 {
-    (f64::from(to) / f64::from(from)).log2()
+fn doublings(from: f64, to: f64) -> f64 {
+    (to / from).log2()
 }
 
 /// Throughput of each size, for each block that has them all.
@@ -295,8 +287,8 @@ mod tests {
 
     #[test]
     fn a_step_may_be_a_part_of_a_doubling_or_several() {
-        assert!((doublings(2, 4) - 1.0).abs() < 1e-12 && (doublings(1, 4) - 2.0).abs() < 1e-12);
+        assert!((doublings(2.0, 4.0) - 1.0).abs() < 1e-12 && (doublings(1.0, 4.0) - 2.0).abs() < 1e-12);
         // `(299933 / 205642) ** (1 / math.log2(45 / 30))`, from 30 to 45 vCPUs of a published study.
-        assert!(((299_933.0_f64 / 205_642.0).ln() / doublings(30, 45) - 1.906_383_0_f64.ln()).abs() < 1e-6);
+        assert!(((299_933.0_f64 / 205_642.0).ln() / doublings(30.0, 45.0) - 1.906_383_0_f64.ln()).abs() < 1e-6);
     }
 }

@@ -3,7 +3,6 @@
 use crate::close;
 use crate::records::{Figure, run};
 use analysis::consolidation;
-use analysis::scaling::Resource;
 use analysis::summary::analyse;
 
 /// *Virtualization Performance Insights from TPC-VMS*, 2013, figure 2: throughput of each machine, over that of the native
@@ -40,6 +39,19 @@ mod sysbench_2008 {
     pub const DATA_AND_CACHE: (u64, u64) = (258, 950);
 }
 
+/// More data are not more to work with: there is growth, and neither an efficiency nor a law.
+#[test]
+fn any_number_that_is_swept_makes_a_curve() {
+    let step = |(warehouses, counted)| Figure::of("guest", counted).with("workload.warehouses", warehouses);
+    let curves = analyse(&run(&[(10, 4_000), (100, 2_000), (1_000, 1_000), (10_000, 500)].map(step))).scaling;
+    let [curve] = &curves[..] else { panic!("one curve") };
+    let sizes: Vec<f64> = curve.points.iter().map(|point| point.size).collect();
+    assert_eq!((curve.axis.as_str(), sizes), ("workload.warehouses", vec![10.0, 100.0, 1_000.0, 10_000.0]));
+    crate::ratio(curve.points[3].growth.as_ref(), 0.125, 1e-12);
+    assert!(curve.points.iter().all(|point| point.efficiency.is_none()), "{:?}", curve.points);
+    assert_eq!((&curve.universal, &curve.amdahl), (&None, &None));
+}
+
 /// So all that can be asked is whether steps of threads are seen as what they are: one curve over clients, with as many
 /// sizes as a law needs, and, with equal counts, no growth at all.
 #[test]
@@ -47,7 +59,7 @@ fn steps_of_threads_are_a_curve_over_clients() {
     let step = |threads| Figure::of("guest", sysbench_2008::TRANSACTIONS).with("load.clients", threads);
     let curves = analyse(&run(&sysbench_2008::THREADS.map(step))).scaling;
     let [curve] = &curves[..] else { panic!("one curve") };
-    assert_eq!((curve.resource, curve.points.len(), curve.remarks.len()), (Resource::Clients, 4, 0));
+    assert_eq!((curve.axis.as_str(), curve.points.len(), curve.remarks.len()), ("load.clients", 4, 0));
     crate::ratio(curve.points[3].growth.as_ref(), 1.0, 1e-12);
     crate::ratio(curve.points[3].efficiency.as_ref(), 0.25, 1e-12);
 }

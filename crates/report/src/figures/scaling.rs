@@ -4,7 +4,8 @@ use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
 use crate::format;
 use crate::table::id;
-use analysis::scaling::{self, Resource, Scaling};
+use analysis::scaling::{self, Scaling};
+use record::settings::key;
 
 const POINT_RADIUS: f64 = 4.0;
 const HEADROOM: f64 = 1.08;
@@ -23,7 +24,7 @@ pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
 fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
     let first = curves.first()?;
     let points = || curves.iter().flat_map(|curve| &curve.points);
-    let largest = points().map(|point| point.size).max().map(f64::from)?;
+    let largest = points().map(|point| point.size).fold(0.0, f64::max);
     // An interval that says little must not press all points to the floor; its bar then runs out of the paper.
     let highest_point = points().filter_map(middle).fold(0.0, f64::max);
     let highest = points().filter_map(upper_end).fold(0.0, f64::max).min(MOST_ABOVE * highest_point);
@@ -31,7 +32,7 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
         return None;
     }
     let head = if first.held.is_empty() { "Throughput" } else { &first.held };
-    let (name, sizes) = (&first.metric.name, plural(first.resource));
+    let (name, sizes) = (&first.metric.name, plural(&first.axis));
     let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(name, highest * HEADROOM));
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     let place = |curve: &Scaling| contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
@@ -59,7 +60,7 @@ fn draw(chart: &mut Chart, curve: &Scaling, look: &str) {
         let points = law.curve.iter().map(|point| (point.size, point.throughput));
         chart.line(&format!("line {look}"), format!("{}, fitted", curve.contender), points);
     }
-    let measured = || curve.points.iter().filter_map(|point| Some((f64::from(point.size), point.throughput.as_ref()?)));
+    let measured = || curve.points.iter().filter_map(|point| Some((point.size, point.throughput.as_ref()?)));
     for (size, estimate) in measured() {
         if let Some(ends) = estimate.bounds.known() {
             chart.upright_bar(look, size, ends);
@@ -76,9 +77,10 @@ fn said(curve: &Scaling) -> String {
 }
 
 /// What grows, in its plural.
-pub fn plural(resource: Resource) -> &'static str {
-    match resource {
-        Resource::Vcpus => "vCPUs",
-        Resource::Clients => "clients",
+pub fn plural(axis: &str) -> &str {
+    match axis {
+        key::VCPUS => "vCPUs",
+        key::COUNT => "machines",
+        other => other.rsplit('.').next().unwrap_or(other),
     }
 }

@@ -10,8 +10,9 @@ use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::contrast::Contrast;
 use analysis::estimate::Estimate;
 use analysis::scaling::law::Peak;
-use analysis::scaling::{Crossing, Point, Remark, Resource, Scaling};
+use analysis::scaling::{Crossing, Point, Remark, Scaling, is_resource};
 use analysis::summary::Analysis;
+use record::settings::key;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     if analysis.scaling.is_empty() {
@@ -26,8 +27,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         let title = title(group[0]);
         blocks.push(Block::Heading { level: 3, text: title });
         blocks.push(Block::Table(growth(group)));
-        blocks.push(Block::List(group.iter().flat_map(|curve| remarks(curve)).collect()));
-        blocks.push(Block::Table(laws(group)));
+        let remarks: Vec<String> = group.iter().flat_map(|curve| remarks(curve)).collect();
+        blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
+        blocks.extend(laws(group).map(Block::Table));
     }
     blocks.push(Block::Note(note()));
     blocks
@@ -37,7 +39,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
     let mut groups: Vec<Vec<&Scaling>> = Vec::new();
     for curve in curves {
-        let same = |group: &&mut Vec<&Scaling>| group[0].resource == curve.resource && group[0].held == curve.held;
+        let same = |group: &&mut Vec<&Scaling>| group[0].axis == curve.axis && group[0].held == curve.held;
         match groups.iter_mut().find(same) {
             Some(group) => group.push(curve),
             None => groups.push(vec![curve]),
@@ -48,17 +50,17 @@ fn groups(curves: &[Scaling]) -> Vec<Vec<&Scaling>> {
 
 fn title(curve: &Scaling) -> String {
     let place = if curve.held.is_empty() { String::new() } else { format!(", {}", curve.held) };
-    format!("Over {}{place}", plural(curve.resource))
+    format!("Over {}{place}", plural(&curve.axis))
 }
 
 fn growth(group: &[&Scaling]) -> Table {
-    let resource = group[0].resource;
-    let efficiency = match resource {
-        Resource::Vcpus => "efficiency per vCPU",
-        Resource::Clients => "efficiency per client",
-    };
-    let mut numbers = vec![plural(resource), "throughput", "of the smallest", efficiency, "per doubling"];
-    if resource == Resource::Vcpus {
+    let axis = group[0].axis.as_str();
+    let efficiency = format!("efficiency per {}", singular(axis));
+    let mut numbers = vec![plural(axis), "throughput", "of the smallest", "per doubling"];
+    if is_resource(axis) {
+        numbers.insert(3, &efficiency);
+    }
+    if axis == key::VCPUS {
         numbers.extend(["cores", "memory nodes"]);
     }
     let rows = group.iter().flat_map(|curve| (0..curve.points.len()).map(|place| row(curve, place)));
@@ -66,7 +68,7 @@ fn growth(group: &[&Scaling]) -> Table {
 }
 
 fn id_of(what: &str, curve: &Scaling) -> String {
-    id(what, &format!("{} {}", plural(curve.resource), curve.held))
+    id(what, &format!("{} {}", plural(&curve.axis), curve.held))
 }
 
 fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
@@ -79,13 +81,13 @@ fn row(curve: &Scaling, place: usize) -> Vec<Cell> {
     let per_doubling = step.and_then(|step| step.per_doubling.as_ref());
     let mut cells = vec![
         Cell::text(if place == 0 { &curve.contender } else { "" }),
-        Cell::count(point.size),
+        Cell::number(point.size, Style::new("", Digits::Plain)),
         Cell::estimate(point.throughput.as_ref(), Style::quantity(&curve.metric.unit), "no valid trial has it"),
         ratio(point.growth.as_ref()),
-        ratio(point.efficiency.as_ref()),
-        compare(per_doubling, Style::RATIO),
     ];
-    if curve.resource == Resource::Vcpus {
+    cells.extend(is_resource(&curve.axis).then(|| ratio(point.efficiency.as_ref())));
+    cells.push(compare(per_doubling, Style::RATIO));
+    if curve.axis == key::VCPUS {
         cells.extend([cores(point), point.place.nodes.map_or_else(unknown, Cell::count)]);
     }
     cells
@@ -104,17 +106,17 @@ fn unknown() -> Cell {
 fn remarks(curve: &Scaling) -> Vec<String> {
     let mut said: Vec<String> =
         curve.remarks.iter().map(|one| format!("{}: {}", curve.contender, remark(one))).collect();
-    said.push(format!("{}: {}", curve.contender, peak(curve)));
+    said.extend(is_resource(&curve.axis).then(|| format!("{}: {}", curve.contender, peak(curve))));
     said
 }
 
 fn peak(curve: &Scaling) -> String {
     let of_law = curve.universal.as_ref().map(|law| (&law.peak, law.sizes.len()));
-    let unit = plural(curve.resource);
+    let unit = plural(&curve.axis);
     match of_law {
         None => "Too few sizes for the Universal Scalability Law.".to_owned(),
         Some((Peak::Determined { size }, _)) => {
-            let largest = curve.points.last().map_or(0.0, |point| f64::from(point.size));
+            let largest = curve.points.last().map_or(0.0, |point| point.size);
             let beyond = if size.point > largest { ", beyond the largest size measured" } else { "" };
             format!("Throughput is highest at {} {unit}{beyond}.", format::estimate(size, format::ratio))
         }
@@ -148,12 +150,15 @@ fn remark(remark: &Remark) -> String {
     .to_owned()
 }
 
-fn laws(group: &[&Scaling]) -> Table {
-    let one = match group[0].resource {
-        Resource::Vcpus => "λ, of one vCPU",
-        Resource::Clients => "λ, of one client",
-    };
-    let columns = columns(&["contender", "law"], &[one, "σ, contention", "κ, coherency", "furthest off, %"]);
+/// "vCPU", "client".
+fn singular(resource: &str) -> &str {
+    let plural = plural(resource);
+    plural.strip_suffix('s').unwrap_or(plural)
+}
+
+fn laws(group: &[&Scaling]) -> Option<Table> {
+    let one = format!("λ, of one {}", singular(&group[0].axis));
+    let columns = columns(&["contender", "law"], &[&one, "σ, contention", "κ, coherency", "furthest off, %"]);
     let mut rows = Vec::new();
     for curve in group {
         if let Some(law) = &curve.universal {
@@ -164,7 +169,7 @@ fn laws(group: &[&Scaling]) -> Table {
             rows.push(law_row(curve, "Amdahl's", [&law.rate_of_one, &law.contention], None, law.furthest_off));
         }
     }
-    Table::new(id_of("laws", group[0]), "Fitted laws", columns, rows)
+    Table::new(id_of("laws", group[0]), "Fitted laws", columns, rows).unless_empty()
 }
 
 fn law_row(
