@@ -1,6 +1,5 @@
 //! The answer to the study's question: what the worst-off of several machines gets, or what one does to the others, and one sentence for each comparison.
 
-use crate::sections::design::is_difference;
 use crate::{consolidation, format, neighbour};
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
@@ -21,6 +20,10 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
 /// What a difference is called where there is none.
 fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
     if analysis.aa && is_difference(comparison.verdict) { " But both are the same: a false alarm." } else { "" }
+}
+
+pub fn is_difference(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::Slower | Verdict::Faster)
 }
 
 /// Why there is no verdict, if the data is wrong on either side.

@@ -1,6 +1,6 @@
 //! To what it is owed if machines of a trial do not get the same: in sentences, and in words for the table.
 
-use crate::consolidation::interval;
+use crate::format;
 use analysis::consolidation::Consolidation;
 use analysis::consolidation::attribution::{Attribution, LabelAttribution, LabelKind, Level, Untold};
 use analysis::consolidation::slots::HELD_BACK;
@@ -48,7 +48,7 @@ fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Ve
     let not_machine = if found.labels.iter().any(is_innocent) { ", not the machine" } else { "" };
     let sentence = |level: &&Level| {
         let effect = level.effect.as_ref()?;
-        let (figure, kind) = (interval(effect), label.label);
+        let (figure, kind) = (format::ratio_of(effect), label.label);
         let whoever = whoever(kind, &level.level, machines);
         let others = if is_within_node(found, kind) { "the others on its node" } else { "the others" };
         let wherever = if kind == LabelKind::Machine { wherever(found) } else { String::new() };

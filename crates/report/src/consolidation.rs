@@ -7,7 +7,6 @@ use analysis::consolidation::chance::AgainstChance;
 use analysis::consolidation::skew::{Apart, TrialSkew};
 use analysis::consolidation::slots::Slot;
 use analysis::contrast::Position;
-use analysis::estimate::Estimate;
 
 /// What the worst-off machine gets, and whether it is always the same one.
 pub fn headline(one: &Consolidation) -> String {
@@ -66,7 +65,7 @@ fn standings(slots: &[Slot]) -> Vec<String> {
 }
 
 fn standing(slot: &Slot) -> Option<String> {
-    let figure = interval(slot.of_others.as_ref()?);
+    let figure = format::ratio_of(slot.of_others.as_ref()?);
     let end = match slot.position {
         Position::Below if slot.held_back => "it is held back",
         Position::Below => "it is behind them, by little",
@@ -74,11 +73,6 @@ fn standing(slot: &Slot) -> Option<String> {
         Position::Across | Position::Unknown => return None,
     };
     Some(format!("Machine {} got {figure} of the mean of the others: {end}.", slot.machine))
-}
-
-/// "0.52 (0.50 to 0.54)".
-pub fn interval(estimate: &Estimate) -> String {
-    format!("{} ({})", format::ratio(estimate.point), format::bounds(&estimate.bounds, format::ratio))
 }
 
 fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {

@@ -1,11 +1,8 @@
 //! What a report consists of, before it becomes HTML or Markdown.
 
 use crate::figures::Figure;
-use crate::sections;
 use crate::table::Table;
 use analysis::findings::Severity;
-use analysis::summary::Analysis;
-use record::run::Run;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -117,34 +114,6 @@ fn each_mut(blocks: &mut [Block], seen: &mut impl FnMut(&mut Block)) {
             each_mut(blocks, seen);
         }
     }
-}
-
-/// The whole report, in the order in which it is to be read.
-pub fn build(run: &Run, analysis: &Analysis) -> Document {
-    let mut blocks = Vec::new();
-    blocks.extend(sections::opening::blocks(analysis));
-    blocks.extend(sections::design::blocks(analysis));
-    blocks.extend(sections::consolidation::blocks(analysis));
-    blocks.extend(sections::neighbour::blocks(analysis));
-    blocks.extend(sections::comparison::blocks(analysis));
-    blocks.extend(sections::pictures::blocks(analysis));
-    blocks.extend(sections::steadiness::blocks(analysis));
-    blocks.extend(sections::evenness::blocks(analysis));
-    blocks.extend(sections::scaling::blocks(analysis));
-    blocks.extend(sections::pressure::blocks(analysis));
-    blocks.extend(sections::latencies::blocks(analysis));
-    blocks.extend(sections::activity::blocks(analysis));
-    blocks.extend(sections::waits::blocks(analysis));
-    blocks.extend(sections::why::blocks(analysis));
-    blocks.extend(sections::audits::blocks(analysis));
-    blocks.extend(sections::consistency::blocks(analysis));
-    blocks.extend(sections::what_ran::blocks(run, analysis));
-    blocks.extend(sections::machines::blocks(run));
-    blocks.extend(sections::databases::blocks(analysis));
-    blocks.extend(sections::all_measures::blocks(analysis));
-    blocks.extend(sections::trials::blocks(run, analysis));
-    blocks.extend(sections::terms::blocks(run, analysis));
-    Document::new(&run.plan.question, blocks)
 }
 
 #[cfg(test)]

@@ -2,11 +2,9 @@
 
 use crate::document::{Block, Document, Warning};
 use crate::figures::svg::escaped;
-use crate::figures::{self, Figure};
+use crate::figures::{self, Figure, PAGE};
 use crate::table::{Cell, Shown, Table, Tone};
 use std::fmt::Write as _;
-
-pub const STYLE: &str = include_str!("style.css");
 
 pub fn write(document: &Document) -> String {
     let title = escaped(&document.title);
@@ -17,7 +15,7 @@ pub fn write(document: &Document) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}{}</style>\n</head>\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{PAGE}{}</style>\n</head>\n\
          <body>\n<main>\n<h1>{title}</h1>\n{body}</main>\n</body>\n</html>\n",
         figures::STYLE
     )

@@ -1,9 +1,9 @@
 //! `report.json`: everything the report says, for programs.
 
-use crate::document::{self, Warning};
+use crate::document::Warning;
 use crate::figures::Figure;
 use crate::table::Table;
-use crate::{answer, findings};
+use crate::{answer, findings, sections};
 use analysis::summary::Analysis;
 use record::check::CheckResult;
 use record::facts::Facts;
@@ -49,7 +49,7 @@ impl<'a> Trial<'a> {
 
 pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
     let trials = run.trials.iter().map(Trial::of);
-    let document = document::build(run, analysis);
+    let document = sections::all(run, analysis);
     let report = Report {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),

@@ -1,6 +1,6 @@
 //! An analysis for people and programs. Pure: from a run and its analysis to texts.
 //!
-//! [`document::build`] puts the report together once, as headings, paragraphs, tables of typed cells and figures with their
+//! [`sections::all`] puts the report together once, as headings, paragraphs, tables of typed cells and figures with their
 //! data. [`html`] and [`markdown`] write that down, [`csv`] one table or figure of it and [`json`] all of them, with the analysis
 //! and the record, so they cannot say different things. [`terminal`] is the short table at the end of a run. No number is
 //! computed here: each comes from the analysis or the record, with its interval or marked as a plain reading.
@@ -39,12 +39,12 @@ use record::run::Run;
 
 /// `report.html`: one self-contained file.
 pub fn html(run: &Run, analysis: &Analysis) -> String {
-    html::write(&document::build(run, analysis))
+    html::write(&sections::all(run, analysis))
 }
 
 /// `report.md`.
 pub fn markdown(run: &Run, analysis: &Analysis) -> String {
-    markdown::write(&document::build(run, analysis))
+    markdown::write(&sections::all(run, analysis))
 }
 
 /// `report.json`.

@@ -1,7 +1,7 @@
 //! What the others get beside a machine whose load comes or goes, in sentences: for the answer and for the section that has the
 //! figures.
 
-use crate::consolidation::{interval, who};
+use crate::consolidation::who;
 use crate::format;
 use crate::missing;
 use analysis::consolidation::Consolidation;
@@ -22,6 +22,11 @@ pub fn headline(one: &Consolidation) -> Option<String> {
         (None, true) => unmoved(neighbour),
     };
     Some(format!("{}: {said}", who(one)))
+}
+
+/// Of a single machine beside one that comes and goes, that section says it all.
+pub fn has_scores(one: &Consolidation) -> bool {
+    one.machines > 1 || headline(one).is_none()
 }
 
 /// When it worked, and which trials do not tell.
@@ -71,7 +76,7 @@ fn of_effects(neighbour: &Neighbour) -> String {
 /// "the others keep 0.71 (0.66 to 0.76) of their throughput before and after it while machine 3 works."
 fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, without: &str) -> String {
     let Others { name, keep, get, their, .. } = others(neighbour);
-    let figure = interval(kept);
+    let figure = format::ratio_of(kept);
     match kept_is {
         Position::Below => format!("{when}, {name} {keep} {figure} of {their} throughput {without}."),
         Position::Above => {
@@ -88,7 +93,7 @@ fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, w
 
 fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
     let Others { name, have, are, .. } = others(neighbour);
-    let figure = interval(after);
+    let figure = format::ratio_of(after);
     match neighbour.recovered {
         Position::Below => format!("Afterwards {name} {are} back at only {figure} of what was before it."),
         Position::Above => format!("Afterwards {name} {have} {figure} of what was before it."),

@@ -19,7 +19,7 @@ const STANDARD_OUTPUT: &str = "-";
 pub fn report(options: &ReportOptions) -> Result<Exit> {
     if options.table.is_some() || options.figure.is_some() {
         let (_, run, analysis) = read(&options.run)?;
-        let document = report::document::build(&run, &analysis);
+        let document = report::sections::all(&run, &analysis);
         if let Some(id) = &options.table {
             let table = asked("table", id, &document.tables(), |table| &table.id)?;
             print(&String::from_utf8_lossy(&report::csv::of_table(table)?));

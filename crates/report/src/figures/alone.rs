@@ -1,8 +1,7 @@
 //! A figure as one SVG file, readable outside of a report: all its panels, with the light colours of the page.
 
 use super::svg::escaped;
-use super::{Figure, STYLE};
-use crate::html;
+use super::{Figure, PAGE, STYLE};
 use std::fmt::Write as _;
 
 /// Room around panels.
@@ -44,7 +43,7 @@ pub fn svg(figure: &Figure) -> String {
 
 /// With the colours themselves in the place of their names, which not every program that shows SVG knows.
 fn light(style: &str) -> String {
-    let names = html::STYLE.split('}').next().unwrap_or_default().split([';', '{', '\n']);
+    let names = PAGE.split('}').next().unwrap_or_default().split([';', '{', '\n']);
     let colours = names.filter_map(|line| line.trim().strip_prefix("--")?.split_once(": "));
     colours.fold(style.to_owned(), |style, (name, colour)| style.replace(&format!("var(--{name})"), colour))
 }

@@ -3,7 +3,7 @@
 use super::chart::{Axis, Chart};
 use super::{Figure, Point, label, look_in_group};
 use crate::format;
-use crate::sections::consolidation::has_scores;
+use crate::neighbour::has_scores;
 use crate::table::id;
 use analysis::consolidation::Consolidation;
 use analysis::summary::Analysis;

@@ -3,7 +3,6 @@
 use super::chart::{Axis, Chart, Paper};
 use super::{Figure, Panel, look};
 use crate::format;
-use crate::sections::profiles::place;
 use crate::table::id;
 use analysis::counted::Rate;
 use analysis::counted::unit::Unit;
@@ -64,4 +63,9 @@ fn title(course: &Course) -> (String, String) {
 fn mean(rates: &[Rate]) -> String {
     let sum: f64 = rates.iter().map(|rate| rate.per_second).sum();
     format::quantity(sum / rates.len().max(1) as f64)
+}
+
+/// Which comparison a table or figure is of, for its id.
+pub fn place(explanation: &Explanation) -> String {
+    format!("{} {}", explanation.coordinates, explanation.contender)
 }

@@ -25,6 +25,9 @@ use serde::Serialize;
 /// How figures look, in the colours of the page's style sheet.
 pub const STYLE: &str = include_str!("figures.css");
 
+/// The page's style, whose colours and fonts they take.
+pub const PAGE: &str = include_str!("../style.css");
+
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Figure {
     /// As a table's.

@@ -3,6 +3,7 @@
 use super::{attribution, contender, heading};
 use crate::document::Block;
 use crate::format::{self, Digits, Style};
+use crate::neighbour::has_scores;
 use crate::table::{Cell, Column, Table, Tone, columns, id};
 use crate::{consolidation, figures};
 use analysis::consolidation::Consolidation;
@@ -24,11 +25,6 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.extend(attribution::blocks(&found));
     blocks.push(Block::Note(note()));
     blocks
-}
-
-/// Of a single machine beside one that comes and goes, that section says it all.
-pub fn has_scores(one: &Consolidation) -> bool {
-    one.machines > 1 || crate::neighbour::headline(one).is_none()
 }
 
 fn scores(found: &[&Consolidation], unit: &str) -> Table {

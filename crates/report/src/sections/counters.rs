@@ -1,7 +1,7 @@
 //! Counters for each transaction of two contenders side by side, those first that differ most surely.
 
-use super::profiles::place;
 use crate::document::Block;
+use crate::figures::course::place;
 use crate::format::{self, Style};
 use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::counted::unit::Unit;

@@ -1,9 +1,9 @@
 //! What a reader must know of how the run was designed before judging its answer: contenders that are compared with
 //! themselves, and blocks that were added until intervals were narrow. Most runs have neither.
 
+use crate::answer::is_difference;
 use crate::document::Block;
 use crate::precision;
-use analysis::compare::Verdict;
 use analysis::summary::Analysis;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
@@ -32,8 +32,4 @@ fn against_itself(analysis: &Analysis) -> Option<String> {
              nothing."
         )
     })
-}
-
-pub fn is_difference(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::Slower | Verdict::Faster)
 }

@@ -1,4 +1,4 @@
-//! The parts of a report, one file each, in the order of [`crate::document::build`].
+//! The parts of a report, one file each, in the order of [`all`].
 
 pub mod activity;
 pub mod all_measures;
@@ -29,8 +29,38 @@ pub mod waits;
 pub mod what_ran;
 pub mod why;
 
-use crate::document::Block;
+use crate::document::{Block, Document};
 use crate::table::Cell;
+use analysis::summary::Analysis;
+use record::run::Run;
+
+/// The whole report, in the order in which it is to be read.
+pub fn all(run: &Run, analysis: &Analysis) -> Document {
+    let mut blocks = Vec::new();
+    blocks.extend(opening::blocks(analysis));
+    blocks.extend(design::blocks(analysis));
+    blocks.extend(consolidation::blocks(analysis));
+    blocks.extend(neighbour::blocks(analysis));
+    blocks.extend(comparison::blocks(analysis));
+    blocks.extend(pictures::blocks(analysis));
+    blocks.extend(steadiness::blocks(analysis));
+    blocks.extend(evenness::blocks(analysis));
+    blocks.extend(scaling::blocks(analysis));
+    blocks.extend(pressure::blocks(analysis));
+    blocks.extend(latencies::blocks(analysis));
+    blocks.extend(activity::blocks(analysis));
+    blocks.extend(waits::blocks(analysis));
+    blocks.extend(why::blocks(analysis));
+    blocks.extend(audits::blocks(analysis));
+    blocks.extend(consistency::blocks(analysis));
+    blocks.extend(what_ran::blocks(run, analysis));
+    blocks.extend(machines::blocks(run));
+    blocks.extend(databases::blocks(analysis));
+    blocks.extend(all_measures::blocks(analysis));
+    blocks.extend(trials::blocks(run, analysis));
+    blocks.extend(terms::blocks(run, analysis));
+    Document::new(&run.plan.question, blocks)
+}
 
 fn heading(text: impl Into<String>) -> Block {
     Block::Heading { level: 2, text: text.into() }

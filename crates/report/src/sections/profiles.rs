@@ -1,6 +1,7 @@
 //! Tables as published studies print them: load, operating system and I/O of two contenders, and a histogram of waits.
 
 use crate::document::Block;
+use crate::figures::course::place;
 use crate::format::{self, Digits, Style};
 use crate::table::{Cell, Column, Table, columns, id};
 use analysis::cells::CellResult;
@@ -19,11 +20,6 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks
-}
-
-/// Which comparison a table is of, for its id.
-pub fn place(explanation: &Explanation) -> String {
-    format!("{} {}", explanation.coordinates, explanation.contender)
 }
 
 fn table(explanation: &Explanation, profile: &ProfileTable) -> Table {

@@ -5,8 +5,9 @@ use analysis::summary::{Analysis, analyse};
 use record::run::Run;
 use record::synthetic;
 use report::csv;
-use report::document::{Document, build};
+use report::document::Document;
 use report::figures::alone;
+use report::sections;
 use report::table::Value;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -40,7 +41,7 @@ fn ids(document: &Document) -> Vec<String> {
 fn every_table_and_figure_has_an_id_of_its_own() {
     let mut families = BTreeSet::new();
     for (name, run, analysis) in ALL.iter() {
-        let found = ids(&build(run, analysis));
+        let found = ids(&sections::all(run, analysis));
         let distinct: BTreeSet<&String> = found.iter().collect();
         assert_eq!(distinct.len(), found.len(), "{name}: {found:#?}");
         // A number at the end would say that two asked for the same.
@@ -104,7 +105,7 @@ fn what_is_no_report_is_refused_by_the_schema() {
 #[test]
 fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
     let (_, run, analysis) = ALL.iter().find(|(name, ..)| *name == "troubled").unwrap();
-    let document = build(run, analysis);
+    let document = sections::all(run, analysis);
     let table = document.tables().into_iter().find(|table| table.id == "comparison").unwrap();
     let csv = String::from_utf8(csv::of_table(table).unwrap()).unwrap();
     insta::assert_snapshot!(csv.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
@@ -118,7 +119,7 @@ fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
 #[test]
 fn cells_hold_the_numbers_of_the_analysis() {
     for (name, run, analysis) in ALL.iter() {
-        let document = build(run, analysis);
+        let document = sections::all(run, analysis);
         let mut compared = 0;
         for table in document.tables().into_iter().filter(|table| table.id.split('/').next() == Some("measures")) {
             for row in &table.rows {
@@ -145,7 +146,7 @@ fn cells_hold_the_numbers_of_the_analysis() {
 #[test]
 fn a_figure_alone_needs_nothing_and_has_every_panel() {
     for (name, run, analysis) in ALL.iter() {
-        let document = build(run, analysis);
+        let document = sections::all(run, analysis);
         assert!(!document.figures().is_empty(), "{name}");
         for figure in document.figures() {
             let svg = alone::svg(figure);
