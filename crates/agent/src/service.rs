@@ -9,18 +9,21 @@ use crate::tables;
 use crate::voice::ReplyWriter;
 use driver::instances;
 use driver::plan::{Control, DrivePlan, Seen};
-use engines::server::{Endpoint, ServerPlace, ServerReport};
+use engines::server::{Endpoint, ServerError, ServerPlace, ServerReport};
 use machines::frame::{Greeting, Message, read_frame, write_frame};
 use std::collections::BTreeMap;
 use std::io::{self, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::{Duration, Instant};
 use telemetry::Sampling;
 use workloads::catalog::AnyWorkload;
 
 /// Requests that may wait while one is answered; the conductor sends one at a time.
 const QUEUED_REQUESTS: usize = 4;
+/// How long a request that failed waits for its server to be seen dead.
+const DYING: Duration = Duration::from_millis(100);
 
 /// Where the agent keeps things.
 #[derive(Debug, Clone)]
@@ -119,11 +122,22 @@ impl Service {
         }
         Ok(reply.unwrap_or_else(|error| {
             // A server that died explains what failed better than the failure does.
-            let dead =
-                self.databases.iter_mut().find_map(|(instance, database)| Some((*instance, database.alive().err()?)));
-            let (about, error) = dead.map_or((about, error), |(instance, died)| (Some(instance), died.into()));
+            let (about, error) = self.died().map_or((about, error), |(instance, died)| (Some(instance), died.into()));
             Reply::Failed(self.failure(about, error.as_ref()))
         }))
+    }
+
+    /// The server that has died, and of what. Its sessions may notice that a moment before it can be seen here.
+    fn died(&mut self) -> Option<(u16, ServerError)> {
+        let begin = Instant::now();
+        loop {
+            let mut databases = self.databases.iter_mut();
+            let died = databases.find_map(|(instance, database)| Some((*instance, database.alive().err()?)));
+            if died.is_some() || begin.elapsed() > DYING {
+                return died;
+            }
+            std::thread::sleep(DYING / 10);
+        }
     }
 
     /// What is about the machine and its servers; the rest is about data.
