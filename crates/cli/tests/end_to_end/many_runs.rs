@@ -290,7 +290,8 @@ fn a_measure_is_followed_over_runs_of_one_study_and_host() {
     };
     assert_eq!(of(&courses[0]), ["20261120", "20261121", "20261122", "sqlite"]);
     assert_eq!(of(&courses[1]), ["20261124"]);
-    assert_eq!(courses[1]["apart"], json!(["another host: memory.swappiness was 60 and is 1"]));
+    let changed = json!({ "name": "memory.swappiness", "old": "60", "new": "1" });
+    assert_eq!(courses[1]["apart"], json!({ "by": "host", "changes": [changed] }));
     let mean = &courses[0]["series"][1]["mean"];
     assert_eq!(mean["interval"], "known");
     let first = &courses[0]["series"][1]["levels"][0]["point"];
