@@ -31,7 +31,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.extend((!remarks.is_empty()).then_some(Block::List(remarks)));
         blocks.extend(laws(group).map(Block::Table));
     }
-    blocks.push(Block::Note(note()));
+    let has_laws = analysis.scaling.iter().any(|curve| curve.universal.is_some() || curve.amdahl.is_some());
+    blocks.push(Block::Note(note(has_laws)));
     blocks
 }
 
@@ -189,9 +190,10 @@ fn law_row(
     ]
 }
 
-fn note() -> String {
-    "Cells that differ in nothing but the size. Growth and efficiency are ratios of the same block; “per doubling” is the growth \
-     from the row above, for as much of a doubling as the step is. The laws are fitted to the logarithms of throughput \
-     by least squares, with σ and κ not below zero; Amdahl's is the universal law without κ."
-        .to_owned()
+fn note(has_laws: bool) -> String {
+    let growth = "Cells that differ in nothing but the size. Growth and efficiency are ratios of the same block; “per doubling” is the growth \
+                  from the row above, for as much of a doubling as the step is.";
+    let laws = " The laws are fitted to the logarithms of throughput by least squares, with σ and κ not below zero; Amdahl's is the universal \
+                law without κ.";
+    format!("{growth}{}", if has_laws { laws } else { "" })
 }
