@@ -6,7 +6,7 @@ use super::TABLE_ROWS;
 use super::contestant::{self, Contestant, Programs, Sample, run_to_end};
 use super::scenario::Test;
 use super::server::Server;
-use super::summary::NO_WORSE;
+use super::summary::MOST_CPU;
 use crate::bench::bar::{Asked, Bar, median};
 use anyhow::Context;
 
@@ -33,17 +33,17 @@ pub fn compare(programs: Programs<'_>, server: &Server, rounds: u32, seconds: u3
     let mut shares = Vec::new();
     for number in 1..=rounds {
         let turn = |who| drive(programs, who, server, seconds, number);
-        let (ours, theirs, name) = if programs.before.is_none() {
+        let (ours, theirs) = if programs.before.is_none() {
             let ours = turn(Contestant::Bakeoff)?;
             let theirs = paced_pgbench(programs.ground, server, &ours.sample, seconds)?;
-            (ours, theirs, "pgbench")
+            println!("round {number}: {}", theirs.line("pgbench"));
+            (ours, theirs)
         } else if number % 2 == 0 {
             let theirs = turn(Contestant::Before)?.sample;
-            (turn(Contestant::Bakeoff)?, theirs, Contestant::Before.name())
+            (turn(Contestant::Bakeoff)?, theirs)
         } else {
-            (turn(Contestant::Bakeoff)?, turn(Contestant::Before)?.sample, Contestant::Before.name())
+            (turn(Contestant::Bakeoff)?, turn(Contestant::Before)?.sample)
         };
-        println!("round {number}: {}", theirs.line(name));
         shares.push(ours.sample.cpu_us() / theirs.cpu_us());
         turns.push(ours);
     }
@@ -52,7 +52,7 @@ pub fn compare(programs: Programs<'_>, server: &Server, rounds: u32, seconds: u3
         found: median(values),
         asked: Asked::AtMost(most),
     };
-    let (of, most) = programs.before.map_or(("of pgbench -R", 1.0), |_| ("of the bakeoff before", NO_WORSE));
+    let (of, most) = programs.before.map_or(("of pgbench -R", 1.0), |_| ("of the bakeoff before", MOST_CPU));
     Ok(vec![
         bar("memory, MB", turns.iter().map(|turn| turn.megabytes).collect(), MEMORY_LIMIT_MB),
         bar("lateness p99, µs", turns.iter().map(|turn| turn.lateness_us).collect(), LATENESS_LIMIT_US),
