@@ -88,8 +88,10 @@ fn looked_at_within_their_windows(run: &Run) {
         ) {
             (Reading::Unavailable(why), "sqlite") => assert!(why.contains("has no server"), "{why}"),
             (Reading::Known(waits), _) => {
-                // A guest on a host that is short of CPU misses most.
-                assert!(waits.samples + waits.missed > 0 && waits.stopped.is_none(), "{waits:?}");
+                // A guest on a host that is short of CPU has time for few.
+                let is_native = trial.record.machine.as_ref().is_some_and(|machine| machine.platform == "native");
+                let fewest = if is_native { 6 } else { 1 };
+                assert!(waits.samples + waits.missed >= fewest && waits.stopped.is_none(), "{waits:?}");
             }
             (unsampled, _) => panic!("{unsampled:?}"),
         }
