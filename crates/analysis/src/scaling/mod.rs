@@ -16,7 +16,7 @@ use crate::topology::{Place, Topology};
 use crate::validity;
 use law::{AmdahlsLaw, Measured, UniversalLaw};
 use record::plan::{Cell, Plan};
-use record::run::Run;
+use record::run::{Run, StoredTrial};
 use record::settings::key;
 use record::trial::Metric;
 use serde::{Deserialize, Serialize};
@@ -154,7 +154,10 @@ fn of_cells(
     topology: &Topology,
 ) -> Scaling {
     let all_sizes: Vec<Sized<'_>> = cells.iter().filter_map(|cell| sized(run, axis, cell, topology)).collect();
-    let metric = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id)).find_map(throughput::metric);
+    let mut trials = cells.iter().flat_map(|cell| validity::valid_trials(run, cell.id));
+    // Over machines it is a minimum of another number of them at each size.
+    let plain = |trial: &StoredTrial| Some(trial.record.driver.as_ref()?.metric.clone());
+    let metric = trials.find_map(if axis == key::COUNT { plain } else { throughput::metric });
     let steps: Vec<Step> = all_sizes.windows(2).map(|pair| step(throughput, &pair[0], &pair[1], axis)).collect();
     let fitted: Vec<&Sized<'_>> =
         if axis == key::VCPUS { on_own_cores(&all_sizes) } else { all_sizes.iter().collect() };

@@ -16,9 +16,11 @@ const MOST_ABOVE: f64 = 1.6;
 /// One panel for each group of curves over the same sizes.
 pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
     let panels: Vec<Panel> = groups.iter().filter_map(|group| panel(group, contenders)).collect();
-    let description = "Points are geometric means over blocks, bars their 95 % intervals. Lines are the fitted Universal \
-                       Scalability Law, drawn only where it was fitted.";
-    Figure::of(id("throughput-over-size", ""), "Throughput over size", description, panels)
+    let points = "Points are geometric means over blocks, bars their 95 % intervals.";
+    let lines = " Lines are the fitted Universal Scalability Law, drawn only where it was fitted.";
+    let has_law = groups.iter().flatten().any(|curve| curve.universal.is_some());
+    let description = format!("{points}{}", if has_law { lines } else { "" });
+    Figure::of(id("throughput-over-size", ""), "Throughput over size", &description, panels)
 }
 
 fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
@@ -32,8 +34,8 @@ fn panel(curves: &[&Scaling], contenders: &[&str]) -> Option<Panel> {
         return None;
     }
     let head = if first.held.is_empty() { "Throughput" } else { &first.held };
-    let (name, sizes) = (&first.metric.name, plural(&first.axis));
-    let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(name, highest * HEADROOM));
+    let (name, sizes) = (of_slowest(first, &first.metric.name), plural(&first.axis));
+    let (x, y) = (Axis::from_zero(sizes, largest), Axis::from_zero(&name, highest * HEADROOM));
     let mut chart = Chart::new(Paper::LARGE, head, &x, &y);
     let place = |curve: &Scaling| contenders.iter().position(|name| *name == curve.contender).unwrap_or(0);
     for curve in curves {
@@ -74,6 +76,11 @@ fn said(curve: &Scaling) -> String {
     let value = |point: &scaling::Point| Some(format!("{} with {}", format::quantity(middle(point)?), point.size));
     let values: Vec<String> = curve.points.iter().filter_map(value).collect();
     format!("{} {}", curve.contender, values.join(", "))
+}
+
+/// A metric over numbers of machines is of the one that did least.
+pub fn of_slowest(curve: &Scaling, metric: &str) -> String {
+    if curve.axis == key::COUNT { format!("{metric}, of the slowest machine") } else { metric.to_owned() }
 }
 
 /// What grows, in its plural.

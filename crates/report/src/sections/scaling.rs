@@ -65,7 +65,8 @@ fn growth(group: &[&Scaling]) -> Table {
         numbers.extend(["cores", "memory nodes"]);
     }
     let rows = group.iter().flat_map(|curve| (0..curve.points.len()).map(|place| row(curve, place)));
-    Table::new(id_of("growth", group[0]), &group[0].metric.unit, columns(&["contender"], &numbers), rows)
+    let caption = figures::scaling::of_slowest(group[0], &group[0].metric.unit);
+    Table::new(id_of("growth", group[0]), caption, columns(&["contender"], &numbers), rows)
 }
 
 fn id_of(what: &str, curve: &Scaling) -> String {
