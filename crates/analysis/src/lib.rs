@@ -41,6 +41,7 @@ pub mod summary;
 pub mod throughput;
 pub mod topology;
 pub mod two_runs;
+pub mod usability;
 pub mod validity;
 pub mod waits;
 pub mod welch;

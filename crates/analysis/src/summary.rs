@@ -16,6 +16,7 @@ use crate::scaling::{self, Scaling};
 use crate::settings::{self, SettingsComparison};
 use crate::stopping::{self, Attained};
 use crate::student;
+use crate::usability::{self, Usability};
 use crate::waits::{self, WaitsOfContenders};
 use record::run::Run;
 use serde::{Deserialize, Serialize};
@@ -32,6 +33,9 @@ pub struct Analysis {
     /// As in the plan.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
+    /// Whether the answer may be used.
+    #[serde(default)]
+    pub usability: Usability,
     /// The worst first.
     pub findings: Vec<Finding>,
     /// Every value of every measure.
@@ -93,6 +97,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         consolidation: &consolidation,
         cells: &cells,
     };
+    let findings = of_run::all(run, &found);
     Analysis {
         format: record::FORMAT,
         study: run.plan.study.clone(),
@@ -100,7 +105,8 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         margin: run.plan.margin,
-        findings: of_run::all(run, &found),
+        usability: usability::of_run(&findings, &comparisons, &consolidation),
+        findings,
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,
         cells,

@@ -17,6 +17,7 @@ use record::plan::Plan;
 use record::settings::Differing;
 use record::trial::Outcome;
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Finding {
@@ -37,6 +38,18 @@ pub enum Severity {
     Serious,
     /// Worth knowing before believing small differences.
     Caution,
+}
+
+/// Whether the answer of a run may be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stamp {
+    #[default]
+    Usable,
+    /// Small differences may be something else.
+    WithCare,
+    /// The figures do not answer the question.
+    NotUsable,
 }
 
 /// What a finding is about. Where all is empty, it is about the whole run.
@@ -69,9 +82,9 @@ pub struct Code {
     pub acceptable: bool,
 }
 
-/// Each line: code, severity, whether a study may accept it, the variant with its quantities.
+/// Each line: code, severity, whether a study may accept it, what becomes of the answer, the variant with its quantities.
 macro_rules! catalog {
-    ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident
+    ($($(#[doc = $doc:literal])* $code:literal $severity:ident $acceptable:ident $stamp:ident
         $name:ident $({ $($(#[doc = $about:literal])* $field:ident: $kind:ty),* $(,)? })?;)*) => {
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "code", content = "quantities")]
@@ -91,6 +104,11 @@ macro_rules! catalog {
             fn severity(&self) -> Severity {
                 match self { $(Self::$name { .. } => Severity::$severity,)* }
             }
+
+            /// What becomes of the answer, unless the study accepts it.
+            pub fn stamp(&self) -> Stamp {
+                match self { $(Self::$name { .. } => Stamp::$stamp,)* }
+            }
         }
     };
     (@acceptable) => { true };
@@ -98,75 +116,75 @@ macro_rules! catalog {
 }
 
 catalog! {
-    "rehearsed" Serious never Rehearsed;
-    "trial-not-completed" Serious never TrialNotCompleted { outcome: Outcome };
+    "rehearsed" Serious never NotUsable Rehearsed;
+    "trial-not-completed" Serious never WithCare TrialNotCompleted { outcome: Outcome };
     /// The trials are those missing.
-    "trials-missing" Serious never TrialsMissing { planned: usize };
-    "check-violated" Serious never CheckViolated { check: String, rule: String, seen: Option<String> };
-    "record-disagrees" Serious never RecordDisagrees { how: String };
-    "vm-emulated" Serious acceptable VmEmulated {
+    "trials-missing" Serious never WithCare TrialsMissing { planned: usize };
+    "check-violated" Serious never NotUsable CheckViolated { check: String, rule: String, seen: Option<String> };
+    "record-disagrees" Serious never WithCare RecordDisagrees { how: String };
+    "vm-emulated" Serious acceptable NotUsable VmEmulated {
         /// What decided it, as the platform said it.
         how: String,
     };
-    "settings-differ" Serious acceptable SettingsDiffer { settings: Vec<String> };
-    "servers-differ" Serious acceptable ServersDiffer { servers: Vec<Told> };
-    "loaded-data-differ" Serious never LoadedDataDiffer { tables: Vec<TableSums> };
-    "work-unequal" Serious acceptable WorkUnequal { work: Vec<UnequalWork> };
-    "disk-work-unequal" Serious acceptable DiskWorkUnequal { work: Vec<UnequalWork> };
-    "storage-differs" Serious acceptable StorageDiffers { fact: String, values: Vec<Shared> };
-    "clock-wrong" Serious acceptable ClockWrong {
+    "settings-differ" Serious acceptable NotUsable SettingsDiffer { settings: Vec<String> };
+    "servers-differ" Serious acceptable NotUsable ServersDiffer { servers: Vec<Told> };
+    "loaded-data-differ" Serious never NotUsable LoadedDataDiffer { tables: Vec<TableSums> };
+    "work-unequal" Serious acceptable NotUsable WorkUnequal { work: Vec<UnequalWork> };
+    "disk-work-unequal" Serious acceptable NotUsable DiskWorkUnequal { work: Vec<UnequalWork> };
+    "storage-differs" Serious acceptable NotUsable StorageDiffers { fact: String, values: Vec<Shared> };
+    "clock-wrong" Serious acceptable NotUsable ClockWrong {
         /// The least share by which it ran too fast or too slow.
         share: f64,
     };
-    "noted-by-trial" Serious acceptable NotedByTrial { note: String };
-    "no-baseline" Serious acceptable NoBaseline;
-    "host-changed" Serious acceptable HostChanged { fact: HostFact, values: Vec<InTrials> };
-    "host-busy-beside-one" Serious acceptable HostBusyBesideOne {
+    "noted-by-trial" Serious acceptable WithCare NotedByTrial { note: String };
+    "no-baseline" Serious acceptable NotUsable NoBaseline;
+    "host-changed" Serious acceptable NotUsable HostChanged { fact: HostFact, values: Vec<InTrials> };
+    "host-busy-beside-one" Serious acceptable NotUsable HostBusyBesideOne {
         /// Shares of the host's CPU time that other processes took.
         loud: String, most: f64, quiet: String, least: f64,
     };
-    "machines-unlike" Serious acceptable MachinesUnlike { properties: Vec<Property> };
-    "trials-left-out" Serious acceptable TrialsLeftOut {
+    "machines-unlike" Serious acceptable NotUsable MachinesUnlike { properties: Vec<Property> };
+    "trials-left-out" Serious acceptable WithCare TrialsLeftOut {
         /// Beside a machine whose load comes or goes.
         beside: Option<u32>,
         why: Vec<Missing>,
     };
-    "hosts-differ" Serious acceptable HostsDiffer { changes: Vec<Change> };
-    "seeds-differ" Serious acceptable SeedsDiffer { old: u64, new: u64 };
-    "runs-differ" Serious acceptable RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
-    "work-changed" Serious acceptable WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
-    "host-busy" Caution acceptable HostBusy { share: f64 };
-    "host-cpu-stolen" Caution acceptable HostCpuStolen { share: f64 };
-    "host-memory-short" Caution acceptable HostMemoryShort {
+    "hosts-differ" Serious acceptable WithCare HostsDiffer { changes: Vec<Change> };
+    "seeds-differ" Serious acceptable WithCare SeedsDiffer { old: u64, new: u64 };
+    "runs-differ" Serious acceptable WithCare RunsDiffer { part: Part, cells: Vec<String>, changes: Vec<Change> };
+    "work-changed" Serious acceptable WithCare WorkChanged { cells: Vec<String>, work: Vec<ChangedWork> };
+    "host-busy" Caution acceptable WithCare HostBusy { share: f64 };
+    "host-cpu-stolen" Caution acceptable WithCare HostCpuStolen { share: f64 };
+    "host-memory-short" Caution acceptable WithCare HostMemoryShort {
         /// Of a window in which something waited for memory.
         share: f64,
     };
-    "host-swapping" Caution acceptable HostSwapping { pages: f64 };
-    "host-frequency" Caution acceptable HostFrequency { slow_trial: u32, low_mhz: f64, fast_trial: u32, high_mhz: f64 };
-    "littles-law" Caution acceptable LittlesLaw {
+    "host-swapping" Caution acceptable WithCare HostSwapping { pages: f64 };
+    "host-frequency" Caution acceptable WithCare HostFrequency { slow_trial: u32, low_mhz: f64, fast_trial: u32, high_mhz: f64 };
+    "littles-law" Caution acceptable WithCare LittlesLaw {
         trial: u32, machine: Option<u32>, accounted: f64, at_least: Option<f64>, at_most: f64, tolerance: f64,
     };
-    "host-is-guest" Caution acceptable HostIsGuest { of: Option<String> };
-    "systems-differ" Caution acceptable SystemsDiffer { facts: Vec<FactDiffers> };
-    "not-honoured" Caution acceptable NotHonoured { wish: String, fact: Fact };
-    "trials-apart" Caution acceptable TrialsApart {
+    "host-is-guest" Caution acceptable WithCare HostIsGuest { of: Option<String> };
+    "systems-differ" Caution acceptable Usable SystemsDiffer { facts: Vec<FactDiffers> };
+    "not-honoured" Caution acceptable WithCare NotHonoured { wish: String, fact: Fact };
+    "trials-apart" Caution acceptable WithCare TrialsApart {
         /// The fastest trial over the slowest.
         times: f64,
     };
-    "not-steady" Caution acceptable NotSteady { drift: Estimate, drifting: usize, of: usize };
-    "not-settled" Caution acceptable NotSettled { unsettled: usize, of: usize };
-    "halves-unlike" Caution acceptable HalvesUnlike {
+    "not-steady" Caution acceptable WithCare NotSteady { drift: Estimate, drifting: usize, of: usize };
+    "not-settled" Caution acceptable WithCare NotSettled { unsettled: usize, of: usize };
+    "halves-unlike" Caution acceptable WithCare HalvesUnlike {
         /// The second half's throughput over the first's.
         second_half: f64,
     };
-    "warm-up-too-short" Caution acceptable WarmUpTooShort { late: usize, of: usize, change: f64 };
+    "warm-up-too-short" Caution acceptable WithCare WarmUpTooShort { late: usize, of: usize, change: f64 };
     /// No whole cycle from one checkpoint to the next.
-    "window-too-short" Caution acceptable WindowTooShort;
-    "transactions-failed" Caution acceptable TransactionsFailed { failed: u64, of: u64 };
-    "too-few-blocks" Caution acceptable TooFewBlocks { blocks: u32, needed: usize };
-    "windows-apart" Caution acceptable WindowsApart { worst_ms: f64 };
-    "host-restarted" Caution acceptable HostRestarted;
-    "builds-differ" Caution acceptable BuildsDiffer { old: String, new: String };
+    "window-too-short" Caution acceptable WithCare WindowTooShort;
+    "transactions-failed" Caution acceptable WithCare TransactionsFailed { failed: u64, of: u64 };
+    "too-few-blocks" Caution acceptable NotUsable TooFewBlocks { blocks: u32, needed: usize };
+    "windows-apart" Caution acceptable WithCare WindowsApart { worst_ms: f64 };
+    "host-restarted" Caution acceptable Usable HostRestarted;
+    "builds-differ" Caution acceptable Usable BuildsDiffer { old: String, new: String };
 }
 
 /// What one contender says.
@@ -293,8 +311,8 @@ impl Finding {
         self
     }
 
-    fn rank(&self) -> (bool, Severity) {
-        (self.accepted.is_some(), self.severity)
+    fn rank(&self) -> (bool, Severity, Reverse<Stamp>) {
+        (self.accepted.is_some(), self.severity, Reverse(self.what.stamp()))
     }
 }
 
