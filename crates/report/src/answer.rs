@@ -1,25 +1,94 @@
-//! The answer to the study's question: what the worst-off of several machines gets, or what one does to the others, and one sentence for each comparison.
+//! The answer to the study's question: one for each comparison; before them, what the worst-off of several machines gets or what
+//! one does to the others.
 
 use crate::{consolidation, format, neighbour};
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
+use analysis::estimate::Bounds;
 use analysis::summary::Analysis;
 
-/// First the minimum of each cell of several machines or what a neighbour does to them, then one sentence for each comparison. If there is neither, why.
-pub fn sentences(analysis: &Analysis) -> Vec<String> {
-    if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
-        return vec!["Nothing was compared: the study has no contender beside its baseline.".to_owned()];
+/// The parts of an answer, in the order in which they are read.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Answer {
+    /// At which point of the study; empty if it has only one.
+    pub place: String,
+    /// The change of throughput: `−15 %`, or between what it lies.
+    pub change: Option<String>,
+    pub says: String,
+    /// Between what the truth lies.
+    pub interval: String,
+    /// What must never be read without the figure.
+    pub but: String,
+}
+
+impl Answer {
+    /// Nothing but words.
+    pub fn words(says: impl Into<String>) -> Self {
+        Self { says: says.into(), ..Self::default() }
     }
-    let told = |comparison| sentence(analysis, comparison) + &emulation(comparison) + false_alarm(analysis, comparison);
+
+    pub fn sentence(&self) -> String {
+        let place = if self.place.is_empty() { String::new() } else { format!("At {}:", self.place) };
+        let parts = [&place, &self.says, &self.interval, &self.but];
+        parts.into_iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+    }
+}
+
+pub fn sentences(analysis: &Analysis) -> Vec<String> {
+    all(analysis).iter().map(Answer::sentence).collect()
+}
+
+/// If there is neither a comparison nor machines side by side, why.
+pub fn all(analysis: &Analysis) -> Vec<Answer> {
+    if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
+        return vec![Answer::words("Nothing was compared: the study has no contender beside its baseline.")];
+    }
     // Beside a machine that is set apart, what it does to the others is the answer.
-    let of_cell = |one| neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one));
+    let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));
     let minima = analysis.consolidation.iter().map(of_cell);
-    minima.chain(analysis.comparisons.iter().map(told)).collect()
+    minima.chain(analysis.comparisons.iter().map(|one| of_comparison(analysis, one))).collect()
+}
+
+fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
+    let Comparison { contender, baseline, coordinates, .. } = comparison;
+    let but = [emulation(comparison).as_str(), false_alarm(analysis, comparison)].join(" ").trim().to_owned();
+    let place = coordinates.clone();
+    match (refusal(comparison), comparison.throughput()) {
+        (None, None) => {
+            let says = format!("{contender} could not be compared with {baseline}: no block was completed by both.");
+            Answer { place, says, ..Answer::default() }
+        }
+        (None, Some(ratio)) => {
+            let (says, interval) = (verdict(analysis, comparison, ratio), interval(comparison, ratio));
+            Answer { place, change: Some(change(comparison, ratio)), says, interval, but }
+        }
+        (Some(refusal), None) => Answer { place, says: refusal, ..Answer::default() },
+        (Some(refusal), Some(ratio)) => {
+            let blocks = blocks(ratio);
+            let rest = format!("In {blocks} with correct data, {}", did(analysis, comparison, ratio));
+            Answer {
+                place,
+                change: None,
+                says: format!("{refusal} {rest}"),
+                interval: interval(comparison, ratio),
+                but,
+            }
+        }
+    }
+}
+
+/// Where no difference is shown, a single number would look like one.
+fn change(comparison: &Comparison, ratio: &Contrast) -> String {
+    let point = ratio.estimate.point;
+    match ratio.estimate.bounds.known().filter(|_| comparison.verdict == Verdict::Undecided) {
+        Some((low, high)) => format::effect_bounds(point, low, high),
+        None => format::effect(point),
+    }
 }
 
 /// What a difference is called where there is none.
 fn false_alarm(analysis: &Analysis, comparison: &Comparison) -> &'static str {
-    if analysis.aa && is_difference(comparison.verdict) { " But both are the same: a false alarm." } else { "" }
+    if analysis.aa && is_difference(comparison.verdict) { "But both are the same: a false alarm." } else { "" }
 }
 
 pub fn is_difference(verdict: Verdict) -> bool {
@@ -35,7 +104,7 @@ fn refusal(comparison: &Comparison) -> Option<String> {
     };
     let wrong: Vec<String> = comparison.wrong_data.iter().map(wrong).collect();
     let (contender, baseline, why) = (&comparison.contender, &comparison.baseline, wrong.join(", and "));
-    (!wrong.is_empty()).then(|| format!("{contender} gets no verdict against {baseline}: {why}. How fast a database does something wrong says nothing."))
+    (!wrong.is_empty()).then(|| format!("No verdict on {contender} against {baseline}: {why}."))
 }
 
 /// What must never be read without the ratio, and goes wherever the ratio goes.
@@ -44,66 +113,69 @@ fn emulation(comparison: &Comparison) -> String {
         return String::new();
     }
     let who = format::listed(&comparison.emulated);
-    format!(
-        " But {who} ran emulated: this is what emulation costs, not what a hypervisor with working hardware virtualization does."
-    )
+    format!("This is not the price of a VM: the CPU of {who} was emulated in software.")
 }
 
-fn sentence(analysis: &Analysis, comparison: &Comparison) -> String {
-    let (contender, baseline, metric) = (&comparison.contender, &comparison.baseline, &comparison.metric.name);
-    let told = match (refusal(comparison), comparison.throughput()) {
-        (None, None) => format!("{contender} could not be compared with {baseline}: no block was completed by both."),
-        (None, Some(ratio)) => verdict(analysis, comparison, ratio),
-        (Some(refusal), None) => refusal,
-        (Some(refusal), Some(ratio)) => {
-            let (blocks, figure) = (blocks(ratio), format::estimate(&ratio.estimate, format::ratio));
-            format!(
-                "{refusal} Over {blocks} whose data is right, {contender} showed {figure} of {baseline}'s throughput in {metric}."
-            )
-        }
+/// "kvm did 15 % less work than native: 4,480 instead of 5,279 new orders per minute (NOPM)."
+fn did(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String {
+    let Comparison { contender, baseline, .. } = comparison;
+    let change = format::changed(ratio.estimate.point);
+    let than = if change.ends_with("as much") {
+        format!("{contender} did {change} work as {baseline}")
+    } else {
+        format!("{contender} did {change} work than {baseline}")
     };
-    match comparison.coordinates.as_str() {
-        "" => told,
-        place => format!("At {place}, {told}"),
-    }
+    format!("{than}{}.", levels(analysis, comparison))
+}
+
+/// What both did, where their quotient is the ratio.
+fn levels(analysis: &Analysis, comparison: &Comparison) -> String {
+    let level = |id: u32| analysis.cells.iter().find(|cell| cell.cell == id)?.throughput().map(|level| level.point);
+    let both = level(comparison.baseline_cell).zip(level(comparison.contender_cell));
+    let Some((base, own)) = both.filter(|_| comparison.left_out.is_empty()) else { return String::new() };
+    let metric = &comparison.metric;
+    let unit = if metric.unit.is_empty() || metric.unit == metric.name {
+        metric.name.clone()
+    } else {
+        format!("{} ({})", metric.unit, metric.name)
+    };
+    format!(": {} instead of {} {unit}", format::quantity(own), format::quantity(base))
 }
 
 fn verdict(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String {
-    let (contender, baseline, metric) = (&comparison.contender, &comparison.baseline, &comparison.metric.name);
-    let figure = format::ratio(ratio.estimate.point);
-    let interval = format::bounds(&ratio.estimate.bounds, format::ratio);
-    let blocks = blocks(ratio);
+    let Comparison { contender, baseline, .. } = comparison;
+    let did = did(analysis, comparison, ratio);
     match comparison.verdict {
-        Verdict::Slower => format!(
-            "{contender} keeps {figure} of {baseline}'s throughput in {metric} (95 % interval {interval}; {blocks}): it is slower."
-        ),
-        Verdict::Faster => format!(
-            "{contender} reaches {figure} times {baseline}'s throughput in {metric} (95 % interval {interval}; {blocks}): it is faster."
-        ),
+        Verdict::Slower | Verdict::Faster | Verdict::NothingToCompare | Verdict::WrongData => did,
         Verdict::Equivalent => format!(
-            "{contender} and {baseline} are equivalent: their throughput in {metric} differs by less than the study's margin of {}. The \
-             ratio is {figure} (95 % interval {interval}; {blocks}).",
+            "{contender} and {baseline} are equivalent: their throughput differs by less than the study's margin of {}.",
             analysis.margin.map(format::percent).unwrap_or_default()
         ),
-        Verdict::Undecided => format!(
-            "No difference between {contender} and {baseline} is shown: the throughput ratio in {metric} is {figure} (95 % interval \
-             {interval}; {blocks}).{}",
-            among_others(comparison, ratio)
-        ),
-        Verdict::TooFewTrials => format!(
-            "Too few trials for a verdict: {contender} showed {figure} of {baseline}'s throughput in {metric} in {blocks}; that is a \
-             plain reading."
-        ),
-        Verdict::NothingToCompare | Verdict::WrongData => format!(
-            "{contender} showed {figure} of {baseline}'s throughput in {metric} in {blocks}; that is a plain reading ({interval})."
-        ),
+        Verdict::Undecided => format!("No difference between {contender} and {baseline} is shown. In this run {did}"),
+        Verdict::TooFewTrials => format!("Too few blocks for a verdict. In {}, {did}", blocks(ratio)),
     }
+}
+
+/// "The loss is likely between 14 and 16 % (95 % confidence interval, 5 blocks)."
+fn interval(comparison: &Comparison, ratio: &Contrast) -> String {
+    let (estimate, blocks) = (&ratio.estimate, blocks(ratio));
+    let (low, high) = match &estimate.bounds {
+        Bounds::Known { low, high } => (*low, *high),
+        Bounds::Unknown { .. } if comparison.verdict == Verdict::TooFewTrials => {
+            return "There is no confidence interval: it needs 3 blocks.".to_owned();
+        }
+        unknown @ Bounds::Unknown { .. } => return format!("{}.", format::bounds(unknown, format::ratio)),
+    };
+    let ends = format::effect_bounds(estimate.point, low, high);
+    format!("The 95 % confidence interval of the change is {ends} ({blocks}).{}", among_others(comparison, ratio))
 }
 
 /// Why an interval that leaves out 1 is no difference.
 fn among_others(comparison: &Comparison, ratio: &Contrast) -> &'static str {
-    let apart = ratio.estimate.bounds.contain(1.0) == Some(false) && comparison.p_equal.is_some();
-    let said = " Alone it would be; but among as many comparisons one such interval happens by chance (Holm's method).";
+    let apart = comparison.verdict == Verdict::Undecided
+        && ratio.estimate.bounds.contain(1.0) == Some(false)
+        && comparison.p_equal.is_some();
+    let said = " Alone it would be a difference. Among as many comparisons, one such interval happens by chance (Holm's method).";
     if apart { said } else { "" }
 }
 
@@ -141,26 +213,31 @@ mod tests {
     fn a_difference_is_not_shown_or_shown_to_be_small() {
         assert_eq!(
             answer(&[990, 1010, 1000, 1005]),
-            "No difference between kvm and native is shown: the throughput ratio in NOPM is 1.001 (95 % interval 0.988 to \
-             1.015; 4 blocks)."
+            "No difference between kvm and native is shown. In this run kvm did 0.1 % more work than native: 2,503 instead of \
+             2,500 new orders per minute (NOPM). The 95 % confidence interval of the change is −1.2 to +1.5 % (4 blocks)."
         );
         let mut run = run_of(&[990, 1010, 1000, 1005]);
         run.plan.margin = Some(0.05);
         assert_eq!(
             sentences(&analyse(&run)).concat(),
-            "kvm and native are equivalent: their throughput in NOPM differs by less than the study's margin of 5 %. The ratio is \
-             1.001 (95 % interval 0.988 to 1.015; 4 blocks)."
+            "kvm and native are equivalent: their throughput differs by less than the study's margin of 5 %. The 95 % confidence \
+             interval of the change is −1.2 to +1.5 % (4 blocks)."
         );
     }
 
     #[test]
     fn the_other_verdicts_are_said_in_words() {
-        assert!(answer(&[850, 860, 840]).ends_with("it is slower."));
-        assert!(answer(&[1200, 1210, 1190]).ends_with("it is faster."));
+        assert_eq!(
+            answer(&[850, 860, 840]),
+            "kvm did 15 % less work than native: 2,125 instead of 2,500 new orders per minute (NOPM). The 95 % confidence interval \
+             of the change is −17 to −12 % (3 blocks)."
+        );
+        assert!(answer(&[1200, 1210, 1190]).starts_with("kvm did 20 % more work than native: 3,000 instead of 2,500"));
+        assert!(answer(&[2500, 2510, 2490]).starts_with("kvm did 2.50 times as much work as native: 6,250 instead of"));
         assert_eq!(
             answer(&[850, 860]),
-            "Too few trials for a verdict: kvm showed 0.855 of native's throughput in NOPM in 2 blocks; that is a plain \
-             reading."
+            "Too few blocks for a verdict. In 2 blocks, kvm did 15 % less work than native: 2,137 instead of 2,500 new orders per \
+             minute (NOPM). There is no confidence interval: it needs 3 blocks."
         );
     }
 }

@@ -1,8 +1,9 @@
 //! What a report consists of, before it becomes HTML or Markdown.
 
+use crate::answer::Answer;
 use crate::figures::Figure;
-use crate::table::Table;
-use analysis::findings::Severity;
+use crate::table::{Table, id};
+use analysis::findings::{Severity, Stamp};
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -10,6 +11,8 @@ use std::collections::BTreeSet;
 pub struct Document {
     pub title: String,
     pub blocks: Vec<Block>,
+    /// Words that are explained where they first stand, each with its meaning.
+    pub words: Vec<(&'static str, String)>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -19,13 +22,24 @@ pub enum Block {
         level: u8,
         text: String,
     },
-    /// The answer to the question.
-    Answer(String),
+    /// Where, when and what, above everything else.
+    Where(String),
+    /// The answers to the question and, of a run, whether they may be used.
+    Card {
+        answers: Vec<Answer>,
+        stamp: Option<Stamped>,
+    },
     Paragraph(String),
     /// Small print below what it explains.
     Note(String),
-    Warnings(Vec<Warning>),
+    /// What was found and, of a run, what was looked at and is well.
+    Trust {
+        found: Vec<Warning>,
+        passed: Vec<String>,
+    },
     List(Vec<String>),
+    /// What each is, and its value.
+    Facts(Vec<(&'static str, String)>),
     Table(Table),
     Figure(Figure),
     /// Text to be copied as it is.
@@ -33,11 +47,32 @@ pub enum Block {
         title: String,
         text: String,
     },
-    /// Long detail, shown on demand and on paper.
+    /// Side by side where there is room.
+    Beside(Vec<Block>),
+    /// Long detail, shown on demand.
     Fold {
         title: String,
         blocks: Vec<Block>,
     },
+}
+
+/// Whether an answer may be used, in a sentence, and what to do if not.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Stamped {
+    pub stamp: Stamp,
+    pub says: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<&'static str>,
+}
+
+impl Stamped {
+    pub fn mark(&self) -> Mark {
+        match self.stamp {
+            Stamp::Usable => Mark::Good,
+            Stamp::WithCare => Mark::Care,
+            Stamp::NotUsable => Mark::Bad,
+        }
+    }
 }
 
 /// A finding in words.
@@ -47,18 +82,49 @@ pub struct Warning {
     /// By which it can be explained, and accepted by a study.
     pub code: &'static str,
     pub text: String,
+    /// What to do about it.
+    #[serde(skip)]
+    pub remedy: &'static str,
     /// Why the study accepts it, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,
 }
 
 impl Warning {
-    /// What it is called before its text.
-    pub fn word(&self) -> &'static str {
+    pub fn mark(&self) -> Mark {
         match (self.severity, &self.accepted) {
-            (_, Some(_)) => "Accepted",
-            (Severity::Serious, None) => "Warning",
-            (Severity::Caution, None) => "Caution",
+            (_, Some(_)) => Mark::Accepted,
+            (Severity::Serious, None) => Mark::Bad,
+            (Severity::Caution, None) => Mark::Care,
+        }
+    }
+}
+
+/// The sign in front of a line, and the word for those who cannot see it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    Good,
+    Care,
+    Bad,
+    Accepted,
+}
+
+impl Mark {
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Good => "✓",
+            Self::Care => "!",
+            Self::Bad => "✗",
+            Self::Accepted => "–",
+        }
+    }
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Good => "Passed",
+            Self::Care => "Caution",
+            Self::Bad => "Warning",
+            Self::Accepted => "Accepted",
         }
     }
 }
@@ -81,7 +147,22 @@ impl Document {
                 *id = format!("{asked}-{number}");
             }
         });
-        Self { title: title.into(), blocks }
+        Self { title: title.into(), blocks, words: Vec::new() }
+    }
+
+    #[must_use]
+    pub fn explaining(self, words: Vec<(&'static str, String)>) -> Self {
+        Self { words, ..self }
+    }
+
+    /// The anchors of headings and of folds that stand by themselves, each with its text, in order.
+    pub fn contents(&self) -> Vec<(String, &str)> {
+        let of_block = |block| match block {
+            &Block::Heading { level: 2, ref text } => Some(text),
+            Block::Fold { title, .. } => Some(title),
+            _ => None,
+        };
+        self.blocks.iter().filter_map(of_block).map(|text| (anchor(text), text.as_str())).collect()
     }
 
     pub fn tables(&self) -> Vec<&Table> {
@@ -95,12 +176,17 @@ impl Document {
     }
 }
 
+/// By which a part of a report can be linked to.
+pub fn anchor(title: &str) -> String {
+    id("section", title)
+}
+
 /// Every block, those within folds as well.
 fn flat(blocks: &[Block]) -> Vec<&Block> {
     let mut found = Vec::new();
     for block in blocks {
         found.push(block);
-        if let Block::Fold { blocks, .. } = block {
+        if let Block::Fold { blocks, .. } | Block::Beside(blocks) = block {
             found.extend(flat(blocks));
         }
     }
@@ -110,7 +196,7 @@ fn flat(blocks: &[Block]) -> Vec<&Block> {
 fn each_mut(blocks: &mut [Block], seen: &mut impl FnMut(&mut Block)) {
     for block in blocks {
         seen(block);
-        if let Block::Fold { blocks, .. } = block {
+        if let Block::Fold { blocks, .. } | Block::Beside(blocks) = block {
             each_mut(blocks, seen);
         }
     }

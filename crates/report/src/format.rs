@@ -33,6 +33,8 @@ pub enum Digits {
     Percent,
     /// A change in per cent: `+8.1 %`.
     Change,
+    /// A ratio as the change it stands for. See [`effect`].
+    Effect,
     /// See [`bytes`].
     Bytes,
     /// A share that is nothing below a hundred-thousandth.
@@ -55,6 +57,7 @@ impl Digits {
             Self::Milliseconds => of_milliseconds(value),
             Self::Percent => format!("{value:.0} %"),
             Self::Change => change(value),
+            Self::Effect => effect(value),
             #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // They were counted.
             Self::Bytes => bytes(value as u64),
             Self::Scientific => scientific(value),
@@ -81,6 +84,8 @@ impl<'a> Style<'a> {
         Style { scale: |us| us / 1000.0, ..Style::new("ms", Digits::Milliseconds) };
     /// What is known as a share.
     pub const PERCENT: Style<'static> = Style { scale: |share| share * 100.0, ..Style::new("%", Digits::Decimals(1)) };
+    /// A ratio that is shown as a change.
+    pub const EFFECT: Style<'static> = Style::new("", Digits::Effect);
     /// A change that is known as a share.
     pub const CHANGE: Style<'static> = Style { digits: Digits::Change, ..Style::PERCENT };
 
@@ -178,6 +183,60 @@ fn change(percent: f64) -> String {
     format!("{sign}{} %", decimal(if rounded == 0.0 { 0.0 } else { rounded }, 1))
 }
 
+/// From this ratio on, people say "3 times" rather than "200 % more".
+const FACTOR: f64 = 2.0;
+
+/// A ratio as the change it stands for: `−90 %`, `+3.2 %`, and from a factor of two on `14.5 ×`.
+pub fn effect(ratio: f64) -> String {
+    if ratio >= FACTOR { format!("{} ×", significant(ratio, DIGITS)) } else { with_sign(ratio) }
+}
+
+/// The ends of an interval, in the form of the point between them: `−96 to −78 %`, `6.30 to 34.0 ×`.
+pub fn effect_bounds(point: f64, low: f64, high: f64) -> String {
+    if point >= FACTOR {
+        return format!("{} to {} ×", significant(low, DIGITS), significant(high, DIGITS));
+    }
+    if high >= FACTOR {
+        return format!("{} to {}", with_sign(low), effect(high));
+    }
+    format!("{} to {}", with_sign(low).trim_end_matches(" %"), with_sign(high))
+}
+
+fn with_sign(ratio: f64) -> String {
+    let change = (ratio - 1.0) * 100.0;
+    let text = share_of_change(change.abs());
+    let is_nothing = text.trim_matches(['0', '.']).is_empty();
+    let sign = match change {
+        _ if is_nothing => "",
+        ..0.0 => "−",
+        _ => "+",
+    };
+    format!("{sign}{text} %")
+}
+
+/// Two digits, and more where a change is nearly all.
+fn share_of_change(percent: f64) -> String {
+    match percent {
+        ..9.95 => decimal(percent, 1),
+        ..99.0 => decimal(percent, 0),
+        ..100.0 => decimal(percent, 1),
+        _ => decimal(percent, 0),
+    }
+}
+
+/// A ratio in words: `15 % less`, `3.2 % more`, `2.50 times as much`; `as much` if it rounds to no change.
+pub fn changed(ratio: f64) -> String {
+    if ratio >= FACTOR {
+        return format!("{} times as much", significant(ratio, DIGITS));
+    }
+    let text = with_sign(ratio);
+    match (text.strip_prefix('−'), text.strip_prefix('+')) {
+        (Some(less), _) => format!("{less} less"),
+        (_, Some(more)) => format!("{more} more"),
+        _ => "as much".to_owned(),
+    }
+}
+
 /// A quantile as people say it: `p50`, `p99.9`.
 pub fn percentile(quantile: f64) -> String {
     let text = format!("{:.3}", quantile * 100.0);
@@ -210,10 +269,10 @@ pub fn bounds(bounds: &Bounds, number: impl Fn(f64) -> String) -> String {
     }
 }
 
-/// A whole estimate in one line: `0.853 (95 % interval 0.840 to 0.871)`.
+/// A whole estimate in one line: `0.853 (95 % confidence interval 0.840 to 0.871)`.
 pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
     let interval = bounds(&estimate.bounds, &number);
-    let name = if estimate.bounds.known().is_some() { "95 % interval " } else { "" };
+    let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
     format!("{} ({name}{interval})", number(estimate.point))
 }
 
@@ -294,6 +353,18 @@ mod tests {
     fn changes_have_a_sign_unless_they_round_to_nothing() {
         let shown = [0.081, -0.081, -0.000_4, 12.0].map(|share| Style::CHANGE.text(share));
         assert_eq!(shown, ["+8.1 %", "-8.1 %", "0.0 %", "+1,200.0 %"]);
+    }
+
+    #[test]
+    fn ratios_are_told_as_changes_and_from_two_on_as_times() {
+        let shown = [0.0966, 0.853, 0.9681, 0.9999, 1.0, 1.0319, 1.994, 2.0, 14.53, 0.0042].map(effect);
+        let expected =
+            ["−90 %", "−15 %", "−3.2 %", "0.0 %", "0.0 %", "+3.2 %", "+99.4 %", "2.00 ×", "14.5 ×", "−99.6 %"];
+        assert_eq!(shown, expected);
+        assert_eq!(effect_bounds(0.0966, 0.0415, 0.225), "−96 to −78 %");
+        assert_eq!(effect_bounds(14.5, 6.3, 34.0), "6.30 to 34.0 ×");
+        assert_eq!(effect_bounds(1.5, 0.98, 2.25), "−2.0 % to 2.25 ×");
+        assert_eq!([0.853, 1.2, 1.0, 2.5].map(changed), ["15 % less", "20 % more", "as much", "2.50 times as much"]);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `report.json`: everything the report says, for programs.
 
-use crate::document::Warning;
+use crate::document::{Stamped, Warning};
 use crate::figures::Figure;
 use crate::table::Table;
 use crate::{answer, findings, sections};
@@ -18,13 +18,25 @@ struct Report<'a> {
     format: u32,
     made_by: String,
     answers: Vec<String>,
+    /// Whether they may be used.
+    usable: Stamped,
+    /// What was measured, in a few lines.
+    measured: Vec<Named>,
     warnings: Vec<Warning>,
+    /// What was looked at and is well.
+    passed: Vec<String>,
     tables: Vec<&'a Table>,
     figures: Vec<&'a Figure>,
     analysis: &'a Analysis,
     plan: &'a Plan,
     host: &'a Facts,
     trials: Vec<Trial<'a>>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: &'static str,
+    value: String,
 }
 
 #[derive(Serialize)]
@@ -54,7 +66,13 @@ pub fn write(run: &Run, analysis: &Analysis) -> serde_json::Result<String> {
         format: record::FORMAT,
         made_by: format!("bakeoff {}", env!("CARGO_PKG_VERSION")),
         answers: answer::sentences(analysis),
+        usable: sections::card::stamped(analysis),
+        measured: sections::measured::facts(run, analysis)
+            .into_iter()
+            .map(|(name, value)| Named { name, value })
+            .collect(),
         warnings: findings::warnings(&analysis.findings),
+        passed: sections::trust::passed(analysis),
         tables: document.tables(),
         figures: document.figures(),
         analysis,

@@ -32,6 +32,7 @@ pub mod trend;
 pub mod two_runs;
 pub mod words;
 
+use crate::document::{Block, Document};
 use analysis::many_runs::trend::Trend;
 use analysis::summary::Analysis;
 use analysis::two_runs::TwoRuns;
@@ -45,6 +46,16 @@ pub fn html(run: &Run, analysis: &Analysis) -> String {
 /// `report.md`.
 pub fn markdown(run: &Run, analysis: &Analysis) -> String {
     markdown::write(&sections::all(run, analysis))
+}
+
+/// The first page, to paste: without figures over time and without appendices.
+pub fn html_summary(run: &Run, analysis: &Analysis) -> String {
+    html::write(&sections::summary(run, analysis))
+}
+
+/// The same as Markdown, with the tables only.
+pub fn markdown_summary(run: &Run, analysis: &Analysis) -> String {
+    markdown::write(&without_figures(sections::summary(run, analysis)))
 }
 
 /// `report.json`.
@@ -69,9 +80,20 @@ pub fn html_of_trend(trend: &Trend) -> String {
 
 /// The same as Markdown, with the tables only: there need not be a page that has the figures.
 pub fn markdown_of_trend(trend: &Trend) -> String {
-    let mut document = trend::document(trend);
-    document.blocks.retain(|block| !matches!(block, document::Block::Figure(_)));
-    markdown::write(&document)
+    markdown::write(&without_figures(trend::document(trend)))
+}
+
+fn without_figures(mut document: Document) -> Document {
+    fn drop_from(blocks: &mut Vec<Block>) {
+        blocks.retain(|block| !matches!(block, Block::Figure(_)));
+        for block in blocks {
+            if let Block::Beside(inner) = block {
+                drop_from(inner);
+            }
+        }
+    }
+    drop_from(&mut document.blocks);
+    document
 }
 
 /// `observations.csv`.

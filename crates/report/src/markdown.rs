@@ -1,6 +1,7 @@
 //! `report.md`: the document as GitHub-flavoured Markdown. Figures are told in words; they are drawn in `report.html`.
 
-use crate::document::{Block, Document, Warning};
+use crate::answer::Answer;
+use crate::document::{Block, Document, Mark, Stamped, Warning};
 use crate::figures::{Figure, svg};
 use crate::table::{Cell, Shown, Table, Tone};
 use record::text::visible_lines;
@@ -18,10 +19,17 @@ pub fn write(document: &Document) -> String {
 fn of_block(block: &Block) -> String {
     match block {
         Block::Heading { level, text } => format!("{} {}\n", "#".repeat(usize::from(*level)), escaped(text)),
-        Block::Answer(text) => format!("**{}**\n", escaped(text)),
-        Block::Paragraph(text) => format!("{}\n", escaped(text)),
+        Block::Card { answers, stamp } => card(answers, stamp.as_ref()),
+        Block::Where(text) | Block::Paragraph(text) => format!("{}\n", escaped(text)),
         Block::Note(text) => format!("*{}*\n", escaped(text)),
-        Block::Warnings(warnings) => warnings.iter().map(of_warning).collect(),
+        Block::Trust { found, passed } => {
+            let passed = passed.iter().map(|line| format!("- {} {}\n", Mark::Good.sign(), escaped(line)));
+            found.iter().map(of_warning).chain(passed).collect()
+        }
+        Block::Facts(facts) => {
+            let fact = |(name, value): &(&str, String)| format!("- **{}:** {}\n", escaped(name), escaped(value));
+            facts.iter().map(fact).collect::<Vec<_>>().concat()
+        }
         Block::List(lines) => lines.iter().fold(String::new(), |text, line| text + "- " + &escaped(line) + "\n"),
         Block::Table(table) => of_table(table),
         Block::Figure(figure) => of_figure(figure),
@@ -29,6 +37,7 @@ fn of_block(block: &Block) -> String {
             let fence = fence(text);
             format!("{}\n\n{fence}sh\n{}\n{fence}\n", escaped(title), visible_lines(text))
         }
+        Block::Beside(blocks) => blocks.iter().map(of_block).collect::<Vec<_>>().join("\n"),
         Block::Fold { title, blocks } => {
             let inner: Vec<String> = blocks.iter().map(of_block).collect();
             // A line that begins with an element is HTML to its end.
@@ -38,10 +47,23 @@ fn of_block(block: &Block) -> String {
     }
 }
 
+fn card(answers: &[Answer], stamp: Option<&Stamped>) -> String {
+    let mut text = String::new();
+    for answer in answers {
+        let change = answer.change.as_ref().map(|change| format!("**{}** ", escaped(change))).unwrap_or_default();
+        let _ = writeln!(text, "> {change}{}\n>", escaped(&answer.sentence()));
+    }
+    if let Some(stamped) = stamp {
+        let remedy = stamped.remedy.map(|remedy| format!(" {remedy}")).unwrap_or_default();
+        let _ = writeln!(text, "> {} {}{remedy}", stamped.mark().sign(), escaped(&stamped.says));
+    }
+    text
+}
+
 fn of_warning(warning: &Warning) -> String {
-    let word = if warning.word() == "Warning" { "WARNING" } else { warning.word() };
     let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
-    format!("> **{word}:** {} `[{}]`{}\n>\n", escaped(&warning.text), warning.code, reason.unwrap_or_default())
+    let text = escaped(&warning.text);
+    format!("- {} {text} `{}`{}\n", warning.mark().sign(), warning.code, reason.unwrap_or_default())
 }
 
 fn of_table(table: &Table) -> String {

@@ -2,7 +2,7 @@
 
 use crate::format::{Digits, Style};
 use crate::missing;
-use crate::table::{Cell, Column, Table, Tone, id};
+use crate::table::{Cell, Column, Table, id};
 use analysis::cells::CellResult;
 use analysis::compare::Comparison;
 use analysis::contrast::Contrast;
@@ -143,12 +143,4 @@ pub fn table(
 /// The comparison of a cell with its baseline.
 pub fn compared<'a>(analysis: &'a Analysis, cell: &CellResult) -> Option<&'a Comparison> {
     analysis.comparisons.iter().find(|found| found.contender_cell == cell.cell)
-}
-
-/// A ratio to the baseline, which is 1 of the baseline itself.
-pub fn relative(cell: &CellResult, ratio: Option<&Contrast>) -> Cell {
-    if cell.baseline {
-        return Cell::count(1).tone(Tone::Muted);
-    }
-    compare(ratio, Style::RATIO)
 }

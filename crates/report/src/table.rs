@@ -1,7 +1,7 @@
 //! Tables with typed cells. A cell knows what it holds; how that is written for people is told here once, and programs get the
 //! very same cells.
 
-use crate::format::{Digits, Style};
+use crate::format::{self, Digits, Style};
 use crate::missing;
 use analysis::estimate::{Bounds, Estimate};
 use serde::Serialize;
@@ -266,6 +266,9 @@ impl Quantity {
 
     fn interval(&self) -> Option<String> {
         match (self.low, self.high, &self.why_no_interval) {
+            (Some(low), Some(high), _) if self.digits == Digits::Effect => {
+                Some(format::effect_bounds(self.value, low, high))
+            }
             (Some(low), Some(high), _) => Some(format!("{} to {}", self.written(low), self.written(high))),
             // Of too few trials the whole table is; other reasons are of this number alone.
             (_, _, Some(why)) if why.starts_with("too few trials") => Some("no interval".to_owned()),

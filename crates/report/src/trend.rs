@@ -56,7 +56,7 @@ pub fn document(trend: &Trend) -> Document {
     }
     blocks.extend((!trend.left_out.is_empty()).then(|| Block::List(left_out(trend))));
     blocks.push(Block::Note(NOTE.to_owned()));
-    Document { title: format!("{} over runs", title(measure)), blocks }
+    Document::new(format!("{} over runs", title(measure)), blocks)
 }
 
 /// Plain text without colours; it ends with a line break.

@@ -1,5 +1,6 @@
 //! Two runs of a study side by side: as text for a terminal or the log of a continuous integration, and as a document.
 
+use crate::answer::Answer;
 use crate::document::{Block, Document};
 use crate::findings;
 use crate::format::{self, Style};
@@ -17,9 +18,9 @@ use std::fmt::Write as _;
 
 /// What a comparison consists of, as a report does; the terminal shows less of it.
 pub fn document(two: &TwoRuns) -> Document {
-    let mut blocks = vec![Block::Answer(conclusion(two))];
+    let mut blocks = vec![Block::Card { answers: vec![Answer::words(conclusion(two))], stamp: None }];
     if !two.findings.is_empty() {
-        blocks.push(Block::Warnings(findings::warnings(&two.findings)));
+        blocks.push(Block::Trust { found: findings::warnings(&two.findings), passed: Vec::new() });
     }
     blocks.push(Block::List(vec![format!("Old: {}", side(&two.old)), format!("New: {}", side(&two.new))]));
     for cell in &two.cells {
@@ -90,11 +91,10 @@ fn only_in_one(two: &TwoRuns) -> Vec<String> {
 
 fn note(two: &TwoRuns) -> String {
     let relative = two.cells.iter().flat_map(|cell| &cell.figures).any(|figure| figure.relative_to.is_some());
-    let drift = " Contenders are judged by their ratios to the baseline of their run, so that what makes a whole host slower cancels; \
-                 --absolute judges by what they did.";
+    let drift = " Contenders are judged by their ratios to the baseline of their run, so a slower host cancels out. --absolute judges \
+                 them by what they did.";
     format!(
-        "new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired: intervals are 95 %, by \
-         Student's t on logarithms for each run and by Welch's for the ratio.{}",
+        "With each change is its 95 % confidence interval, by Welch's t on logarithms: trials of two runs are not paired.{}",
         if relative { drift } else { "" }
     )
 }
@@ -115,10 +115,8 @@ fn judged(cell: &CellPair) -> Option<Table> {
 }
 
 fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
-    let trials = |count: u32| if count == 1 { "1 trial".to_owned() } else { format!("{count} trials") };
-    let (old, new) = (format!("old, {}", trials(cell.old_trials)), format!("new, {}", trials(cell.new_trials)));
     let rows = cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure));
-    let columns = columns(&[""], &[&old, &new, "new/old", "verdict"]);
+    let columns = columns(&[""], &["old", "new", "change", "verdict"]);
     Table::new(id(what, &heading(cell)), "", columns, rows).unless_empty()
 }
 
@@ -135,10 +133,11 @@ fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
         style = Style::RATIO;
     }
     let change = match figure.change.scale {
-        Scale::Ratio => compare(Some(&figure.change), Style::RATIO),
+        Scale::Ratio => compare(Some(&figure.change), Style::EFFECT),
         Scale::Difference | Scale::Proportion => measures::contrast(measure, Some(&figure.change)),
     };
-    let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, ""));
+    // The interval of the change is what counts.
+    let [old, new] = [&figure.old, &figure.new].map(|one| Cell::estimate(Some(one), style, "").detail(""));
     vec![name, old, new, change, Cell::verdict(verdict(figure), Tone::Plain)]
 }
 
@@ -153,7 +152,8 @@ fn verdict(figure: &Figure) -> String {
     };
     match figure.regression {
         Regression::Found => format!("{change}: REGRESSION"),
-        Regression::NotShown => format!("{change}, regression not ruled out"),
+        Regression::NotShown if figure.verdict == Verdict::Undecided => "undecided".to_owned(),
+        Regression::NotShown => format!("{change}, undecided"),
         Regression::NotAsked | Regression::RuledOut | Regression::Unknown => change.to_owned(),
     }
 }
@@ -220,22 +220,22 @@ mod tests {
         insta::assert_snapshot!(text(&two), @r#"
         old: runs/2026-11-21T12-00-00-quickstart (study quickstart, 5 blocks, seed 20261121)
         new: runs/2026-11-21T12-00-00-quickstart (study quickstart, 4 blocks, seed 3)
-        WARNING: the seeds differ: it was 20261121 and is 3, so clients did not ask for the same
-          [seeds-differ]
-        WARNING: the figures of work of native differ: bytes of redo per transaction were 12017 and are
-          15436 [work-changed]
+        ✗ seeds-differ: The seeds differ: it was 20261121 and is 3, so clients sent
+          other inputs
+        ✗ work-changed: The work of a transaction of native differs: bytes of redo per
+          transaction were 12017 and are 15436
 
         native
-                                    old, 5 trials           new, 4 trials                 new/old                                        verdict
-        ─────────────────  ──────────────────────  ──────────────────────  ──────────────────────  ─────────────────────────────────────────────
-        NOPM               5,249 (5,114 to 5,387)  2,665 (2,583 to 2,748)  0.508 (0.492 to 0.524)                             slower: REGRESSION
-        new-order p50, ms     2.53 (2.50 to 2.57)     2.53 (2.49 to 2.56)  0.997 (0.983 to 1.012)                            no difference shown
-        new-order p95, ms     5.37 (5.22 to 5.51)     5.37 (5.17 to 5.59)  1.002 (0.964 to 1.041)  no difference shown, regression not ruled out
-        new-order p99, ms     7.54 (7.25 to 7.84)     7.47 (7.16 to 7.80)  0.991 (0.946 to 1.037)  no difference shown, regression not ruled out
+                             old    new                   change              verdict
+        ─────────────────  ─────  ─────  ───────────────────────  ───────────────────
+        NOPM               5,249  2,665     −49 % (−51 to −48 %)   slower: REGRESSION
+        new-order p50, ms   2.53   2.53  −0.3 % (−1.7 to +1.2 %)  no difference shown
+        new-order p95, ms   5.37   5.37  +0.2 % (−3.6 to +4.1 %)            undecided
+        new-order p99, ms   7.54   7.47  −0.9 % (−5.4 to +3.7 %)            undecided
 
         only in the old run: kvm
-        new/old: above 1, throughput is faster and response time slower. Trials of two runs are not paired:
-        intervals are 95 %, by Student's t on logarithms for each run and by Welch's for the ratio.
+        With each change is its 95 % confidence interval, by Welch's t on logarithms:
+        trials of two runs are not paired.
         REGRESSION: 1 of 4 figures became slower by more than 3 %.
         "#);
     }

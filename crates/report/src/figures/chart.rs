@@ -33,6 +33,9 @@ impl Paper {
     pub const SMALL: Self =
         Self { width: 320.0, height: 190.0, left: 52.0, right: 256.0, top: 26.0, bottom: 154.0, two_lines: false };
 
+    /// For the one panel of a figure, which takes the whole width of a page.
+    pub const WIDE: Self = Self { width: 720.0, height: 250.0, left: 58.0, right: 640.0, bottom: 210.0, ..Self::SMALL };
+
     /// For figures whose panels are few.
     pub const LARGE: Self =
         Self { width: 400.0, height: 240.0, left: 58.0, right: 330.0, bottom: 200.0, ..Self::SMALL };
@@ -58,6 +61,9 @@ impl<'a> Axis<'a> {
 
     /// Round values, about `parts` of them, with their texts.
     fn marks(&self, parts: f64) -> Vec<(f64, String)> {
+        if self.unit == CHANGE {
+            return self.places(parts).into_iter().map(|tick| (tick, change(tick))).collect();
+        }
         let (low, high) = self.range;
         let alone = |tick: f64| (tick, tick_labels(&[tick]).concat());
         match self.spacing {
@@ -70,6 +76,22 @@ impl<'a> Axis<'a> {
             Spacing::Rarity => MARKED.map(|quantile| (quantile, format::percentile(quantile))).into(),
         }
     }
+
+    fn places(&self, parts: f64) -> Vec<f64> {
+        let (low, high) = self.range;
+        if self.spacing == Spacing::Logarithmic { logarithmic_ticks(low, high) } else { ticks(low, high, parts) }
+    }
+}
+
+/// The unit of ratios that are marked as the changes they stand for.
+pub const CHANGE: &str = "change";
+
+/// "−15 %", "2 ×", without idle zeros.
+fn change(ratio: f64) -> String {
+    let text = format::effect(ratio);
+    let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
+    let number = if number.contains('.') { number.trim_end_matches('0').trim_end_matches('.') } else { number };
+    format!("{number} {unit}")
 }
 
 pub struct Chart {
@@ -101,7 +123,9 @@ impl Chart {
             canvas.text("tick", (across.at(value), bottom + 17.0), Anchor::Middle, &text);
         }
         canvas.text("small", (right, bottom + 31.0), Anchor::End, x.unit);
-        canvas.text("head", (left, 14.0), Anchor::Start, head);
+        if !head.is_empty() {
+            canvas.text("head", (left, 14.0), Anchor::Start, head);
+        }
         let (place, anchor) = if two_lines { ((left, 28.0), Anchor::Start) } else { ((right, 14.0), Anchor::End) };
         canvas.text("small", place, anchor, y.unit);
         let (x_unit, y_unit) = (x.unit.to_owned(), y.unit.to_owned());
@@ -183,7 +207,8 @@ impl Chart {
     pub fn line(&mut self, class: &str, name: impl Into<String>, points: impl IntoIterator<Item = (f64, f64)>) {
         let points: Vec<(f64, f64)> = points.into_iter().collect();
         let places: Vec<(f64, f64)> = points.iter().map(|point| self.place(*point)).collect();
-        self.canvas.path(class, places);
+        let name = name.into();
+        self.canvas.path(class, &name, &places, &points);
         self.keep(name, points.into_iter().map(|(x, y)| Point::new(x, y)));
     }
 

@@ -1,6 +1,7 @@
 //! Ratios with their intervals: every block's point above the bar that was made from them.
 
-use super::chart::{Axis, Chart, Spacing};
+use super::chart::{Axis, CHANGE, Chart, Spacing};
+use super::svg::Anchor;
 use super::{Figure, Panel, Point, look_in_group};
 use crate::format;
 use crate::table::id;
@@ -9,7 +10,7 @@ use analysis::contrast::Contrast;
 use analysis::measures::throughput::THROUGHPUT;
 use analysis::summary::Analysis;
 
-const ROW: f64 = 46.0;
+const ROW: f64 = 50.0;
 
 /// Ratios further apart than this are drawn on a logarithmic axis.
 const LARGEST_LINEAR: f64 = 3.0;
@@ -24,15 +25,13 @@ struct Row<'a> {
 pub fn figure(analysis: &Analysis) -> Option<Figure> {
     let rows = analysis.comparisons.iter().flat_map(|one| self::rows(analysis, one));
     let (throughput, latency): (Vec<Row<'_>>, Vec<Row<'_>>) = rows.partition(|row| row.ratio.measure == THROUGHPUT);
-    let panels = [
-        ("Throughput relative to the baseline", "faster →", throughput),
-        ("Response time relative to the baseline", "slower →", latency),
-    ];
+    let panels =
+        [("Throughput", "← slower · faster →", throughput), ("Response time", "← shorter · longer →", latency)];
     let drawn = panels.into_iter().filter(|(_, _, rows)| !rows.is_empty());
     let panels: Vec<Panel> = drawn.map(|(title, right, rows)| panel(title, right, &rows)).collect();
-    let description = "Small points are single blocks, the large one their geometric mean, the bar its 95 % interval. The upright \
-                       line at 1 is the baseline.";
-    Figure::of(id("ratios", ""), "Ratios", description, panels)
+    let description = "Small points are single blocks, the large one is their geometric mean, the bar is its 95 % confidence interval. \
+                       The upright line is the baseline.";
+    Figure::of(id("ratios", ""), "Change against the baseline", description, panels)
 }
 
 /// Of the measures by which contenders are judged.
@@ -71,7 +70,7 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
     let (low, high) = range(rows);
     let far = low > 0.0 && high / low > LARGEST_LINEAR;
     let spacing = if far { Spacing::Logarithmic } else { Spacing::Linear };
-    let axis = Axis { unit: "ratio", range: (low, high), spacing };
+    let axis = Axis { unit: CHANGE, range: (low, high), spacing };
     let mut chart = Chart::rows(title, right, &axis, "block", ROW * rows.len() as f64);
     chart.reference(1.0);
     for (row, index) in rows.iter().zip(0_u32..) {
@@ -80,22 +79,30 @@ fn panel(title: &str, right: &str, rows: &[Row<'_>]) -> Panel {
     }
     let said: Vec<String> = rows
         .iter()
-        .map(|row| format!("{} {}: {}", row.name, row.detail, format::estimate(&row.ratio.estimate, format::ratio)))
+        .map(|row| {
+            format!(
+                "{}: {}",
+                [row.name.as_str(), &row.detail].join(" ").trim(),
+                format::estimate(&row.ratio.estimate, format::effect)
+            )
+        })
         .collect();
     chart.finish(title, &format!("{}.", said.join("; ")))
 }
 
 fn draw(chart: &mut Chart, row: &Row<'_>, top: f64) {
-    let (middle, estimate) = (top + ROW * 0.62, &row.ratio.estimate);
+    let (middle, estimate) = (top + ROW * 0.52, &row.ratio.estimate);
     chart.row_label(middle, &row.name, &row.detail);
     for block in &row.ratio.blocks {
-        let at = (chart.across.at(block.value), top + ROW * 0.26);
+        let at = (chart.across.at(block.value), top + ROW * 0.18);
         chart.canvas.circle(&format!("block {}", row.look), at, 3.0);
     }
     if let Some(ends) = estimate.bounds.known() {
         chart.level_bar(&row.look, ends, middle);
     }
-    chart.canvas.circle(&format!("point {}", row.look), (chart.across.at(estimate.point), middle), 5.0);
+    let at = chart.across.at(estimate.point);
+    chart.canvas.circle(&format!("point {}", row.look), (at, middle), 5.0);
+    chart.canvas.text("value", (at, middle + 17.0), Anchor::Middle, &format::effect(estimate.point));
     let name = [row.name.as_str(), row.detail.as_str()].join(" ");
     chart.keep(
         format!("{}, blocks", name.trim()),

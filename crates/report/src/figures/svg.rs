@@ -43,13 +43,17 @@ impl Canvas {
         self.add(format_args!(r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="{radius:.1}"/>"#));
     }
 
-    /// A line through all points.
-    pub fn path(&mut self, class: &str, points: impl IntoIterator<Item = (f64, f64)>) {
-        let mut list = String::new();
-        for (x, y) in points {
-            let _ = write!(list, "{x:.1},{y:.1} ");
-        }
-        self.add(format_args!(r#"<polyline class="{class}" points="{}"/>"#, list.trim_end()));
+    /// A line through all points, with its name and the values that they stand for.
+    pub fn path(&mut self, class: &str, name: &str, points: &[(f64, f64)], values: &[(f64, f64)]) {
+        let list = |points: &[(f64, f64)], shown: fn(f64) -> String| {
+            let points = points.iter().map(|(x, y)| format!("{},{}", shown(*x), shown(*y)));
+            points.collect::<Vec<_>>().join(" ")
+        };
+        let (points, values) = (list(points, |place| format!("{place:.1}")), list(values, rounded));
+        let name = escaped(name);
+        self.add(format_args!(
+            r#"<polyline class="{class}" data-name="{name}" data-values="{values}" points="{points}"/>"#
+        ));
     }
 
     pub fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
@@ -70,6 +74,11 @@ impl Canvas {
             r#"<svg viewBox="0 0 {width:.0} {height:.0}" role="img" xmlns="http://www.w3.org/2000/svg"><title>{title}</title><desc>{description}</desc>{body}</svg>"#
         )
     }
+}
+
+/// With as many digits as anybody points at.
+fn rounded(value: f64) -> String {
+    format!("{value:.4e}").parse::<f64>().unwrap_or(value).to_string()
 }
 
 /// Text that is safe inside elements and attributes of HTML and SVG.

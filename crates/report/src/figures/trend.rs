@@ -60,7 +60,7 @@ fn draw(chart: &mut Chart, line: &Line<'_>) {
     let look = look(line.index);
     let places: Vec<(f64, f64)> = line.points.iter().map(|point| (point.x.unwrap_or_default(), point.y)).collect();
     let drawn = places.iter().map(|place| chart.place(*place)).collect::<Vec<_>>();
-    chart.canvas.path(&format!("line {look}"), drawn);
+    chart.canvas.path(&format!("line {look}"), line.name, &drawn, &places);
     for (point, place) in line.points.iter().zip(places) {
         if let Some(ends) = point.low.zip(point.high) {
             chart.upright_bar(&look, place.0, ends);

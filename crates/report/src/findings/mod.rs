@@ -4,7 +4,7 @@ pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, outcome, trials};
+use crate::format::{at, count, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
 use analysis::findings::{FactDiffers, Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
@@ -31,8 +31,20 @@ pub fn warning(finding: &Finding) -> Warning {
     Warning {
         severity: finding.severity,
         code: finding.what.code(),
-        text: sentence(finding),
+        text: begun(finding),
+        remedy: explained::of(finding.what.code()).map_or("", |(explained, _)| explained.remedy),
         accepted: finding.accepted.clone(),
+    }
+}
+
+/// As a sentence begins; a contender's name stays as it is.
+fn begun(finding: &Finding) -> String {
+    let text = sentence(finding);
+    let is_named = finding.subject.contender.as_ref().is_some_and(|name| !name.is_empty() && text.starts_with(name));
+    let mut letters = text.chars();
+    match letters.next() {
+        Some(first) if !is_named => first.to_uppercase().chain(letters).collect(),
+        _ => text,
     }
 }
 
@@ -63,44 +75,41 @@ fn subject(finding: &Finding) -> (&str, String, String) {
 fn of_trials(finding: &Finding) -> Option<String> {
     let (who, _, trials) = subject(finding);
     Some(match &finding.what {
-        What::Rehearsed => {
-            "This run was rehearsed. No machine was started and no server was driven: every transaction took a time \
-                            that was made up. No figure here means anything."
-                .to_owned()
-        }
+        What::Rehearsed => "this run was rehearsed: no database was driven, and no figure means anything".to_owned(),
         What::TrialNotCompleted { outcome: how } => format!("{who} {} ({trials})", outcome(how)),
         What::TrialsMissing { planned } => {
             format!("{} of {planned} planned trials were not run ({trials})", finding.subject.trials.len())
         }
         What::CheckViolated { check, rule, seen } => {
             let (rule, seen) = (rule.trim_end_matches('.'), seen.as_deref().unwrap_or("nothing noted"));
-            format!("data check {check} is violated on {who} ({trials}). Rule: {rule}. Seen: {seen}")
+            format!("data check {check} failed on {who} ({trials}). Rule: {rule}. Seen: {seen}")
         }
         What::RecordDisagrees { how } => format!("the record disagrees with itself: {how} ({trials})"),
-        What::VmEmulated { how } => format!(
-            "{who} ran {how} ({trials}). Its figures are those of an emulator, not of a hypervisor with hardware virtualization"
-        ),
+        What::VmEmulated { how } => {
+            format!("{who} ran {how} ({trials}). Emulation is many times slower than a real VM")
+        }
         What::ClockWrong { share } => format!(
-            "the clock inside {who} ran up to {} or more faster or slower than the host's ({trials}); what was timed inside is wrong by \
-             as much",
+            "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
             percent(*share, 2)
         ),
         What::NotedByTrial { note } => format!("{who}: {note} ({trials})"),
         What::LittlesLaw { trial, machine, accounted, at_least, at_most, tolerance } => {
-            let machine = machine.map_or_else(String::new, |machine| format!(", on machine {machine},"));
+            let machine = machine.map_or_else(String::new, |machine| format!(" on machine {machine}"));
             let due = match at_least {
                 Some(least) if least < at_most => format!("{least:.1} to {at_most:.1}"),
                 Some(least) => format!("{least:.1}"),
                 None => format!("at most {at_most:.1}"),
             };
             format!(
-                "{who}: Little's law does not hold ({trials}): in trial {trial}{machine} response times and pauses account for \
-                 {accounted:.1} clients at a time where {due} were (tolerated: {}). Something was not timed, or timed wrongly",
+                "{who}'s timings do not add up ({trials}). In trial {trial}{machine} they account for {accounted:.1} busy clients, \
+                 but {due} were busy (tolerated: {})",
                 percent(*tolerance, 1)
             )
         }
         What::NotHonoured { wish, fact } => format!("{who}: {wish} is {fact} ({trials})"),
-        What::TransactionsFailed { failed, of } => format!("{who}: {failed} of {of} transactions failed"),
+        What::TransactionsFailed { failed, of } => {
+            format!("{who}: {} of {} transactions failed", count(*failed), count(*of))
+        }
         _ => return None,
     })
 }
@@ -110,7 +119,7 @@ fn of_contenders(finding: &Finding) -> Option<String> {
     let (_, place, _) = subject(finding);
     Some(match &finding.what {
         What::SettingsDiffer { settings } => {
-            format!("effective database settings differ between contenders{place}: {}", settings.join(", "))
+            format!("{} between contenders{place}: {}", differ(settings.len(), "database setting"), settings.join(", "))
         }
         What::ServersDiffer { servers } => {
             let servers: Vec<String> =
@@ -121,38 +130,34 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             let tables: Vec<String> = tables.iter().map(loaded).collect();
             format!("the contenders did not begin with the same data{place}: table {}", tables.join(" — "))
         }
-        What::WorkUnequal { work } => format!("the contenders did not do equal work{place}: {}", unequal(work)),
+        What::WorkUnequal { work } => {
+            format!("a transaction did not cost the same work on both sides{place}: {}", unequal(work))
+        }
         What::DiskWorkUnequal { work } => {
-            format!("the contenders' storage did not do equal work{place}: {}", unequal(work))
+            format!(
+                "the disks did not do the same work{place}: {}. Part of the difference may be caching",
+                unequal(work)
+            )
         }
         What::StorageDiffers { fact, values } => {
             let values: Vec<String> =
                 values.iter().map(|one| format!("{} on {}", one.value, one.contenders.join(", "))).collect();
-            let caches = if fact == DATA_CACHED_TWICE {
-                ". Where it is yes, the host's page cache serves reads too: memory beyond the machine's shape"
-            } else {
-                ""
-            };
+            let caches = if fact == DATA_CACHED_TWICE { ". “Yes” means additional memory for reads" } else { "" };
             format!("“{fact}” differs between contenders{place}: {}{caches}", values.join("; "))
         }
-        What::NoBaseline => format!("no contender is the baseline{place}: nothing is compared"),
+        What::NoBaseline => format!("no contender is the baseline{place}, so nothing is compared"),
         What::TooFewBlocks { blocks, needed } => format!(
-            "the study has {blocks} of the at least {needed} blocks that an interval needs: ratios are plain readings, and chance alone \
-             may explain them"
+            "{} {} too few for a confidence interval, which needs {needed}. Chance alone may explain a difference",
+            counted(*blocks as usize, "block"),
+            if *blocks == 1 { "is" } else { "are" }
         ),
         What::HostIsGuest { of } => {
             let of = of.as_ref().map(|vendor| format!(" of {vendor}")).unwrap_or_default();
-            format!(
-                "the host is itself a guest{of}: what runs on it directly is not on bare metal, virtual machines on it are nested, and \
-                 both share its hardware with guests that are not seen here"
-            )
+            format!("the host is itself a guest{of}, so “native” is not bare metal and VMs are nested")
         }
         What::SystemsDiffer { facts } => {
-            let facts: Vec<String> = facts.iter().map(fact_differs).collect();
-            format!(
-                "inside, contenders differ in what no platform is meant to change, so ratios are of that, too: {}",
-                facts.join("; ")
-            )
+            let told: Vec<String> = facts.iter().map(fact_differs).collect();
+            format!("{} between contenders: {}", differ(facts.len(), "system fact"), told.join("; "))
         }
         _ => return None,
     })
@@ -165,7 +170,7 @@ fn of_machines(finding: &Finding) -> Option<String> {
         What::MachinesUnlike { properties } => {
             let properties: BTreeSet<String> = properties.iter().map(property).collect();
             let properties = properties.into_iter().collect::<Vec<_>>().join("; ");
-            format!("{who}{place}: machines side by side should be alike, and differ in {properties} ({trials})")
+            format!("{who}{place}: machines side by side should be alike, but differ in {properties} ({trials})")
         }
         What::TrialsLeftOut { beside: None, why } => {
             format!("the scores of {who}{place} leave out valid trials: {}", joined(why))
@@ -174,8 +179,8 @@ fn of_machines(finding: &Finding) -> Option<String> {
             format!("what {who}{place} gets beside machine {machine} leaves out valid trials: {}", joined(why))
         }
         What::WindowsApart { worst_ms } => format!(
-            "{who}{place}: the measured windows of machines side by side lie up to {worst_ms:.0} ms apart ({trials}); meanwhile some had \
-             the host more to themselves than others"
+            "{who}{place}: machines side by side measured windows up to {worst_ms:.0} ms apart ({trials}). Meanwhile some had more of \
+             the host than others"
         ),
         _ => return None,
     })
@@ -185,33 +190,28 @@ fn of_machines(finding: &Finding) -> Option<String> {
 fn of_steadiness(finding: &Finding) -> Option<String> {
     let (who, place, _) = subject(finding);
     Some(match &finding.what {
-        What::TrialsApart { times } => format!(
-            "{who} was {times:.1} times as fast in its fastest trial as in its slowest{place}: something else used this host, or the \
-             database was not in a steady state. Measure again while the host is quiet"
-        ),
-        What::NotSteady { drift, drifting, of } => format!(
-            "{who}{place} was in no steady state: its throughput {} over the measured window ({drifting} of {of} trials drift). Warm up \
-             or measure longer",
-            course(drift)
-        ),
-        What::NotSettled { unsettled, of } => format!(
-            "{who}{place} was in no steady state: in {unsettled} of {of} trials MSER-5 finds no end of warming up within the first half. \
-             Warm up or measure longer"
-        ),
+        What::TrialsApart { times } => {
+            format!("{who}'s fastest trial was {times:.1} times as fast as its slowest{place}")
+        }
+        What::NotSteady { drift, drifting, of } => {
+            format!(
+                "{who}'s throughput {}{place} while it was measured ({drifting} of {of} trials drift)",
+                course(drift)
+            )
+        }
+        What::NotSettled { unsettled, of } => {
+            format!("{who} was still warming up{place} in {unsettled} of {of} trials (MSER-5)")
+        }
         What::HalvesUnlike { second_half } => format!(
-            "{who}{place} did {} of the first half's throughput in the second half of its window: something changed in between",
+            "{who}'s throughput in the second half of its window was {} of that in the first half{place}",
             percent(*second_half, 0)
         ),
         What::WarmUpTooShort { late, of, change } => format!(
-            "the warm-up of {who}{place} is too short: in {late} of {of} trials MSER-5 would begin later than the measured window, and \
-             throughput would be {} {} on average",
+            "{who}'s warm-up was too short{place} in {late} of {of} trials (MSER-5). A later start would make throughput {} {}",
             percent(change.abs(), 1),
             if *change < 0.0 { "lower" } else { "higher" }
         ),
-        What::WindowTooShort => format!(
-            "a measured window of {who}{place} covers no whole cycle from one checkpoint to the next: what checkpoints cost is in its \
-             figure by chance. Measure longer, or let them come more often"
-        ),
+        What::WindowTooShort => format!("{who}'s measured window covers no whole checkpoint cycle{place}"),
         _ => return None,
     })
 }
@@ -223,35 +223,37 @@ fn of_host(finding: &Finding) -> Option<String> {
         What::HostChanged { fact, values } => {
             let values: Vec<String> =
                 values.iter().map(|one| format!("“{}” ({})", beginning(&one.value), trials(&one.trials))).collect();
-            format!("{} of this host was not the same in all trials: {}", missing::host_fact(*fact), values.join("; "))
+            format!("{} of this host changed between trials: {}", missing::host_fact(*fact), values.join("; "))
         }
         What::HostBusyBesideOne { loud, most, quiet, least } => format!(
-            "other processes took {} of the host's CPU time beside {loud} and {} beside {quiet}: the contenders were not measured under \
-             the same conditions",
+            "other processes took {} of the host's CPU time beside {loud}, but {} beside {quiet}",
             percent(*most, 1),
             percent(*least, 1)
         ),
-        What::HostBusy { share } => format!(
-            "other processes of this host took up to {} of its CPU time ({told}). Measure again while it is quiet",
-            percent(*share, 1)
-        ),
-        What::HostCpuStolen { share } => format!(
-            "a hypervisor below this host took up to {} of its CPU time ({told}): the trials had less than others",
-            percent(*share, 1)
-        ),
-        What::HostMemoryShort { share } => format!(
-            "this host was short of memory: something waited for it in up to {} of a window ({told})",
-            percent(*share, 1)
-        ),
-        What::HostSwapping { pages } => {
-            format!("this host swapped up to {pages:.0} pages within a window ({told}): it was short of memory")
+        What::HostBusy { share } => {
+            format!("other processes took up to {} of the host's CPU time ({told})", percent(*share, 1))
         }
+        What::HostCpuStolen { share } => {
+            format!("the hypervisor below this host took up to {} of its CPU time ({told})", percent(*share, 1))
+        }
+        What::HostMemoryShort { share } => {
+            format!("processes of this host waited for memory in up to {} of a window ({told})", percent(*share, 1))
+        }
+        What::HostSwapping { pages } => format!("this host swapped up to {pages:.0} pages within a window ({told})"),
         What::HostFrequency { slow_trial, low_mhz, fast_trial, high_mhz } => format!(
-            "the CPUs of this host ran at {low_mhz:.0} MHz around trial {slow_trial} and at {high_mhz:.0} MHz around trial {fast_trial}: \
-             their speed was not the same in all trials"
+            "the host's CPUs ran at {low_mhz:.0} MHz in trial {slow_trial} and at {high_mhz:.0} MHz in trial {fast_trial}"
         ),
         _ => return None,
     })
+}
+
+/// "1 setting", "3 settings".
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
+}
+
+fn differ(count: usize, what: &str) -> String {
+    format!("{} differ{}", counted(count, what), if count == 1 { "s" } else { "" })
 }
 
 fn percent(share: f64, decimals: usize) -> String {
@@ -276,7 +278,7 @@ fn unequal(all: &[UnequalWork]) -> String {
         let (what, digits) = work(&one.measure);
         let (baseline, contender) = (&one.baseline, &one.contender);
         format!(
-            "{what} per transaction: {:.digits$} on {baseline}, {:.digits$} on {contender} (tolerated: {})",
+            "{:.digits$} {what} per transaction on {baseline}, {:.digits$} on {contender} (tolerated: {})",
             one.of_baseline,
             one.of_contender,
             percent(one.tolerance, 1)
@@ -307,7 +309,7 @@ fn fact_differs(differs: &FactDiffers) -> String {
     if is_short {
         format!("{}: {}", differs.fact, shown.join(", "))
     } else {
-        format!("{} (see Machines)", differs.fact)
+        format!("{} (see Environment)", differs.fact)
     }
 }
 
@@ -339,7 +341,7 @@ fn course(drift: &Estimate) -> String {
     let shown = |share: f64| share * drift.point.signum() * 100.0;
     let interval = drift.bounds.known().map(|(low, high)| {
         let (one, other) = (shown(low), shown(high));
-        format!(" (95 % interval {:.1} to {:.1} %)", one.min(other), one.max(other))
+        format!(" (95 % confidence interval {:.1} to {:.1} %)", one.min(other), one.max(other))
     });
     format!("{word} by {:.1} %{}", shown(drift.point), interval.unwrap_or_default())
 }

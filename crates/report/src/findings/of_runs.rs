@@ -9,16 +9,12 @@ const MOST_LISTED: usize = 8;
 pub fn sentence(what: &What) -> Option<String> {
     Some(match what {
         What::HostsDiffer { changes } => format!("the hosts differ: {}", listed(changes, change)),
-        What::HostRestarted => {
-            "the host was started anew between the runs: what is fixed at boot, as the place of the kernel in memory, \
-                                may differ"
-                .to_owned()
-        }
+        What::HostRestarted => "the host was restarted between the runs".to_owned(),
         What::BuildsDiffer { old, new } => {
-            format!("the runs were measured by different builds: it was {old} and is {new}")
+            format!("the builds of bakeoff differ: it was {old} and is {new}")
         }
         What::SeedsDiffer { old, new } => {
-            format!("the seeds differ: it was {old} and is {new}, so clients did not ask for the same")
+            format!("the seeds differ: it was {old} and is {new}, so clients sent other inputs")
         }
         What::RunsDiffer { part, cells, changes } => {
             let name = match part {
@@ -30,7 +26,7 @@ pub fn sentence(what: &What) -> Option<String> {
             format!("{name} of {} differ: {}", cells.join(", "), listed(changes, change))
         }
         What::WorkChanged { cells, work } => {
-            format!("the figures of work of {} differ: {}", cells.join(", "), listed(work, changed_work))
+            format!("the work of a transaction of {} differs: {}", cells.join(", "), listed(work, changed_work))
         }
         _ => return None,
     })

@@ -141,7 +141,7 @@ fn work(analysis: &Analysis) -> Vec<Block> {
     blocks
 }
 
-fn source(driver: &DriverReading) -> String {
+pub fn source(driver: &DriverReading) -> String {
     match driver.pacing {
         None | Some(Pacing::Clients { .. }) => format!("{} clients", driver.clients),
         Some(Pacing::Terminals { terminals, .. }) => format!("{} terminals", format::count(terminals.into())),

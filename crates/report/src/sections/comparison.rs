@@ -1,33 +1,36 @@
 //! The comparison table: one column for each contender, the figures that answer the question.
 
-use super::{heading, place};
+use super::place;
 use crate::document::Block;
-use crate::format::{self, distinct};
-use crate::measures::{compared, level, named, relative, style};
+use crate::figures;
+use crate::format::{self, Style, distinct};
+use crate::measures::{compare, compared, level, style};
 use crate::table::{Cell, Column, Table, Tone, id};
 use analysis::cells::CellResult;
-use analysis::compare;
+use analysis::measures::Measure;
 use analysis::measures::throughput::THROUGHPUT;
-use analysis::measures::{Better, Measure};
 use analysis::summary::Analysis;
-use record::facts::EMULATED;
 use record::trial::Metric;
 
 pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = vec![heading("Comparison")];
     let of_group = |cells: &[&CellResult]| {
         std::iter::once(Block::Table(table(analysis, cells))).chain(left_out(analysis, cells)).collect()
     };
-    blocks.extend(each_group(analysis, of_group));
+    let ratios = figures::ratio::figure(analysis).map(Block::Figure);
+    let mut blocks = each_group(analysis, of_group);
+    // One table has the figure beside it; below several it stands alone.
+    match (&blocks[..], ratios) {
+        ([Block::Table(_)], Some(figure)) => blocks = vec![Block::Beside(blocks.into_iter().chain([figure]).collect())],
+        (_, figure) => blocks.extend(figure),
+    }
     blocks.push(Block::Note(format!(
-        "Below each figure is its {:.0} % interval over blocks, by Student's t on logarithms. Throughput and latency are geometric \
-         means over blocks, so that their ratios are those of what is shown, unless blocks are left out. Latency is from due to \
-         done; each trial has its own percentiles.",
+        "Figures are geometric means over blocks. Below a change is its {:.0} % confidence interval. Response times are of what \
+         throughput counts.",
         analysis.method.confidence * 100.0
     )));
     if !analysis.consolidation.is_empty() {
-        let note = "Where several machines run side by side, the throughput of a trial is the least of its machines, never their sum; \
-                    seconds and steadiness are those of that machine. Latencies are of the transactions of all machines together.";
+        let note = "Where several machines run side by side, throughput is that of the slowest one. Response times are of all machines \
+                    together.";
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks
@@ -57,30 +60,54 @@ pub fn each_group(analysis: &Analysis, blocks: impl Fn(&[&CellResult]) -> Vec<Bl
 
 /// One group of cells as a table; the terminal prints the same one.
 pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
-    let role = |cell: &CellResult| if cell.baseline { " (baseline)" } else { "" };
-    let contenders = cells.iter().map(|cell| Column::number(format!("{}{}", cell.contender, role(cell))));
-    let columns = std::iter::once(Column::text("")).chain(contenders);
+    let others = cells.iter().filter(|cell| compared(analysis, cell).is_some()).count();
+    let mut columns = vec![Column::text("")];
+    for cell in cells {
+        columns.push(Column::number(&cell.contender));
+        if compared(analysis, cell).is_some() {
+            columns.push(Column::number(if others == 1 {
+                "change".to_owned()
+            } else {
+                format!("change of {}", cell.contender)
+            }));
+        }
+    }
     let metric = cells.iter().map(|cell| &cell.metric).find(|metric| !metric.name.is_empty());
     let mut rows = Vec::new();
     for measure in headline(analysis, cells) {
         let label = match metric {
             Some(metric) if measure.id == THROUGHPUT => throughput(metric, cells).known_as(&measure.id),
-            _ => named(measure),
+            _ => percentile(measure),
         };
-        let value = |cell: &&CellResult| level(analysis, cell, &measure.id, style(&measure.unit));
-        rows.push(row(label, cells.iter().map(value)));
-        let better = if measure.better == Better::More { "above 1 is faster" } else { "above 1 is slower" };
-        let figure = measure.id.split_once('.').map_or("throughput", |(_, figure)| figure);
-        let label = Cell::text(format!("relative {}", figure.split('/').next().unwrap_or(figure))).detail(better);
-        let label = label.known_as(format!("relative/{}", measure.id));
-        let ratio =
-            |cell: &&CellResult| relative(cell, compared(analysis, cell).and_then(|one| one.contrast(&measure.id)));
-        rows.push(row(label, cells.iter().map(ratio)));
+        let mut row = vec![label];
+        for cell in cells {
+            // The interval of the change is what counts; those of levels are among all measures.
+            row.push(level(analysis, cell, &measure.id, style(&measure.unit)).detail(""));
+            if let Some(comparison) = compared(analysis, cell) {
+                row.push(compare(comparison.contrast(&measure.id), Style::EFFECT));
+            }
+        }
+        rows.push(row);
     }
-    rows.push(row(Cell::text("processor"), cells.iter().map(|cell| processor(cell))));
-    rows.push(row(Cell::text("trials that count"), cells.iter().map(|cell| completed(cell))));
-    rows.push(row(Cell::text("data checks"), cells.iter().map(|cell| checks(analysis, &cell.contender))));
+    let of_cells = |label: &str, of: &dyn Fn(&CellResult) -> Cell| {
+        let mut row = vec![Cell::text(label)];
+        for cell in cells {
+            row.push(of(cell));
+            row.extend(compared(analysis, cell).map(|_| Cell::text("")));
+        }
+        row
+    };
+    rows.push(of_cells("trials that count", &completed));
+    rows.push(of_cells("data checks", &|cell| checks(analysis, &cell.contender)));
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
+}
+
+/// "p95, ms", and of what.
+fn percentile(measure: &Measure) -> Cell {
+    let figure = measure.id.split_once('.').map_or(measure.id.as_str(), |(_, figure)| figure);
+    let (figure, kind) = figure.split_once('/').unwrap_or((figure, ""));
+    let unit = style(&measure.unit).unit;
+    Cell::text(format!("{figure}, {unit}")).detail(format!("{kind} response")).known_as(&measure.id)
 }
 
 /// Cells of different numbers of machines have figures of different names; then all of them are told.
@@ -90,22 +117,12 @@ fn throughput(metric: &Metric, cells: &[&CellResult]) -> Cell {
     Cell::text(names.join(" | ")).detail(if names.len() > 1 { "of each its own" } else { &metric.unit })
 }
 
-fn row(label: Cell, cells: impl Iterator<Item = Cell>) -> Vec<Cell> {
-    std::iter::once(label).chain(cells).collect()
-}
-
 /// The measures that some cell has of those by which contenders are judged.
 fn headline<'a>(analysis: &'a Analysis, cells: &[&CellResult]) -> Vec<&'a Measure> {
     let counted = cells.iter().map(|cell| &cell.metric.counted).find(|counted| !counted.is_empty());
-    let names = compare::headline(counted.map_or(&[], Vec::as_slice));
+    let names = analysis::compare::headline(counted.map_or(&[], Vec::as_slice));
     let measures = names.iter().filter_map(|name| Some(&analysis.observations.measure(name)?.measure));
     measures.filter(|measure| cells.iter().any(|cell| cell.level(&measure.id).is_some())).collect()
-}
-
-fn processor(cell: &CellResult) -> Cell {
-    let Some(processor) = &cell.processor else { return Cell::missing("no machine was started") };
-    let tone = if processor.contains(EMULATED) { Tone::Bad } else { Tone::Plain };
-    Cell::text(processor).tone(tone)
 }
 
 fn completed(cell: &CellResult) -> Cell {

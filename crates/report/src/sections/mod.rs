@@ -4,20 +4,21 @@ pub mod activity;
 pub mod all_measures;
 mod attribution;
 pub mod audits;
+pub mod card;
 pub mod comparison;
 pub mod consistency;
 pub mod consolidation;
 pub mod counters;
+pub mod courses;
 pub mod databases;
 pub mod design;
 pub mod evenness;
 pub mod latencies;
 pub mod machines;
 pub mod machines_apart;
+pub mod measured;
 pub mod neighbour;
 pub mod odd_machine;
-pub mod opening;
-pub mod pictures;
 pub mod pressure;
 pub mod profiles;
 pub mod scaling;
@@ -25,6 +26,7 @@ pub mod side_by_side;
 pub mod steadiness;
 pub mod terms;
 pub mod trials;
+pub mod trust;
 pub mod waits;
 pub mod what_ran;
 pub mod why;
@@ -34,32 +36,60 @@ use crate::table::Cell;
 use analysis::summary::Analysis;
 use record::run::Run;
 
-/// The whole report, in the order in which it is to be read.
+/// The whole report, in the order in which it is to be read: one page with the answer, and appendices.
 pub fn all(run: &Run, analysis: &Analysis) -> Document {
-    let mut blocks = Vec::new();
-    blocks.extend(opening::blocks(analysis));
-    blocks.extend(design::blocks(analysis));
+    let mut blocks = page(run, analysis);
+    blocks.extend(why::reasons(analysis));
     blocks.extend(consolidation::blocks(analysis));
     blocks.extend(neighbour::blocks(analysis));
-    blocks.extend(comparison::blocks(analysis));
-    blocks.extend(pictures::blocks(analysis));
-    blocks.extend(steadiness::blocks(analysis));
-    blocks.extend(evenness::blocks(analysis));
     blocks.extend(scaling::blocks(analysis));
-    blocks.extend(pressure::blocks(analysis));
-    blocks.extend(latencies::blocks(analysis));
-    blocks.extend(activity::blocks(analysis));
-    blocks.extend(waits::blocks(analysis));
-    blocks.extend(why::blocks(analysis));
-    blocks.extend(audits::blocks(analysis));
-    blocks.extend(consistency::blocks(analysis));
-    blocks.extend(what_ran::blocks(run, analysis));
-    blocks.extend(machines::blocks(run));
-    blocks.extend(databases::blocks(analysis));
-    blocks.extend(all_measures::blocks(analysis));
-    blocks.extend(trials::blocks(run, analysis));
-    blocks.extend(terms::blocks(run, analysis));
-    Document::new(&run.plan.question, blocks)
+    blocks.extend(courses::blocks(analysis));
+    let appendices = [
+        trials::blocks(run, analysis),
+        latencies::blocks(analysis),
+        evenness::blocks(analysis),
+        steadiness::blocks(analysis),
+        pressure::blocks(analysis),
+        activity::blocks(analysis),
+        waits::blocks(analysis),
+        why::details(analysis),
+        audits::blocks(analysis),
+        consistency::blocks(analysis),
+        what_ran::blocks(run, analysis),
+        machines::blocks(run),
+        databases::blocks(analysis),
+        all_measures::blocks(analysis),
+        terms::blocks(run, analysis),
+    ];
+    blocks.extend(appendices.into_iter().flat_map(folded));
+    Document::new(&run.plan.question, blocks).explaining(terms::words(analysis))
+}
+
+/// What is to be pasted elsewhere: the page without figures over time and without appendices.
+pub fn summary(run: &Run, analysis: &Analysis) -> Document {
+    Document::new(&run.plan.question, page(run, analysis)).explaining(terms::words(analysis))
+}
+
+fn page(run: &Run, analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = card::blocks(run, analysis);
+    blocks.extend(design::blocks(analysis));
+    blocks.extend(comparison::blocks(analysis));
+    blocks.extend(measured::blocks(run, analysis));
+    blocks.extend(trust::blocks(analysis));
+    blocks
+}
+
+/// Each part that begins with a heading of the second level as an appendix by itself.
+fn folded(part: Vec<Block>) -> Vec<Block> {
+    let mut folds: Vec<Block> = Vec::new();
+    for block in part {
+        match (block, folds.last_mut()) {
+            (Block::Heading { level: 2, text }, _) => folds.push(Block::Fold { title: text, blocks: Vec::new() }),
+            (block, Some(Block::Fold { blocks, .. })) => blocks.push(block),
+            (block, _) => folds.push(block),
+        }
+    }
+    folds
 }
 
 fn heading(text: impl Into<String>) -> Block {

@@ -112,7 +112,10 @@ mod tests {
             driver.kinds.iter_mut().for_each(|kind| (kind.committed, kind.rolled_back) = (400, 0));
         }
         let said = told(&run).remove(0);
-        assert!(said.ends_with(" While it worked it did 40.00 (95 % interval 40.00 to 40.00) blocks read."), "{said}");
+        assert!(
+            said.ends_with(" While it worked it did 40.00 (95 % confidence interval 40.00 to 40.00) blocks read."),
+            "{said}"
+        );
     }
 
     #[test]

@@ -19,7 +19,6 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     }
     found.push(heading("How the numbers were made"));
     found.push(Block::List(method(analysis)));
-    found.push(Block::Fold { title: "Words in this report".to_owned(), blocks: vec![Block::Table(words(analysis))] });
     found.push(Block::Note(format!(
         "{}Made by bakeoff {} from the files beside this report (format {}): plan.json, host.json and, for each trial, \
          trial.json, findings.json, counters.json and intervals.hlog. The same files always give the same report.",
@@ -27,6 +26,8 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
         env!("CARGO_PKG_VERSION"),
         run.plan.format
     )));
+    found.push(heading("Words in this report"));
+    found.push(Block::Table(table(analysis)));
     found
 }
 
@@ -87,10 +88,14 @@ const WORDS_OF_SEVERAL: [&str; 7] =
 
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 
-fn words(analysis: &Analysis) -> Table {
+/// What a reader may not know, with its meaning.
+pub fn words(analysis: &Analysis) -> Vec<(&'static str, String)> {
     let of_several: &[&str] = if analysis.consolidation.is_empty() { &[] } else { &WORDS_OF_SEVERAL };
-    let rows =
-        WORDS.iter().chain(of_several).filter_map(|word| Some(vec![Cell::text(*word), Cell::text(meaning(word)?)]));
+    WORDS.iter().chain(of_several).filter_map(|word| Some((*word, meaning(word)?))).collect()
+}
+
+fn table(analysis: &Analysis) -> Table {
+    let rows = words(analysis).into_iter().map(|(word, meaning)| vec![Cell::text(word), Cell::text(meaning)]);
     Table::new(id("words", ""), "", columns(&["word", "meaning"], &[]), rows)
 }
 

@@ -1,17 +1,36 @@
 //! Why contenders differ, as far as what was counted tells: sentences first, then the tables of
 //! [`super::profiles`] and [`super::counters`].
 
-use super::{counters, heading, place, profiles};
+use super::{counters, headed, heading, place, profiles};
 use crate::document::Block;
 use crate::{figures, reasons};
 use analysis::explanation::Explanation;
 use analysis::summary::Analysis;
 
-const NONE: &str =
-    "The record has no telemetry of two contenders in one block, so nothing is known of why they differ.";
+const NONE: &str = "There is no telemetry of two contenders in one block, so nothing is known of why they differ.";
 
-pub fn blocks(analysis: &Analysis) -> Vec<Block> {
-    let mut blocks = vec![heading("Why")];
+/// So many of each comparison stand open.
+const MOST_REASONS: usize = 3;
+
+/// The first reasons of each comparison.
+pub fn reasons(analysis: &Analysis) -> Vec<Block> {
+    let of_one = |explanation: &Explanation| {
+        let said: Vec<String> = sentences(explanation).into_iter().take(MOST_REASONS).collect();
+        let place = place(&title(analysis, explanation)).filter(|_| !said.is_empty());
+        let list = (!said.is_empty()).then_some(Block::List(said));
+        place.into_iter().chain(list).collect::<Vec<_>>()
+    };
+    let found = analysis.explanations.iter().flat_map(of_one).collect();
+    headed("Why", found, Some("These differ together with the throughput. That does not prove a cause.".to_owned()))
+}
+
+fn sentences(explanation: &Explanation) -> Vec<String> {
+    explanation.reasons.iter().map(reasons::sentence).collect()
+}
+
+/// Everything behind them.
+pub fn details(analysis: &Analysis) -> Vec<Block> {
+    let mut blocks = vec![heading("All reasons and counters")];
     if analysis.explanations.is_empty() {
         blocks.push(Block::Paragraph(NONE.to_owned()));
     }
@@ -34,7 +53,7 @@ fn title(analysis: &Analysis, explanation: &Explanation) -> String {
 }
 
 fn of_comparison(explanation: &Explanation) -> Vec<Block> {
-    let said: Vec<String> = explanation.reasons.iter().map(reasons::sentence).collect();
+    let said = sentences(explanation);
     let mut blocks = Vec::new();
     if said.is_empty() {
         blocks.push(Block::Paragraph("No rule found anything that it could say for sure.".to_owned()));
@@ -42,8 +61,7 @@ fn of_comparison(explanation: &Explanation) -> Vec<Block> {
         blocks.push(Block::List(said));
         let plural = if explanation.blocks == 1 { "" } else { "s" };
         blocks.push(Block::Note(format!(
-            "By rules, each with a condition that its 95 % interval over {} block{plural} must meet. What differs together with the \
-             throughput need not be the cause of it.",
+            "Each is found by a rule whose condition the 95 % confidence interval over {} block{plural} meets.",
             explanation.blocks
         )));
     }

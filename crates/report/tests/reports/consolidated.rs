@@ -41,10 +41,10 @@ fn the_answer_names_the_minimum_and_never_the_sum() {
         three.contains(" Machine 2 got 0.5") && three.ends_with("of the mean of the others: it is held back."),
         "{three}"
     );
-    assert!(answers.iter().any(|answer| answer.contains("throughput in NOPM, minimum of 3")), "{answers:#?}");
+    assert!(answers.iter().any(|answer| answer.contains("(NOPM, minimum of 3)")), "{answers:#?}");
     let html = report::html(run, analysis);
     assert!(html.contains("Machines side by side") && html.contains("NOPM, minimum of 2"));
-    assert!(html.contains("machine 1 ") && html.contains("least of its machines, never their sum"));
+    assert!(html.contains("machine 1 ") && html.contains("throughput is that of the slowest one"));
 }
 
 /// One dot for each machine and block, and one larger one for each cell.

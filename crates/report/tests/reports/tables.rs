@@ -108,11 +108,17 @@ fn a_table_as_csv_has_all_digits_and_says_why_something_is_missing() {
     let document = sections::all(run, analysis);
     let table = document.tables().into_iter().find(|table| table.id == "comparison").unwrap();
     let csv = String::from_utf8(csv::of_table(table).unwrap()).unwrap();
-    insta::assert_snapshot!(csv.lines().take(3).collect::<Vec<_>>().join("\n"), @r#"
-    name,name id,name note,native (baseline),native (baseline) low,native (baseline) high,native (baseline) unit,native (baseline) n,native (baseline) note,kvm,kvm unit,kvm n,kvm note
-    NOPM,throughput,new orders per minute,5278.647218214107,5119.967341010258,5442.24495948864,new orders per minute,4,,4252.5,new orders per minute,1,"too few trials: 1 block, at least 3 are needed"
-    relative throughput,relative/throughput,above 1 is faster,1,,,,,,,,,no block has it of both
-    "#);
+    let first: Vec<&str> = csv.lines().take(2).collect();
+    assert!(
+        first[0].starts_with("name,name id,name note,native,native low,native high,native unit,native n,"),
+        "{csv}"
+    );
+    assert!(first[0].ends_with("kvm,kvm unit,kvm n,kvm note,change,change note"), "{csv}");
+    assert!(
+        first[1].starts_with("NOPM,throughput,new orders per minute,5278.647218214107,5119.967341010258,"),
+        "{csv}"
+    );
+    assert!(first[1].contains("\"too few trials: 1 block, at least 3 are needed\",,no block has it of both"), "{csv}");
 }
 
 /// Nothing is rounded on the way: cells hold what the analysis found.

@@ -1,0 +1,133 @@
+//! What was measured, in a few lines; all of it is in the appendices.
+
+use super::{heading, what_ran};
+use crate::document::Block;
+use crate::format::{self, distinct};
+use analysis::summary::Analysis;
+use record::plan::{Cell, Plan};
+use record::run::Run;
+use record::settings::key;
+use std::collections::BTreeMap;
+
+pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
+    vec![heading("What was measured"), Block::Facts(facts(run, analysis))]
+}
+
+pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let plan = &run.plan;
+    let flat: Vec<BTreeMap<String, String>> =
+        plan.cells.iter().map(|cell| what_ran::flattened(cell.settings.tables())).collect();
+    let all = Decided { flat: &flat };
+    let facts = [
+        ("Database", database(analysis, &all)),
+        ("Workload", workload(plan, &all)),
+        ("Load", load(analysis)),
+        ("Machine", machine(plan, &all)),
+        ("Platforms", platforms(plan, analysis)),
+        ("Design", design(plan, &all)),
+    ];
+    facts.into_iter().filter(|(_, value)| !value.is_empty()).collect()
+}
+
+/// The decided keys of all cells.
+struct Decided<'a> {
+    flat: &'a [BTreeMap<String, String>],
+}
+
+impl Decided<'_> {
+    /// One value, or all there are.
+    fn value(&self, key: &str, shown: impl Fn(&str) -> String) -> Option<String> {
+        let values: Vec<String> = self.flat.iter().filter_map(|cell| cell.get(key)).map(|value| shown(value)).collect();
+        let values = distinct(values.iter().map(String::as_str));
+        (!values.is_empty()).then(|| values.join(" or "))
+    }
+
+    fn number(&self, key: &str, shown: impl Fn(u64) -> String) -> Option<String> {
+        self.value(key, |value| value.parse().map_or_else(|_| value.to_owned(), &shown))
+    }
+}
+
+fn joined(parts: impl IntoIterator<Item = Option<String>>) -> String {
+    parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
+    let servers = analysis.settings.iter().flat_map(|one| &one.servers).map(|server| product(server));
+    let servers = distinct(servers).join(" or ");
+    let instances = all.value("engine.instances", str::to_owned).filter(|count| count != "1");
+    let instances = instances.map(|count| format!("{count} databases in each machine"));
+    let profile = all.value(key::PROFILE, |name| format!("settings “{name}”"));
+    joined([Some(servers), profile, all.value("engine.isolation", str::to_owned), instances])
+}
+
+/// Without how it was compiled, and without the engine's name where the version has it.
+fn product(server: &str) -> &str {
+    let version = server.split(" on ").next().unwrap_or(server).split(" (").next().unwrap_or(server);
+    let named = version.split_once(' ').filter(|(engine, rest)| rest.to_lowercase().starts_with(*engine));
+    named.map_or(version, |(_, rest)| rest)
+}
+
+fn workload(plan: &Plan, all: &Decided<'_>) -> String {
+    let names: Vec<&str> = plan.workloads.iter().map(|note| note.kind.as_str()).collect();
+    let is_own = |name: &str| name.strip_prefix("workload.").is_some_and(|own| own != key::KIND && own != "data_seed");
+    let keys: Vec<&str> =
+        all.flat.iter().flat_map(BTreeMap::keys).map(String::as_str).filter(|name| is_own(name)).collect();
+    let settings = distinct(keys).into_iter().filter_map(|name| {
+        let short = name.trim_start_matches("workload.").replace('_', " ");
+        all.value(name, str::to_owned).filter(|value| value.len() < 40).map(|value| format!("{short} {value}"))
+    });
+    joined(std::iter::once(Some(names.join(" or "))).chain(settings.take(MOST_KEYS).map(Some)))
+}
+
+/// Of a workload; the rest is in the appendix.
+const MOST_KEYS: usize = 5;
+
+fn load(analysis: &Analysis) -> String {
+    let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
+    let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
+    let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
+    let places = distinct(places).join(" or ");
+    let driven = (!places.is_empty()).then(|| format!("driven from {places} the machine"));
+    joined([Some(distinct(sources.iter().map(String::as_str)).join(" or ")), driven])
+}
+
+fn machine(plan: &Plan, all: &Decided<'_>) -> String {
+    let machines = |cell: &Cell| cell.machines();
+    let most = plan.cells.iter().map(machines).max().unwrap_or(1);
+    let least = plan.cells.iter().map(machines).min().unwrap_or(1);
+    let side_by_side = match (least, most) {
+        (_, 1) => None,
+        (least, most) if least == most => Some(format!("{most} machines side by side")),
+        (least, most) => Some(format!("{least} to {most} machines side by side")),
+    };
+    joined([
+        all.value(key::VCPUS, |count| format!("{count} vCPU{}", if count == "1" { "" } else { "s" })),
+        all.number(key::MEMORY, |bytes| format!("{} memory", format::bytes(bytes))),
+        all.number(key::DISK_SIZE, |bytes| format!("{} disk", format::bytes(bytes))),
+        side_by_side,
+    ])
+}
+
+fn platforms(plan: &Plan, analysis: &Analysis) -> String {
+    let mut told: Vec<String> = Vec::new();
+    for cell in &plan.cells {
+        let kind = what_ran::flattened(cell.settings.tables()).get("platform.kind").cloned().unwrap_or_default();
+        let processor = analysis.cells.iter().find(|one| one.cell == cell.id).and_then(|one| one.processor.as_deref());
+        let processor = processor.map(|text| format::first_line(text).split(", because").next().unwrap_or_default());
+        let own = [Some(kind.as_str()), processor].into_iter().flatten().filter(|part| !part.is_empty());
+        let line = format!("{} ({})", cell.contender, own.collect::<Vec<_>>().join("; processor: "));
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
+    told.join(", ")
+}
+
+fn design(plan: &Plan, all: &Decided<'_>) -> String {
+    let cells = plan.cells.len();
+    let plural = |count: usize, word: &str| format!("{count} {word}{}", if count == 1 { "" } else { "s" });
+    let blocks = format!("{} of {} in random order", plural(plan.blocks as usize, "block"), plural(cells, "trial"));
+    let warmup = all.number(key::WARMUP, |length_ms| format!("{} of warm-up", format::span(length_ms)));
+    let measure = all.number(key::MEASURE, |length_ms| format!("{} measured", format::span(length_ms)));
+    joined([Some(blocks), warmup, measure])
+}
