@@ -128,8 +128,12 @@
     });
     copy.className = "copy";
     scroll.after(copy);
-    // Only what scrolls is a stop for the keyboard.
-    const stop = () => scroll.scrollWidth > scroll.clientWidth ? scroll.setAttribute("tabindex", "0") : scroll.removeAttribute("tabindex");
-    new ResizeObserver(stop).observe(scroll);
+  }
+
+  // Only what scrolls is a stop for the keyboard.
+  for (const part of all(document, ".scroll, .panel, pre")) {
+    const stop = () => part.scrollWidth > part.clientWidth ? part.setAttribute("tabindex", "0") : part.removeAttribute("tabindex");
+    new ResizeObserver(stop).observe(part);
+    document.addEventListener("toggle", stop, true);
   }
 })();

@@ -29,14 +29,12 @@ fn fit(activity: &Activity) -> String {
     let Some(data) = data_bytes else {
         return format!("{}: how large the data are is not known.", activity.contender);
     };
-    let against = |what: &str, size: Option<u64>| match size.filter(|size| *size > 0) {
-        Some(size) => {
-            format!("{} times the {what} of {}", format::ratio(data as f64 / size as f64), format::bytes(size))
-        }
-        None => format!("the {what} is not known"),
+    let size = |what: &str, size: Option<u64>| match size.filter(|size| *size > 0) {
+        Some(size) => format!("the {what} has {}", format::bytes(size)),
+        None => format!("the size of the {what} is not known"),
     };
-    let (cache, memory) = (against("database's cache", cache_bytes), against("machine's memory", memory_bytes));
-    format!("{}: the data take {}: {cache}; {memory}.", activity.contender, format::bytes(data))
+    let (cache, memory) = (size("database's cache", cache_bytes), size("machine's memory", memory_bytes));
+    format!("{}: the data take {}, {cache}, and {memory}.", activity.contender, format::bytes(data))
 }
 
 fn note(group: &[&Activity]) -> String {

@@ -12,9 +12,6 @@ use record::telemetry::{Behaviour, Side};
 /// Rows on the page; the others are folded away.
 const MOST_SHOWN: usize = 12;
 
-/// Of counters that are said to differ, so many may not.
-const FALSE_SHARE: f64 = 0.05;
-
 pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let counters = &explanation.counters;
     let (counting, standing): (Vec<&CounterRow>, Vec<&CounterRow>) =
@@ -25,14 +22,10 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
     let table = |what: &str, rows: &[&CounterRow], caption: &str| Block::Table(table(explanation, what, rows, caption));
     let mut blocks = vec![table("counters", first, "Counters for each transaction, the surest differences first")];
-    let by_chance = counters.differing as f64 * FALSE_SHARE;
     blocks.push(Block::Note(format!(
-        "The least difference is a share of the larger side. Of {} counters that were compared {} differ; about {} of \
-         these, at most, do so by chance (Benjamini and Hochberg). The intervals of single differences do not allow for that; the last \
-         column does.",
-        counters.asked,
-        counters.differing,
-        format::ratio(by_chance)
+        "Sorted by the least difference: the smallest one that is still plausible, in per cent of the larger value. Of {} counters \
+         {} differ; at most 5 % of these do so by chance (Benjamini and Hochberg).",
+        counters.asked, counters.differing
     )));
     let mut folded = Vec::new();
     if !others.is_empty() {

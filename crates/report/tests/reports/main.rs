@@ -3,9 +3,11 @@
 mod consolidated;
 mod grown;
 mod levels;
+mod looked_at;
 mod many_runs;
 mod measures;
 mod neighbour;
+mod numbers;
 mod real;
 mod tables;
 

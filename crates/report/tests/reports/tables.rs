@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 /// Made-up runs that have every section between them, and the real ones.
-static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
+pub static ALL: LazyLock<Vec<(&str, Run, Analysis)>> = LazyLock::new(|| {
     let of = |run: Run| (analyse(&run), run);
     let made_up = [
         ("sound", of(synthetic::run(5))),

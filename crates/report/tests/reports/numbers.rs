@@ -1,0 +1,99 @@
+//! Every number on the page is in report.json, as it is or before it was rounded and put into the unit in which people read it.
+
+use crate::tables::ALL;
+use serde_json::Value;
+use std::collections::BTreeSet;
+
+/// From what the record has to what is shown: per cent, milliseconds, kB, MB, KiB, MiB, GiB, GHz, seconds, minutes.
+const SCALES: [f64; 8] =
+    [1.0, 100.0, 1e-3, 1e-6, 1.0 / 1024.0, 1.0 / 1_048_576.0, 1.0 / 1_073_741_824.0, 1.0 / 60_000.0];
+
+#[derive(Default)]
+struct Known {
+    /// Numbers within texts.
+    words: BTreeSet<String>,
+    numbers: Vec<f64>,
+}
+
+impl Known {
+    fn of(json: &Value) -> Self {
+        let mut known = Self::default();
+        known.add(json);
+        // Changes are told of ratios.
+        let changes: Vec<f64> = known.numbers.iter().map(|number| number - 1.0).collect();
+        known.numbers.extend(changes);
+        known.numbers.sort_by(f64::total_cmp);
+        known
+    }
+
+    fn add(&mut self, json: &Value) {
+        match json {
+            Value::Number(number) => self.numbers.extend(number.as_f64()),
+            Value::String(text) => self.words.extend(numbers(text)),
+            Value::Array(list) => {
+                self.numbers.push(list.len() as f64);
+                list.iter().for_each(|value| self.add(value));
+            }
+            Value::Object(map) => map.iter().for_each(|(key, value)| {
+                self.words.extend(numbers(key));
+                self.add(value);
+            }),
+            Value::Null | Value::Bool(_) => {}
+        }
+    }
+
+    fn has(&self, shown: &str) -> bool {
+        let plain = shown.replace(',', "");
+        let value: f64 = plain.parse().unwrap();
+        let decimals = plain.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        // Idle zeros of a whole number may stand for digits that are not shown.
+        let idle = if decimals == 0 { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
+        let half = 0.5 * 10_f64.powi(i32::try_from(idle).unwrap() - i32::try_from(decimals).unwrap());
+        let near = |scale: f64| {
+            let (low, high) = ((value - half * 1.000_1) / scale, (value + half * 1.000_1) / scale);
+            let from = self.numbers.partition_point(|number| *number < low);
+            let below = self.numbers.partition_point(|number| *number < -high);
+            self.numbers.get(from).is_some_and(|number| *number <= high)
+                || self.numbers.get(below).is_some_and(|number| *number <= -low)
+        };
+        self.words.contains(shown) || SCALES.into_iter().any(near)
+    }
+}
+
+/// Numbers in a text, as they are written there.
+fn numbers(text: &str) -> Vec<String> {
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.' || letter == ',';
+    let parts = text.split(|letter| !is_part(letter)).map(|part| part.trim_matches(['.', ',']));
+    parts
+        .filter(|part| part.parse::<f64>().is_ok() || part.replace(',', "").parse::<f64>().is_ok())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// What is read on a page: neither what draws it nor what stands within its elements.
+fn texts(html: &str) -> Vec<String> {
+    let mut texts = Vec::new();
+    let mut rest = html;
+    while let Some((text, tag)) = rest.split_once('<') {
+        texts.push(text.replace('\u{a0}', " "));
+        let skipped = ["style", "script", "desc"].into_iter().find(|name| tag.starts_with(name));
+        rest = match skipped {
+            Some(name) => tag.split_once(&format!("</{name}>")).map_or("", |(_, rest)| rest),
+            None => tag.split_once('>').map_or("", |(_, rest)| rest),
+        };
+    }
+    texts
+}
+
+#[test]
+fn every_number_on_the_page_is_in_the_json() {
+    for (name, run, analysis) in ALL.iter() {
+        let known = Known::of(&serde_json::from_str(&report::json(run, analysis).unwrap()).unwrap());
+        let html = report::html(run, analysis);
+        let shown: BTreeSet<String> = texts(&html).iter().flat_map(|text| numbers(text)).collect();
+        assert!(shown.len() > 100, "{name}: {shown:?}");
+        let missing: Vec<&String> = shown.iter().filter(|number| !known.has(number)).collect();
+        assert_eq!(missing, Vec::<&String>::new(), "{name}");
+        assert!(!known.has("48,151.62342"), "{name}: a number that nobody wrote");
+    }
+}
