@@ -112,6 +112,9 @@ pub struct ReportOptions {
     /// Print the analysis as JSON
     #[arg(long)]
     pub json: bool,
+    /// Print the first page of the report, to paste into a mail or a pull request, and write no report
+    #[arg(long, value_name = "FORM", conflicts_with = "json")]
+    pub summary: Option<SummaryForm>,
     /// Print one table of the report as CSV, and write no report
     #[arg(long, value_name = "ID", conflicts_with = "json")]
     pub table: Option<String>,
@@ -121,6 +124,16 @@ pub struct ReportOptions {
     /// Draw that figure into this file instead; - is standard output
     #[arg(long, value_name = "FILE", requires = "figure")]
     pub svg: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum SummaryForm {
+    /// Markdown
+    Md,
+    /// One HTML file
+    Html,
+    /// A picture beside the report, drawn by Chromium
+    Png,
 }
 
 #[derive(Debug, Args)]

@@ -9,6 +9,7 @@ pub mod explain;
 pub mod export;
 pub mod image;
 pub mod list;
+pub mod picture;
 pub mod pilot;
 pub mod plan;
 pub mod report;

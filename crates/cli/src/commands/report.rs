@@ -1,6 +1,7 @@
 //! `bakeoff report`: record → analysis → html, markdown, json; or one table or figure of it; again at any time.
 
-use crate::arguments::ReportOptions;
+use crate::arguments::{ReportOptions, SummaryForm};
+use crate::commands::picture;
 use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
 use analysis::summary::Analysis;
@@ -26,6 +27,18 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         }
         if let Some(id) = &options.figure {
             draw(asked("figure", id, &document.figures(), |figure| &figure.id)?, options.svg.as_deref())?;
+        }
+        return Ok(verdict(&run));
+    }
+    if let Some(form) = options.summary {
+        let (folder, run, analysis) = read(&options.run)?;
+        match form {
+            SummaryForm::Md => print(&report::markdown_summary(&run, &analysis)),
+            SummaryForm::Html => print(&report::html_summary(&run, &analysis)),
+            SummaryForm::Png => {
+                let file = picture::draw(&report::html_summary(&run, &analysis), &folder)?;
+                print(&format!("{}\n", file.display()));
+            }
         }
         return Ok(verdict(&run));
     }

@@ -2,7 +2,7 @@
 
 use crate::document::Block;
 use crate::figures::course::place;
-use crate::format::{self, Style};
+use crate::format::Style;
 use crate::table::{Cell, Table, Tone, columns, id};
 use analysis::counted::unit::Unit;
 use analysis::explanation::Explanation;
