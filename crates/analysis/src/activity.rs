@@ -22,7 +22,7 @@ pub struct Activity {
     pub sizes: Sizes,
 }
 
-/// Whether the data fit: plain readings of the first trial that has them, of several machines those of the first.
+/// Whether the data fit: point values of the first trial that has them, of several machines those of the first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Sizes {
     /// At the beginning of the window.

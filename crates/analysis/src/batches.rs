@@ -56,7 +56,7 @@ pub fn means(seconds: &[f64], length: usize) -> Vec<f64> {
     seconds.chunks_exact(length).map(|batch| batch.iter().sum::<f64>() / length as f64).collect()
 }
 
-/// The 95 % interval of a trial's throughput around `value`, from the rates of its seconds: Student's t over as many
+/// The 95 % confidence interval of a trial's throughput around `value`, from the rates of its seconds: Student's t over as many
 /// independent batches as the correlation of neighbours leaves.
 pub fn bounds(value: f64, seconds: &[f64]) -> Bounds {
     let Some(batches) = Batches::of(seconds) else {

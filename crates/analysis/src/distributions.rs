@@ -12,7 +12,7 @@ const STEPS: u32 = 1_800;
 /// Beyond so many standard deviations the share of normal values is 0 or 1 to the last bit of a double.
 const FARTHEST: f64 = 8.3;
 
-/// The value of t that both ends of a 95 % interval are from its middle, for any number of degrees of freedom, whole or not.
+/// The value of t that both ends of a 95 % confidence interval are from its middle, for any number of degrees of freedom, whole or not.
 pub fn t_975(degrees: f64) -> f64 {
     t_beyond(1.0 - CONFIDENCE, degrees)
 }

@@ -51,7 +51,7 @@ impl Estimate {
     }
 }
 
-/// A 95 % interval, or why there is none.
+/// A 95 % confidence interval, or why there is none.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "interval", rename_all = "kebab-case")]
 pub enum Bounds {

@@ -53,7 +53,7 @@ pub struct Outlook {
     pub blocks: u32,
     /// As a share of the ratio: 0.01 is ±1 %.
     pub wished_half_width: Option<f64>,
-    /// What a block of this plan takes, by the pilot's trials. A plain reading.
+    /// What a block of this plan takes, by the pilot's trials. A point value.
     pub block_ms: u64,
     /// Whether the pilot's windows are as long as the plan's.
     pub same_windows: bool,
@@ -69,7 +69,7 @@ pub struct Forecast {
     pub pilot_blocks: usize,
     /// Standard deviation of the pilot's log ratios.
     pub spread: Estimate,
-    /// Half-width of the 95 % interval to be expected of the plan's blocks, as a share of the ratio; `None` if they are too
+    /// Half-width of the 95 % confidence interval to be expected of the plan's blocks, as a share of the ratio; `None` if they are too
     /// few for an interval.
     pub half_width: Option<Range>,
     /// The difference that the plan's blocks would find in four runs of five, as a share of the ratio.

@@ -37,7 +37,7 @@ pub struct TrialSteadiness {
     pub verdict: Steadiness,
     /// By what share throughput changed over the measured window, along a straight line; below nothing it fell.
     pub drift: Option<Estimate>,
-    /// What share of the first half's throughput there was in the second half of the window; a plain reading.
+    /// What share of the first half's throughput there was in the second half of the window; a point value.
     #[serde(default)]
     pub second_half: Option<f64>,
     pub settled: Settled,
@@ -63,7 +63,7 @@ impl Steadiness {
     }
 }
 
-/// Where MSER-5 would begin to measure, on the whole series from the first second of driving. A plain reading.
+/// Where MSER-5 would begin to measure, on the whole series from the first second of driving. A point value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "found", rename_all = "kebab-case")]
 pub enum Settled {
@@ -109,7 +109,7 @@ pub struct CellSteadiness {
     pub verdict: Steadiness,
     /// The mean of the trials' drifts.
     pub drift: Option<Estimate>,
-    /// The median of the trials' second halves; a plain reading, for windows that are too short for a drift.
+    /// The median of the trials' second halves; a point value, for windows that are too short for a drift.
     #[serde(default)]
     pub second_half: Option<f64>,
     /// Valid trials, and how many of them are long enough to tell whether they drift and where they settle.
@@ -120,7 +120,7 @@ pub struct CellSteadiness {
     pub drifting: usize,
     pub settled_late: usize,
     pub unsettled: usize,
-    /// Mean of the trials' changes if each began where MSER-5 says; a plain reading.
+    /// Mean of the trials' changes if each began where MSER-5 says; a point value.
     pub change: Option<f64>,
     /// The fewest and the most whole checkpoint cycles of any trial; `None` if the engine does not tell.
     pub whole_cycles: Option<(u64, u64)>,

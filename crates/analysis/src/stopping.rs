@@ -30,7 +30,7 @@ pub struct RatioPrecision {
     pub coordinates: String,
     pub baseline: String,
     pub contender: String,
-    /// Half of the 95 % interval on which the verdict rests, as a share of the ratio; `None` if there is no interval.
+    /// Half of the 95 % confidence interval on which the verdict rests, as a share of the ratio; `None` if there is no interval.
     pub half_width_found: Option<f64>,
     /// Whether further blocks may change anything: wrong data refuses the verdict for good, and where hardly any block
     /// could be paired, the next will not be either.

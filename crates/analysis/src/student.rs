@@ -38,7 +38,7 @@ pub fn by_block(values: impl IntoIterator<Item = (u32, f64)>) -> BTreeMap<u32, f
     blocks.into_iter().map(|(block, values)| (block, mean(values))).collect()
 }
 
-/// The 95 % interval of the geometric mean of positive values.
+/// The 95 % confidence interval of the geometric mean of positive values.
 pub fn bounds(values: &[f64]) -> Bounds {
     if values.len() < FEWEST_BLOCKS {
         return too_few(values.len());
@@ -49,7 +49,7 @@ pub fn bounds(values: &[f64]) -> Bounds {
     bounds_of_mean(&logs).map(f64::exp)
 }
 
-/// The 95 % interval of the mean of values that are taken as they are.
+/// The 95 % confidence interval of the mean of values that are taken as they are.
 pub fn bounds_of_mean(values: &[f64]) -> Bounds {
     let Some(spread) = spread(values).filter(|_| values.len() >= FEWEST_BLOCKS) else {
         return too_few(values.len());
@@ -88,7 +88,7 @@ pub fn mean_amount(values: Vec<f64>) -> Option<Estimate> {
     Some(mean(values)?.within(0.0, f64::INFINITY))
 }
 
-/// The 95 % interval of a number that is found from all blocks together, from what it would be without each of them in turn:
+/// The 95 % confidence interval of a number that is found from all blocks together, from what it would be without each of them in turn:
 /// the jackknife, which is the interval of a mean if the number is one.
 pub fn jackknife(point: f64, without: &[f64]) -> Bounds {
     let Some(spread) = spread(without).filter(|_| without.len() >= FEWEST_BLOCKS) else {

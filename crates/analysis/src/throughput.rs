@@ -20,7 +20,7 @@ pub struct TrialThroughput {
     pub block: u32,
     /// Whether the trial completed and its data is right. Others are shown, but never averaged.
     pub valid: bool,
-    /// A plain reading: the count of the measured window over its length, of several machines that of the slowest. `None` if
+    /// A point value: the count of the measured window over its length, of several machines that of the slowest. `None` if
     /// nothing was measured, or one machine's count is missing.
     pub value: Option<f64>,
     /// How well this trial alone knows its throughput, from the means of batches of seconds. No estimate is made of it.

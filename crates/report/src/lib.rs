@@ -3,7 +3,7 @@
 //! [`sections::all`] puts the report together once, as headings, paragraphs, tables of typed cells and figures with their
 //! data. [`html`] and [`markdown`] write that down, [`csv`] one table or figure of it and [`json`] all of them, with the analysis
 //! and the record, so they cannot say different things. [`terminal`] is the short table at the end of a run. No number is
-//! computed here: each comes from the analysis or the record, with its interval or marked as a plain reading.
+//! computed here: each comes from the analysis or the record, with its interval or marked as a point value.
 //!
 //! Figures are drawn by a small module of our own. A charting library writes fixed fonts, colours and sizes into its
 //! SVG; ours take them from the page's style sheet, and so follow dark mode, paper and a phone's width.

@@ -86,7 +86,7 @@ fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, w
             format!("{when}, {name} {get} {figure} of {their} throughput {without}, which is undecided.")
         }
         Position::Unknown => {
-            format!("{when}, {name} showed {figure} of {their} throughput {without}; that is a plain reading.")
+            format!("{when}, {name} showed {figure} of {their} throughput {without}; that is a point value.")
         }
     }
 }
@@ -99,7 +99,7 @@ fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
         Position::Above => format!("Afterwards {name} {have} {figure} of what was before it."),
         Position::Across => format!("Afterwards {name} {are} back at {figure} of what was before it."),
         Position::Unknown => {
-            format!("Afterwards {name} showed {figure} of what was before it; that is a plain reading.")
+            format!("Afterwards {name} showed {figure} of what was before it; that is a point value.")
         }
     }
 }

@@ -56,7 +56,7 @@ fn of_cpu(reason: &Reason) -> Option<String> {
             share(by_machine)
         ),
         Reason::CpuQuota { who, share: held } => format!(
-            "{who} was held back for {} of the window: its control group had used up its CPU time.",
+            "{who} was throttled for {} of the window: its control group had used up its CPU time.",
             share(held)
         ),
         Reason::MigratingVcpus { who, per_second } => {
@@ -87,8 +87,8 @@ fn of_disk(reason: &Reason) -> Option<String> {
         Reason::HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below } => {
             let busy_below = busy_below.as_ref().map(|busy| format!(" and was busy for {}", share(busy)));
             format!(
-                "{who}'s disk is held back: the guest's device was busy for {} of the window and did a steady {} operations a second, \
-                 varying by {}, {} each, while the host's device below took {}{}. So behaves a limit between the two.",
+                "{who}'s disk is limited: the guest's device was busy for {} of the window and did a steady {} operations a second, \
+                 varying by {}, {} each, while the host's device below took {}{}. A limit between the two behaves so.",
                 share(busy),
                 with_interval(per_second, number),
                 share(varies),
@@ -183,7 +183,7 @@ pub fn unknown(unknown: &Unknown) -> String {
                 .to_owned()
         }
         Unknown::SharingBehindQuota { who } => format!(
-            "Not known: whether {who}'s vCPUs share a CPU: their control group was held back, and some kernels count that as waiting for \
+            "Not known: whether {who}'s vCPUs share a CPU: their control group was throttled, and some kernels count that as waiting for \
              a CPU."
         ),
         Unknown::DisksNotCounted => {
@@ -191,7 +191,7 @@ pub fn unknown(unknown: &Unknown) -> String {
                 .to_owned()
         }
         Unknown::DiskBelowNotCounted { who, busy } => format!(
-            "Not known: whether {who}'s disk, busy for {} of the window, is held back: the host's device below was not counted.",
+            "Not known: whether {who}'s disk, busy for {} of the window, is limited: the host's device below was not counted.",
             share(busy)
         ),
         Unknown::LocksNotAddedUp => {
@@ -226,7 +226,7 @@ pub fn of_machine(reason: &reasons::Reason) -> String {
                 format!(" The study holds it to {} % of the time of its vCPUs (machine.odd).", percent(quota))
             });
             format!(
-                "Machine {machine} was held back by its CPU quota: it was throttled for {} of the window{cpus}; {others}.{study}",
+                "Machine {machine} was throttled by its CPU quota for {} of the window{cpus}; {others}.{study}",
                 share(own)
             )
         }

@@ -57,7 +57,7 @@ pub struct Quantity {
     pub low: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub high: Option<f64>,
-    /// Absent of plain readings, too: nobody asked for an interval.
+    /// Absent of point values, too: nobody asked for an interval.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub why_no_interval: Option<String>,
     /// Of how many trials, blocks or other things it is made.
@@ -165,7 +165,7 @@ impl Cell {
         Value::Missing { why: why.into() }.into()
     }
 
-    /// A plain reading.
+    /// A point value.
     pub fn number(value: f64, style: Style<'_>) -> Self {
         Self::bounded(value, None, style)
     }

@@ -36,7 +36,7 @@ const HEADINGS: [&str; 14] = [
     "why_no_interval",
 ];
 
-const NOTE: &str = "Each run has the 95 % interval that its own blocks give. The mean over runs counts each run once, and its 95 % \
+const NOTE: &str = "Each run has the 95 % confidence interval that its own blocks give. The mean over runs counts each run once, and its 95 % \
                     interval is of what varied between runs (Student's t); where a course rises or falls it is no level to which \
                     runs return. At least three runs are needed for it.";
 
@@ -240,7 +240,7 @@ fn figure(measure: &Measure, course: &Course, group: &[&Series]) -> Option<Figur
     });
     let head = "Relative to the baseline of each run";
     let contrasts = panel(head, &unit, runs, &lines.collect::<Vec<_>>(), scale.map(contrast::neutral));
-    let description = "Each point is a run, its bar the 95 % interval of its own blocks. Runs stand at equal distances, the oldest to \
+    let description = "Each point is a run, its bar the 95 % confidence interval of its own blocks. Runs stand at equal distances, the oldest to \
                        the left.";
     let panels = levels.into_iter().chain(contrasts).collect();
     Figure::of(place_of("course", course, &group[0].coordinates), "Course", description, panels)

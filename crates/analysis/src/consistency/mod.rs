@@ -1,7 +1,7 @@
 //! Whether a comparison is one at all: did all sides do the same, with the same data, on a host that stayed the same?
 //!
 //! Settings have a file of their own ([`crate::settings`]); here is what else must agree.
-//! Everything is a plain reading with a stated tolerance, and what is not in a record is held against nobody.
+//! Everything is a point value with a stated tolerance, and what is not in a record is held against nobody.
 
 pub mod equal_work;
 pub mod host;

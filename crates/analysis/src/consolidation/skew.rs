@@ -14,7 +14,7 @@ pub const LARGEST_MS: f64 = 50.0;
 
 const NANOS_PER_MILLI: f64 = 1e6;
 
-/// Of one trial; plain readings.
+/// Of one trial; point values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialSkew {
     pub trial: u32,

@@ -30,7 +30,7 @@ pub struct UniversalLaw {
     pub contention: Estimate,
     /// κ.
     pub coherency: Estimate,
-    /// A plain reading: the largest share by which a point lies off the curve.
+    /// A point value: the largest share by which a point lies off the curve.
     pub furthest_off: f64,
     pub peak: Peak,
     /// For drawing, within the sizes measured.

@@ -30,7 +30,13 @@ pub fn draw(page: &str, folder: &RunFolder) -> Result<PathBuf> {
     let height: u32 = height.unwrap_or(WIDTH).min(MOST_HEIGHT);
     std::fs::write(&html, page).context("writing the page")?;
     let drawn = scratch.path().join("summary.png");
-    run(browser, scratch.path(), &html, &[format!("--screenshot={}", drawn.display()), "--hide-scrollbars".to_owned()], height)?;
+    run(
+        browser,
+        scratch.path(),
+        &html,
+        &[format!("--screenshot={}", drawn.display()), "--hide-scrollbars".to_owned()],
+        height,
+    )?;
     let picture = std::fs::read(&drawn).with_context(|| Ended::host(format!("{browser} drew no picture")))?;
     folder.write("summary.png", &picture).context("writing the picture")
 }

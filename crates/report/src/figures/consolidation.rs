@@ -35,7 +35,7 @@ pub fn figure(analysis: &Analysis) -> Option<Figure> {
     let said: Vec<String> = found.iter().map(|one| said(one)).collect();
     let panel = chart.finish("What each machine did", &format!("{}.", said.join("; ")));
     let description = "Small points are what each machine did in each block, machine 1 on top. The large point below them is the \
-                       minimum over machines, the bar its 95 % interval over blocks.";
+                       minimum over machines, the bar its 95 % confidence interval over blocks.";
     Figure::of(id("machines-side-by-side", ""), "Machines side by side", description, vec![panel])
 }
 

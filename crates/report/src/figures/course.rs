@@ -17,7 +17,7 @@ const HEADROOM: f64 = 1.08;
 pub fn figure(explanation: &Explanation) -> Option<Figure> {
     let names = [explanation.baseline.as_str(), explanation.contender.as_str()];
     let panels: Vec<Panel> = explanation.courses.iter().map(|course| panel(course, names)).collect();
-    let description = "Counters for each second of the measured window of the first block. They are plain readings, there to be \
+    let description = "Counters for each second of the measured window of the first block. They are point values, there to be \
                        looked at; intervals are in the table below.";
     Figure::of(
         id("counters-over-time", &place(explanation)),

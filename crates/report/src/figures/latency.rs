@@ -34,7 +34,7 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
         panel(kind, &own, range)
     });
     let description = "How long the slowest transactions took, from due to done: the percentile runs to the right with ever \
-                       rarer transactions, the time in ms upwards, both on logarithmic axes. All trials together; plain readings.";
+                       rarer transactions, the time in ms upwards, both on logarithmic axes. All trials together; point values.";
     let id = id("distribution-of-response-times", &cells.first()?.coordinates);
     Figure::of(id, "Response times", description, panels.collect())
 }

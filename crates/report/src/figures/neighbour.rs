@@ -23,7 +23,7 @@ pub fn figure(found: &[Consolidation]) -> Option<Figure> {
         panel(one, neighbour, neighbour.work?, &look(place))
     });
     let description = "Mean throughput of the others in each second of their measured windows, on average over the trials. In the \
-                       shaded part their neighbour worked; these are plain readings.";
+                       shaded part their neighbour worked; these are point values.";
     Figure::of(id("others-over-time", ""), "The others over time", description, panels.collect())
 }
 

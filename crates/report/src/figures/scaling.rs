@@ -16,7 +16,7 @@ const MOST_ABOVE: f64 = 1.6;
 /// One panel for each group of curves over the same sizes.
 pub fn figure(groups: &[Vec<&Scaling>], contenders: &[&str]) -> Option<Figure> {
     let panels: Vec<Panel> = groups.iter().filter_map(|group| panel(group, contenders)).collect();
-    let points = "Points are geometric means over blocks, bars their 95 % intervals.";
+    let points = "Points are geometric means over blocks, bars their 95 % confidence intervals.";
     let lines = " Lines are the fitted Universal Scalability Law, drawn only where it was fitted.";
     let has_law = groups.iter().flatten().any(|curve| curve.universal.is_some());
     let description = format!("{points}{}", if has_law { lines } else { "" });

@@ -335,7 +335,7 @@ fn property(property: &Property) -> String {
     format!("{name}: {}", property.values.iter().map(told).collect::<Vec<_>>().join(", "))
 }
 
-/// "fell by 8.1 % (95 % interval 5.0 to 11.2 %)".
+/// "fell by 8.1 % (95 % confidence interval 5.0 to 11.2 %)".
 fn course(drift: &Estimate) -> String {
     let word = if drift.point < 0.0 { "fell" } else { "rose" };
     let shown = |share: f64| share * drift.point.signum() * 100.0;

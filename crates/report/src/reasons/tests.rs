@@ -21,9 +21,9 @@ fn a_held_back_disk_is_told_with_both_devices() {
     };
     assert_eq!(
         sentence(&reason),
-        "kvm's disk is held back: the guest's device was busy for 99 % (99 to 99) of the window and did a steady 100 (99.9 to 100) \
+        "kvm's disk is limited: the guest's device was busy for 99 % (99 to 99) of the window and did a steady 100 (99.9 to 100) \
          operations a second, varying by 0.0 % (0.0 to 0.1), 8 ms (8 to 8) each, while the host's device below took 0.2 ms (0.19 \
-         to 0.21) and was busy for 2.5 % (2.0 to 3.0). So behaves a limit between the two."
+         to 0.21) and was busy for 2.5 % (2.0 to 3.0). A limit between the two behaves so."
     );
 }
 
@@ -58,7 +58,7 @@ fn machines_are_told_with_what_the_study_did_to_them() {
     };
     assert_eq!(
         told(quota),
-        "Machine 2 was held back by its CPU quota: it was throttled for 48 % (47 to 49) of the window, added up over its CPUs; the \
+        "Machine 2 was throttled by its CPU quota for 48 % (47 to 49) of the window, added up over its CPUs; the \
          others never were. The study holds it to 50 % of the time of its vCPUs (machine.odd)."
     );
     let alike = vec![Suspect::CpuQuota, Suspect::WaitingForCpu];

@@ -160,7 +160,7 @@ fn driver(cells: &[&CellResult]) -> Table {
         let place = if cell.coordinates.is_empty() { String::new() } else { format!(", {}", cell.coordinates) };
         Column::number(format!("{}{place}", cell.contender))
     };
-    let columns = std::iter::once(Column::text("plain readings")).chain(cells.iter().map(title));
+    let columns = std::iter::once(Column::text("point values")).chain(cells.iter().map(title));
     let row = |label: &str, detail: &str, of: &dyn Fn(&DriverReading) -> Cell| -> Vec<Cell> {
         let readings = cells.iter().filter_map(|cell| cell.driver.as_ref()).map(of);
         std::iter::once(Cell::text(label).detail(detail)).chain(readings).collect()

@@ -103,7 +103,7 @@ pub fn tone(ratio: Option<&Estimate>) -> Tone {
 }
 
 fn note() -> String {
-    "The minimum of a trial is what its slowest machine did in the measured window; figures are over blocks, with 95 % intervals by \
+    "The minimum of a trial is what its slowest machine did in the measured window; figures are over blocks, with 95 % confidence intervals by \
      Student's t. Fairness is Jain's index: 1 if all machines did the same, one over their number if one did everything. “Of one alone” is \
      paired by block with the cell in which one such machine runs by itself. “Of the mean of the others” has intervals that hold for \
      all machines of a cell together; a machine is held back if the whole of it is below 0.95. “Minimum by chance” is what as many equal \

@@ -47,7 +47,7 @@ fn table(analysis: &Analysis, cells: &[&CellResult], span: Span, what: &str, cap
         // Where nothing has an interval, the caption says so once.
         cells.into_iter().map(|cell| if plain { cell.detail("") } else { cell }).collect()
     });
-    let caption = if plain { format!("{caption}; all are plain readings") } else { caption.to_owned() };
+    let caption = if plain { format!("{caption}; all are point values") } else { caption.to_owned() };
     Table::new(id(what, &cells[0].coordinates), caption, columns, rows)
 }
 
@@ -67,7 +67,7 @@ fn histogram(cells: &[&CellResult]) -> Table {
         [Cell::text(&latency.kind), Cell::text(&cell.contender)].into_iter().chain(counts).collect()
     });
     let id = id("response-time-counts", &cells[0].coordinates);
-    let caption = "Transactions by response time in ms, over all trials; plain readings";
+    let caption = "Transactions by response time in ms, over all trials; point values";
     Table::new(id, caption, buckets(&["kind", "contender"]), rows)
 }
 

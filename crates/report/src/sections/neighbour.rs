@@ -102,7 +102,7 @@ fn ratio(effect: &Effect, ratio: Option<&Estimate>) -> Cell {
 fn note() -> String {
     "A second of the others belongs to before, while or after by its middle, on the host's clock; one within a second of a change, or of \
      what clocks leave open, is left out. “Without” is before and after together where there are both, so that an even drift of the \
-     host cancels out; else the one there is. Ratios are of parts of the same trial, over blocks, with 95 % intervals by Student's t; \
+     host cancels out; else the one there is. Ratios are of parts of the same trial, over blocks, with 95 % confidence intervals by Student's t; \
      response times are of the counted transactions of all the others together. “At work / \
      idle” is paired by block. What the neighbour leaves behind, such as pages still to be written, belongs to after."
         .to_owned()

@@ -92,7 +92,7 @@ fn queue(cells: &[&CellResult]) -> Vec<Block> {
     let rows = cells.iter().flat_map(|cell| cell.queues.iter().map(|queued| queue_row(&cell.contender, queued)));
     let waited = ["longest queue", "left waiting", "turned away", "wait p99, ms", "response p99, ms"];
     let columns = columns(&["contender"], &[["block", "asked/s", "done/s"].as_slice(), &waited].concat());
-    let caption = "What was asked for and what was done; plain readings over all kinds of transaction";
+    let caption = "What was asked for and what was done; point values over all kinds of transaction";
     let table = Table::new(id_of("queues"), caption, columns, rows);
     figure.map(Block::Figure).into_iter().chain([Block::Table(table)]).collect()
 }

@@ -85,7 +85,7 @@ pub fn buckets(texts: &[&str]) -> Vec<Column> {
 /// How long transactions of all kinds waited for their answers, as shares in the classic buckets.
 pub fn waits(cells: &[&CellResult]) -> Table {
     let id = id("response-time-shares", &cells[0].coordinates);
-    let caption = "Shares of all transactions by response time in ms, %; plain readings";
+    let caption = "Shares of all transactions by response time in ms, %; point values";
     Table::new(id, caption, buckets(&["contender"]), cells.iter().filter_map(|cell| wait_row(cell)))
 }
 

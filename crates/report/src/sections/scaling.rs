@@ -187,7 +187,7 @@ fn law_row(
         Cell::estimate(Some(one), Style::quantity(&curve.metric.unit), ""),
         Cell::estimate(Some(queue), Style::new("", Digits::Small), ""),
         Cell::estimate(coherency, Style::new("", Digits::Scientific), "the law has none"),
-        Cell::number(furthest_off, Style::PERCENT).detail("plain reading"),
+        Cell::number(furthest_off, Style::PERCENT).detail("point value"),
     ]
 }
 

@@ -65,7 +65,7 @@ pub fn verdict(found: &Steadiness) -> Cell {
 fn drift(drift: Option<&Estimate>) -> Cell {
     let cell = Cell::estimate(drift, Style::CHANGE, TOO_SHORT);
     let plain = drift.is_some_and(|drift| drift.bounds.known().is_none());
-    if plain { cell.detail("plain reading") } else { cell }
+    if plain { cell.detail("point value") } else { cell }
 }
 
 fn cycles(found: &CellSteadiness) -> Cell {

@@ -34,7 +34,7 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     }
     let note = "The interval of a single trial's throughput is from batch means of its own seconds: it says how well that trial knows \
                 itself, not how much trials differ, and enters nothing else. Where the window is too short for one, the figure is a \
-                plain reading. Only completed trials without a violated data check enter any estimate.";
+                point value. Only completed trials without a violated data check enter any estimate.";
     let mut blocks = vec![
         heading("Every trial"),
         Block::Table(Table::new(id("trials", ""), "", columns, rows)),
@@ -88,7 +88,7 @@ fn throughput((cell, trial): (&CellResult, &TrialThroughput)) -> Cell {
     let style = Style::quantity(&cell.metric.unit);
     let shown = trial.value.map(|value| Cell::bounded(value, Some(&trial.interval), style));
     let shown = shown.unwrap_or_else(|| Cell::missing(NOTHING));
-    if trial.interval.known().is_some() { shown } else { shown.detail("plain reading") }
+    if trial.interval.known().is_some() { shown } else { shown.detail("point value") }
 }
 
 fn steady_state(trial: &TrialThroughput) -> Cell {

@@ -40,7 +40,7 @@ pub struct Neighbour {
     pub recovered: Position,
     /// One that stands idle against cells in which it works, or is one of several that do.
     pub beside: Vec<Beside>,
-    /// The mean of the others in each second of their windows, over the trials; plain readings.
+    /// The mean of the others in each second of their windows, over the trials; point values.
     pub course: Vec<f64>,
     /// Those that have parts, in their order.
     pub trials: Vec<TrialParts>,

@@ -28,7 +28,7 @@ const NANOS_PER_SECOND: f64 = 1e9;
 /// A single second says more about its own commits than about a neighbour.
 pub const FEWEST_SECONDS: usize = 2;
 
-/// Of one trial; plain readings.
+/// Of one trial; point values.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialParts {
     pub trial: u32,
