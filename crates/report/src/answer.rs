@@ -119,12 +119,7 @@ fn emulation(comparison: &Comparison) -> String {
 /// "kvm did 15 % less work than native: 4,480 instead of 5,279 new orders per minute (NOPM)."
 fn did(analysis: &Analysis, comparison: &Comparison, ratio: &Contrast) -> String {
     let Comparison { contender, baseline, .. } = comparison;
-    let change = format::changed(ratio.estimate.point);
-    let than = if change.ends_with("as much") {
-        format!("{contender} did {change} work as {baseline}")
-    } else {
-        format!("{contender} did {change} work than {baseline}")
-    };
+    let than = format!("{contender} did {} {baseline}", format::work_against(ratio.estimate.point));
     format!("{than}{}.", levels(analysis, comparison))
 }
 

@@ -16,16 +16,16 @@ pub fn headline(one: &Consolidation) -> String {
     };
     let figure = format!("{} {}", format::estimate(minimum, format::quantity), one.metric.name);
     // Of two machines one may be there for the other to be measured beside it.
-    let (whose, name) = match machines {
-        1 => ("the one machine that is measured".to_owned(), figure),
-        _ => (format!("with {machines} machines the worst-off one"), format!("{figure}, minimum of {machines}")),
+    let (whose, figure) = match machines {
+        1 => ("the one measured machine".to_owned(), figure),
+        _ => (format!("the slowest of {machines} machines"), format!("{figure}, minimum of {machines}")),
     };
     let told = match &one.scores.minimum_of_alone {
         Some(kept) => {
-            let kept = format::estimate(kept, format::ratio);
-            format!("{who}: {whose} keeps {kept} of what one alone does, that is {name}.")
+            let change = format::effect_of(kept);
+            format!("{who}: {whose} did {figure}. Against one machine alone that is {change}.")
         }
-        None => format!("{who}: {whose} does {name}."),
+        None => format!("{who}: {whose} did {figure}."),
     };
     let held_back = one.slots.iter().filter(|slot| slot.held_back).filter_map(standing);
     std::iter::once(told).chain(held_back).collect::<Vec<_>>().join(" ")
@@ -65,14 +65,14 @@ fn standings(slots: &[Slot]) -> Vec<String> {
 }
 
 fn standing(slot: &Slot) -> Option<String> {
-    let figure = format::ratio_of(slot.of_others.as_ref()?);
+    let figure = format::effect_of(slot.of_others.as_ref()?);
     let end = match slot.position {
-        Position::Below if slot.held_back => "it is held back",
-        Position::Below => "it is behind them, by little",
-        Position::Above => "it is ahead of them",
+        Position::Below if slot.held_back => "it is a straggler",
+        Position::Below => "it is a little behind",
+        Position::Above => "it is ahead",
         Position::Across | Position::Unknown => return None,
     };
-    Some(format!("Machine {} got {figure} of the mean of the others: {end}.", slot.machine))
+    Some(format!("Machine {} did {figure} against the mean of the others: {end}.", slot.machine))
 }
 
 fn against_chance(one: &Consolidation, chance: &AgainstChance) -> String {

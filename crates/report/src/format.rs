@@ -224,16 +224,16 @@ fn share_of_change(percent: f64) -> String {
     }
 }
 
-/// A ratio in words: `15 % less`, `3.2 % more`, `2.50 times as much`; `as much` if it rounds to no change.
-pub fn changed(ratio: f64) -> String {
+/// A ratio in words: `15 % less work than`, `2.50 times as much work as`, and `as much work as` if it rounds to no change.
+pub fn work_against(ratio: f64) -> String {
     if ratio >= FACTOR {
-        return format!("{} times as much", significant(ratio, DIGITS));
+        return format!("{} times as much work as", significant(ratio, DIGITS));
     }
     let text = with_sign(ratio);
     match (text.strip_prefix('−'), text.strip_prefix('+')) {
-        (Some(less), _) => format!("{less} less"),
-        (_, Some(more)) => format!("{more} more"),
-        _ => "as much".to_owned(),
+        (Some(less), _) => format!("{less} less work than"),
+        (_, Some(more)) => format!("{more} more work than"),
+        _ => "as much work as".to_owned(),
     }
 }
 
@@ -279,6 +279,25 @@ pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
 /// "0.52 (0.50 to 0.54)".
 pub fn ratio_of(estimate: &Estimate) -> String {
     format!("{} ({})", ratio(estimate.point), bounds(&estimate.bounds, ratio))
+}
+
+/// A ratio as a change with its interval: `−47 % (−50 to −44 %)`.
+pub fn effect_of(estimate: &Estimate) -> String {
+    let point = estimate.point;
+    match &estimate.bounds {
+        Bounds::Known { low, high } => format!("{} ({})", effect(point), effect_bounds(point, *low, *high)),
+        unknown @ Bounds::Unknown { .. } => format!("{} ({})", effect(point), bounds(unknown, ratio)),
+    }
+}
+
+/// ` (95 % confidence interval −50 to −44 %)` of a change, or why there is none.
+pub fn effect_interval(estimate: &Estimate) -> String {
+    match &estimate.bounds {
+        Bounds::Known { low, high } => {
+            format!(" (95 % confidence interval {})", effect_bounds(estimate.point, *low, *high))
+        }
+        unknown @ Bounds::Unknown { .. } => format!(" ({})", bounds(unknown, ratio)),
+    }
 }
 
 /// Words as one list: `a`, `a and b`, `a, b and c`.
@@ -364,7 +383,11 @@ mod tests {
         assert_eq!(effect_bounds(0.0966, 0.0415, 0.225), "−96 to −78 %");
         assert_eq!(effect_bounds(14.5, 6.3, 34.0), "6.30 to 34.0 ×");
         assert_eq!(effect_bounds(1.5, 0.98, 2.25), "−2.0 % to 2.25 ×");
-        assert_eq!([0.853, 1.2, 1.0, 2.5].map(changed), ["15 % less", "20 % more", "as much", "2.50 times as much"]);
+        assert_eq!(work_against(2.5), "2.50 times as much work as");
+        assert_eq!(
+            [0.853, 1.2, 1.0].map(work_against),
+            ["15 % less work than", "20 % more work than", "as much work as"]
+        );
     }
 
     #[test]

@@ -36,21 +36,9 @@ pub fn sentences(one: &Consolidation) -> Vec<String> {
     when(neighbour).into_iter().chain(left_out).map(|sentence| format!("{}: {sentence}", who(one))).collect()
 }
 
-/// The others, as what is said of them begins and goes on.
-struct Others {
-    name: &'static str,
-    keep: &'static str,
-    get: &'static str,
-    have: &'static str,
-    are: &'static str,
-    their: &'static str,
-}
-
-fn others(neighbour: &Neighbour) -> Others {
-    if neighbour.others == 1 {
-        return Others { name: "the other machine", keep: "keeps", get: "gets", have: "has", are: "is", their: "its" };
-    }
-    Others { name: "the others", keep: "keep", get: "get", have: "have", are: "are", their: "their" }
+/// The others, as what is said of them begins.
+fn others(neighbour: &Neighbour) -> (&'static str, &'static str) {
+    if neighbour.others == 1 { ("the other machine", "does") } else { ("the others", "do") }
 }
 
 fn effect(effects: &[Effect], of: Of) -> Option<&Effect> {
@@ -73,35 +61,24 @@ fn of_effects(neighbour: &Neighbour) -> String {
     std::iter::once(kept).chain(after).collect::<Vec<_>>().join(" ")
 }
 
-/// "the others keep 0.71 (0.66 to 0.76) of their throughput before and after it while machine 3 works."
+/// "while machine 3 works, the others do 29 % less work than before and after it (95 % confidence interval −34 to −24 %)."
 fn told(neighbour: &Neighbour, kept_is: Position, kept: &Estimate, when: &str, without: &str) -> String {
-    let Others { name, keep, get, their, .. } = others(neighbour);
-    let figure = format::ratio_of(kept);
-    match kept_is {
-        Position::Below => format!("{when}, {name} {keep} {figure} of {their} throughput {without}."),
-        Position::Above => {
-            format!("{when}, {name} {get} more than without it: {figure} of {their} throughput {without}.")
-        }
-        Position::Across => {
-            format!("{when}, {name} {get} {figure} of {their} throughput {without}, which is undecided.")
-        }
-        Position::Unknown => {
-            format!("{when}, {name} showed {figure} of {their} throughput {without}; that is a point value.")
-        }
-    }
+    let (name, does) = others(neighbour);
+    let (work, interval) = (format::work_against(kept.point), format::effect_interval(kept));
+    let end = if kept_is == Position::Across { " No effect is shown." } else { "" };
+    format!("{when}, {name} {does} {work} {without}{interval}.{end}")
 }
 
 fn recovery(neighbour: &Neighbour, after: &Estimate) -> String {
-    let Others { name, have, are, .. } = others(neighbour);
-    let figure = format::ratio_of(after);
-    match neighbour.recovered {
-        Position::Below => format!("Afterwards {name} {are} back at only {figure} of what was before it."),
-        Position::Above => format!("Afterwards {name} {have} {figure} of what was before it."),
-        Position::Across => format!("Afterwards {name} {are} back at {figure} of what was before it."),
-        Position::Unknown => {
-            format!("Afterwards {name} showed {figure} of what was before it; that is a point value.")
-        }
-    }
+    let (name, does) = others(neighbour);
+    let (work, interval) = (format::work_against(after.point), format::effect_interval(after));
+    let end = match neighbour.recovered {
+        Position::Below => " They have not recovered.",
+        Position::Across => " They have recovered.",
+        Position::Above | Position::Unknown => "",
+    };
+    let end = if neighbour.others == 1 { end.replace("They have", "It has") } else { end.to_owned() };
+    format!("Afterwards {name} {does} {work} before it{interval}.{end}")
 }
 
 fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
@@ -112,12 +89,12 @@ fn of_idle(neighbour: &Neighbour, beside: &Beside) -> String {
         return format!("what machine {machine} costs the others at {place} is not known: {why}.");
     };
     let when = format!("at {place}, where machine {machine} works");
-    told(neighbour, beside.kept, kept, &when, "beside it when it stands idle")
+    told(neighbour, beside.kept, kept, &when, "where it is idle")
 }
 
 /// Of one whose load never changes, where no other cell tells either.
 fn unmoved(neighbour: &Neighbour) -> String {
-    let Others { name, .. } = others(neighbour);
+    let (name, _) = others(neighbour);
     let machine = neighbour.machine;
     match (neighbour.load, neighbour.left_out.first()) {
         (_, Some(why)) => format!("what machine {machine} costs {name} is not known: {}.", missing::why(why)),

@@ -98,7 +98,7 @@ pub fn table(analysis: &Analysis, cells: &[&CellResult]) -> Table {
         row
     };
     rows.push(of_cells("trials that count", &completed));
-    rows.push(of_cells("data checks", &|cell| checks(analysis, &cell.contender)));
+    rows.push(of_cells("data", &|cell| checks(analysis, &cell.contender)));
     Table::new(id("comparison", &cells[0].coordinates), "", columns, rows)
 }
 
@@ -136,15 +136,12 @@ fn completed(cell: &CellResult) -> Cell {
 
 fn checks(analysis: &Analysis, contender: &str) -> Cell {
     let own = analysis.checks.iter().filter(|check| check.contender == contender);
-    let (held, violated, undecided) = own.fold((0, 0, 0), |sum, check| {
-        (sum.0 + check.held as usize, sum.1 + check.violated.len(), sum.2 + check.undecided as usize)
-    });
-    let cell = match (held, violated) {
-        (0, 0) => Cell::verdict("none ran", Tone::Bad),
-        (_, 0) => Cell::verdict(format!("{held} hold"), Tone::Good),
-        _ => Cell::verdict(format!("{violated} violated"), Tone::Bad).detail(format!("{held} hold")),
-    };
-    if undecided > 0 && violated == 0 { cell.detail(format!("{undecided} undecided")) } else { cell }
+    let (held, violated) = own.fold((0, 0), |sum, check| (sum.0 + check.held as usize, sum.1 + check.violated.len()));
+    match (held, violated) {
+        (0, 0) => Cell::verdict("not checked", Tone::Bad),
+        (_, 0) => Cell::verdict("correct", Tone::Good).detail(format!("{held} checks")),
+        _ => Cell::verdict("wrong", Tone::Bad).detail(format!("{violated} of {} checks", held + violated)),
+    }
 }
 
 fn left_out(analysis: &Analysis, cells: &[&CellResult]) -> Option<Block> {
