@@ -93,10 +93,11 @@ impl Page {
     fn card(&mut self, answers: &[Answer], stamp: Option<&Stamped>) -> String {
         let answers: String = answers.iter().map(|answer| self.answer(answer)).collect();
         let stamp = stamp.map(|stamped| {
-            let (class, sign, word) = look(stamped.mark());
+            let (class, sign, unseen) = look(stamped.mark());
             let remedy = stamped.remedy.map(|remedy| format!("<br>{}", code(remedy))).unwrap_or_default();
-            let says = self.explained(&stamped.says);
-            format!("<p class=\"stamp {class}\"><b><i aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{word}: </span></b>{says}{remedy}</p>\n")
+            let (word, why) = stamped.says.split_once([':', '.']).unwrap_or((&stamped.says, ""));
+            let says = format!("<b>{}.</b>{}", escaped(word), self.explained(why));
+            format!("<p class=\"stamp {class}\"><b><i aria-hidden=\"true\">{sign}</i><span class=\"unseen\">{unseen}: </span></b>{says}{remedy}</p>\n")
         });
         format!("<section class=\"card\" aria-label=\"Answer\">\n{answers}{}</section>\n", stamp.unwrap_or_default())
     }

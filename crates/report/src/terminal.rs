@@ -56,7 +56,9 @@ pub(crate) fn table(table: &Table) -> String {
 /// The text of a cell; what explains a label stands in the report.
 fn shown((index, cell): (usize, &Cell)) -> String {
     let Shown { text, detail, .. } = cell.shown();
-    clipped(&detail.filter(|_| index > 0).map_or(text.clone(), |detail| format!("{text} ({detail})")))
+    // Of words the first will do.
+    let detail = detail.filter(|_| index > 0 && cell.quantity().is_some());
+    clipped(&detail.map_or(text.clone(), |detail| format!("{text} ({detail})")))
 }
 
 fn title(column: &Column) -> String {

@@ -4,10 +4,10 @@ pub mod explained;
 pub mod of_runs;
 
 use crate::document::Warning;
-use crate::format::{at, count, outcome, trials};
+use crate::format::{at, count, decimal, outcome, trials};
 use crate::missing;
 use analysis::estimate::Estimate;
-use analysis::findings::{FactDiffers, Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
+use analysis::findings::{Finding, OfMachines, Property, Subject, TableSums, UnequalWork, What, Which};
 use analysis::measures::work::{
     READ_BYTES, READS, REDO_BYTES, ROWS_CHANGED, ROWS_RETURNED, STATEMENTS, WRITES, WRITTEN_BYTES,
 };
@@ -15,9 +15,7 @@ use analysis::missing::Missing;
 use record::facts::DATA_CACHED_TWICE;
 use std::collections::BTreeSet;
 
-/// Longer values are looked up in the table of machines.
-const LONGEST_FACT: usize = 48;
-/// The same of machines side by side, whose properties are in the record only.
+/// Longer properties of machines side by side are in the record only.
 const LONGEST_PROPERTY: usize = 60;
 /// Texts of the host are told by their beginning.
 const LONGEST_HOST_FACT: usize = 160;
@@ -85,9 +83,10 @@ fn of_trials(finding: &Finding) -> Option<String> {
             format!("data check {check} failed on {who} ({trials}). Rule: {rule}. Seen: {seen}")
         }
         What::RecordDisagrees { how } => format!("the record disagrees with itself: {how} ({trials})"),
-        What::VmEmulated { how } => {
-            format!("{who} ran {how} ({trials}). Emulation is many times slower than a real VM")
-        }
+        What::VmEmulated { how } => format!(
+            "{who}'s CPU was emulated in software{} ({trials}). That is many times slower than a real VM",
+            first_cause(how)
+        ),
         What::ClockWrong { share } => format!(
             "{who}'s clock was up to {} faster or slower than the host's ({trials}). Times taken inside are wrong by as much",
             percent(*share, 2)
@@ -156,8 +155,8 @@ fn of_contenders(finding: &Finding) -> Option<String> {
             format!("the host is itself a guest{of}, so “native” is not bare metal and VMs are nested")
         }
         What::SystemsDiffer { facts } => {
-            let told: Vec<String> = facts.iter().map(fact_differs).collect();
-            format!("{} between contenders: {}", differ(facts.len(), "system fact"), told.join("; "))
+            let told: Vec<&str> = facts.iter().map(|one| one.fact.as_str()).collect();
+            format!("{} between contenders: {}", differ(facts.len(), "system fact"), told.join(", "))
         }
         _ => return None,
     })
@@ -260,6 +259,13 @@ fn percent(share: f64, decimals: usize) -> String {
     format!("{:.decimals$} %", share * 100.0)
 }
 
+/// ", because /dev/kvm is not there", without what a failed program printed, which is in the record.
+fn first_cause(how: &str) -> String {
+    let cause = how.split_once("because ").map_or("", |(_, cause)| cause);
+    let cause = cause.split([':', '(', ';']).next().unwrap_or_default().trim();
+    if cause.is_empty() { String::new() } else { format!(", because {cause}") }
+}
+
 fn beginning(text: &str) -> String {
     match text.char_indices().nth(LONGEST_HOST_FACT) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -273,18 +279,19 @@ fn loaded(table: &TableSums) -> String {
     format!("{}: {}", table.table, with.chain(without).collect::<Vec<_>>().join("; "))
 }
 
+/// The first of them; the others are in the table of work.
 fn unequal(all: &[UnequalWork]) -> String {
-    let of_measure = |one: &UnequalWork| {
-        let (what, digits) = work(&one.measure);
-        let (baseline, contender) = (&one.baseline, &one.contender);
-        format!(
-            "{:.digits$} {what} per transaction on {baseline}, {:.digits$} on {contender} (tolerated: {})",
-            one.of_baseline,
-            one.of_contender,
-            percent(one.tolerance, 1)
-        )
-    };
-    all.iter().map(of_measure).collect::<Vec<_>>().join("; ")
+    let Some(one) = all.first() else { return String::new() };
+    let (what, decimals) = work(&one.measure);
+    let [base, own] = [one.of_baseline, one.of_contender].map(|value| decimal(value, decimals));
+    let more = all.len() - 1;
+    let others = if more > 0 { format!("; and {}", counted(more, "other measure")) } else { String::new() };
+    format!(
+        "{base} {what} per transaction on {}, {own} on {} (tolerated: {}){others}",
+        one.baseline,
+        one.contender,
+        percent(one.tolerance, 0)
+    )
 }
 
 /// A measure of work as it is called in a sentence, and with how many decimals.
@@ -299,17 +306,6 @@ fn work(measure: &str) -> (&str, usize) {
         WRITTEN_BYTES => ("bytes written to the device", 0),
         REDO_BYTES => ("bytes of redo", 0),
         other => (other, 2),
-    }
-}
-
-fn fact_differs(differs: &FactDiffers) -> String {
-    let is_short = differs.values.iter().all(|one| one.value.len() <= LONGEST_FACT);
-    let shown: Vec<String> =
-        differs.values.iter().map(|one| format!("{} ({})", one.value, one.contenders.join(", "))).collect();
-    if is_short {
-        format!("{}: {}", differs.fact, shown.join(", "))
-    } else {
-        format!("{} (see Environment)", differs.fact)
     }
 }
 

@@ -62,7 +62,7 @@ fn database(analysis: &Analysis, all: &Decided<'_>) -> String {
 
 /// Without how it was compiled, and without the engine's name where the version has it.
 fn product(server: &str) -> &str {
-    let version = server.split(" on ").next().unwrap_or(server).split(" (").next().unwrap_or(server);
+    let version = [" on ", " (", ", profile"].iter().fold(server, |text, end| text.split(end).next().unwrap_or(text));
     let named = version.split_once(' ').filter(|(engine, rest)| rest.to_lowercase().starts_with(*engine));
     named.map_or(version, |(_, rest)| rest)
 }

@@ -3,8 +3,10 @@
 
 use super::{counters, headed, heading, place, profiles};
 use crate::document::Block;
-use crate::{figures, reasons};
+use crate::{figures, format, reasons};
+use analysis::compare::Comparison;
 use analysis::explanation::Explanation;
+use analysis::explanation::rules::Reason;
 use analysis::summary::Analysis;
 
 const NONE: &str = "There is no telemetry of two contenders in one block, so nothing is known of why they differ.";
@@ -15,13 +17,25 @@ const MOST_REASONS: usize = 3;
 /// The first reasons of each comparison.
 pub fn reasons(analysis: &Analysis) -> Vec<Block> {
     let of_one = |explanation: &Explanation| {
-        let said: Vec<String> = sentences(explanation).into_iter().take(MOST_REASONS).collect();
+        let of_telemetry =
+            explanation.reasons.iter().filter(|reason| !matches!(reason, Reason::StolenDisagreement { .. }));
+        let emulated = emulated(analysis, explanation).into_iter();
+        let said: Vec<String> = emulated.chain(of_telemetry.map(reasons::sentence)).take(MOST_REASONS).collect();
         let place = place(&title(analysis, explanation)).filter(|_| !said.is_empty());
         let list = (!said.is_empty()).then_some(Block::List(said));
         place.into_iter().chain(list).collect::<Vec<_>>()
     };
     let found = analysis.explanations.iter().flat_map(of_one).collect();
     headed("Why", found, Some("These differ together with the throughput. That does not prove a cause.".to_owned()))
+}
+
+/// What needs no telemetry to be known.
+fn emulated(analysis: &Analysis, explanation: &Explanation) -> Option<String> {
+    let is_same = |one: &&Comparison| {
+        one.coordinates == explanation.coordinates && one.contender == explanation.contender && !one.emulated.is_empty()
+    };
+    let who = format::listed(&analysis.comparisons.iter().find(is_same)?.emulated);
+    Some(format!("The CPU of {who} was emulated in software: each instruction of the guest took many of the host."))
 }
 
 fn sentences(explanation: &Explanation) -> Vec<String> {

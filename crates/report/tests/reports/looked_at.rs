@@ -27,7 +27,7 @@ fn look(browser: &str, page: &str, width: u32, dark: bool) -> (Seen, String) {
     let page = page.replace("</body>", &format!("<script>{axe}</script>\n<script>\n{script}</script>\n</body>"));
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let path = folder.join(format!("looked-at-{width}-{dark}.html"));
-    std::fs::write(&path, page).unwrap();
+    std::fs::write(&path, page).expect("room on the disk");
     let profile = folder.join(format!("profile-{width}-{dark}"));
     let mut command = Command::new(browser);
     command.args([
@@ -41,7 +41,7 @@ fn look(browser: &str, page: &str, width: u32, dark: bool) -> (Seen, String) {
         command.arg("--blink-settings=preferredColorScheme=0");
     }
     command.arg(format!("--user-data-dir={}", profile.display())).arg(format!("--window-size={width},900"));
-    let output = command.arg("--dump-dom").arg(format!("file://{}", path.display())).output().unwrap();
+    let output = command.arg("--dump-dom").arg(format!("file://{}", path.display())).output().expect("a browser");
     let dom = String::from_utf8_lossy(&output.stdout).into_owned();
     let title = dom.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>")).expect("a title").0;
     let title = title.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&");

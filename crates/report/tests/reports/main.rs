@@ -195,7 +195,7 @@ fn an_emulated_contender_is_named_beside_the_ratio_in_every_form() {
         for part in [says, interval, but] {
             assert!(text.contains(part), "{part} is not in it");
         }
-        assert!(text.contains("kvm ran emulated, because /dev/kvm is not there (trials 1, 4, 5)"));
+        assert!(text.contains("kvm's CPU was emulated in software, because /dev/kvm is not there (trials 1, 4, 5)"));
     }
 }
 

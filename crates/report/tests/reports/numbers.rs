@@ -32,7 +32,9 @@ impl Known {
             Value::String(text) => self.words.extend(numbers(text)),
             Value::Array(list) => {
                 self.numbers.push(list.len() as f64);
-                list.iter().for_each(|value| self.add(value));
+                for value in list {
+                    self.add(value);
+                }
             }
             Value::Object(map) => map.iter().for_each(|(key, value)| {
                 self.words.extend(numbers(key));
@@ -44,11 +46,11 @@ impl Known {
 
     fn has(&self, shown: &str) -> bool {
         let plain = shown.replace(',', "");
-        let value: f64 = plain.parse().unwrap();
+        let value: f64 = plain.parse().expect("a number");
         let decimals = plain.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         // Idle zeros of a whole number may stand for digits that are not shown.
         let idle = if decimals == 0 { plain.len() - plain.trim_end_matches('0').len() } else { 0 };
-        let half = 0.5 * 10_f64.powi(i32::try_from(idle).unwrap() - i32::try_from(decimals).unwrap());
+        let half = 0.5 * 10_f64.powf(idle as f64 - decimals as f64);
         let near = |scale: f64| {
             let (low, high) = ((value - half * 1.000_1) / scale, (value + half * 1.000_1) / scale);
             let from = self.numbers.partition_point(|number| *number < low);
