@@ -85,6 +85,9 @@ pub struct Warning {
     /// What to do about it.
     #[serde(skip)]
     pub remedy: &'static str,
+    /// The part of the report with the figures behind it.
+    #[serde(skip)]
+    pub evidence: &'static str,
     /// Why the study accepts it, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<String>,

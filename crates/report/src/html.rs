@@ -13,7 +13,8 @@ const SCRIPT: &str = include_str!("page.js");
 
 pub fn write(document: &Document) -> String {
     let title = escaped(&document.title);
-    let mut page = Page { words: document.words.clone(), said: BTreeSet::new() };
+    let anchors = document.contents().into_iter().map(|(anchor, _)| anchor).collect();
+    let mut page = Page { words: document.words.clone(), said: BTreeSet::new(), anchors };
     let body: String = document.blocks.iter().map(|block| page.of_block(block, true)).collect();
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -45,6 +46,7 @@ fn contents(document: &Document) -> String {
 struct Page {
     words: Vec<(&'static str, String)>,
     said: BTreeSet<&'static str>,
+    anchors: BTreeSet<String>,
 }
 
 impl Page {
@@ -122,13 +124,14 @@ impl Page {
             let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
             let _ = writeln!(
                 text,
-                "<li id=\"{}\">{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details></li>",
+                "<li id=\"{}\">{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details>{}</li>",
                 warning.code,
                 sign(warning.mark()),
                 self.explained(&warning.text),
                 warning.code,
                 reason.unwrap_or_default(),
-                code(warning.remedy)
+                code(warning.remedy),
+                self.evidence(warning)
             );
         }
         for line in passed {
@@ -137,6 +140,13 @@ impl Page {
         text.push_str("</ul>\n");
         // A code stands for the whole page, so the first of several has it.
         unique(text, found)
+    }
+
+    /// A link to the figures behind a finding, if the page has them.
+    fn evidence(&self, warning: &Warning) -> String {
+        let anchor = anchor(warning.evidence);
+        let link = || format!(" <a href=\"#{}\">Figures</a>", escaped(&anchor));
+        if self.anchors.contains(&anchor) { link() } else { String::new() }
     }
 
     /// With words of the glossary explained.
@@ -282,7 +292,7 @@ fn of_cell(cell: &Cell, first: bool, numeric: bool) -> String {
     let classes: Vec<&str> =
         [if numeric { "n" } else { "" }, tone].into_iter().filter(|class| !class.is_empty()).collect();
     let class = if classes.is_empty() { String::new() } else { format!(" class=\"{}\"", classes.join(" ")) };
-    let detail = detail.map(|detail| format!("<small>{}</small>", escaped(&detail))).unwrap_or_default();
+    let detail = detail.map(|detail| format!("<small>{}</small>", kept_together(&detail))).unwrap_or_default();
     let text = if first { breakable(&text) } else { escaped(&text) };
     // What a table is sorted by and what is copied has all digits.
     let value = cell.quantity().map(|quantity| format!(" data-value=\"{}\"", quantity.value)).unwrap_or_default();

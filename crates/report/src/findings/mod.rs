@@ -26,11 +26,13 @@ pub fn warnings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Vec<Warn
 }
 
 pub fn warning(finding: &Finding) -> Warning {
+    let explained = explained::of(finding.what.code()).map(|(explained, _)| explained);
     Warning {
         severity: finding.severity,
         code: finding.what.code(),
         text: begun(finding),
-        remedy: explained::of(finding.what.code()).map_or("", |(explained, _)| explained.remedy),
+        remedy: explained.map_or("", |explained| explained.remedy),
+        evidence: explained.map_or("", |explained| explained.evidence),
         accepted: finding.accepted.clone(),
     }
 }
