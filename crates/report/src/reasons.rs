@@ -36,13 +36,13 @@ fn of_cpu(reason: &Reason) -> Option<String> {
             let other = other.unwrap_or_default();
             if *all {
                 format!(
-                    "{who}'s vCPUs waited {of_window} of the window for a CPU of the host{other}: they share it. vCPU {vcpu} waited \
-                     longest, {of_wanted} of the time in which it wanted to run."
+                    "{who}'s vCPUs waited {of_window} of the window for a CPU of the host{other}. vCPU {vcpu} waited longest: \
+            {of_wanted} of the time it was runnable."
                 )
             } else {
                 format!(
-                    "{who}'s vCPU {vcpu} waited {of_window} of the window for a CPU of the host{other}: it shares it. That is \
-                     {of_wanted} of the time in which it wanted to run."
+                    "{who}'s vCPU {vcpu} waited {of_window} of the window for a CPU of the host{other}. That is {of_wanted} of \
+            the time it was runnable."
                 )
             }
         }
@@ -50,8 +50,8 @@ fn of_cpu(reason: &Reason) -> Option<String> {
             format!("{who} saw {} of the time of its CPUs stolen by others.", share(stolen))
         }
         Reason::StolenDisagreement { who, by_host, by_machine } => format!(
-            "Two sources disagree on how long {who}'s vCPUs waited for a CPU: by the host's count of their threads {} of the window, by \
-             the machine's own count of stolen time {}.",
+            "Two counters disagree on how long {who}'s vCPUs waited for a CPU: {} of the window by the host, {} by the \
+            guest (steal time).",
             share(by_host),
             share(by_machine)
         ),
@@ -87,8 +87,8 @@ fn of_disk(reason: &Reason) -> Option<String> {
         Reason::HeldBackDisk { who, busy, per_second, varies, guest, host, busy_below } => {
             let busy_below = busy_below.as_ref().map(|busy| format!(" and was busy for {}", share(busy)));
             format!(
-                "{who}'s disk is limited: the guest's device was busy for {} of the window and did a steady {} operations a second, \
-                 varying by {}, {} each, while the host's device below took {}{}. A limit between the two behaves so.",
+                "{who}'s disk looks limited: the guest's device was busy for {} of the window at a steady {} operations a \
+            second (varying by {}), {} each. The host's device below took {}{}.",
                 share(busy),
                 with_interval(per_second, number),
                 share(varies),
@@ -101,7 +101,7 @@ fn of_disk(reason: &Reason) -> Option<String> {
             let word = if longer.point > 0.0 { "longer" } else { "less" };
             let positive = |value: f64| number(value.abs());
             format!(
-                "A disk {} took {} ms {word}{} as {who}'s guest sees it than as the host does: {} and {}.",
+                "A disk {} took {} ms {word}{} in {who}'s guest than on the host: {} and {}.",
                 operation(*kind),
                 positive(longer.point),
                 interval(longer, positive),
@@ -171,23 +171,20 @@ fn of_work(reason: &Reason) -> String {
 pub fn unknown(unknown: &Unknown) -> String {
     match unknown {
         Unknown::TooFewBlocks { blocks, needed } => {
-            format!(
-                "Nothing is said in words: telemetry of both is there of {blocks} blocks, and intervals need {needed}."
-            )
+            format!("No reasons are given: {blocks} blocks have telemetry of both, and intervals need {needed}.")
         }
         Unknown::TooFewSamples { who, needed } => {
-            format!("Nothing is said in words: a window of {who} holds fewer than {needed} samples.")
+            format!("No reasons are given: a window of {who} has fewer than {needed} samples.")
         }
         Unknown::VcpusNotSampled => {
-            "Not known: whether vCPUs had to wait for a CPU of the host: the threads of no vCPU were sampled there."
-                .to_owned()
+            "Not known: whether vCPUs waited for a CPU of the host, because their threads were not sampled.".to_owned()
         }
         Unknown::SharingBehindQuota { who } => format!(
             "Not known: whether {who}'s vCPUs share a CPU: their control group was throttled, and some kernels count that as waiting for \
              a CPU."
         ),
         Unknown::DisksNotCounted => {
-            "Not known: how long their disks took: the device of the data was not counted inside both machines."
+            "Not known: how long disk operations took, because the data device was not counted in both machines."
                 .to_owned()
         }
         Unknown::DiskBelowNotCounted { who, busy } => format!(
@@ -195,7 +192,7 @@ pub fn unknown(unknown: &Unknown) -> String {
             share(busy)
         ),
         Unknown::LocksNotAddedUp => {
-            "Not known: how long transactions waited for locks of rows: their databases do not add that up.".to_owned()
+            "Not known: how long transactions waited for row locks, because these databases do not count it.".to_owned()
         }
         Unknown::NotCounted { contenders, side, probe, why } => {
             // Some reasons are of one column, and some of a whole side.

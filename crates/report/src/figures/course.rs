@@ -17,11 +17,11 @@ const HEADROOM: f64 = 1.08;
 pub fn figure(explanation: &Explanation) -> Option<Figure> {
     let names = [explanation.baseline.as_str(), explanation.contender.as_str()];
     let panels: Vec<Panel> = explanation.courses.iter().map(|course| panel(course, names)).collect();
-    let description = "Counters for each second of the measured window of the first block. They are point values, there to be \
-                       looked at; intervals are in the table below.";
+    let description = "Counters in each second of the first block's measured window. These are point values; intervals are in \
+            the table below.";
     Figure::of(
         id("counters-over-time", &place(explanation)),
-        "What differs most surely, over time",
+        "Counters that differ most, over time",
         description,
         panels,
     )

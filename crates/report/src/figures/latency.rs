@@ -33,8 +33,8 @@ pub fn figure(cells: &[&CellResult]) -> Option<Figure> {
         let own: Vec<&Curve<'_>> = curves.iter().filter(|curve| curve.latency.kind == *kind).collect();
         panel(kind, &own, range)
     });
-    let description = "How long the slowest transactions took, from due to done: the percentile runs to the right with ever \
-                       rarer transactions, the time in ms upwards, both on logarithmic axes. All trials together; point values.";
+    let description = "Response time over percentile, both on logarithmic axes, for each kind of transaction. All trials \
+            together; point values.";
     let id = id("distribution-of-response-times", &cells.first()?.coordinates);
     Figure::of(id, "Response times", description, panels.collect())
 }

@@ -21,9 +21,9 @@ fn a_held_back_disk_is_told_with_both_devices() {
     };
     assert_eq!(
         sentence(&reason),
-        "kvm's disk is limited: the guest's device was busy for 99 % (99 to 99) of the window and did a steady 100 (99.9 to 100) \
-         operations a second, varying by 0.0 % (0.0 to 0.1), 8 ms (8 to 8) each, while the host's device below took 0.2 ms (0.19 \
-         to 0.21) and was busy for 2.5 % (2.0 to 3.0). A limit between the two behaves so."
+        "kvm's disk looks limited: the guest's device was busy for 99 % (99 to 99) of the window at a steady 100 (99.9 to 100) \
+         operations a second (varying by 0.0 % (0.0 to 0.1)), 8 ms (8 to 8) each. The host's device below took 0.2 ms (0.19 to \
+         0.21) and was busy for 2.5 % (2.0 to 3.0)."
     );
 }
 
@@ -41,8 +41,8 @@ fn a_shared_cpu_is_told_of_one_vcpu_or_of_all() {
     };
     assert_eq!(
         shared(false),
-        "kvm's vCPU 1 waited 38 % (37 to 40) of the window for a CPU of the host (native: 1.0 % (0.5 to 1.5)): it shares it. That is \
-         49 % (48 to 51) of the time in which it wanted to run."
+        "kvm's vCPU 1 waited 38 % (37 to 40) of the window for a CPU of the host (native: 1.0 % (0.5 to 1.5)). That is 49 % (48 to \
+         51) of the time it was runnable."
     );
     assert!(shared(true).starts_with("kvm's vCPUs waited 38 % (37 to 40) of the window"), "{}", shared(true));
 }

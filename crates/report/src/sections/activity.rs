@@ -39,8 +39,8 @@ fn fit(activity: &Activity) -> String {
 
 fn note(group: &[&Activity]) -> String {
     let mut sentences = vec![
-        "Database and device were looked at twice within the measured window, while load was driven; their figures are over \
-         the time between. The workload's are over the whole window."
+        "Database and device counters were read twice within the measured window; their figures cover the time \
+            between. The workload's figures cover the whole window."
             .to_owned(),
     ];
     let mut add = |sentence: String| {

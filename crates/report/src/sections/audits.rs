@@ -23,7 +23,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     blocks.extend(work(analysis));
     let drivers: Vec<&CellResult> = analysis.cells.iter().filter(|cell| cell.driver.is_some()).collect();
     if !drivers.is_empty() {
-        blocks.push(heading("The measuring tool about itself"));
+        blocks.push(heading("The load engine"));
         blocks.push(Block::Table(driver(&drivers)));
     }
     blocks
@@ -32,7 +32,7 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 fn checks_in_words(analysis: &Analysis) -> String {
     let counts = analysis.check_counts;
     if counts.held + counts.violated + counts.undecided == 0 {
-        return "No data check ran: nothing is known about the correctness of the data.".to_owned();
+        return "No data check ran.".to_owned();
     }
     let (held, violated, undecided) = (counts.held, counts.violated, counts.undecided);
     let unchecked = match counts.unchecked_trials {
@@ -40,7 +40,7 @@ fn checks_in_words(analysis: &Analysis) -> String {
         1 => " One completed trial has no data checks and is in no number.".to_owned(),
         many => format!(" {many} completed trials have no data checks and are in no number."),
     };
-    format!("Over all trials: {held} checks held, {violated} violated, {undecided} undecided.{unchecked}")
+    format!("Over all trials: {held} checks passed, {violated} failed, {undecided} could not be judged.{unchecked}")
 }
 
 /// What was violated or not decided somewhere, in the open; what holds everywhere, folded.
@@ -61,7 +61,7 @@ fn checks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Table(check_table("checks", analysis, &open)));
     }
     if !held.is_empty() {
-        let title = format!("{} checks that hold in every trial", held.len());
+        let title = format!("{} checks that passed in every trial", held.len());
         blocks.push(Block::Fold { title, blocks: vec![Block::Table(check_table("checks-held", analysis, &held))] });
     }
     blocks
@@ -129,12 +129,12 @@ fn work(analysis: &Analysis) -> Vec<Block> {
     let unequal = analysis.consistency.unequal_work.len();
     let found = match unequal {
         0 => "No figure differs by more than is tolerated".to_owned(),
-        1 => "1 figure differs by more than is tolerated; see the warning above".to_owned(),
-        many => format!("{many} figures differ by more than is tolerated; see the warnings above"),
+        1 => "1 figure differs by more than is tolerated".to_owned(),
+        many => format!("{many} figures differ by more than is tolerated"),
     };
     let note = format!(
-        "Statements and rows are counted by the load engine; the device and the redo log between the two looks within the window. \
-         {found}. Tolerated, beside what chance does: {}.",
+        "The load engine counts statements and rows. Device and WAL are counted between two readings within the \
+            window. {found}. Tolerated, beyond chance: {}.",
         format::listed(&tolerated)
     );
     blocks.push(Block::Note(note));

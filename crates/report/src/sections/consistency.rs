@@ -25,9 +25,12 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 fn data_in_words(loaded: &[LoadedData]) -> String {
     let tables = loaded.iter().map(|data| data.tables).max().unwrap_or(0);
     match (tables, loaded.iter().all(|data| data.differing.is_empty())) {
-        (0, _) => "Checksums of the loaded data are not in the record, so nothing is known of whether all began with the same.".to_owned(),
+        (0, _) => {
+            "The record has no checksums of the loaded data, so it cannot be told whether all began with the same."
+                .to_owned()
+        }
         (_, true) => format!("All contenders began with the same data: the checksums of {tables} tables are equal."),
-        (_, false) => "The contenders did not begin with the same data; a warning above says in what they differ.".to_owned(),
+        (_, false) => "The contenders did not begin with the same data; see loaded-data-differ.".to_owned(),
     }
 }
 
@@ -39,23 +42,27 @@ fn law_in_words(accounted: &[Accounted]) -> String {
     };
     let (all, broken) = (trials(&[true, false]), trials(&[false]));
     match (all, broken) {
-        (0, _) => "No trial counts, so Little's law could not be asked about any.".to_owned(),
+        (0, _) => "There is no valid trial to test Little's law on.".to_owned(),
         (_, 0) => format!(
-            "Little's law holds in all {all} trials that count: response times and pauses account for everybody who was under way."
+            "Response times and pauses add up to the number of clients in all {all} valid trials (Little's law)."
         ),
-        _ => format!("Little's law does not hold in {broken} of {all} trials that count; a warning names them."),
+        _ => format!(
+            "Response times and pauses do not add up to the number of clients in {broken} of {all} valid trials \
+            (Little's law)."
+        ),
     }
 }
 
 fn host_blocks(host: &HostDuringRun) -> Vec<Block> {
     if host.trials.is_empty() {
-        let unknown = "What the host did during the trials is not in the record: it was not asked for then, or nothing was driven.";
+        let unknown = "The record does not say what the host did during the trials.";
         return vec![Block::Paragraph(unknown.to_owned())];
     }
     let mut blocks = vec![Block::Table(host_table(&host.trials))];
-    let mut note = "Plain readings of the host at both ends of each measured window. Busy, stolen (by a hypervisor below) and others \
-                    (processes that are not ours) are shares of the time of all its CPUs."
-        .to_owned();
+    let mut note =
+        "Point values, from readings at both ends of each measured window. Busy, stolen (by a hypervisor below) \
+            and others (processes of others) are shares of the time of all CPUs."
+            .to_owned();
     for UnavailableFact { fact, why } in &host.unavailable {
         note = format!("{note} Of the host, {} is unavailable, because {why}.", missing::host_fact(*fact));
     }

@@ -21,7 +21,7 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     }
     let (first, others) = counting.split_at(counting.len().min(MOST_SHOWN));
     let table = |what: &str, rows: &[&CounterRow], caption: &str| Block::Table(table(explanation, what, rows, caption));
-    let mut blocks = vec![table("counters", first, "Counters for each transaction, the surest differences first")];
+    let mut blocks = vec![table("counters", first, "Counters for each transaction, by their least difference")];
     blocks.push(Block::Note(format!(
         "Sorted by the least difference: the smallest one that is still plausible, in per cent of the larger value. Of {} counters \
          {} differ; at most 5 % of these do so by chance (Benjamini and Hochberg).",

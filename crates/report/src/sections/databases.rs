@@ -26,9 +26,9 @@ fn servers(comparison: &SettingsComparison) -> String {
     if let [first, others @ ..] = &comparison.servers[..]
         && others.iter().all(|other| other == first)
     {
-        return format!("All contenders: {first}. Read back from the running server, not from what was asked for.");
+        return format!("All contenders: {first}. Read back from the running server.");
     }
     let pairs = comparison.contenders.iter().zip(&comparison.servers);
     let texts: Vec<String> = pairs.map(|(contender, server)| format!("{contender}: {server}")).collect();
-    format!("{}. Read back from the running server, not from what was asked for.", texts.join("; "))
+    format!("{}. Read back from the running server.", texts.join("; "))
 }

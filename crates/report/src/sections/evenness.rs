@@ -18,9 +18,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
 
 fn note() -> String {
     format!(
-        "Of the seconds of the measured window. “×” is a ratio of contender over baseline, a sign a difference, both paired by \
-         block. Bands are read from the seconds of each trial, over its own median; shown is their mean over blocks. A cycle is one \
-         that noise alone would show in at most {} trial in a hundred; it is shown if every trial has one.",
+        "Figures are over the seconds of the measured window. “×” marks a ratio to the baseline, a sign marks a \
+            difference; both are paired by block. Bands are percentiles of a trial's seconds over its median second. \
+            A cycle is reported if every trial shows it and chance would show it in fewer than {} in 100.",
         format::decimal(analysis::cycle::LEVEL * 100.0, 0)
     )
 }

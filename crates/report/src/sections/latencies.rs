@@ -27,8 +27,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
             Block::Fold { title: "Histogram: how many took how long".to_owned(), blocks: histograms },
         ]
     };
-    let note = "Means and percentiles are geometric means of those of single trials, with intervals over blocks. The longest time is a plain \
-                reading. A percentile with no transaction above it in some trial is not shown.";
+    let note = "Means and percentiles are geometric means over trials, with 95 % confidence intervals over blocks. The \
+            longest time is a point value. A percentile is shown if each trial has a transaction above it.";
     headed("Latency", each_group(analysis, of_group), Some(note.to_owned()))
 }
 

@@ -51,7 +51,8 @@ pub fn blocks(run: &Run) -> Vec<Block> {
         found.push(Block::Fold { title: format!("The command line of {contender} ({platform})"), blocks: vec![code] });
     }
     found.extend(machines_apart::blocks(run));
-    let note = "Facts and command lines are those of each contender's first trial, of several machines those of machine 1; every trial's are in its trial.json.";
+    let note = "Facts and command lines are of each contender's first trial and its machine 1. Those of all trials are in \
+            trial.json.";
     found.push(Block::Note(note.to_owned()));
     found
 }

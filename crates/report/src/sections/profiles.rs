@@ -15,8 +15,8 @@ pub fn blocks(explanation: &Explanation) -> Vec<Block> {
     let tables = explanation.profiles.iter().map(|profile| Block::Table(table(explanation, profile)));
     let mut blocks: Vec<Block> = tables.collect();
     if !blocks.is_empty() {
-        let note = "As each machine sees itself, over the measured window: means over blocks with Student's t intervals, and ratios paired by \
-                    block. A native machine sees the host's device and, where nothing tells its CPUs apart, all of the host.";
+        let note = "Each machine's own counters over the measured window: means over blocks, and ratios paired by block. A \
+            native machine's counters may include the rest of the host.";
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks

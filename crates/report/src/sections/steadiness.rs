@@ -15,9 +15,9 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
     let mut blocks = vec![heading("Steady state")];
     blocks.extend(each_group(analysis, |cells| vec![Block::Table(table(cells))]));
     blocks.push(Block::Note(
-        "Drift is the change of throughput from the beginning of the measured window to its end, along a straight line; of a \
-         cell, the mean over its trials. MSER-5 says where the mean of the rest of a trial would be known best; that it is \
-         beyond the warm-up happens by chance, too. Nothing is left out because of this table."
+        "Drift is the change of throughput over the measured window, along a straight line. MSER-5 is a standard \
+            rule for the end of warming up; by chance it may lie beyond the warm-up. This table leaves nothing out of \
+            any estimate."
             .to_owned(),
     ));
     blocks

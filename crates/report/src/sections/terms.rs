@@ -110,16 +110,16 @@ fn method(analysis: &Analysis) -> Vec<String> {
     let percent = method.confidence * 100.0;
     vec![
         format!(
-            "Ratios are paired by block: within a block both contenders met the same inputs and nearly the same state of the \
-             machine. Intervals are {percent:.0} % intervals over blocks by Student's t, of throughputs, latencies and ratios on the \
-             logarithms of the blocks' values."
+            "Ratios are paired by block: both contenders of a block got the same inputs on the same host at nearly the \
+            same time. Intervals are {percent:.0} % confidence intervals over blocks, by Student's t on the \
+            logarithms of the blocks' values."
         ),
-        format!("With fewer than {} blocks no interval is given.", method.fewest_blocks),
-        "A trial's latency percentiles are read from its histogram, which keeps three digits of each value; those of a contender \
-         are geometric means over its trials. Histograms are added up only to be drawn."
+        format!("Fewer than {} blocks give no interval.", method.fewest_blocks),
+        "A trial's percentiles come from its histogram, which keeps three digits. A contender's percentiles are \
+            geometric means over its trials. Histograms are added up for drawing only."
             .to_owned(),
-        "What the interval covers is what varied between blocks of this run on this machine. It says nothing about other \
-         machines, days or data."
+        "An interval covers what varied between blocks of this run. It says nothing about other hosts, days or \
+            data."
             .to_owned(),
     ]
 }

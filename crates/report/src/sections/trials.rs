@@ -32,9 +32,9 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
             row.push(stored(run, planned).map_or_else(not_run, |trial| Cell::count(trial.record.disturbed().len())));
         }
     }
-    let note = "The interval of a single trial's throughput is from batch means of its own seconds: it says how well that trial knows \
-                itself, not how much trials differ, and enters nothing else. Where the window is too short for one, the figure is a \
-                point value. Only completed trials without a violated data check enter any estimate.";
+    let note = "The interval of a trial's throughput comes from batch means of its own seconds. It does not cover the \
+            differences between trials, and no estimate uses it. A short window gives a point value only. Only valid \
+            trials enter an estimate: completed, with a record that agrees with itself, and with correct data.";
     let mut blocks = vec![
         heading("Every trial"),
         Block::Table(Table::new(id("trials", ""), "", columns, rows)),

@@ -17,9 +17,8 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         }
         found.push(Block::List(waits.contenders.iter().map(told).collect()));
     }
-    let note = "Plain readings, over all samples of the trials that count. CPU stands for sessions at work that waited for nothing: \
-                they ran, or wanted to. Sessions that were idle between two statements are in no row. Of several databases, \
-                the figures are of one.";
+    let note = "Point values over all samples of the valid trials. “CPU” counts sessions that were at work and waited for \
+            nothing. Idle sessions are not counted. With several databases, the figures are of the first.";
     headed("What sessions waited for", found, Some(note.to_owned()))
 }
 
@@ -87,7 +86,7 @@ mod tests {
         - native: 300 samples of pg\_stat\_activity, each 0.60 ms of the server, 3 missed.
         - kvm: 300 samples of pg\_stat\_activity, each 0.60 ms of the server, 3 missed.
 
-        *Plain readings, over all samples of the trials that count. CPU stands for sessions at work that waited for nothing: they ran, or wanted to. Sessions that were idle between two statements are in no row. Of several databases, the figures are of one.*
+        *Point values over all samples of the valid trials. “CPU” counts sessions that were at work and waited for nothing. Idle sessions are not counted. With several databases, the figures are of the first.*
         ");
         for trial in &mut run.trials {
             trial.looks.as_mut().unwrap().end.waits = Some(Reading::Unavailable("there is no server".to_owned()));

@@ -21,14 +21,14 @@ pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
     let (cells, trials) = (plural(plan.cells.len(), "cell"), plural(plan.trials.len(), "trial"));
     let blocks = plural(plan.blocks as usize, "block");
     let summary = format!(
-        "Study “{}”: {cells}, {blocks}, {trials}, seed {}. A block holds each cell once, in shuffled \
-         order, and all its trials face the same inputs.",
+        "Study “{}”: {cells}, {blocks}, {trials}, seed {}. A block holds each cell once, in random order. All \
+            trials of a block get the same inputs.",
         plan.study, plan.seed
     );
     let mut found = vec![heading("What ran"), Block::Paragraph(summary)];
     found.extend(odd_machine::blocks(plan, analysis, title));
     found.extend(settings(plan).blocks("settings", "keys of the study"));
-    found.push(Block::Note("Sizes without a unit are in bytes, spans of time in milliseconds.".to_owned()));
+    found.push(Block::Note("Sizes without a unit are in bytes, times in milliseconds.".to_owned()));
     found.push(Block::Table(order(plan)));
     found
 }
