@@ -49,7 +49,7 @@ pub fn text(two: &TwoRuns) -> String {
         for wrong in wrong_data(cell) {
             let _ = writeln!(text, "{wrong}");
         }
-        text.push_str(&judged(cell).map(|judged| table(&judged)).unwrap_or_default());
+        text.push_str(&judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))).unwrap_or_default());
         for missing in &cell.missing {
             text.push_str(&wrapped(&not_compared(missing), "  "));
         }
@@ -117,7 +117,9 @@ fn judged(cell: &CellPair) -> Option<Table> {
 fn table_of(what: &str, cell: &CellPair, wanted: impl Fn(&Figure) -> bool) -> Option<Table> {
     let rows = cell.figures.iter().filter(|figure| wanted(figure)).map(|figure| row(cell, figure));
     let columns = columns(&[""], &["old", "new", "change", "verdict"]);
-    Table::new(id(what, &heading(cell)), "", columns, rows).unless_empty()
+    let plural = if cell.old_trials == 1 { "" } else { "s" };
+    let caption = format!("{} trial{plural} of the old run, {} of the new", cell.old_trials, cell.new_trials);
+    Table::new(id(what, &heading(cell)), caption, columns, rows).unless_empty()
 }
 
 fn row(cell: &CellPair, figure: &Figure) -> Vec<Cell> {
@@ -226,6 +228,7 @@ mod tests {
           transaction were 12017 and are 15436
 
         native
+        5 trials of the old run, 4 of the new
                              old    new                   change              verdict
         ─────────────────  ─────  ─────  ───────────────────────  ───────────────────
         NOPM               5,249  2,665     −49 % (−51 to −48 %)   slower: REGRESSION

@@ -86,9 +86,9 @@ fn a_burst_is_split_as_it_was_recorded_and_an_idle_machine_held_against_one_at_w
 
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
     let section = &markdown[markdown.find("## Noisy neighbour").expect("a section")..];
-    assert!(section.contains("native at burst: while machine 2 works, the other machine showed"), "{section}");
+    assert!(section.contains("native at burst: while machine 2 works, the other machine does"), "{section}");
     assert!(
-        section.contains("native at idle: at together, where machine 2 works, the other machine showed"),
+        section.contains("native at idle: at together, where machine 2 works, the other machine does"),
         "{section}"
     );
 }

@@ -21,7 +21,7 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
         let output = place.bakeoff(&["run", "study.toml", "--rehearse"]);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{}: {told}", study.display());
-        assert!(told.contains("WARNING: This run was rehearsed."), "{told}");
+        assert!(told.contains("✗ rehearsed: This run was rehearsed"), "{told}");
         let (run, folder) = (place.record(), place.run_folder());
         assert!(run.plan.rehearsed && folder.to_string_lossy().ends_with("-rehearsed"), "{}", folder.display());
         assert_eq!(run.trials.len(), run.plan.trials.len());
@@ -29,7 +29,7 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
             assert_eq!(trial.record.outcome, Outcome::Completed, "{}: trial {}", study.display(), trial.record.id);
         }
         let page = std::fs::read_to_string(folder.join("report.html")).unwrap();
-        assert!(page.contains("This run was rehearsed."));
+        assert!(page.contains("This run was rehearsed:"));
     }
 }
 
@@ -67,9 +67,9 @@ fn a_finding_is_explained_and_may_be_accepted_with_a_reason() {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
     let page = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    let accepted = page.lines().find(|line| line.contains("[too-few-blocks]")).unwrap();
+    let accepted = page.lines().find(|line| line.contains("`too-few-blocks`")).unwrap();
     assert!(
-        accepted.starts_with("> **Accepted:**") && accepted.ends_with("Accepted by the study: it is tried out"),
+        accepted.starts_with("- – ") && accepted.ends_with("Accepted by the study: it is tried out"),
         "{page}"
     );
 

@@ -79,7 +79,7 @@ fn what_holds_a_guest_back_is_named() {
     assert_eq!(reasons.iter().filter(|one| one["rule"] == "held-back-disk").count(), 1, "{reasons:#?}");
     assert!(found("shared-cpu", "free") > 0, "{reasons:#?}");
     let markdown = std::fs::read_to_string(place.run_folder().join("report.md")).unwrap();
-    for part in ["limited's disk is held back", "Load profile", "Operating system", "I/O profile"] {
+    for part in ["limited's disk looks limited", "Load profile", "Operating system", "I/O profile"] {
         assert!(markdown.contains(part), "{part} is missing from {markdown}");
     }
     for trial in &place.record().trials {
