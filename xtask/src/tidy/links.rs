@@ -8,7 +8,10 @@ use std::path::{Component, Path, PathBuf};
 pub fn check(sources: &[Source]) -> Vec<Finding> {
     let files: BTreeSet<PathBuf> = sources.iter().map(|source| PathBuf::from(&source.path)).collect();
     // LICENSE is not searched for words, but it is there to be linked.
-    let exists = |target: &Path| target == Path::new("LICENSE") || files.iter().any(|file| file.starts_with(target));
+    let is_text = |target: &Path| target == Path::new("LICENSE") || files.iter().any(|file| file.starts_with(target));
+    // Pictures are no sources.
+    let is_picture = |target: &Path| target.extension().is_some_and(|end| end == "png") && target.is_file();
+    let exists = |target: &Path| is_text(target) || is_picture(target);
     let mut findings = Vec::new();
     for page in sources.iter().filter(|source| source.is_page()) {
         let folder = Path::new(&page.path).parent().unwrap_or(Path::new(""));
