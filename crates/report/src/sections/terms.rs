@@ -67,13 +67,13 @@ const WORDS: [&str; 27] = [
     "percentile",
     "response",
     "service",
-    "95 % interval",
+    "confidence interval",
     "steady state",
     "drift",
     "MSER-5",
     "batch means",
     "Student's t",
-    "plain reading",
+    "point value",
     "valid",
     "finding",
     "lateness",
@@ -84,7 +84,7 @@ const WORDS: [&str; 27] = [
 
 /// And where several machines run side by side.
 const WORDS_OF_SEVERAL: [&str; 7] =
-    ["minimum of N", "slot", "fairness", "consolidation efficiency", "held back machine", "neighbour", "skew"];
+    ["minimum of N", "slot", "fairness", "consolidation efficiency", "straggler", "noisy neighbour", "skew"];
 
 const GLOSSARY: &str = include_str!("../../../../GLOSSARY.md");
 
