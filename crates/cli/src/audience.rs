@@ -9,6 +9,7 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use telemetry::Latest;
+use workloads::catalog::Metric;
 
 pub struct Audience {
     live: Live,
@@ -17,11 +18,15 @@ pub struct Audience {
 
 impl Audience {
     /// `metrics` is where they are to be served, and where the host's last sample is found.
-    pub fn gather(intent: Intent, metrics: Option<(SocketAddr, Arc<Latest>)>) -> Result<Self> {
+    pub fn gather(
+        intent: Intent,
+        metric: Option<&'static Metric>,
+        metrics: Option<(SocketAddr, Arc<Latest>)>,
+    ) -> Result<Self> {
         let trials = usize::try_from(intent.trials).unwrap_or(usize::MAX);
-        let (expected, counts) = (intent.expected, intent.counts.clone());
+        let live = Live::new(trials, intent.expected, metric);
         let metrics = metrics.map(|(address, latest)| serve(address, intent, latest)).transpose()?;
-        Ok(Self { live: Live::new(trials, expected, &counts), metrics })
+        Ok(Self { live, metrics })
     }
 
     /// Once the run has a folder.

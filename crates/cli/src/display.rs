@@ -11,6 +11,7 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
+use workloads::catalog::Metric;
 
 /// Says why a command failed, with its causes, on standard error.
 pub fn error(error: &anyhow::Error) {
@@ -58,8 +59,8 @@ pub struct Live {
 }
 
 impl Live {
-    /// `expected` is the plan's estimate for `trials` trials; `unit` names what is counted, per minute.
-    pub fn new(trials: usize, expected: Duration, unit: &str) -> Self {
+    /// `expected` is the plan's estimate for `trials` trials.
+    pub fn new(trials: usize, expected: Duration, metric: Option<&'static Metric>) -> Self {
         let bar = std::io::stderr().is_terminal().then(|| {
             let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
             let style =
@@ -68,7 +69,7 @@ impl Live {
             bar.enable_steady_tick(Duration::from_millis(250));
             bar
         });
-        Self { bar, state: State::new(trials, expected, unit) }
+        Self { bar, state: State::new(trials, expected, metric) }
     }
 
     pub fn show(&mut self, event: &Event) {
@@ -99,7 +100,8 @@ impl Live {
 /// What the live line says, without a terminal.
 #[derive(Debug)]
 struct State {
-    unit: String,
+    /// What throughput counts; none of a plan without a workload.
+    metric: Option<&'static Metric>,
     trials: usize,
     expected: Duration,
     begun: Instant,
@@ -110,14 +112,15 @@ struct State {
     phase: String,
     phase_begun: Instant,
     phase_expected: Duration,
-    throughput: Option<u64>,
+    /// Of the last second.
+    throughput: Option<String>,
 }
 
 impl State {
-    fn new(trials: usize, expected: Duration, unit: &str) -> Self {
+    fn new(trials: usize, expected: Duration, metric: Option<&'static Metric>) -> Self {
         let now = Instant::now();
         Self {
-            unit: unit.to_owned(),
+            metric,
             trials,
             expected,
             begun: now,
@@ -159,10 +162,10 @@ impl State {
                 Some(format!("{}: {phase}", self.heading))
             }
             Event::Throughput { counted, elapsed_ms, measured, .. } => {
-                self.throughput = Some(counted * 60);
+                self.throughput = self.metric.map(|metric| rate(metric, *counted));
                 // Elsewhere than on a terminal a sign of life every ten seconds is enough.
                 let due = *measured && elapsed_ms / 1000 % 10 == 0;
-                due.then(|| format!("{}: {} {}", self.heading, counted * 60, self.unit))
+                self.throughput.as_ref().filter(|_| due).map(|throughput| format!("{}: {throughput}", self.heading))
             }
             Event::Progress { what, done, of } => {
                 self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
@@ -220,11 +223,16 @@ impl State {
         if self.phase_expected > Duration::ZERO {
             let _ = write!(text, " {}/{}", span(in_phase), span(self.phase_expected));
         }
-        if let Some(throughput) = self.throughput {
-            let _ = write!(text, ", {throughput} {}", self.unit);
+        if let Some(throughput) = &self.throughput {
+            let _ = write!(text, ", {throughput}");
         }
         text
     }
+}
+
+/// What was counted in one second as the metric's figure: "3000 NOPM".
+fn rate(metric: &Metric, counted: u64) -> String {
+    format!("{} {}", counted * metric.per_ms / 1000, metric.name)
 }
 
 /// How a trial ended; reasons come last, since they may have several lines.
@@ -252,6 +260,10 @@ pub fn span(length: Duration) -> String {
 mod tests {
     use super::*;
 
+    fn metric(workload: &str) -> Option<&'static Metric> {
+        workloads::catalog::entry(workload).map(|entry| &entry.metric)
+    }
+
     fn started(trial: u32) -> Event {
         let (contender, coordinates) = ("native".to_owned(), String::new());
         Event::TrialStarted { trial, of: 4, block: 1, contender, coordinates }
@@ -259,7 +271,7 @@ mod tests {
 
     #[test]
     fn what_is_left_follows_the_trials_that_ended() {
-        let mut state = State::new(4, Duration::from_secs(400), "NOPM");
+        let mut state = State::new(4, Duration::from_secs(400), metric("order-entry"));
         let start = Instant::now();
         state.take(&started(1), start);
         assert_eq!(state.remaining(start + Duration::from_secs(10)), Duration::from_secs(390));
@@ -295,7 +307,7 @@ mod tests {
 
     #[test]
     fn the_live_line_names_phase_times_and_throughput() {
-        let mut state = State::new(4, Duration::from_secs(400), "NOPM");
+        let mut state = State::new(4, Duration::from_secs(400), metric("order-entry"));
         let start = state.begun;
         state.take(&started(1), start);
         state.take(&Event::PhaseStarted { trial: 1, phase: "measure".to_owned(), expected_ms: 10_000 }, start);
@@ -304,5 +316,8 @@ mod tests {
         state.take(&second, start);
         let line = state.message(start + Duration::from_secs(4));
         assert_eq!(line, "6 min 36 s left; trial 1/4, block 1, native: measure 4 s/10 s, 3000 NOPM");
+        state.metric = metric("sysbench-oltp");
+        state.take(&second, start);
+        assert!(state.message(start).ends_with(", 50 TPS"), "a second's count is the figure of a metric a second");
     }
 }

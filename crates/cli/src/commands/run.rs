@@ -23,6 +23,7 @@ use trial::conductor::{ConductorError, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::queue::Turn;
 use trial::site::Site;
+use workloads::catalog::Metric;
 
 pub fn run(options: &RunOptions) -> Result<Exit> {
     let mut study = planned(&options.study, options.aa)?;
@@ -47,10 +48,12 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     };
     let expected = Duration::from_millis(study::estimate(&chosen).total_ms);
     let trials = chosen.trials.len() as u64;
-    let intent = Intent { study: plan.study.clone(), counts: counted_unit(&plan), trials, expected };
+    let metric = metric(&plan);
+    let counts = metric.map(|metric| metric.name.to_owned()).unwrap_or_default();
+    let intent = Intent { study: plan.study.clone(), counts, trials, expected };
     // Where the conductor shows the host's last sample, if anybody looks.
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
-    let mut audience = Audience::gather(intent, options.metrics.zip(latest.clone()))?;
+    let mut audience = Audience::gather(intent, metric, options.metrics.zip(latest.clone()))?;
     let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     let resumed = begun.is_some();
@@ -137,11 +140,10 @@ fn resume_command(options: &RunOptions) -> String {
     format!("bakeoff run {}{aa}{elsewhere} --resume", options.study.display())
 }
 
-/// What the study counts, per minute ("NOPM"); the workload's own words.
-fn counted_unit(plan: &Plan) -> String {
-    let kinds = plan.cells.iter().filter_map(|cell| cell.settings.workload());
-    let mut units = kinds.filter_map(workloads::catalog::entry).map(|entry| entry.metric.name.to_owned());
-    units.next().unwrap_or_default()
+/// What the study counts.
+fn metric(plan: &Plan) -> Option<&'static Metric> {
+    let mut kinds = plan.cells.iter().filter_map(|cell| cell.settings.workload());
+    kinds.find_map(workloads::catalog::entry).map(|entry| &entry.metric)
 }
 
 /// A new run folder, named by the time and the study.

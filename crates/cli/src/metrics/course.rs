@@ -30,7 +30,7 @@ const OUTCOMES: [&str; 5] = ["completed", "invalid", "failed", "skipped", "inter
 #[derive(Debug, Clone)]
 pub struct Intent {
     pub study: String,
-    /// What is counted, per minute: "NOPM".
+    /// The name of the throughput figure: "NOPM".
     pub counts: String,
     pub trials: u64,
     pub expected: Duration,
@@ -157,7 +157,7 @@ impl Course {
             ended = ended.with(vec![("outcome", (*outcome).to_owned())], Value::Whole(count));
         }
         vec![
-            Family::new(Kind::Info, "bakeoff_run", "", "The run; counts is what throughput counts, per minute.")
+            Family::new(Kind::Info, "bakeoff_run", "", "The run; counts names its throughput figure.")
                 .with(labels, Value::Whole(1)),
             gauge("bakeoff_run_elapsed_seconds", "seconds", "Time since this call began.")
                 .with(Vec::new(), seconds(now - self.begun)),
@@ -278,7 +278,7 @@ mod tests {
         }
         course.take(&second(40, 80, 1), begun);
         insta::assert_snapshot!(text(course.families(begun + Duration::from_millis(61_500))), @r#"
-        # HELP bakeoff_run The run; counts is what throughput counts, per minute.
+        # HELP bakeoff_run The run; counts names its throughput figure.
         # TYPE bakeoff_run info
         bakeoff_run_info{study="s",counts="NOPM",folder="runs/x",version="0.1.0"} 1
         # HELP bakeoff_run_elapsed_seconds Time since this call began.
