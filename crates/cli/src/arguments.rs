@@ -2,31 +2,37 @@
 
 use crate::exit::Exit;
 use crate::metrics::address;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::ffi::OsStr;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Where runs are kept unless told otherwise.
 pub const RUNS: &str = "runs";
 
-/// Answers, with evidence, what a platform costs a database.
+/// Measures what a platform (such as a virtual machine) costs a database.
 #[derive(Debug, Parser)]
 #[command(name = "bakeoff", version = crate::origin::version(), after_help = Exit::table(), max_term_width = 110)]
 pub struct Arguments {
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Measure: run a study with live progress, then analyse and report
+    /// Write a study to begin with
+    Init(InitOptions),
+    /// Measure: run a study and report the result
     Run(RunOptions),
-    /// Show what would run, how long it takes, and every problem; starts nothing
+    /// Show what a study would run, how long it takes, and every problem; starts nothing
     Plan(PlanOptions),
-    /// Show what this host can do: accelerators, tools, storage; each yes or no, because
+    /// Show what this host can do, and what to do about what it cannot
     Doctor(DoctorOptions),
     /// Make the report of a run again from its record
     Report(ReportOptions),
+    /// Show the report of a run
+    Open(OpenOptions),
     /// Compare two runs of the same study, cell by cell; finds regressions
     Compare(CompareOptions),
     /// Say what the code of a warning means and what to do about it
@@ -43,16 +49,75 @@ pub enum Command {
     Rows(RowsOptions),
     /// Build or list machine images
     Image(ImageOptions),
+    /// Show what is kept between runs and its size, or remove it (BAKEOFF_CACHE names the folder)
+    Cache(CacheOptions),
     /// Print a completion script for a shell
     Completions(CompletionsOptions),
+    /// Write manual pages into a folder
+    Man(ManOptions),
     /// Be the agent of a machine (started by bakeoff itself)
     #[command(hide = true)]
     Agent(AgentOptions),
 }
 
+/// What a study to begin with compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compared {
+    /// A virtual machine with the same software on the host
+    NativeVm,
+    /// Two cache modes of a virtual machine's disk
+    DiskCache,
+}
+
+#[derive(Debug, Args)]
+pub struct InitOptions {
+    /// File to write; - is standard output
+    #[arg(default_value = "study.toml", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Database [default: postgres]
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines::catalog::ENGINES.iter().map(|entry| entry.kind)))]
+    pub engine: Option<String>,
+    /// What is compared [default: native-vm]
+    #[arg(long)]
+    pub compare: Option<Compared>,
+    /// Size of the data in warehouses of about 100 MB [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub warehouses: Option<u32>,
+    /// How long the run may take [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub minutes: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct OpenOptions {
+    /// Run folder, the beginning of its name, last or last-1
+    #[arg(default_value = "last", value_hint = ValueHint::DirPath)]
+    pub run: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct CacheOptions {
+    #[command(subcommand)]
+    pub command: Option<CacheCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Remove images, loaded data and all else in the cache; the next run makes them again
+    Clean,
+}
+
+#[derive(Debug, Args)]
+pub struct ManOptions {
+    /// Folder for the pages; it is made
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+}
+
 #[derive(Debug, Args)]
 pub struct RunOptions {
     /// Study file
+    #[arg(value_hint = ValueHint::FilePath)]
     pub study: PathBuf,
     /// Go on with a run that was stopped or killed: its folder, or the study's newest run
     #[arg(long, value_name = "RUN", num_args = 0..=1, require_equals = true, default_missing_value = "newest")]
@@ -63,7 +128,7 @@ pub struct RunOptions {
     /// Run only some trials: a contender's name, block=N, cell=N or trial=N; may be repeated
     #[arg(long, value_name = "TERM")]
     pub only: Vec<String>,
-    /// Compare each contender with itself (an A/A study): what is then found is not there
+    /// Check the method on this host: compare each contender with itself. Any difference found is noise
     #[arg(long)]
     pub aa: bool,
     /// Play the plan on a virtual clock, without machines and servers: hours pass in seconds, and nothing is measured
@@ -75,11 +140,24 @@ pub struct RunOptions {
     /// Serve metrics of the run as OpenMetrics text while it goes on; host:port, :port or port [default: 127.0.0.1:9464]
     #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = address::DEFAULT, value_parser = address::parse)]
     pub metrics: Option<SocketAddr>,
+    /// Refuse to start if a contender that should use KVM would be emulated
+    #[arg(long, conflicts_with = "rehearse")]
+    pub require_kvm: bool,
+    /// Show nothing but the result
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Show each step of each trial
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print the analysis as JSON instead of the result
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Debug, Args)]
 pub struct PlanOptions {
     /// Study file
+    #[arg(value_hint = ValueHint::FilePath)]
     pub study: PathBuf,
     /// Show only some trials, as in `run`
     #[arg(long, value_name = "TERM")]
@@ -87,12 +165,15 @@ pub struct PlanOptions {
     /// Show the A/A study, as in `run`
     #[arg(long)]
     pub aa: bool,
-    /// Say what the study's blocks will be able to tell, judged by an earlier run of the same contenders
-    #[arg(long, value_name = "RUN")]
+    /// Say how precise the result will be, judged by an earlier run of the same contenders
+    #[arg(long, value_name = "RUN", value_hint = ValueHint::DirPath)]
     pub pilot: Option<PathBuf>,
     /// Say how many blocks this precision needs, for example 1%; without it, the study's
     #[arg(long, value_name = "SHARE", requires = "pilot")]
     pub precision: Option<String>,
+    /// Refuse if a contender that should use KVM is known to be emulated here
+    #[arg(long)]
+    pub require_kvm: bool,
     /// Print the plan as JSON
     #[arg(long)]
     pub json: bool,
@@ -100,6 +181,9 @@ pub struct PlanOptions {
 
 #[derive(Debug, Args)]
 pub struct DoctorOptions {
+    /// Show everything that was found
+    #[arg(long)]
+    pub all: bool,
     /// Print the findings as JSON
     #[arg(long)]
     pub json: bool,
@@ -107,7 +191,8 @@ pub struct DoctorOptions {
 
 #[derive(Debug, Args)]
 pub struct ReportOptions {
-    /// Run folder
+    /// Run folder, the beginning of its name, last or last-1
+    #[arg(value_hint = ValueHint::DirPath)]
     pub run: PathBuf,
     /// Print the analysis as JSON
     #[arg(long)]
@@ -139,12 +224,14 @@ pub enum SummaryForm {
 #[derive(Debug, Args)]
 pub struct ExplainOptions {
     /// A code, such as host-busy; all codes are listed without one
+    #[arg(hide_possible_values = true, value_parser = Known(crate::commands::explain::names))]
     pub code: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub struct ExportOptions {
-    /// Run folder
+    /// Run folder, the beginning of its name, last or last-1
+    #[arg(value_hint = ValueHint::DirPath)]
     pub run: PathBuf,
     /// File for the table, as CSV with one value a line; - is standard output
     #[arg(long, value_name = "FILE", default_value = "-")]
@@ -153,13 +240,13 @@ pub struct ExportOptions {
 
 #[derive(Debug, Args)]
 pub struct CompareOptions {
-    /// Run folder of what was before
-    #[arg(value_name = "OLD")]
+    /// Run of what was before: its folder, the beginning of its name, or last-1
+    #[arg(value_name = "OLD", value_hint = ValueHint::DirPath)]
     pub old: PathBuf,
-    /// Run folder of what is now
-    #[arg(value_name = "NEW")]
+    /// Run of what is now: its folder, the beginning of its name, or last
+    #[arg(value_name = "NEW", value_hint = ValueHint::DirPath)]
     pub new: PathBuf,
-    /// Look for regressions: throughput or response times that are worse by more than this, for example 3%
+    /// Look for regressions: throughput or response times that are worse by more than this many per cent
     #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub threshold: Option<f64>,
     /// End with 0 also if a regression is neither found nor ruled out
@@ -255,15 +342,40 @@ pub struct RunsTrendOptions {
     pub csv: Option<PathBuf>,
 }
 
-/// "3%" as 0.03.
+/// "3%" and "3" as 0.03.
 fn percent(text: &str) -> Result<f64, String> {
-    let share = settings::parse_share(text).map(|share| share.0).filter(|share| *share < 1.0);
-    share.ok_or_else(|| "a share from 0% to below 100% is needed, as in 3%".to_owned())
+    let share = settings::parse_share(text)
+        .or_else(|| settings::parse_share(&format!("{text}%")))
+        .map(|share| share.0)
+        .filter(|share| *share < 1.0);
+    share.ok_or_else(|| "per cent from 0 to below 100 are needed, as in 3%".to_owned())
+}
+
+/// Any word; those that are known are told to shells, which complete them. What else is written is answered by the command, which
+/// knows what was meant.
+#[derive(Debug, Clone, Copy)]
+struct Known(fn() -> Vec<&'static str>);
+
+impl TypedValueParser for Known {
+    type Value = String;
+
+    fn parse_ref(&self, command: &clap::Command, argument: Option<&Arg>, value: &OsStr) -> clap::error::Result<String> {
+        StringValueParser::new().parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new((self.0)().into_iter().map(|name| PossibleValue::new(name))))
+    }
+}
+
+fn workloads_known() -> Vec<&'static str> {
+    workloads::catalog::WORKLOADS.iter().map(|entry| entry.kind).collect()
 }
 
 #[derive(Debug, Args)]
 pub struct ListOptions {
-    /// Show the keys of one entry only (`postgres`, `qemu`, `order-entry`, …)
+    /// Show the keys of one entry only (`postgres`, `qemu`, `order-entry`, `scenario`, …)
+    #[arg(hide_possible_values = true, value_parser = Known(crate::commands::list::names))]
     pub entry: Option<String>,
     /// Print as JSON
     #[arg(long)]
@@ -273,6 +385,7 @@ pub struct ListOptions {
 #[derive(Debug, Args)]
 pub struct RowsOptions {
     /// Workload, for example order-entry
+    #[arg(hide_possible_values = true, value_parser = Known(workloads_known))]
     pub workload: String,
     /// Table; without it, the workload's tables are listed
     pub table: Option<String>,
@@ -303,6 +416,7 @@ pub enum Step {
 #[derive(Debug, Args)]
 pub struct DriveOptions {
     /// Workload, for example order-entry
+    #[arg(hide_possible_values = true, value_parser = Known(workloads_known))]
     pub workload: String,
     /// Server and database: postgres://user@host:port/database?sslmode=…, mysql://…, mariadb://… or sqlite:FILE.
     /// What it leaves out comes from the variables and files that the database's own programs read
@@ -410,10 +524,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_threshold_is_a_share_with_its_unit() {
+    fn a_threshold_is_in_per_cent_with_or_without_the_sign() {
         let near = |text: &str, share: f64| percent(text).is_ok_and(|found| (found - share).abs() < 1e-12);
-        assert!(near("3%", 0.03) && near("0.5 %", 0.005) && near("0%", 0.0));
-        for wrong in ["3", "100%", "-1%", "3%%", "%", "nan%", "", "three%"] {
+        assert!(near("3%", 0.03) && near("0.5 %", 0.005) && near("0%", 0.0) && near("3", 0.03));
+        for wrong in ["100", "100%", "-1%", "3%%", "%", "nan%", "", "three%"] {
             assert!(percent(wrong).is_err(), "{wrong}");
         }
     }

@@ -1,7 +1,8 @@
 //! Who is told of a run while it goes on: the person in front of it and, if asked for, whoever scrapes its metrics.
 
-use crate::display::{Live, say};
+use crate::display::say;
 use crate::exit::Ended;
+use crate::live::Live;
 use crate::metrics::{Intent, Metrics, address};
 use anyhow::{Context, Result};
 use record::event::Event;
@@ -9,7 +10,6 @@ use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::Arc;
 use telemetry::Latest;
-use workloads::catalog::Metric;
 
 pub struct Audience {
     live: Live,
@@ -18,19 +18,14 @@ pub struct Audience {
 
 impl Audience {
     /// `metrics` is where they are to be served, and where the host's last sample is found.
-    pub fn gather(
-        intent: Intent,
-        metric: Option<&'static Metric>,
-        metrics: Option<(SocketAddr, Arc<Latest>)>,
-    ) -> Result<Self> {
-        let trials = usize::try_from(intent.trials).unwrap_or(usize::MAX);
-        let live = Live::new(trials, intent.expected, metric);
+    pub fn gather(live: Live, intent: Intent, metrics: Option<(SocketAddr, Arc<Latest>)>) -> Result<Self> {
         let metrics = metrics.map(|(address, latest)| serve(address, intent, latest)).transpose()?;
         Ok(Self { live, metrics })
     }
 
     /// Once the run has a folder.
     pub fn keep_in(&self, folder: &Path) {
+        self.live.keep_in(folder);
         if let Some(metrics) = &self.metrics {
             metrics.keep_in(folder);
         }

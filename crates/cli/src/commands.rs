@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod agent;
+pub mod cache;
 pub mod compare;
 pub mod completions;
 pub mod doctor;
@@ -8,7 +9,10 @@ pub mod drive;
 pub mod explain;
 pub mod export;
 pub mod image;
+pub mod init;
 pub mod list;
+pub mod man;
+pub mod open;
 pub mod picture;
 pub mod pilot;
 pub mod plan;

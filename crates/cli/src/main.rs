@@ -10,15 +10,28 @@ mod display;
 mod exit;
 mod growth;
 mod host;
+mod live;
 mod metrics;
 mod origin;
+mod preview;
 mod readiness;
+mod run_name;
 mod tools;
 
 use crate::arguments::{Arguments, Command};
 use crate::exit::Exit;
 use clap::Parser;
 use std::process::ExitCode;
+
+/// What whoever names no command can begin with.
+const FIRST_STEPS: &str = "\
+bakeoff measures what a platform costs a database. First steps:
+  bakeoff doctor                    what this host can do
+  bakeoff init && bakeoff run study.toml
+                                    compare a virtual machine with the host
+  bakeoff drive order-entry URL     put load on a server that you have
+All commands: bakeoff --help
+";
 
 fn main() -> ExitCode {
     host::begin();
@@ -27,11 +40,17 @@ fn main() -> ExitCode {
         return commands::agent::as_init();
     }
     let arguments = Arguments::parse();
-    let result = match arguments.command {
+    let Some(command) = arguments.command else {
+        display::print(FIRST_STEPS);
+        return ExitCode::SUCCESS;
+    };
+    let result = match command {
+        Command::Init(options) => commands::init::init(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
         Command::Doctor(options) => commands::doctor::doctor(&options),
         Command::Report(options) => commands::report::report(&options),
+        Command::Open(options) => commands::open::open(&options),
         Command::Compare(options) => commands::compare::compare(&options),
         Command::Explain(options) => commands::explain::explain(&options),
         Command::Runs(options) => commands::runs::runs(&options),
@@ -40,6 +59,8 @@ fn main() -> ExitCode {
         Command::Drive(options) => commands::drive::drive(&options),
         Command::Rows(options) => commands::rows::rows(&options),
         Command::Image(options) => commands::image::image(&options),
+        Command::Cache(options) => commands::cache::cache(&options),
+        Command::Man(options) => commands::man::man(&options),
         Command::Completions(options) => Ok(commands::completions::completions(&options)),
         Command::Agent(options) => commands::agent::agent(&options),
     };

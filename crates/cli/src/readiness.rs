@@ -1,10 +1,23 @@
-//! Whether this host can carry out a plan, as far as that is known without starting anything: tools, room, devices, KVM.
+//! Whether this host can carry out a plan, as far as that is known without measuring: tools, rights, room, devices, KVM, quiet.
 
+use crate::exit::Ended;
+use crate::live::BUSY;
 use crate::tools;
 use anyhow::Result;
+use machines::scratch::Scratch;
+use platforms::qemu::accelerator::{self, Probe};
+use record::host_state::HostState;
 use record::plan::{Cell, Plan};
+use std::path::Path;
+use std::time::Duration;
 use study::Storage;
+use trial::conductor::Images;
 use trial::site::Site;
+
+/// Where the host's processes are looked at twice, this long apart.
+const LOOK: Duration = Duration::from_millis(500);
+
+const QEMU: &str = "qemu";
 
 /// One sentence each.
 pub struct Readiness {
@@ -14,30 +27,99 @@ pub struct Readiness {
     pub without: Vec<String>,
 }
 
+fn cells(plan: &Plan) -> impl Iterator<Item = &Cell> {
+    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
+}
+
 /// Of the trials of this plan. The room is that of `site`, so tests of the host come with a place to run at.
 pub fn of(plan: &Plan, site: &Site) -> Result<Readiness> {
-    let cells = plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id));
-    let cells: Vec<&Cell> = cells.collect();
     let mut lacking: Vec<String> = tools::require_for(plan).err().map(|lacks| lacks.to_string()).into_iter().collect();
     lacking.extend(trial::room::lacking(plan, &plan.trials, site)?);
+    lacking.extend(no_right_to_build(plan, site)?);
+    for cell in cells(plan) {
+        let sentence = device_lacks(cell).map(|why| format!("contender {}: {why}", cell.contender));
+        lacking.extend(sentence.filter(|sentence| !lacking.contains(sentence)));
+    }
+    Ok(Readiness { lacking, without: without(plan, &site.cache) })
+}
+
+/// What contenders will have to do without, as far as it is known.
+pub fn without(plan: &Plan, cache: &Path) -> Vec<String> {
     let mut without = Vec::new();
-    for cell in cells {
-        let add = |list: &mut Vec<String>, text: String| {
-            let sentence = format!("contender {}: {text}", cell.contender);
-            if !list.contains(&sentence) {
-                list.push(sentence);
-            }
-        };
-        if let Some((kind, table)) = study::kind_and_table(cell, "platform")
-            && let Some(why) = platforms::catalog::foreseen(kind, &table, &site.cache)
-        {
-            add(&mut without, why);
-        }
-        if let Some(why) = device_lacks(cell) {
-            add(&mut lacking, why);
+    for cell in cells(plan) {
+        let Some((kind, table)) = study::kind_and_table(cell, "platform") else { continue };
+        let Some(why) = platforms::catalog::foreseen(kind, &table, cache) else { continue };
+        let sentence = format!("contender {}: {why} (more: bakeoff explain vm-emulated)", cell.contender);
+        if !without.contains(&sentence) {
+            without.push(sentence);
         }
     }
-    Ok(Readiness { lacking, without })
+    without
+}
+
+/// Fails if a contender that is to run with KVM is known not to.
+pub fn require_kvm(plan: &Plan, cache: &Path) -> Result<()> {
+    for cell in cells(plan) {
+        if let Some((QEMU, table)) = study::kind_and_table(cell, "platform")
+            && let Some(why) = accelerator::without_kvm(&table, cache)
+        {
+            let contender = &cell.contender;
+            return Err(Ended::host(format!("--require-kvm: {contender} cannot run with KVM here: {why}")).into());
+        }
+    }
+    Ok(())
+}
+
+/// Whether KVM works for a contender is known only after a guest was booted with it, which has not been done yet.
+pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
+    let is_open = |(kind, table): (&str, _)| kind == QEMU && accelerator::to_be_tried(&table, cache).is_some();
+    cells(plan).any(|cell| study::kind_and_table(cell, "platform").is_some_and(is_open))
+}
+
+/// Finds out whether KVM works where only trying tells, as the first trial would have to.
+pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
+    for cell in cells(plan) {
+        let Some((QEMU, table)) = study::kind_and_table(cell, "platform") else { continue };
+        let Some(cpu) = accelerator::to_be_tried(&table, &site.cache) else { continue };
+        let Ok(machine) = study::machine(cell) else { continue };
+        let Some(image) = images.get(&(machine.image, machine.kernel)) else { continue };
+        let scratch = Scratch::create(&site.scratch, &format!("kvm-{}", std::process::id()))?;
+        let probe = Probe {
+            image: image.clone(),
+            agent: site.agent.clone(),
+            cache: site.cache.clone(),
+            scratch: scratch.machine("kvm")?.path().to_owned(),
+            cpu,
+            cpus: site.cpus.clone(),
+        };
+        accelerator::kvm(&probe)?;
+    }
+    Ok(())
+}
+
+/// What other programs use of the host's CPUs, if that is more than a trial should have beside it. Takes a moment.
+pub fn busy(site: &Site) -> Option<String> {
+    let start = (site.read_host)();
+    std::thread::sleep(LOOK);
+    let share = HostState { start, end: (site.read_host)() }.others().known().copied()?;
+    (share > BUSY).then(|| format!("other programs are using {:.0} % of the CPUs", share * 100.0))
+}
+
+/// Whoever is not root builds images in a user namespace with many ids, which an administrator must have given.
+fn no_right_to_build(plan: &Plan, site: &Site) -> Result<Option<String>> {
+    if rustix::process::geteuid().is_root() || tools::may_map_ids() {
+        return Ok(None);
+    }
+    for cell in cells(plan) {
+        let Ok(image) = study::machine(cell).map(|machine| machine.image) else { continue };
+        if images::tree_in_cache(&images::find(&image, None)?, &site.cache)?.is_none() {
+            return Ok(Some(format!(
+                "the image {image} has to be built, and this user has no right to: run it as root once, or give the user \
+                 subordinate ids (usermod --add-subuids 100000-165535 --add-subgids 100000-165535 USER)"
+            )));
+        }
+    }
+    Ok(None)
 }
 
 fn device_lacks(cell: &Cell) -> Option<String> {

@@ -66,6 +66,20 @@ fn is_on(plan: &Plan, kind: &str) -> bool {
     kind == "native" || kinds.any(|planned| planned == kind)
 }
 
+/// Whether this user, who is not root, was given further ids to make users of an image of.
+pub fn may_map_ids() -> bool {
+    let uid = rustix::process::geteuid().as_raw().to_string();
+    let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = users.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1)? == uid).then(|| name.to_owned())
+    });
+    let given = std::fs::read_to_string("/etc/subuid").unwrap_or_default();
+    let owners = given.lines().filter_map(|line| line.split(':').next());
+    owners.into_iter().any(|owner| owner == uid || Some(owner) == name.as_deref())
+}
+
 /// Fails unless this host has every tool that trials of this plan need, and may make their files.
 pub fn require_for(plan: &Plan) -> Result<(), Ended> {
     host::require_large_files(plan)?;

@@ -24,6 +24,7 @@ pub enum Event {
         what: String,
         expected_ms: u64,
     },
+    /// By its number in the plan, of all that are planned.
     TrialStarted {
         trial: u32,
         of: u32,

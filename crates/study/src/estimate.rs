@@ -10,7 +10,7 @@ use record::settings::at;
 use record::settings::key::ODD_WORKLOAD;
 
 /// Making one data disk: building the schema, loading, checking.
-const LOAD_MS: u64 = 30_000;
+pub const LOAD_MS: u64 = 30_000;
 
 /// Expected lengths in milliseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

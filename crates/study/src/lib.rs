@@ -29,7 +29,7 @@ pub use accept::FindingCode;
 pub use catalogs::{Catalogs, Kind};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
-pub use estimate::{TimeEstimate, estimate, expected_ms};
+pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
 pub use keys::{ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};
 pub use only::{OnlyError, only};
 pub use plan::{Against, grown, plan};

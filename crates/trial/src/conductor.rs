@@ -148,7 +148,8 @@ pub fn run(
         expected_ms: 0,
         resumed: order.resumed,
     });
-    let mut run = Run { order, scratch, prepared: BTreeMap::new(), tallied: Tallied::default(), of: 0 };
+    let (prepared, of) = (BTreeMap::new(), order.plan.trials.len());
+    let mut run = Run { order, scratch, prepared, tallied: Tallied::default(), of };
     let mut blocks = order.plan.blocks;
     while run.trials(&trials, &mut voice)? {
         let Some(next) = what_follows(order.folder)? else { break };
@@ -186,22 +187,19 @@ struct Run<'a> {
     /// What the trials of each cell share, or why it could not be made.
     prepared: BTreeMap<u32, Result<Prepared, String>>,
     tallied: Tallied,
-    /// Trials of this call, as far as they are planned.
+    /// Trials of the plan, with those that were added to it.
     of: usize,
 }
 
 impl Run<'_> {
     /// One after another; whether all of them were run.
     fn trials(&mut self, trials: &[PlannedTrial], voice: &mut EventWriter<'_>) -> Result<bool, ConductorError> {
-        let before = self.of;
-        self.of += trials.len();
-        for (position, planned) in (before + 1..).zip(trials) {
+        for planned in trials {
             if self.order.interrupts.after_this_trial() {
                 self.tallied.interrupted = true;
                 return Ok(false);
             }
-            let position = u32::try_from(position).unwrap_or(u32::MAX);
-            let record = self.trial(planned, (position, self.of), voice)?;
+            let record = self.trial(planned, voice)?;
             self.tallied.count(&record.outcome);
             voice.heard()?;
         }
@@ -210,7 +208,7 @@ impl Run<'_> {
 
     /// Writes the plan that follows before anything of it is run; gives the trials that it adds.
     fn follow(
-        &self,
+        &mut self,
         next: NextPlan,
         blocks: &mut u32,
         voice: &mut EventWriter<'_>,
@@ -219,6 +217,7 @@ impl Run<'_> {
         self.order.folder.replace_plan(&plan)?;
         let added: Vec<_> = plan.trials.into_iter().filter(|trial| trial.block > *blocks).collect();
         *blocks = plan.blocks;
+        self.of += added.len();
         let trials = u32::try_from(added.len()).unwrap_or(u32::MAX);
         voice.tell(&if trials == 0 {
             Event::PrecisionEnded { blocks: *blocks, why }
@@ -229,12 +228,7 @@ impl Run<'_> {
         Ok(added)
     }
 
-    fn trial(
-        &mut self,
-        planned: &PlannedTrial,
-        (position, of): (u32, usize),
-        voice: &mut EventWriter<'_>,
-    ) -> Result<TrialRecord, ConductorError> {
+    fn trial(&mut self, planned: &PlannedTrial, voice: &mut EventWriter<'_>) -> Result<TrialRecord, ConductorError> {
         let Some(cell) = self.order.plan.cells.iter().find(|cell| cell.id == planned.cell) else {
             unreachable!("a plan lists the cell of each of its trials");
         };
@@ -242,15 +236,15 @@ impl Run<'_> {
         self.make_ready(planned.cell, &cell_order, voice)?;
         let begun = Instant::now();
         voice.tell(&Event::TrialStarted {
-            trial: position,
-            of: u32::try_from(of).unwrap_or(u32::MAX),
+            trial: planned.id,
+            of: u32::try_from(self.of).unwrap_or(u32::MAX),
             block: planned.block,
             contender: cell.contender.clone(),
             coordinates: cell.coordinates(),
         });
         let record = self.attempts(planned, cell, &cell_order, voice)?;
         let elapsed_ms = u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        voice.tell(&Event::TrialEnded { trial: position, outcome: record.outcome.clone(), elapsed_ms });
+        voice.tell(&Event::TrialEnded { trial: planned.id, outcome: record.outcome.clone(), elapsed_ms });
         Ok(record)
     }
 

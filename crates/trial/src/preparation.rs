@@ -55,7 +55,7 @@ const KEPT: &str = "loaded.json";
 /// How long one bakeoff waits for another that loads the same data.
 const LOCK_LIMIT: Duration = Duration::from_hours(4);
 /// Shown while an image is built for the first time.
-const EXPECTED_IMAGE_MS: u64 = 60_000;
+pub(crate) const EXPECTED_IMAGE_MS: u64 = 60_000;
 
 #[derive(Debug, thiserror::Error)]
 pub enum PreparationError {

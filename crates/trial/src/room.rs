@@ -3,13 +3,13 @@
 //! An estimate, and rather too small: what is refused here would not have fitted. Loading and cloning look again.
 
 use crate::cell::{CellError, CellOrder};
-use crate::preparation::in_cache;
+use crate::preparation::{EXPECTED_IMAGE_MS, in_cache};
 use crate::site::Site;
 use agent::protocol::Chosen;
 use images::ImageError;
 use images::data::DataError;
 use record::plan::{Plan, PlannedTrial};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use study::Storage;
 
@@ -58,6 +58,21 @@ pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Opti
         )),
         Err(error) => return Err(error.into()),
     })
+}
+
+/// How long making what these trials share is expected to take: images and loaded data that are not in the cache.
+pub fn preparing_ms(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<u64, RoomError> {
+    let (mut needed, mut images) = (Needed::default(), BTreeSet::new());
+    for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
+        let cell = CellOrder::read(cell)?;
+        let recipe = images::find(&cell.machine.image, None)?;
+        if images::tree_in_cache(&recipe, &site.cache)?.is_none() {
+            images.insert(recipe.name);
+        }
+        needed.add(&cell, true, site)?;
+    }
+    let loading = needed.to_load.len() as u64 * study::LOAD_MS;
+    Ok(loading + images.len() as u64 * EXPECTED_IMAGE_MS)
 }
 
 impl Needed {

@@ -1,8 +1,9 @@
 //! `bakeoff compare`: two runs of the same study, cell by cell, with an exit code for regressions.
 
 use crate::arguments::CompareOptions;
-use crate::display::print;
+use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
+use crate::run_name;
 use analysis::two_runs::{self, Gate, Question, TwoRuns};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
@@ -13,7 +14,11 @@ use std::fs;
 use std::path::Path;
 
 pub fn compare(options: &CompareOptions) -> Result<Exit> {
-    let (old, new) = (open(&options.old)?, open(&options.new)?);
+    let paths = [run_name::resolve(&options.old)?, run_name::resolve(&options.new)?];
+    let [old, new] = [open(&paths[0])?, open(&paths[1])?];
+    if paths[0].canonicalize().ok() == paths[1].canonicalize().ok() {
+        say(&format!("! both are the same run, {}", paths[0].display()));
+    }
     let question = Question { threshold: options.threshold, absolute: options.absolute };
     let two = two_runs::compare(&old, &new, question).map_err(|refusals| {
         let reasons: Vec<String> = refusals.iter().map(|one| format!("\n  {}", difference(one))).collect();

@@ -1,9 +1,10 @@
 //! `bakeoff doctor`: what this host can do; each thing yes, or no and why.
 
 use crate::arguments::DoctorOptions;
-use crate::display::{print, say};
+use crate::display::{print, result, say, wrapped};
 use crate::exit::Exit;
 use crate::host;
+use crate::readiness;
 use crate::tools::{TOOLS, Tool};
 use anyhow::Result;
 use machines::scratch::Scratch;
@@ -13,6 +14,9 @@ use record::facts::{Fact, Facts};
 use record::looks::Reading;
 use std::path::Path;
 use trial::site::Site;
+
+const QEMU: &str = "qemu-system-x86_64";
+const KVM: &str = "accelerator kvm";
 
 /// Probes of a running guest, and what they need.
 const OF_A_GUEST: [(&str, &str); 4] = [
@@ -34,8 +38,13 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     can.insert("accelerator tcg".to_owned(), qemu_version());
     can.extend(held_back());
     say("probing whether KVM works, by booting a small guest with it …");
-    can.insert("accelerator kvm".to_owned(), kvm(&site));
+    can.insert(KVM.to_owned(), kvm(&site));
     let counts = probes(&site.cache);
+    if !options.all && !options.json {
+        print_verdict(&can, &site);
+        let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
+        return Ok(if lacking { Exit::Host } else { Exit::Done });
+    }
     let host = telemetry::describe(&site.cache);
     if options.json {
         let found: Facts = can.into_iter().chain(counts).chain(host).collect();
@@ -48,6 +57,41 @@ pub fn doctor(options: &DoctorOptions) -> Result<Exit> {
     }
     let lacking = TOOLS.iter().any(|tool| tool.find().is_none());
     Ok(if lacking { Exit::Host } else { Exit::Done })
+}
+
+/// Whether each kind of contender can be measured here, and what to do where not.
+fn print_verdict(can: &Facts, site: &Site) {
+    let missing: Vec<&Tool> = TOOLS.iter().filter(|tool| tool.find().is_none()).collect();
+    let lacks = |program: &str| missing.iter().any(|tool| tool.program == program);
+    let may_build = rustix::process::geteuid().is_root() || crate::tools::may_map_ids();
+    let is_native_ready = !missing.iter().any(|tool| tool.program != QEMU);
+    let native = if is_native_ready { "✓ Native: ready" } else { "✗ Native: tools are missing" };
+    let vm = match can.get(KVM) {
+        _ if lacks(QEMU) => "✗ VM:     QEMU is missing".to_owned(),
+        Some(Fact::Known(how)) => format!("✓ VM:     ready, {how}"),
+        Some(Fact::Unavailable(why)) => format!("! VM:     only emulated, because {why}"),
+        None => "! VM:     not known".to_owned(),
+    };
+    let quiet =
+        readiness::busy(site).map_or_else(|| "✓ Quiet:  yes".to_owned(), |busy| format!("! Quiet:  no, {busy}"));
+    let rights =
+        if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
+    let mut lines = vec![native.to_owned(), vm, quiet, rights.to_owned()];
+    if !missing.is_empty() {
+        let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
+        packages.sort_unstable();
+        packages.dedup();
+        lines.push(format!("To do:    apt-get install {}", packages.join(" ")));
+    } else if !may_build {
+        lines.push("To do:    build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
+    } else if matches!(can.get(KVM), Some(Fact::Unavailable(_))) {
+        lines.push(
+            "To do:    for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
+        );
+    }
+    lines.push("bakeoff doctor --all shows everything that was found".to_owned());
+    let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "          ")).collect();
+    result(&format!("{}\n", lines.join("\n")));
 }
 
 /// One fact a line, in columns.

@@ -7,6 +7,7 @@
 use crate::arguments::ExportOptions;
 use crate::display::say;
 use crate::exit::{Ended, Exit};
+use crate::run_name;
 use analysis::counted::window;
 use anyhow::{Context, Result};
 use record::folder::{RunFolder, TrialFolder};
@@ -26,7 +27,8 @@ const NS_PER_US: i128 = 1_000;
 const US_PER_S: u128 = 1_000_000;
 
 pub fn export(options: &ExportOptions) -> Result<Exit> {
-    let run = options.run.as_path();
+    let run = run_name::resolve(&options.run)?;
+    let run = run.as_path();
     let folder = RunFolder::open(run).map_err(|error| Ended::bad_input(format!("{error}; name a run folder")))?;
     let plan = folder.plan().context("reading the plan of the run")?;
     let trials = complete_trials(&folder, &plan);

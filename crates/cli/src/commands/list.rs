@@ -5,7 +5,7 @@ use crate::display::print;
 use crate::exit::{Ended, Exit};
 use anyhow::Result;
 use serde_json::json;
-use settings::Key;
+use settings::{Key, nearest};
 use std::fmt::Write as _;
 
 /// One entry of any catalog.
@@ -21,8 +21,10 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
     if let Some(wanted) = &options.entry {
         let known: Vec<_> = entries.iter().map(|entry| entry.kind).collect();
         if !known.contains(&wanted.as_str()) {
+            let near = nearest(wanted, known.iter().copied());
+            let near = near.map(|word| format!("; did you mean {word}?")).unwrap_or_default();
             let known = known.join(", ");
-            return Err(Ended::bad_input(format!("there is no entry {wanted:?}; known are {known}")).into());
+            return Err(Ended::bad_input(format!("there is no entry {wanted:?}{near}\nknown are {known}")).into());
         }
         entries.retain(|entry| entry.kind == wanted);
     }
@@ -33,6 +35,11 @@ pub fn list(options: &ListOptions) -> Result<Exit> {
         print(&text(&entries, options.entry.is_some())?);
     }
     Ok(Exit::Done)
+}
+
+/// What can be asked for.
+pub fn names() -> Vec<&'static str> {
+    entries().into_iter().map(|entry| entry.kind).collect()
 }
 
 /// The keys of one entry.
@@ -54,6 +61,15 @@ fn entries() -> Vec<Entry> {
             keys: study::ENGINE,
         },
         Entry { catalog: "study", kind: "load", meaning: "who works on the database, and how long", keys: study::LOAD },
+        part("disk", "table in [machine]: disk = { size = \"4GiB\" }", disk()),
+        part(
+            "contender",
+            "table [[contender]]: name, platform, baseline = true for one, and set = { \"KEY\" = value }",
+            &[],
+        ),
+        part("scenario", "table [[scenario]]: name and set = { \"KEY\" = value }; every contender runs in each", &[]),
+        part("sweep", "table [sweep]: \"KEY\" = [values]; every contender runs with each value", &[]),
+        part("accept", "table [accept]: CODE = \"reason\" accepts a warning (bakeoff explain CODE)", &[]),
     ];
     platforms
         .map(|entry| Entry { catalog: "platform", kind: entry.kind, meaning: entry.meaning, keys: entry.keys })
@@ -71,6 +87,17 @@ fn entries() -> Vec<Entry> {
         }))
         .chain(study)
         .collect()
+}
+
+/// A part of a study file that a study's author looks up.
+const fn part(kind: &'static str, meaning: &'static str, keys: &'static [Key]) -> Entry {
+    Entry { catalog: "study", kind, meaning, keys }
+}
+
+/// The keys of the table `machine.disk`.
+fn disk() -> &'static [Key] {
+    let holds = study::MACHINE.iter().find(|key| key.name == "disk").map(|key| key.holds);
+    if let Some(settings::Holds::Table(inner)) = holds { inner } else { &[] }
 }
 
 fn text(entries: &[Entry], with_keys: bool) -> Result<String> {

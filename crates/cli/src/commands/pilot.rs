@@ -2,8 +2,10 @@
 
 use crate::arguments::PlanOptions;
 use crate::commands::compare::MADE_UP;
-use crate::display::span;
+use crate::display::{span, wrapped};
 use crate::exit::Ended;
+use crate::preview::counted;
+use crate::run_name;
 use analysis::pilot::{BlocksNeeded, Forecast, Outlook, Range, outlook};
 use anyhow::{Context, Result};
 use record::folder::RunFolder;
@@ -18,7 +20,8 @@ use std::time::Duration;
 
 /// Nothing unless a pilot is named. A precision on the command line goes before the study's.
 pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>> {
-    let Some(path) = &options.pilot else { return Ok(None) };
+    let Some(named) = &options.pilot else { return Ok(None) };
+    let path = &run_name::resolve(named)?;
     let wished = match &options.precision {
         Some(text) => Some(precision(text)?),
         None => plan.precision.map(|wish| wish.half_width),
@@ -35,6 +38,8 @@ pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>>
 /// Read as a study's is.
 fn precision(text: &str) -> Result<f64> {
     let key = study::STUDY.iter().find(|key| key.name == "precision").copied();
+    // A number alone is in per cent: no other unit is meant.
+    let text = if text.trim().ends_with('%') { text.to_owned() } else { format!("{text}%") };
     let table = Map::from_iter([("precision".to_owned(), Value::from(text))]);
     let checked = settings::check_written(&table, key.as_slice()).map_err(|problems| {
         let told: Vec<String> = problems.iter().map(|problem| format!("--{problem}")).collect();
@@ -44,17 +49,24 @@ fn precision(text: &str) -> Result<f64> {
 }
 
 pub fn text(outlook: &Outlook, pilot: &Path) -> Result<String, std::fmt::Error> {
-    let mut text = String::new();
-    writeln!(text, "\nby the pilot {}:", pilot.display())?;
+    let mut text = format!("\nHow precise the result will be, judged by {}:\n", pilot.display());
     for forecast in &outlook.comparisons {
         write_forecast(&mut text, outlook, forecast)?;
     }
     let block = span(Duration::from_millis(outlook.block_ms));
-    writeln!(text, "  a block takes about {block}, by the pilot's trials (a plain reading)")?;
+    let all = span(Duration::from_millis(outlook.block_ms.saturating_mul(outlook.blocks.into())));
+    writeln!(
+        text,
+        "  A block took {block} in that run: {} take about {all}.",
+        counted(outlook.blocks.into(), "block")
+    )?;
     if !outlook.same_windows {
-        writeln!(text, "  the pilot's warm-up or measured window is of another length: shorter ones spread more")?;
+        writeln!(text, "  That run had another warm-up or measured time; with a shorter one, blocks\n  differ more.")?;
     }
-    writeln!(text, "  in brackets: what the pilot's few blocks leave open, at 95 %; another day may be less quiet")?;
+    writeln!(
+        text,
+        "  In brackets: 95 % intervals, since that run had few blocks. A less quiet host\n  gives wider ones."
+    )?;
     Ok(text)
 }
 
@@ -65,41 +77,33 @@ fn write_forecast(text: &mut String, outlook: &Outlook, forecast: &Forecast) -> 
         Some((low, high)) => ranged(Range { point: forecast.spread.point, low, high }),
         None => percent(forecast.spread.point),
     };
-    writeln!(
-        text,
-        "  {contender} against {baseline}{place}: in its {pilot_blocks} blocks the log ratio spreads by {spread}"
-    )?;
-    let blocks = outlook.blocks;
+    let mut sentences = vec![format!(
+        "{contender} against {baseline}{place}: the ratio differed by about {spread} between its {}.",
+        counted(*pilot_blocks as u64, "block")
+    )];
+    let blocks = counted(outlook.blocks.into(), "block");
     match (forecast.half_width, forecast.smallest_effect) {
         (Some(half_width), Some(effect)) => {
-            writeln!(text, "    {blocks} blocks will know the ratio to within ±{}", ranged(half_width))?;
-            writeln!(text, "    and find a difference of {} in four runs of five", ranged(effect))?;
+            sentences.push(format!("{blocks} will show the ratio to about ±{}", ranged(half_width)));
+            sentences.push(format!("and will probably miss a difference smaller than {}.", ranged(effect)));
         }
-        _ => writeln!(text, "    {blocks} blocks are too few for an interval")?,
+        _ => sentences.push(format!("{blocks} are too few for an interval: take 3 or more.")),
     }
-    let wished = outlook.wished_half_width.zip(forecast.blocks_needed);
-    wished.map_or(Ok(()), |(wished, needed)| write_needed(text, outlook.block_ms, wished, needed))
+    if let Some((wished, needed)) = outlook.wished_half_width.zip(forecast.blocks_needed) {
+        sentences.push(needed_sentence(outlook.block_ms, wished, needed));
+    }
+    writeln!(text, "{}", wrapped(&format!("  {}", sentences.join(" ")), "  "))
 }
 
-fn write_needed(text: &mut String, block_ms: u64, wished: f64, needed: BlocksNeeded) -> std::fmt::Result {
+fn needed_sentence(block_ms: u64, wished: f64, needed: BlocksNeeded) -> String {
     let count =
-        |blocks: Option<u32>| blocks.map_or_else(|| "more than anybody runs".to_owned(), |blocks| blocks.to_string());
+        |blocks: Option<u32>| blocks.map_or_else(|| "more than can be run".to_owned(), |blocks| blocks.to_string());
     let time = |blocks: Option<u32>| {
         let length = blocks.map(|blocks| span(Duration::from_millis(block_ms.saturating_mul(blocks.into()))));
-        length.unwrap_or_else(|| "for ever".to_owned())
+        length.map(|length| format!(", which take about {length}")).unwrap_or_default()
     };
     let BlocksNeeded { point, low, high } = needed;
-    writeln!(
-        text,
-        "    ±{} needs {} blocks ({} to {}), about {} ({} to {})",
-        Share(wished),
-        count(point),
-        count(low),
-        count(high),
-        time(point),
-        time(low),
-        time(high)
-    )
+    format!("±{} needs {} blocks ({} to {}){}.", Share(wished), count(point), count(low), count(high), time(point))
 }
 
 /// "1.16 % (0.796 to 2.13 %)".

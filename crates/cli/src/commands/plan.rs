@@ -4,9 +4,10 @@ use crate::arguments::PlanOptions;
 use crate::commands::list::keys;
 use crate::commands::pilot;
 use crate::commands::study_file::{Planned, chosen, planned};
-use crate::display::{print, say, span};
+use crate::display::{print, say, span, wrapped};
 use crate::exit::Exit;
 use crate::host;
+use crate::preview;
 use crate::readiness::{self, Readiness};
 use anyhow::Result;
 use record::plan::{Cell, Plan};
@@ -19,10 +20,20 @@ use study::{Host, OtherLoadLimit, TimeEstimate};
 pub fn plan(options: &PlanOptions) -> Result<Exit> {
     let Planned { plan, host, .. } = planned(&options.study, options.aa)?;
     let chosen = chosen(&plan, &options.only)?;
+    let site = host::site()?;
     let outlook = pilot::outlook_of(options, &plan)?;
-    let Readiness { lacking, without } = readiness::of(&chosen, &host::site()?)?;
-    for sentence in lacking.iter().chain(&without) {
-        say(&format!("warning: {sentence}"));
+    let Readiness { lacking, without } = readiness::of(&chosen, &site)?;
+    for sentence in lacking {
+        say(&wrapped(&format!("✗ {sentence}"), "  "));
+    }
+    for sentence in without.into_iter().chain(readiness::busy(&site)) {
+        say(&wrapped(&format!("! {sentence}"), "  "));
+    }
+    if options.require_kvm {
+        readiness::require_kvm(&chosen, &site.cache)?;
+    }
+    if readiness::is_kvm_open(&chosen, &site.cache) {
+        say("! whether KVM works here is known once `bakeoff doctor` or a run has tried it");
     }
     if options.json {
         let mut printed = serde_json::to_value(&chosen)?;
@@ -31,7 +42,8 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
         }
         print(&format!("{}\n", serde_json::to_string_pretty(&printed)?));
     } else {
-        print(&text(&chosen, &host)?);
+        let (expected, _) = preview::expected(&chosen, &site)?;
+        print(&text(&chosen, &host, expected)?);
         print(&match (&outlook, &options.pilot) {
             (Some(outlook), Some(path)) => pilot::text(outlook, path)?,
             _ => ASK_A_PILOT.to_owned(),
@@ -41,43 +53,140 @@ pub fn plan(options: &PlanOptions) -> Result<Exit> {
 }
 
 /// Nobody can know it from the plan alone.
-const ASK_A_PILOT: &str = "what these blocks will be able to tell depends on how far they lie apart here: --pilot RUN says it \
-                           from an earlier run of the same contenders\n";
+const ASK_A_PILOT: &str =
+    "To see how precise the result will be, add --pilot RUN with an earlier run of\nthese contenders (--pilot last).\n";
 
-fn text(plan: &Plan, host: &Host) -> Result<String> {
-    let mut text = String::new();
-    writeln!(text, "{}\n", plan.question)?;
-    for cell in &plan.cells {
-        let baseline = if cell.baseline { " (baseline)" } else { "" };
-        let coordinates = cell.coordinates();
-        let coordinates = if coordinates.is_empty() { coordinates } else { format!(", {coordinates}") };
-        writeln!(text, "cell {}: {}{baseline}{coordinates}", cell.id, cell.contender)?;
-        for (table, value) in cell.settings.tables() {
-            writeln!(text, "    {table:<9} {}", one_line(value, keys_of(table, value)))?;
-        }
-        if let Some(bytes) = study::data_bytes_of(cell).filter(|bytes| !bytes.is_empty()) {
-            let told: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
-            writeln!(text, "    {:<9} {} once loaded", "data", told.join(", and of the odd machine "))?;
-        }
-        if let Some(room) = study::room(cell, host) {
-            writeln!(text, "    {:<9} {room}", "room")?;
-        }
-        for place in study::places(cell, host).unwrap_or_default() {
-            writeln!(text, "    {:<9} {place}", "")?;
-        }
-    }
-    writeln!(text, "\ntrials, in the order in which they run (seed {}):", plan.seed)?;
-    for trial in &plan.trials {
-        let cell = plan.cells.iter().find(|cell| cell.id == trial.cell);
-        let what = cell.map_or_else(|| "?".to_owned(), told);
-        writeln!(text, "  {:>4}  block {:<3} cell {:<3} {what}", trial.id, trial.block, trial.cell)?;
+fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
+    let mut text = format!("{}\n\n", wrapped(&plan.question, ""));
+    text.push_str(&preview::text(plan, Some(expected)));
+    write_settings(&mut text, plan)?;
+    write_host(&mut text, plan, host)?;
+    writeln!(text, "\nOrder of the trials (seed {}):", plan.seed)?;
+    for block in preview::distinct(plan.trials.iter().map(|trial| trial.block)) {
+        let cells = plan.trials.iter().filter(|trial| trial.block == block);
+        let cells = cells.filter_map(|trial| plan.cells.iter().find(|cell| cell.id == trial.cell)).map(told);
+        let line = format!("  block {block}: {}", cells.collect::<Vec<_>>().join("; "));
+        writeln!(text, "{}", wrapped(&line, "    "))?;
     }
     let estimate = study::estimate(plan);
-    let (total, driving) = (Duration::from_millis(estimate.total_ms), Duration::from_millis(estimate.driving_ms));
-    writeln!(text, "\nabout {} in all, {} of it under load", span(total), span(driving))?;
+    let driving = Duration::from_millis(estimate.driving_ms);
+    writeln!(text, "\nabout {} in all, {} of it under load", span(expected), span(driving))?;
     write_repeats(&mut text, plan, &estimate)?;
     write_precision(&mut text, plan)?;
     Ok(text)
+}
+
+/// What all contenders have in common, then what differs between them.
+fn write_settings(text: &mut String, plan: &Plan) -> std::fmt::Result {
+    let differing = preview::differing(plan);
+    let Some(first) = plan.cells.iter().find(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id)) else {
+        return Ok(());
+    };
+    writeln!(text, "\nThe same everywhere:")?;
+    for (table, value) in first.settings.tables() {
+        let keys = keys_of(table, value);
+        let alike = without(table, value, &differing);
+        if alike.as_object().is_none_or(|table| !table.is_empty()) {
+            let pairs = one_line(&alike, keys);
+            writeln!(text, "{}", wrapped_pairs(&format!("  {table:<9} "), &pairs, &" ".repeat(12)))?;
+        }
+    }
+    writeln!(text, "\nWhat differs:")?;
+    // Keys that a kind does not have say nothing about the others.
+    let (of_some, of_all): (Vec<_>, Vec<_>) =
+        differing.iter().partition(|(_, values)| values.iter().any(|(_, value)| value.is_null()));
+    for (path, values) in of_all {
+        let mut told: Vec<(String, Vec<&str>)> = Vec::new();
+        for (contender, value) in values {
+            let value = shown(path, value);
+            match told.iter_mut().find(|(known, _)| *known == value) {
+                Some((_, contenders)) if contenders.contains(&contender.as_str()) => {}
+                Some((_, contenders)) => contenders.push(contender),
+                None => told.push((value, vec![contender])),
+            }
+        }
+        let told = told.into_iter().map(|(value, contenders)| format!("{value} ({})", contenders.join(", ")));
+        writeln!(text, "{}", wrapped(&format!("  {path}: {}", told.collect::<Vec<_>>().join("; ")), "    "))?;
+    }
+    let mut only: Vec<(String, Vec<String>)> = Vec::new();
+    for (path, values) in of_some {
+        for (contender, value) in values.iter().filter(|(_, value)| !value.is_null()) {
+            let told = format!("{path} = {}", shown(path, value));
+            match only.iter_mut().find(|(whose, _)| whose == contender) {
+                Some((_, keys)) => keys.push(told),
+                None => only.push((contender.clone(), vec![told])),
+            }
+        }
+    }
+    for (contender, keys) in only {
+        writeln!(text, "{}", wrapped_pairs(&format!("  only {contender}: "), &keys.join(", "), "    "))?;
+    }
+    if differing.is_empty() {
+        writeln!(text, "  nothing")?;
+    }
+    Ok(())
+}
+
+/// A value at a path, with the units of a study file.
+fn shown(path: &str, value: &Value) -> String {
+    if value.is_null() {
+        return "–".to_owned();
+    }
+    let (table, key) = path.split_once('.').unwrap_or(("", path));
+    let name = key.rsplit('.').next().unwrap_or(key).to_owned();
+    let keys = keys(table).unwrap_or_default();
+    one_line(&Value::Object([(name, value.clone())].into_iter().collect()), keys)
+        .split_once(" = ")
+        .map_or_else(String::new, |(_, value)| value.to_owned())
+}
+
+/// The table without what differs.
+fn without(path: &str, value: &Value, differing: &[(String, Vec<(String, Value)>)]) -> Value {
+    let Value::Object(table) = value else { return value.clone() };
+    let kept = table.iter().filter_map(|(key, value)| {
+        let path = format!("{path}.{key}");
+        let rest = without(&path, value, differing);
+        let is_emptied = rest.as_object().is_some_and(|rest| rest.is_empty() && value.as_object() != Some(rest));
+        let differs = differing.iter().any(|(other, _)| *other == path);
+        (!differs && !is_emptied).then(|| (key.clone(), rest))
+    });
+    Value::Object(kept.collect())
+}
+
+/// What the plan takes of this host; alike lines once, with their contenders.
+fn write_host(text: &mut String, plan: &Plan, host: &Host) -> std::fmt::Result {
+    let mut lines: Vec<(String, Vec<&str>)> = Vec::new();
+    for cell in &plan.cells {
+        let data = study::data_bytes_of(cell).filter(|bytes| !bytes.is_empty()).map(|bytes| {
+            let told: Vec<_> = bytes.into_iter().map(|bytes| format!("about {}", study::roughly(bytes))).collect();
+            format!("data: {} once loaded", told.join(", and of the odd machine "))
+        });
+        let room = study::room(cell, host).map(|room| room.to_string());
+        let places = study::places(cell, host).unwrap_or_default().into_iter().map(|place| place.to_string());
+        for line in data.into_iter().chain(room).chain(places) {
+            match lines.iter_mut().find(|(known, _)| *known == line) {
+                Some((_, contenders)) if contenders.contains(&cell.contender.as_str()) => {}
+                Some((_, contenders)) => contenders.push(&cell.contender),
+                None => lines.push((line, vec![&cell.contender])),
+            }
+        }
+    }
+    writeln!(text, "\nOn this host:")?;
+    let all = preview::distinct(plan.cells.iter().map(|cell| &cell.contender)).len();
+    for (line, contenders) in lines {
+        let whose = if contenders.len() == all { String::new() } else { format!("{}: ", contenders.join(", ")) };
+        writeln!(text, "{}", wrapped(&format!("  {whose}{line}"), "    "))?;
+    }
+    Ok(())
+}
+
+/// No line is broken within a pair.
+fn wrapped_pairs(head: &str, pairs: &str, indent: &str) -> String {
+    let glued = format!("{head}{pairs}").replace(" = ", "\u{a0}=\u{a0}");
+    // The head is one word to the end.
+    let (head, rest) = glued.split_at(head.len());
+    let text = wrapped(&format!("{}{rest}", "x".repeat(head.chars().count())), indent);
+    format!("{head}{}", text.get(head.chars().count()..).unwrap_or_default()).replace('\u{a0}', " ")
 }
 
 /// "vm, 3x1, 3 machines": what tells a cell from others, and how many machines run side by side, where it is not one.

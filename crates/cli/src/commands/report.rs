@@ -2,8 +2,9 @@
 
 use crate::arguments::{ReportOptions, SummaryForm};
 use crate::commands::picture;
-use crate::display::{print, say};
+use crate::display::{print, result, say};
 use crate::exit::{Ended, Exit};
+use crate::run_name;
 use analysis::summary::Analysis;
 use anyhow::{Context, Result};
 use record::check::CheckResult;
@@ -18,8 +19,9 @@ use std::path::{Path, PathBuf};
 const STANDARD_OUTPUT: &str = "-";
 
 pub fn report(options: &ReportOptions) -> Result<Exit> {
+    let named = run_name::resolve(&options.run)?;
     if options.table.is_some() || options.figure.is_some() {
-        let (_, run, analysis) = read(&options.run)?;
+        let (_, run, analysis) = read(&named)?;
         let document = report::sections::all(&run, &analysis);
         if let Some(id) = &options.table {
             let table = asked("table", id, &document.tables(), |table| &table.id)?;
@@ -31,7 +33,7 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         return Ok(verdict(&run));
     }
     if let Some(form) = options.summary {
-        let (folder, run, analysis) = read(&options.run)?;
+        let (folder, run, analysis) = read(&named)?;
         match form {
             SummaryForm::Md => print(&report::markdown_summary(&run, &analysis)),
             SummaryForm::Html => print(&report::html_summary(&run, &analysis)),
@@ -42,12 +44,8 @@ pub fn report(options: &ReportOptions) -> Result<Exit> {
         }
         return Ok(verdict(&run));
     }
-    let published = publish(&options.run)?;
-    if options.json {
-        print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&published.analysis)?)));
-    } else {
-        say(&published.table);
-    }
+    let published = publish(&named)?;
+    published.tell(options.json)?;
     say(&format!("report: {}", published.html.display()));
     Ok(verdict(&published.run))
 }
@@ -82,6 +80,18 @@ pub struct Published {
     /// The short table for the terminal.
     pub table: String,
     pub html: PathBuf,
+}
+
+impl Published {
+    /// Prints what the run came to.
+    pub fn tell(&self, as_json: bool) -> Result<()> {
+        if as_json {
+            print(&format!("{}\n", visible_json(&serde_json::to_string_pretty(&self.analysis)?)));
+        } else {
+            result(&format!("{}\n", self.table));
+        }
+        Ok(())
+    }
 }
 
 /// Analyses a run folder and writes every form of its report into it.

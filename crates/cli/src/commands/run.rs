@@ -6,8 +6,9 @@ use crate::commands::report::{publish, verdict};
 use crate::commands::study_file::{Planned, chosen, planned};
 use crate::display::{say, span};
 use crate::exit::{Ended, Exit};
+use crate::live::{Amount, Live};
 use crate::metrics::Intent;
-use crate::{growth, host, readiness};
+use crate::{growth, host, preview, readiness, run_name};
 use anyhow::{Context, Result};
 use record::folder::{RecordError, RunFolder};
 use record::plan::Plan;
@@ -33,34 +34,49 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         None => (None, study.plan.clone()),
     };
     let chosen = chosen(&plan, &options.only)?;
+    let left = left(&chosen, begun.as_ref(), options.retry_failed)?;
+    if left.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
+        return nothing_left(options, begun.as_ref());
+    }
+    let tell = |text: &str| if options.quiet { () } else { say(text) };
     let (site, _kept) = if options.rehearse {
         let (site, kept) = host::rehearsal_site()?;
         (site, Some(kept))
     } else {
         (host::site()?, None)
     };
-    let (turn, notes) = if options.rehearse {
-        (None, Vec::new())
-    } else {
-        let without = ready(&chosen, begun.as_ref(), options.retry_failed, &site)?;
-        let (turn, waited) = turn()?;
-        (Some(turn), [without, waited].concat())
-    };
-    let expected = Duration::from_millis(study::estimate(&chosen).total_ms);
-    let trials = chosen.trials.len() as u64;
+    if !options.rehearse {
+        require_ready(&left, &site, options.require_kvm)?;
+    }
+    let (expected, preparing) = preview::expected(&left, &site)?;
+    tell(preview::text(&left, (!options.rehearse).then_some(expected)).trim_end());
+    let (turn, mut notes) =
+        if options.rehearse { (None, Vec::new()) } else { turn().map(|(turn, notes)| (Some(turn), notes))? };
+    let trials = left.trials.len() as u64;
     let metric = metric(&plan);
     let counts = metric.map(|metric| metric.name.to_owned()).unwrap_or_default();
     let intent = Intent { study: plan.study.clone(), counts, trials, expected };
     // Where the conductor shows the host's last sample, if anybody looks.
     let latest = options.metrics.map(|_| Arc::new(Latest::default()));
-    let mut audience = Audience::gather(intent, metric, options.metrics.zip(latest.clone()))?;
+    let live = Live::new(&left, preparing, metric, amount(options));
+    let mut audience = Audience::gather(live, intent, options.metrics.zip(latest.clone()))?;
     let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
+    if !options.rehearse {
+        // A tool that is missing or a disk that is full is told by the trials.
+        let _ = readiness::try_kvm(&left, &images, &site);
+        if options.require_kvm {
+            readiness::require_kvm(&left, &site.cache)?;
+        }
+        notes.extend(readiness::without(&left, &site.cache));
+        notes.extend(readiness::busy(&site));
+    }
     let resumed = begun.is_some();
     let folder = match begun {
         Some(folder) => folder,
         None => begin(options, &study, &site)?,
     };
+    tell(&format!("record: {}", folder.path().display()));
     audience.keep_in(folder.path());
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
@@ -98,8 +114,10 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
         let path = folder.path().display();
         format!("the run is whole in {path}, but not its report; `bakeoff report {path}` makes it")
     })?;
-    say(&published.table);
-    say(&format!("report: {}", published.html.display()));
+    published.tell(options.json)?;
+    if !options.quiet {
+        say(&format!("report: {}", published.html.display()));
+    }
     if tallied.interrupted {
         say(&format!("stopped; `{}` goes on", resume_command(options)));
         return Ok(Exit::Interrupted);
@@ -110,14 +128,39 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
     Ok(verdict(&published.run))
 }
 
-/// Fails if the host cannot carry out what is not complete of a plan; gives what contenders will have to do without.
-fn ready(chosen: &Plan, begun: Option<&RunFolder>, retries: bool, site: &Site) -> Result<Vec<String>> {
+/// The chosen trials that have no result yet.
+fn left(chosen: &Plan, begun: Option<&RunFolder>, retries: bool) -> Result<Plan> {
     let trials = match begun {
         Some(run) => again::still_to_run(run, chosen, &chosen.trials, retries).context("reading what was run")?,
         None => chosen.trials.clone(),
     };
-    let ready = readiness::of(&Plan { trials, ..chosen.clone() }, site)?;
-    if ready.lacking.is_empty() { Ok(ready.without) } else { Err(Ended::host(ready.lacking.join("\n")).into()) }
+    Ok(Plan { trials, ..chosen.clone() })
+}
+
+/// A run in which every trial is complete is only reported again.
+fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit> {
+    let folder = begun.context("a plan without trials")?;
+    say(&format!("nothing is left to run in {}; this is its result", folder.path().display()));
+    let published = publish(folder.path())?;
+    published.tell(options.json)?;
+    Ok(verdict(&published.run))
+}
+
+fn amount(options: &RunOptions) -> Amount {
+    match (options.quiet, options.verbose) {
+        (true, _) => Amount::Quiet,
+        (_, true) => Amount::Steps,
+        _ => Amount::Results,
+    }
+}
+
+/// Fails if the host cannot carry out what is left of a plan, as far as that is known.
+fn require_ready(left: &Plan, site: &Site, needs_kvm: bool) -> Result<()> {
+    let ready = readiness::of(left, site)?;
+    if !ready.lacking.is_empty() {
+        return Err(Ended::host(ready.lacking.join("\n")).into());
+    }
+    if needs_kvm { readiness::require_kvm(left, &site.cache) } else { Ok(()) }
 }
 
 /// Waits until no other bakeoff measures on this host. Nothing is begun then, so Ctrl-C ends it as it does any program.
@@ -169,7 +212,8 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
 /// The folder of a run to go on with, and its plan as far as it has grown; the study must still be the one it was begun
 /// with.
 fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
-    let path = if run == "newest" { newest(&options.runs, &planned.study)? } else { PathBuf::from(run) };
+    let path =
+        if run == "newest" { newest(&options.runs, &planned.study)? } else { run_name::resolve(Path::new(run))? };
     host::require_own_runs(&path)?;
     RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;

@@ -9,7 +9,7 @@ use platforms::placement::Topology;
 use record::plan::Plan;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use study::{Against, Catalogs, FindingCode, Host};
 
 /// Every key of every kind with a comment each is a hundredth of this.
@@ -25,8 +25,7 @@ pub struct Planned {
 
 /// With `aa`, each contender is compared with itself.
 pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
-    let text =
-        text(path).map_err(|error| Ended::bad_input(format!("reading the study {}: {error}", path.display())))?;
+    let text = text(path).map_err(|error| Ended::bad_input(unreadable(path, &error)))?;
     let name = path.file_stem().map_or_else(|| "study".into(), |stem| stem.to_string_lossy().into_owned());
     let host = Host {
         topology: Topology::of_host(&host::cpus()?),
@@ -40,6 +39,32 @@ pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
         Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
     })?;
     Ok(Planned { text, plan, host })
+}
+
+/// A study that is not there is mostly another one.
+fn unreadable(path: &Path, error: &io::Error) -> String {
+    if error.kind() != io::ErrorKind::NotFound {
+        return format!("reading the study {}: {error}", path.display());
+    }
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let is_study = |path: &PathBuf| path.extension().is_some_and(|ending| ending == "toml") && is_a_study(path);
+    let files = [folder, Path::new("studies")].into_iter().filter_map(|folder| folder.read_dir().ok());
+    let mut studies: Vec<PathBuf> = files.flatten().flatten().map(|entry| entry.path()).filter(is_study).collect();
+    studies.sort();
+    studies.dedup();
+    let known: Vec<String> =
+        studies.iter().map(|study| study.strip_prefix(".").unwrap_or(study).display().to_string()).collect();
+    let instead = if known.is_empty() {
+        "`bakeoff init` writes one".to_owned()
+    } else {
+        format!("there are: {}", known.join(", "))
+    };
+    format!("there is no study {}; {instead}", path.display())
+}
+
+/// Other programs have files of the same kind.
+fn is_a_study(path: &Path) -> bool {
+    text(path).is_ok_and(|text| text.lines().any(|line| line.trim() == "[[contender]]"))
 }
 
 /// It need not be a file: a shell may hand in what another program writes.

@@ -7,6 +7,7 @@ mod drive;
 mod dying;
 mod export;
 mod faults;
+mod first_steps;
 mod interrupted;
 mod killed;
 mod lacking;

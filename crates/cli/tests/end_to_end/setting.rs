@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 const STUDY: &str = "study.toml";
+/// Options that ask for less, or for what is done by default.
+const NOT_ALL: [&str; 2] = ["--quiet", "--json"];
 const TEMPORARY: &str = "temporary";
 
 /// Skips a test loudly when a part is missing, or fails it when `REQUIRE` names that part.
@@ -89,10 +91,13 @@ impl Place {
         self.folder.path().join(TEMPORARY)
     }
 
-    /// The word "study.toml" stands for this place's study.
+    /// The word "study.toml" stands for this place's study. Runs say every step, for tests to wait for.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
         command.args(arguments.iter().map(|word| if *word == STUDY { &self.study } else { *word }));
+        if arguments.first() == Some(&"run") && !arguments.iter().any(|word| NOT_ALL.contains(word)) {
+            command.arg("--verbose");
+        }
         command.current_dir(self.folder.path()).env("BAKEOFF_CACHE", &self.cache).env("TMPDIR", self.temporary());
         command.env("BAKEOFF_QUEUE", &self.queue).stdin(Stdio::null());
         command

@@ -105,12 +105,25 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
 /// What happens to a contender that may want KVM, where KVM is known not to work.
 pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let CheckResult { sentence, .. } = known_of_kvm(cache, &settings.cpu).filter(|finding| !finding.works)?;
-    match settings.accelerator {
-        WantedAccelerator::Kvm => Some(format!("its trials will be skipped: {sentence}")),
-        WantedAccelerator::Auto => Some(format!("it will run emulated, which is slow: {sentence}")),
-        WantedAccelerator::Tcg => None,
-    }
+    let sentence = without_kvm(table, cache)?;
+    Some(match settings.accelerator {
+        WantedAccelerator::Kvm => format!("its trials will be skipped: {sentence}"),
+        _ => format!("it will be emulated in software, so its result is not what a VM costs: {sentence}"),
+    })
+}
+
+/// Why a contender that is to run with KVM cannot, where that is known.
+pub fn without_kvm(table: &Map<String, Value>, cache: &Path) -> Option<String> {
+    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
+    let finding = known_of_kvm(cache, &settings.cpu).filter(|_| settings.accelerator != WantedAccelerator::Tcg)?;
+    (!finding.works).then_some(finding.sentence)
+}
+
+/// The CPU model with which KVM is to be tried for a contender, if trying is the only way to know whether it works.
+pub fn to_be_tried(table: &Map<String, Value>, cache: &Path) -> Option<String> {
+    let settings: QemuSettings = settings::read(table, KEYS).ok()?;
+    let is_open = settings.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, &settings.cpu).is_none();
+    is_open.then_some(settings.cpu)
 }
 
 /// The same without booting anything: what is plain to see, or was found since the host booted with whichever kernel in the
@@ -257,7 +270,7 @@ mod tests {
             foreseen(table.as_object().unwrap(), folder.path())
         };
         assert!(told("kvm", false).unwrap().starts_with("its trials will be skipped: "));
-        assert!(told("auto", false).unwrap().starts_with("it will run emulated, which is slow: "));
+        assert!(told("auto", false).unwrap().starts_with("it will be emulated in software, "));
         assert_eq!(told("tcg", false), None);
         assert_eq!(told("auto", true).is_none(), closed().is_none());
         let before = Remembered { boot: "another".to_owned(), ..now };

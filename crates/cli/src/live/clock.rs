@@ -1,0 +1,132 @@
+//! How much of a run is left: by trials of the same kind that have ended, or by the plan while none has.
+
+use record::plan::{Plan, PlannedTrial};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+#[derive(Debug)]
+pub struct Clock {
+    begun: Instant,
+    preparing: Duration,
+    left: Vec<Left>,
+    /// When the trial that is under way began.
+    trial_begun: Option<Instant>,
+    /// Lengths of ended trials by cell and by contender.
+    by_cell: BTreeMap<u32, Vec<Duration>>,
+    by_contender: BTreeMap<String, Vec<Duration>>,
+    /// What was shown last: it never rises, unless the plan grows.
+    shown: Option<Duration>,
+}
+
+/// A trial that has not ended.
+#[derive(Debug)]
+struct Left {
+    id: u32,
+    cell: u32,
+    contender: String,
+    planned: Duration,
+}
+
+impl Clock {
+    /// For the trials of a plan, after `preparing` what they share.
+    pub fn new(plan: &Plan, preparing: Duration, now: Instant) -> Self {
+        let (by_cell, by_contender) = Default::default();
+        let mut clock =
+            Self { begun: now, preparing, left: Vec::new(), trial_begun: None, by_cell, by_contender, shown: None };
+        clock.add(plan, &plan.trials);
+        clock
+    }
+
+    /// The plan has grown by these trials.
+    pub fn add(&mut self, plan: &Plan, trials: &[PlannedTrial]) {
+        let mut of_cells = BTreeMap::new();
+        for cell in &plan.cells {
+            let Some(trial) = trials.iter().find(|trial| trial.cell == cell.id) else { continue };
+            let (cells, trials) = (vec![cell.clone()], vec![trial.clone()]);
+            let estimate = study::estimate(&Plan { cells, trials, workloads: Vec::new(), ..plan.clone() });
+            of_cells.insert(cell.id, Duration::from_millis(estimate.total_ms - estimate.preparing_ms));
+        }
+        for trial in trials {
+            let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { continue };
+            let planned = of_cells.get(&cell.id).copied().unwrap_or_default();
+            self.left.push(Left { id: trial.id, cell: cell.id, contender: cell.contender.clone(), planned });
+        }
+        self.shown = None;
+    }
+
+    pub fn trial_begins(&mut self, now: Instant) {
+        self.trial_begun = Some(now);
+    }
+
+    pub fn trial_ends(&mut self, id: u32, now: Instant) {
+        let begun = self.trial_begun.take().unwrap_or(now);
+        let Some(place) = self.left.iter().position(|left| left.id == id) else { return };
+        let left = self.left.remove(place);
+        self.by_cell.entry(left.cell).or_default().push(now - begun);
+        self.by_contender.entry(left.contender).or_default().push(now - begun);
+    }
+
+    pub fn left(&mut self, now: Instant) -> Duration {
+        let trials: Duration = self.left.iter().map(|left| self.length(left)).sum();
+        let estimate = match (self.trial_begun, self.left.first()) {
+            (Some(begun), Some(current)) => trials - self.length(current).min(now - begun),
+            _ if self.by_cell.is_empty() => trials + self.preparing.saturating_sub(now - self.begun),
+            _ => trials,
+        };
+        let shown = self.shown.map_or(estimate, |shown| shown.min(estimate));
+        self.shown = Some(shown);
+        shown
+    }
+
+    /// How much of the time has passed, in thousandths.
+    pub fn permille(&mut self, now: Instant) -> u64 {
+        let (passed, left) = ((now - self.begun).as_millis(), self.left(now).as_millis());
+        u64::try_from(passed * 1000 / (passed + left).max(1)).unwrap_or(1000)
+    }
+
+    fn length(&self, left: &Left) -> Duration {
+        let seen = self.by_cell.get(&left.cell).or_else(|| self.by_contender.get(&left.contender));
+        let mean = |seen: &Vec<Duration>| seen.iter().sum::<Duration>() / u32::try_from(seen.len()).unwrap_or(1);
+        seen.map_or(left.planned, mean)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    #[test]
+    fn what_is_left_follows_trials_of_the_same_contender_and_never_rises() {
+        let plan = synthetic::run(2).plan;
+        let begun = Instant::now();
+        let second = |seconds: u64| begun + Duration::from_secs(seconds);
+        let mut clock = Clock::new(&plan, Duration::from_secs(30), begun);
+        let planned = clock.left(second(0));
+        assert_eq!(clock.left(second(10)), planned - Duration::from_secs(10), "preparing counts down");
+        // Every trial of the one contender takes 5 s, of the other 11 s.
+        let length = |cell: u32| if cell == plan.cells[0].id { 5 } else { 11 };
+        let (mut now, mut last) = (30, planned);
+        for trial in &plan.trials {
+            clock.trial_begins(second(now));
+            for passed in 0..length(trial.cell) {
+                let left = clock.left(second(now + passed));
+                assert!(left <= last, "{left:?} after {last:?}");
+                last = left;
+            }
+            now += length(trial.cell);
+            clock.trial_ends(trial.id, second(now));
+        }
+        assert_eq!((clock.left(second(now)), clock.permille(second(now))), (Duration::ZERO, 1000));
+
+        let mut clock = Clock::new(&plan, Duration::ZERO, begun);
+        let mut now = 0;
+        for trial in &plan.trials[..2] {
+            clock.trial_begins(second(now));
+            now += length(trial.cell);
+            clock.trial_ends(trial.id, second(now));
+        }
+        let rest: u64 = plan.trials[2..].iter().map(|trial| length(trial.cell)).sum();
+        assert_eq!(clock.left(second(now)), Duration::from_secs(rest), "both contenders were seen in the first block");
+    }
+}

@@ -1,0 +1,286 @@
+//! What a person sees while a run goes on: on a terminal a line for each block and a live line below, elsewhere a line for
+//! each trial.
+
+mod blocks;
+mod clock;
+
+pub use blocks::BUSY;
+
+use crate::display::{say, span};
+use blocks::Blocks;
+use clock::Clock;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use record::event::Event;
+use record::plan::Plan;
+use record::text::visible;
+use record::trial::Outcome;
+use report::format;
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use workloads::catalog::Metric;
+
+/// How much is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Amount {
+    /// Nothing but errors.
+    Quiet,
+    Results,
+    /// Each step of each trial, too.
+    Steps,
+}
+
+/// Time between two looks at the clock.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Shows the events of a run.
+pub struct Live {
+    bar: Option<ProgressBar>,
+    amount: Amount,
+    state: Arc<Mutex<State>>,
+}
+
+impl Live {
+    /// For the trials of a plan, after `preparing` what they share.
+    pub fn new(plan: &Plan, preparing: Duration, metric: Option<&'static Metric>, amount: Amount) -> Self {
+        let state = Arc::new(Mutex::new(State::new(plan, preparing, metric)));
+        let is_live = std::io::stderr().is_terminal() && amount > Amount::Quiet;
+        let bar = is_live.then(|| moving(&state));
+        Self { bar, amount, state }
+    }
+
+    /// Once the run has a folder.
+    pub fn keep_in(&self, folder: &Path) {
+        held(&self.state).blocks.keep_in(folder.to_owned());
+    }
+
+    pub fn show(&mut self, event: &Event) {
+        let told = held(&self.state).take(event, Instant::now(), self.bar.is_some());
+        match told {
+            Some(Told::Step(_)) if self.amount < Amount::Steps => {}
+            Some(Told::Step(line) | Told::Line(line)) if self.amount > Amount::Quiet => match &self.bar {
+                Some(bar) => bar.suspend(|| say(&line)),
+                None => say(&line),
+            },
+            _ => {}
+        }
+    }
+
+    pub fn finish(&self) {
+        if let Some(bar) = &self.bar {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+fn held(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A bar that moves as time passes, whether or not anything happens, until it is finished or its state is gone.
+fn moving(state: &Arc<Mutex<State>>) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(Some(1000), ProgressDrawTarget::stderr_with_hz(5));
+    let style = ProgressStyle::with_template("{bar:10} {wide_msg}").unwrap_or_else(|_| ProgressStyle::default_bar());
+    bar.set_style(style.progress_chars("▓▓░"));
+    let (shown, state) = (bar.clone(), Arc::downgrade(state));
+    std::thread::spawn(move || {
+        while let Some(state) = state.upgrade().filter(|_| !shown.is_finished()) {
+            let now = Instant::now();
+            let (permille, message) = {
+                let mut state = held(&state);
+                (state.clock.permille(now), state.message(now))
+            };
+            shown.set_position(permille);
+            shown.set_message(visible(&message).into_owned());
+            drop(state);
+            std::thread::sleep(TICK);
+        }
+    });
+    bar
+}
+
+/// A line worth keeping on the screen.
+#[derive(Debug, PartialEq, Eq)]
+enum Told {
+    Line(String),
+    /// For those who want to see every step.
+    Step(String),
+}
+
+/// What the live line says, without a terminal.
+#[derive(Debug)]
+struct State {
+    /// What throughput counts; none of a plan without a workload.
+    metric: Option<&'static Metric>,
+    blocks: Blocks,
+    clock: Clock,
+    heading: String,
+    phase: String,
+    phase_begun: Instant,
+    phase_expected: Duration,
+    /// Of the last second.
+    throughput: Option<String>,
+}
+
+impl State {
+    fn new(plan: &Plan, preparing: Duration, metric: Option<&'static Metric>) -> Self {
+        let now = Instant::now();
+        Self {
+            metric,
+            blocks: Blocks::new(plan.clone(), metric),
+            clock: Clock::new(plan, preparing, now),
+            heading: String::new(),
+            phase: "starting".to_owned(),
+            phase_begun: now,
+            phase_expected: Duration::ZERO,
+            throughput: None,
+        }
+    }
+
+    /// Takes an event in.
+    fn take(&mut self, event: &Event, now: Instant, is_live: bool) -> Option<Told> {
+        match event {
+            Event::RunStarted { .. } | Event::RunEnded { .. } => None,
+            Event::Preparing { what, expected_ms } => {
+                self.heading = String::new();
+                self.enter(format!("preparing {what}"), *expected_ms, now);
+                Some(Told::Step(format!("preparing {what}")))
+            }
+            Event::TrialStarted { trial, of, block, contender, coordinates } => {
+                self.clock.trial_begins(now);
+                let place = if coordinates.is_empty() { String::new() } else { format!(" ({coordinates})") };
+                self.heading = format!("trial {trial}/{of}, block {block}, {contender}{place}");
+                None
+            }
+            Event::BlockAdded { block, why, .. } => {
+                let added = self.blocks.grow(*block);
+                self.clock.add(self.blocks.plan(), &added);
+                Some(Told::Line(format!("block {block} is added: {why}")))
+            }
+            Event::PrecisionEnded { why, .. } => Some(Told::Line(why.clone())),
+            Event::PhaseStarted { phase, expected_ms, .. } => {
+                self.enter(phase.clone(), *expected_ms, now);
+                Some(Told::Step(format!("{}: {phase}", self.heading)))
+            }
+            Event::Throughput { counted, elapsed_ms, measured, .. } => {
+                self.throughput = self.metric.map(|metric| rate(metric, *counted));
+                let due = *measured && elapsed_ms / 1000 % 10 == 0;
+                let shown = self.throughput.as_ref().filter(|_| due && !is_live);
+                shown.map(|throughput| Told::Step(format!("{}: {throughput}", self.heading)))
+            }
+            Event::Progress { what, done, of } => {
+                self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
+                None
+            }
+            Event::Warning { text } => Some(Told::Line(format!("! {text}"))),
+            Event::TrialEnded { trial, outcome, elapsed_ms } => {
+                self.clock.trial_ends(*trial, now);
+                self.enter("between trials".to_owned(), 0, now);
+                self.trial_ended(*trial, outcome, Duration::from_millis(*elapsed_ms), is_live)
+            }
+        }
+    }
+
+    /// On a terminal, a row once a block is whole, and trials that came to nothing; elsewhere every trial.
+    fn trial_ended(&mut self, id: u32, outcome: &Outcome, took: Duration, is_live: bool) -> Option<Told> {
+        let row = self.blocks.ended(id);
+        let came_to_nothing = matches!(outcome, Outcome::Failed { .. } | Outcome::Skipped { .. });
+        let line = (!is_live || came_to_nothing).then(|| {
+            let figure = self.blocks.figure(id).filter(|_| *outcome == Outcome::Completed);
+            let mark = if came_to_nothing { "✗ " } else { "" };
+            let ended = figure.unwrap_or_else(|| ended(outcome));
+            format!("{mark}{}: {ended}, after {}", self.heading, span(took))
+        });
+        let block = match (row, is_live) {
+            (Some(row), true) => Some(self.blocks.table(&row).trim_end_matches('\n').to_owned()),
+            (Some(row), false) => row.sentence(),
+            (None, _) => None,
+        };
+        let told: Vec<String> = line.into_iter().chain(block).collect();
+        (!told.is_empty()).then(|| Told::Line(told.join(if is_live { "\n" } else { "; " })))
+    }
+
+    fn enter(&mut self, phase: String, expected_ms: u64, now: Instant) {
+        self.phase = phase;
+        self.phase_begun = now;
+        self.phase_expected = Duration::from_millis(expected_ms);
+        // What the last phase did is over.
+        self.throughput = None;
+    }
+
+    /// What matters most comes first: a narrow terminal cuts off the end.
+    fn message(&mut self, now: Instant) -> String {
+        let mut text = format!("{} left · ", span(self.clock.left(now)));
+        if !self.heading.is_empty() {
+            let _ = write!(text, "{}: ", self.heading);
+        }
+        text.push_str(&self.phase);
+        if self.phase_expected > Duration::ZERO {
+            let in_phase = (now - self.phase_begun).as_secs();
+            let _ = write!(text, " {in_phase}/{}", span(self.phase_expected));
+        }
+        if let Some(throughput) = &self.throughput {
+            let _ = write!(text, ", {throughput}");
+        }
+        text
+    }
+}
+
+/// What was counted in one second as the metric's figure: "3,000 NOPM".
+fn rate(metric: &Metric, counted: u64) -> String {
+    format!("{} {}", format::count(counted * metric.per_ms / 1000), metric.name)
+}
+
+/// How a trial ended; reasons may have several lines.
+fn ended(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Completed => "completed".to_owned(),
+        Outcome::Invalid { why } => format!("invalid: {why}"),
+        Outcome::Failed { phase, why } => format!("failed in phase {phase}: {why}"),
+        Outcome::Skipped { why } => format!("skipped: {why}"),
+        Outcome::Interrupted { phase } => format!("stopped in phase {phase}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use record::synthetic;
+
+    fn metric(workload: &str) -> Option<&'static Metric> {
+        workloads::catalog::entry(workload).map(|entry| &entry.metric)
+    }
+
+    #[test]
+    fn the_live_line_names_phase_times_and_throughput_and_forgets_them_with_the_phase() {
+        let plan = synthetic::run(2).plan;
+        let mut state = State::new(&plan, Duration::ZERO, metric("order-entry"));
+        let start = state.phase_begun;
+        let (contender, coordinates) = ("native".to_owned(), String::new());
+        let begun = Event::TrialStarted { trial: plan.trials[0].id, of: 4, block: 1, contender, coordinates };
+        state.take(&begun, start, true);
+        let entered = |phase: &str| Event::PhaseStarted { trial: 1, phase: phase.to_owned(), expected_ms: 10_000 };
+        state.take(&entered("measure"), start, true);
+        let second =
+            Event::Throughput { trial: 1, measured: true, elapsed_ms: 1000, counted: 50, committed: 99, errors: 0 };
+        state.take(&second, start, true);
+        let told = |state: &mut State| {
+            let message = state.message(start + Duration::from_secs(4));
+            message.split_once(" left · ").map(|(_, rest)| rest.to_owned())
+        };
+        let expected = "trial 1/4, block 1, native: measure 4/10 s, 3,000 NOPM";
+        assert_eq!(told(&mut state).as_deref(), Some(expected));
+        state.metric = metric("sysbench-oltp");
+        state.take(&second, start, true);
+        let expected = "trial 1/4, block 1, native: measure 4/10 s, 50 TPS";
+        assert_eq!(
+            told(&mut state).as_deref(),
+            Some(expected),
+            "a count of a second is the figure of a metric a second"
+        );
+        state.take(&entered("check"), start, true);
+        assert_eq!(told(&mut state).as_deref(), Some("trial 1/4, block 1, native: check 4/10 s"));
+    }
+}

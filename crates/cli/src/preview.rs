@@ -1,0 +1,134 @@
+//! What a study measures and how long that takes, in lines for people before anything starts.
+
+use crate::display::{span, wrapped};
+use record::plan::{Cell, Plan};
+use record::settings::at;
+use serde_json::Value;
+use std::time::Duration;
+use study::Offered;
+use trial::site::Site;
+
+/// Between two parts of a line.
+const DOT: &str = " · ";
+
+/// "quickstart: native against vm · sqlite, order-entry, 77.0 MiB of data, 2 clients", and how many trials of which length.
+pub fn text(plan: &Plan, expected: Option<Duration>) -> String {
+    let mut extent = vec![trials(plan), windows(plan)];
+    extent.extend(expected.map(|expected| format!("about {}", span(expected))));
+    format!(
+        "{}\n{}\n",
+        wrapped(&format!("{}: {}{DOT}{}", plan.study, contenders(plan), work(plan)), "  "),
+        wrapped(&extent.join(DOT), "  ")
+    )
+}
+
+/// How long these trials are expected to take, with what is to be made first: what is in the cache costs nothing.
+pub fn expected(plan: &Plan, site: &Site) -> anyhow::Result<(Duration, Duration)> {
+    let estimate = study::estimate(plan);
+    let preparing = Duration::from_millis(trial::room::preparing_ms(plan, &plan.trials, site)?);
+    Ok((Duration::from_millis(estimate.total_ms - estimate.preparing_ms) + preparing, preparing))
+}
+
+fn planned(plan: &Plan) -> impl Iterator<Item = &Cell> {
+    plan.cells.iter().filter(|cell| plan.trials.iter().any(|trial| trial.cell == cell.id))
+}
+
+pub fn contenders(plan: &Plan) -> String {
+    let (baselines, others): (Vec<&Cell>, Vec<&Cell>) = planned(plan).partition(|cell| cell.baseline);
+    let names = |cells: Vec<&Cell>| distinct(cells.into_iter().map(|cell| cell.contender.clone()));
+    let (baselines, others) = (names(baselines), names(others));
+    match (baselines.is_empty(), others.is_empty()) {
+        (false, false) => format!("{} against {}", others.join(" and "), baselines.join(" and ")),
+        _ => [baselines, others].concat().join(" and "),
+    }
+}
+
+/// What of the work is alike is said once; of what differs, every one is.
+fn work(plan: &Plan) -> String {
+    let kind = |table: &'static str| {
+        let kinds = planned(plan).filter_map(move |cell| at(cell.settings.tables(), table)?.get("kind")?.as_str());
+        distinct(kinds.map(str::to_owned)).join(" or ")
+    };
+    let data = planned(plan).filter_map(|cell| study::data_bytes_of(cell)?.first().copied());
+    let data = distinct(data.map(|bytes| format!("{} of data", study::roughly(bytes)))).join(" or ");
+    let offered =
+        distinct(planned(plan).filter_map(|cell| Some(offered(study::load(cell).ok()?.offered)))).join(" or ");
+    let parts = [kind("engine"), kind("workload"), data, offered];
+    parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+fn offered(offered: Offered) -> String {
+    match offered {
+        Offered::Paced(driver::plan::Pacing::Clients { clients }) => counted(clients.into(), "client"),
+        Offered::Paced(driver::plan::Pacing::Terminals { terminals, .. }) => counted(terminals.into(), "terminal"),
+        Offered::Paced(driver::plan::Pacing::Arrivals { per_second, .. }) => format!("{per_second} arrivals a second"),
+        Offered::Peak(limits) => format!("the best number of clients up to {}", limits.max_clients),
+    }
+}
+
+fn trials(plan: &Plan) -> String {
+    let blocks = distinct(plan.trials.iter().map(|trial| trial.block)).len();
+    let trials = plan.trials.len();
+    match blocks {
+        0 => "no trials".to_owned(),
+        _ if trials % blocks == 0 => {
+            format!("{} of {}", counted(blocks as u64, "block"), counted((trials / blocks) as u64, "trial"))
+        }
+        _ => format!("{} in {}", counted(trials as u64, "trial"), counted(blocks as u64, "block")),
+    }
+}
+
+fn windows(plan: &Plan) -> String {
+    let loads = planned(plan).filter_map(|cell| study::load(cell).ok());
+    let windows = distinct(loads.map(|load| {
+        let (warmup, measure) = (Duration::from_millis(load.warmup_ms.0), Duration::from_millis(load.measure_ms.0));
+        format!("{} warm-up + {} measured", span(warmup), span(measure))
+    }));
+    format!("each {}", windows.join(" or "))
+}
+
+/// "1 block", "5 blocks".
+pub fn counted(number: u64, one: &str) -> String {
+    format!("{number} {one}{}", if number == 1 { "" } else { "s" })
+}
+
+/// Each one once, in their order.
+pub fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found = Vec::new();
+    for value in values {
+        if !found.contains(&value) {
+            found.push(value);
+        }
+    }
+    found
+}
+
+/// Settings that are not the same in all planned cells, by path, with each contender's value.
+pub fn differing(plan: &Plan) -> Vec<(String, Vec<(String, Value)>)> {
+    let cells: Vec<&Cell> = planned(plan).collect();
+    let mut paths: Vec<String> = Vec::new();
+    for cell in &cells {
+        for path in leaves("", &Value::Object(cell.settings.tables().clone())) {
+            if !paths.contains(&path) {
+                paths.push(path);
+            }
+        }
+    }
+    let values = |path: &String| -> Vec<(String, Value)> {
+        let value = |cell: &&Cell| at(cell.settings.tables(), path).cloned().unwrap_or(Value::Null);
+        distinct(cells.iter().map(|cell| (cell.contender.clone(), value(cell))))
+    };
+    let rows = paths.into_iter().map(|path| (values(&path), path));
+    let differs = |values: &[(String, Value)]| distinct(values.iter().map(|(_, value)| value)).len() > 1;
+    rows.filter(|(values, _)| differs(values)).map(|(values, path)| (path, values)).collect()
+}
+
+/// Dotted paths of everything that is no table.
+fn leaves(above: &str, value: &Value) -> Vec<String> {
+    let Value::Object(table) = value else { return vec![above.to_owned()] };
+    let below = table.iter().flat_map(|(key, value)| {
+        let path = if above.is_empty() { key.clone() } else { format!("{above}.{key}") };
+        leaves(&path, value)
+    });
+    below.collect()
+}

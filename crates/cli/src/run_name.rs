@@ -1,0 +1,99 @@
+//! Runs by shorter names than their folders: `last`, `last-1`, or the beginning of a name in `runs`.
+
+use crate::arguments::RUNS;
+use crate::exit::Ended;
+use record::folder::RunFolder;
+use std::path::{Path, PathBuf};
+
+const LAST: &str = "last";
+
+/// The folder of a run that is named on the command line.
+pub fn resolve(named: &Path) -> Result<PathBuf, Ended> {
+    resolve_in(Path::new(RUNS), named)
+}
+
+fn resolve_in(runs: &Path, named: &Path) -> Result<PathBuf, Ended> {
+    if RunFolder::is_at(named) {
+        return Ok(named.to_owned());
+    }
+    if named.is_dir() {
+        return Err(Ended::bad_input(not_one(named)));
+    }
+    let name = named.to_string_lossy();
+    let known = all(runs);
+    if let Some(back) = back(&name) {
+        let found = known.len().checked_sub(back + 1).map(|place| known[place].clone());
+        return found.ok_or_else(|| Ended::bad_input(format!("{name}: {}", holds(runs, &known))));
+    }
+    let begins = |path: &&PathBuf| !name.is_empty() && file_name(path).starts_with(&*name);
+    match known.iter().filter(begins).collect::<Vec<_>>()[..] {
+        [one] => Ok(one.clone()),
+        [] => {
+            let how = "name a run folder, the beginning of its name, or last";
+            Err(Ended::bad_input(format!("there is no run {name}: {how}; {}", holds(runs, &known))))
+        }
+        [first, second, ..] => Err(Ended::bad_input(format!(
+            "{name} is the beginning of {} and {}: write more of it",
+            file_name(first),
+            file_name(second)
+        ))),
+    }
+}
+
+/// How many runs before the last one are meant: 0 for "last", 2 for "last-2".
+fn back(name: &str) -> Option<usize> {
+    let rest = name.strip_prefix(LAST)?;
+    if rest.is_empty() { Some(0) } else { rest.strip_prefix('-')?.parse().ok() }
+}
+
+/// Every run in a folder, the newest last: their names begin with the time.
+fn all(runs: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(runs).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| RunFolder::is_at(path)).collect();
+    found.sort();
+    found
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn holds(runs: &Path, known: &[PathBuf]) -> String {
+    let runs = runs.display();
+    match known {
+        [] => format!("{runs} holds no runs"),
+        [one] => format!("{runs} holds 1 run: {}", file_name(one)),
+        [.., newest] => format!("{runs} holds {} runs, the newest is {}", known.len(), file_name(newest)),
+    }
+}
+
+/// Of a folder that is there and is no run.
+fn not_one(folder: &Path) -> String {
+    let known = all(folder);
+    let instead = if known.is_empty() { "name a run folder" } else { "name one of them" };
+    format!("{} is no run folder: {}; {instead}", folder.display(), holds(folder, &known))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_is_known_by_its_age_and_by_the_beginning_of_its_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let plan = record::synthetic::run(1).plan;
+        for name in ["20260101T000000Z-a", "20260102T000000Z-a", "20260102T000000Z-b"] {
+            RunFolder::create(&folder.path().join(name), "", &plan).unwrap();
+        }
+        let found = |name: &str| resolve_in(folder.path(), Path::new(name)).map(|path| file_name(&path));
+        let told = |name: &str| found(name).unwrap_err().to_string();
+        assert_eq!(found("last").unwrap(), "20260102T000000Z-b");
+        assert_eq!(found("last-2").unwrap(), "20260101T000000Z-a");
+        assert_eq!(found("20260101").unwrap(), "20260101T000000Z-a");
+        assert!(told("last-3").contains("holds 3 runs"), "{}", told("last-3"));
+        assert!(told("20260102").contains("write more of it"), "{}", told("20260102"));
+        assert!(told("2025").contains("the newest is 20260102T000000Z-b"), "{}", told("2025"));
+        let whole = resolve(folder.path()).unwrap_err().to_string();
+        assert!(whole.contains("holds 3 runs") && whole.ends_with("name one of them"), "{whole}");
+    }
+}

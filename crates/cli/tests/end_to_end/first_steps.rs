@@ -1,0 +1,75 @@
+//! What a new user types first, and what a run shows on its two streams.
+
+use crate::setting::{Place, text};
+use std::path::Path;
+
+#[test]
+fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be_planned() {
+    let place = Place::new("");
+    let first = place.bakeoff(&[]);
+    assert_eq!((first.status.code(), text(&first.stderr)), (Some(0), String::new()));
+    let told = text(&first.stdout);
+    for command in ["bakeoff doctor", "bakeoff init", "bakeoff drive"] {
+        assert!(told.contains(command), "{told}");
+    }
+    for engine in ["postgres", "mariadb", "sqlite"] {
+        for compare in ["native-vm", "disk-cache"] {
+            let file = format!("{engine}-{compare}.toml");
+            let wish = ["--engine", engine, "--compare", compare, "--warehouses", "3", "--minutes", "20"];
+            let init = place.bakeoff(&[&["init", &file], &wish[..]].concat());
+            assert_eq!(init.status.code(), Some(0), "{}", text(&init.stderr));
+            let plan = place.bakeoff(&["plan", &file]);
+            assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+            let told = text(&plan.stdout);
+            assert!(told.contains("warehouses = 3") && told.contains(engine), "{told}");
+            assert!(told.lines().all(|line| line.chars().count() <= 80), "{told}");
+        }
+    }
+    let again = place.bakeoff(&["init", "sqlite-native-vm.toml"]);
+    assert_eq!(again.status.code(), Some(2));
+    assert!(text(&again.stderr).contains("is there already"), "{}", text(&again.stderr));
+    let missing = place.bakeoff(&["plan", "quickstart.toml"]);
+    assert!(text(&missing.stderr).contains("there are: mariadb-disk-cache.toml, "), "{}", text(&missing.stderr));
+    assert!(!text(&missing.stderr).contains("os error"));
+}
+
+#[test]
+fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
+    let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
+    let place = Place::new(&std::fs::read_to_string(studies.join("quickstart.toml")).unwrap());
+    let json = place.bakeoff(&["run", "study.toml", "--rehearse", "--json"]);
+    assert_eq!(json.status.code(), Some(0), "{}", text(&json.stderr));
+    let analysis: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
+    let comparison = &analysis["comparisons"][0];
+    let estimate = &comparison["contrasts"][0];
+    assert!(estimate["point"].as_f64().unwrap() > 0.0, "{comparison}");
+    let told = text(&json.stderr);
+    let trials: Vec<&str> = told.lines().filter(|line| line.starts_with("trial ")).collect();
+    assert_eq!(trials.len(), 10, "one line for a trial: {told}");
+    assert!(trials.iter().all(|line| line.contains(" NOPM, after ")), "{told}");
+    let last = trials.last().unwrap();
+    assert!(last.contains("block 5: vm 100 % of native; so far 100 % (100 to 100)"), "{last}");
+    assert!(told.starts_with(&format!("{}: vm against native · sqlite", place.study().trim_end_matches(".toml"))));
+
+    let open = text(&place.bakeoff(&["open"]).stdout);
+    assert_eq!(Path::new(open.trim()), place.run_folder().join("report.html").canonicalize().unwrap());
+    let report = place.bakeoff(&["report", "last"]);
+    assert!(text(&report.stdout).contains("data checks"), "{}", text(&report.stdout));
+    let parent = text(&place.bakeoff(&["report", "runs"]).stderr);
+    assert!(parent.contains("runs is no run folder: runs holds 1 run: 20"), "{parent}");
+    let quiet = place.bakeoff(&["run", "study.toml", "--rehearse", "--quiet"]);
+    assert_eq!((quiet.status.code(), text(&quiet.stderr)), (Some(0), String::new()));
+    assert!(text(&quiet.stdout).contains("relative throughput") || text(&quiet.stdout).contains("NOPM"));
+}
+
+#[test]
+fn manual_pages_and_completions_have_no_command_that_nobody_types() {
+    let place = Place::new("");
+    let man = place.bakeoff(&["man", "pages"]);
+    assert_eq!(man.status.code(), Some(0), "{}", text(&man.stderr));
+    let page = std::fs::read_to_string(place.folder.path().join("pages/bakeoff-run.1")).unwrap();
+    assert!(page.contains("require\\-kvm"), "{page}");
+    assert!(!place.folder.path().join("pages/bakeoff-agent.1").exists());
+    let script = text(&place.bakeoff(&["completions", "bash"]).stdout);
+    assert!(script.contains("order-entry") && script.contains("host-busy") && !script.contains("agent"), "{script}");
+}
