@@ -80,7 +80,7 @@ pub fn is_kvm_open(plan: &Plan, cache: &Path) -> bool {
 pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
     for cell in cells(plan) {
         let Some((QEMU, table)) = study::kind_and_table(cell, "platform") else { continue };
-        let Some(cpu) = accelerator::to_be_tried(&table, &site.cache) else { continue };
+        let Some((cpu, binary)) = accelerator::to_be_tried(&table, &site.cache) else { continue };
         let Ok(machine) = study::machine(cell) else { continue };
         let Some(image) = images.get(&(machine.image, machine.kernel)) else { continue };
         let scratch = Scratch::create(&site.scratch, &format!("kvm-{}", std::process::id()))?;
@@ -90,6 +90,7 @@ pub fn try_kvm(plan: &Plan, images: &Images, site: &Site) -> Result<()> {
             cache: site.cache.clone(),
             scratch: scratch.machine("kvm")?.path().to_owned(),
             cpu,
+            binary,
             cpus: site.cpus.clone(),
         };
         accelerator::kvm(&probe)?;

@@ -123,6 +123,7 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
         Holds::Integer { min, max } => integer_within(value, min, max),
         Holds::Number { min, max } => value.as_f64().filter(|number| (min..=max).contains(number)).map(Value::from),
         Holds::Text => value.as_str().map(Value::from),
+        Holds::Words => value.as_array().filter(|words| words.iter().all(Value::is_string)).map(|_| value.clone()),
         Holds::Choice(words) => one_of(value, words),
         Holds::Size { min, max } => {
             let Bytes(bytes) = value.as_u64().map(Bytes).or_else(|| parse_size(value.as_str()?))?;

@@ -18,6 +18,7 @@ impl fmt::Display for Holds {
                 range(formatter, &min, (max < f64::MAX).then_some(&max))
             }
             Self::Text => formatter.write_str("text in quotes"),
+            Self::Words => formatter.write_str("a list of texts, such as [\"-device\", \"virtio-balloon\"]"),
             Self::Choice(words) => one_of(formatter, words),
             Self::Size { min, max } => {
                 formatter.write_str("a size such as \"2GiB\",")?;

@@ -38,6 +38,8 @@ pub enum Holds {
         max: f64,
     },
     Text,
+    /// `["-device", "…"]`
+    Words,
     Choice(&'static [&'static str]),
     /// "2GiB", "512 MiB" or a whole number of bytes; normalised to bytes.
     Size {

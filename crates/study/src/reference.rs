@@ -175,7 +175,12 @@ fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
         Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } | Holds::Share { .. } => true,
         Holds::Size { .. } | Holds::Count { .. } | Holds::IntegerOr { .. } => default.parse::<u64>().is_err(),
-        Holds::Boolean | Holds::Integer { .. } | Holds::Number { .. } | Holds::Table(_) | Holds::Entry => false,
+        Holds::Boolean
+        | Holds::Integer { .. }
+        | Holds::Number { .. }
+        | Holds::Table(_)
+        | Holds::Entry
+        | Holds::Words => false,
     };
     if is_text { format!("\"{}\"", default.trim_matches('"')) } else { default.to_owned() }
 }
@@ -188,6 +193,7 @@ fn any(holds: Holds) -> String {
         Holds::Count { min, .. } => min.to_string(),
         Holds::Number { min, .. } => format!("{min:?}"),
         Holds::Text => "\"…\"".to_owned(),
+        Holds::Words => "[\"…\"]".to_owned(),
         Holds::Choice(words) => format!("\"{}\"", words.first().copied().unwrap_or_default()),
         Holds::Size { min, .. } => format!("\"{}\"", settings::Bytes(min)),
         Holds::Span { min_ms, .. } => format!("\"{}\"", settings::Span(min_ms)),

@@ -162,6 +162,7 @@ fn kvm(site: &Site) -> Fact {
             cache: site.cache.clone(),
             scratch: folder.path().to_owned(),
             cpu: "auto".to_owned(),
+            binary: QEMU.to_owned(),
             cpus: site.cpus.clone(),
         };
         Ok(accelerator::kvm(&probe)?)

@@ -37,6 +37,8 @@ pub struct Probe {
     pub scratch: PathBuf,
     /// CPU model to boot with; "auto" is what `auto` would use.
     pub cpu: String,
+    /// The QEMU to boot with.
+    pub binary: String,
     /// Host CPUs to boot on.
     pub cpus: Vec<usize>,
 }
@@ -90,9 +92,9 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
         return Ok(closed);
     }
     let cpu = model(&probe.cpu);
-    let now =
-        Remembered { kernel: super::machine::guest_kernel(&probe.image)?.release.clone(), ..Remembered::nothing(cpu)? };
-    let file = file_of(&probe.cache, cpu);
+    let kernel = super::machine::guest_kernel(&probe.image)?.release.clone();
+    let now = Remembered { kernel, ..Remembered::nothing(cpu, &probe.binary)? };
+    let file = file_of(&probe.cache, cpu, &probe.binary);
     if let Some(finding) = recall(&file).filter(|remembered| remembered.holds_for(&now)).map(|it| it.finding) {
         return Ok(finding);
     }
@@ -115,26 +117,26 @@ pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
 /// Why a contender that is to run with KVM cannot, where that is known.
 pub fn without_kvm(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let finding = known_of_kvm(cache, &settings.cpu).filter(|_| settings.accelerator != WantedAccelerator::Tcg)?;
+    let finding = known_of_kvm(cache, &settings).filter(|_| settings.accelerator != WantedAccelerator::Tcg)?;
     (!finding.works).then_some(finding.sentence)
 }
 
-/// The CPU model with which KVM is to be tried for a contender, if trying is the only way to know whether it works.
-pub fn to_be_tried(table: &Map<String, Value>, cache: &Path) -> Option<String> {
+/// The CPU model and the QEMU with which KVM is to be tried for a contender, if trying is the only way to know whether it works.
+pub fn to_be_tried(table: &Map<String, Value>, cache: &Path) -> Option<(String, String)> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
-    let is_open = settings.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, &settings.cpu).is_none();
-    is_open.then_some(settings.cpu)
+    let is_open = settings.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, &settings).is_none();
+    is_open.then_some((settings.cpu, settings.binary))
 }
 
 /// The same without booting anything: what is plain to see, or was found since the host booted with whichever kernel in the
 /// guest. `None` where only trying tells.
-fn known_of_kvm(cache: &Path, cpu: &str) -> Option<CheckResult> {
+fn known_of_kvm(cache: &Path, settings: &QemuSettings) -> Option<CheckResult> {
     if let Some(closed) = closed() {
         return Some(closed);
     }
-    let cpu = model(cpu);
-    let remembered = recall(&file_of(cache, cpu))?;
-    let now = Remembered { kernel: remembered.kernel.clone(), ..Remembered::nothing(cpu).ok()? };
+    let (cpu, binary) = (model(&settings.cpu), &settings.binary);
+    let remembered = recall(&file_of(cache, cpu, binary))?;
+    let now = Remembered { kernel: remembered.kernel.clone(), ..Remembered::nothing(cpu, binary).ok()? };
     remembered.holds_for(&now).then_some(remembered.finding)
 }
 
@@ -148,25 +150,31 @@ fn model(cpu: &str) -> &str {
     if cpu == "auto" { Accelerator::Kvm.fullest_cpu() } else { cpu }
 }
 
-/// Where the answer for a CPU model is remembered.
-fn file_of(cache: &Path, cpu: &str) -> PathBuf {
-    cache.join("kvm").join(format!("{}.json", file_name(cpu)))
+/// Where the answer for a CPU model and a QEMU is remembered.
+fn file_of(cache: &Path, cpu: &str, binary: &str) -> PathBuf {
+    let of_binary = if binary == PROGRAM { String::new() } else { format!("-{}", file_name(binary)) };
+    cache.join("kvm").join(format!("{}{of_binary}.json", file_name(cpu)))
 }
 
 /// QEMU's version, as it prints it; an error if it is not installed.
 pub fn qemu_version() -> Result<String, MachineError> {
-    let ended = Launch::new(&[PROGRAM, "--version"]).run_to_any_end(VERSION_LIMIT, &mut |_| ());
+    version_of(PROGRAM)
+}
+
+fn version_of(binary: &str) -> Result<String, MachineError> {
+    let ended = Launch::new(&[binary, "--version"]).run_to_any_end(VERSION_LIMIT, &mut |_| ());
     let ended = ended.map_err(|error| match error {
         ProcessError::Missing { .. } => MachineError::MissingTool { program: PROGRAM, package: "qemu-system-x86" },
         error => {
-            MachineError::Io { doing: format!("asking {PROGRAM} for its version"), source: io::Error::other(error) }
+            MachineError::Io { doing: format!("asking {binary} for its version"), source: io::Error::other(error) }
         }
     })?;
     Ok(ended.stdout.lines().next().unwrap_or_default().to_owned())
 }
 
 fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
-    let settings = QemuSettings { network: Network::None, ..QemuSettings::default() };
+    let binary = probe.binary.clone();
+    let settings = QemuSettings { network: Network::None, binary, ..QemuSettings::default() };
     let initramfs = super::machine::initramfs(&probe.image, &probe.agent, &drivers(false, &settings))?;
     let order = CommandOrder {
         name: "kvm-probe".to_owned(),
@@ -208,11 +216,11 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
 
 impl Remembered {
     /// What an answer holds for now, without a kernel and an answer.
-    fn nothing(cpu: &str) -> Result<Self, MachineError> {
+    fn nothing(cpu: &str, binary: &str) -> Result<Self, MachineError> {
         Ok(Self {
             boot: boot_id()
                 .map_err(|source| MachineError::Io { doing: "reading the kernel's boot id".to_owned(), source })?,
-            qemu: qemu_version()?,
+            qemu: version_of(binary)?,
             kernel: String::new(),
             cpu: cpu.to_owned(),
             finding: CheckResult { works: false, sentence: String::new() },
@@ -244,7 +252,7 @@ fn file_name(cpu: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{CheckResult, Remembered, closed, file_of, foreseen, model, recall, remember};
+    use super::{CheckResult, PROGRAM, Remembered, closed, file_of, foreseen, model, recall, remember};
 
     fn remembered(boot: &str) -> Remembered {
         Remembered {
@@ -261,11 +269,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cpu = model("auto");
         // Without QEMU there is nothing to remember, and such a run is refused for want of it.
-        let Ok(now) = Remembered::nothing(cpu) else { return };
+        let Ok(now) = Remembered::nothing(cpu, PROGRAM) else { return };
         let told = |accelerator: &str, works: bool| {
             let finding = CheckResult { works, sentence: "it hung".to_owned() };
-            let remembered = Remembered { finding, ..Remembered::nothing(cpu).unwrap() };
-            remember(&file_of(folder.path(), cpu), &remembered).unwrap();
+            let remembered = Remembered { finding, ..Remembered::nothing(cpu, PROGRAM).unwrap() };
+            remember(&file_of(folder.path(), cpu, PROGRAM), &remembered).unwrap();
             let table = serde_json::json!({ "accelerator": accelerator });
             foreseen(table.as_object().unwrap(), folder.path())
         };
@@ -274,7 +282,7 @@ mod tests {
         assert_eq!(told("tcg", false), None);
         assert_eq!(told("auto", true).is_none(), closed().is_none());
         let before = Remembered { boot: "another".to_owned(), ..now };
-        remember(&file_of(folder.path(), cpu), &before).unwrap();
+        remember(&file_of(folder.path(), cpu, PROGRAM), &before).unwrap();
         let table = serde_json::json!({ "accelerator": "kvm" });
         assert_eq!(foreseen(table.as_object().unwrap(), folder.path()).is_none(), closed().is_none());
     }

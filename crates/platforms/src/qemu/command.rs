@@ -90,7 +90,7 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     words.0.extend(join::words(&order.cgroups));
     words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     words.0.extend(order.isolation.words());
-    words.add(&[PROGRAM, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
+    words.add(&[&order.settings.binary, "-name", &format!("bakeoff-{},debug-threads=on", escaped(&order.name))]);
     words.add(&["-nodefaults", "-no-user-config", "-display", "none", "-no-reboot", "-action", "panic=shutdown"]);
     words.0.extend(order.isolation.options());
     processor(&mut words, order);
@@ -104,6 +104,7 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
         data_disk(&mut words, data, order.settings.disk);
     }
     network(&mut words, order);
+    words.0.extend(order.settings.arguments.iter().cloned());
     words.0
 }
 
@@ -121,8 +122,12 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
     }
 }
 
-/// The guest's kernel modules: for what every machine has, and for its adapter.
+/// The guest's kernel modules: for what every machine has, and for its adapter. The image's modules are not those of a kernel of
+/// the user's.
 pub fn drivers(has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
+    if settings.kernel.is_some() {
+        return Vec::new();
+    }
     let mut drivers = vec!["virtio_pci", "virtio_console", "virtio_rng"];
     if has_root {
         drivers.extend(Adapter::VirtioBlk.drivers());
@@ -136,7 +141,7 @@ pub fn drivers(has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
 }
 
 fn processor(words: &mut Words, order: &CommandOrder) {
-    words.add(&["-machine", "q35"]);
+    words.add(&["-machine", &order.settings.machine]);
     match order.accelerator {
         Accelerator::Kvm => words.add(&["-accel", "kvm"]),
         Accelerator::Tcg => words.add(&["-accel", "tcg,thread=multi"]),
@@ -376,6 +381,23 @@ mod tests {
         ];
         let told = cases.map(|(name, case)| format!("# {name}\n{}\n", difference(&base, &case)));
         insta::assert_snapshot!(told.join("\n"));
+    }
+
+    #[test]
+    fn a_hypervisor_developers_own_parts_are_what_is_started() {
+        let base = order(Accelerator::Kvm, QemuSettings::default());
+        let own = QemuSettings {
+            binary: "/opt/qemu/bin/qemu".to_owned(),
+            machine: "pc-q35-7.2".to_owned(),
+            arguments: ["-device", "virtio-balloon-pci"].map(str::to_owned).to_vec(),
+            ..QemuSettings::default()
+        };
+        let changed = difference(&base, &order(Accelerator::Kvm, own.clone()));
+        assert!(changed.contains("qemu-system-x86_64\n") && changed.contains("/opt/qemu/bin/qemu\n"), "{changed}");
+        assert!(changed.contains("< -machine q35") && changed.contains("> -machine pc-q35-7.2"), "{changed}");
+        assert!(changed.ends_with("> -device virtio-balloon-pci"), "after all others: {changed}");
+        let kernel = QemuSettings { kernel: Some("/boot/own".to_owned()), ..own };
+        assert!(drivers(true, &kernel).is_empty(), "modules are another kernel's");
     }
 
     #[test]

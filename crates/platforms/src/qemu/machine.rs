@@ -61,6 +61,7 @@ pub fn start(
     launched();
     let (guest, mut qmp) = guest.greeted(limit)?;
     let mut decided = decide(&mut qmp, &command, &choice)?;
+    decided.extend(running(guest.pid(), &command));
     placed::settle(guest.pid(), &mut qmp, &order.place, &command, &mut decided)
         .map_err(|error| failing("asking QEMU", error))?;
     command.isolation.settle(guest.pid(), &mut decided);
@@ -93,6 +94,7 @@ fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, Machine
         cache: order.cache.clone(),
         scratch: order.scratch.clone(),
         cpu: settings.cpu.clone(),
+        binary: settings.binary.clone(),
         cpus: order.place.vcpu_cpus().to_vec(),
     })
 }
@@ -101,6 +103,11 @@ fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, Machine
 fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
     if settings.network == Network::None && !order.ports.is_empty() {
         return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
+    }
+    for (key, file) in [("binary", Some(&settings.binary)), ("kernel", settings.kernel.as_ref())] {
+        if let Some(file) = file.filter(|file| file.contains('/') && !Path::new(file).is_file()) {
+            return Err(unavailable(format!("{key} = \"{file}\" is no file here")));
+        }
     }
     let places = std::slice::from_ref(&order.place);
     if let Some(lack) =
@@ -145,7 +152,10 @@ fn command_order(
         cpus: placed::unpinned_cpus(&order.place, settings.pin).to_vec(),
         bound_to: order.place.bound_to.clone(),
         cgroups: Vec::new(),
-        kernel: guest_kernel(image)?.file.clone(),
+        kernel: match &settings.kernel {
+            Some(own) => own.into(),
+            None => guest_kernel(image)?.file.clone(),
+        },
         initramfs,
         console: order.scratch.join(format!("{}.console", order.name)),
         root: image.root_disk.clone(),
@@ -170,6 +180,9 @@ fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decide
     say("accelerator", if is_as_chosen { Ok(accelerator) } else { Err(format!("QEMU answers {kvm}")) });
     say("processor", Ok(format!("{}, {}", if is_kvm { "virtual" } else { "emulated" }, choice.why)));
     say("cpu", Ok(order.cpu.clone()));
+    let asked = json!({ "path": "/machine", "property": "type" });
+    let machine = qmp.execute("qom-get", asked).map_err(control)?;
+    say("machine type", machine.as_str().map(str::to_owned).ok_or_else(|| format!("QEMU answers {machine}")));
     let memory = qmp.execute("query-memory-size-summary", json!({})).map_err(control)?;
     let bytes = memory["base-memory"].as_u64().unwrap_or(0);
     let pages = if order.settings.huge_pages { "2 MiB pages" } else { "ordinary pages" };
@@ -186,6 +199,33 @@ fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decide
     let twice = if disk.cache.is_direct() { "no" } else { "yes" };
     say("data cached twice", Ok(format!("{twice}, as QEMU's cache {} has it", disk.cache.name())));
     Ok(decided)
+}
+
+/// What the process that runs was started as, by the kernel's word: which program, which guest kernel, which further arguments.
+fn running(process: u32, order: &CommandOrder) -> Decided {
+    let unknown = |error: std::io::Error| error.to_string();
+    let binary = std::fs::read_link(format!("/proc/{process}/exe")).map_err(unknown);
+    let words = std::fs::read(format!("/proc/{process}/cmdline")).map_err(unknown).map(|bytes| {
+        let words = bytes.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+        words.collect::<Vec<String>>()
+    });
+    let mut said: Decided = [("qemu binary".to_owned(), binary.map(|path| path.display().to_string()))].into();
+    if order.settings.kernel.is_some() {
+        let kernel = words.clone().and_then(|words| {
+            let at = words.iter().position(|word| word == "-kernel").and_then(|at| words.get(at + 1));
+            at.cloned().ok_or_else(|| "it was started without one".to_owned())
+        });
+        said.insert("kernel file".to_owned(), kernel);
+    }
+    let further = &order.settings.arguments;
+    if !further.is_empty() {
+        let has = |words: Vec<String>| {
+            let is_there = words.windows(further.len()).any(|part| part == further.as_slice());
+            if is_there { Ok(further.join(" ")) } else { Err("it was started without them".to_owned()) }
+        };
+        said.insert("further arguments".to_owned(), words.and_then(has));
+    }
+    said
 }
 
 fn data_words(order: &CommandOrder) -> String {

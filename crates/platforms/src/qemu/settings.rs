@@ -1,5 +1,6 @@
 //! What a study may say about a QEMU machine, and which combinations QEMU cannot honour. Pure.
 
+use super::command::PROGRAM;
 use crate::order::MachineRequest;
 use machines::boot::GuestAddress;
 use serde::Deserialize;
@@ -13,6 +14,14 @@ keys! {
             "kvm runs guest code on the CPU, tcg translates it; auto is kvm where a guest boots with it, else tcg";
         cpu: String = "auto", Holds::Text,
             "CPU model that the guest sees, as QEMU names it; auto is host under kvm and max under tcg";
+        binary: String = "qemu-system-x86_64", Holds::Text,
+            "the QEMU that is run: a program on PATH, or the path of one that was built";
+        machine: String = "q35", Holds::Text,
+            "machine type, as QEMU names it; it must have a PCI bus and a serial port";
+        kernel: Option<String> = "", Holds::Text,
+            "path of a kernel to boot in place of the image's; what it needs must be built in, since no module is loaded";
+        arguments: Vec<String> = "[]", Holds::Words,
+            "further arguments for QEMU, after all others; bakeoff does not know what they mean";
         pin: bool = "true", Holds::Boolean,
             "vCPUs stay where machine.pinning puts them; if not, all of QEMU's threads may use all of the machine's \
              CPUs";
@@ -54,6 +63,10 @@ impl Default for QemuSettings {
         Self {
             accelerator: WantedAccelerator::Auto,
             cpu: "auto".to_owned(),
+            binary: PROGRAM.to_owned(),
+            machine: "q35".to_owned(),
+            kernel: None,
+            arguments: Vec::new(),
             pin: true,
             huge_pages: false,
             disk: DiskSettings::DEFAULT,
@@ -192,11 +205,14 @@ pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Pr
         let found = format!("found \"native\" with cache = \"{}\"", cache.name());
         refuse("disk.aio", found, "\"threads\" or \"io_uring\", or a cache of \"none\" or \"directsync\"");
     }
+    if settings.binary.is_empty() {
+        refuse("binary", "found \"\"".to_owned(), "a program on PATH, or the path of one");
+    }
     if iothread && !adapter.takes_iothread() {
         let found = format!("found true with adapter = \"{}\"", adapter.name());
         refuse("disk.iothread", found, "false, or an adapter of \"virtio-blk\" or \"virtio-scsi\"");
     }
-    if !adapter.has_driver_in(request.kernel) {
+    if settings.kernel.is_none() && !adapter.has_driver_in(request.kernel) {
         let found =
             format!("found \"{}\" with kernel = \"{}\", which has no driver for it", adapter.name(), request.kernel);
         refuse("disk.adapter", found, "another adapter, or kernel = \"generic\" in [machine]");

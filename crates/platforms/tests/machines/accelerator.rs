@@ -5,6 +5,7 @@ use images::Flavour;
 use machines::machine::MachineError;
 use platforms::qemu::accelerator::{Probe, choose, kvm};
 use platforms::qemu::command::Accelerator;
+use platforms::qemu::command::PROGRAM;
 use platforms::qemu::settings::WantedAccelerator;
 use serde_json::json;
 
@@ -18,6 +19,7 @@ fn probe(place: &Place, cpu: &str) -> Probe {
         cache: place.order.cache.clone(),
         scratch: place.order.scratch.clone(),
         cpu: cpu.to_owned(),
+        binary: PROGRAM.to_owned(),
         cpus: place.order.place.cpus.clone(),
     }
 }

@@ -207,3 +207,25 @@ fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
     shut_down(machine);
 }
+
+#[test]
+fn what_a_developer_of_qemu_asked_for_is_read_back_from_the_running_machine() {
+    let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
+    let place = Place::new(micro);
+    let path = std::env::var_os("PATH").expect("a path");
+    let binary = std::env::split_paths(&path).map(|folder| folder.join("qemu-system-x86_64"));
+    let binary = binary.filter_map(|file| file.canonicalize().ok()).next().expect("QEMU, as the image is there");
+    let own = json!({
+        "accelerator": "tcg", "binary": binary, "machine": "pc-q35-7.1", "arguments": ["-device", "virtio-balloon-pci,id=own"],
+    });
+    let machine = place.start("qemu", &own);
+    let decided = |name: &str| machine.decided()[name].clone();
+    assert_eq!(decided("qemu binary"), Ok(binary.display().to_string()));
+    assert_eq!(decided("machine type"), Ok("pc-q35-7.1-machine".to_owned()));
+    assert_eq!(decided("further arguments"), Ok("-device virtio-balloon-pci,id=own".to_owned()));
+    shut_down(machine);
+
+    let absent = json!({ "accelerator": "tcg", "binary": "/nowhere/qemu" });
+    let why = place.try_start("qemu", &absent).err().expect("no machine").to_string();
+    assert!(why.contains("binary = \"/nowhere/qemu\" is no file here"), "{why}");
+}
