@@ -34,6 +34,17 @@ fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be
 }
 
 #[test]
+fn the_study_that_compares_one_option_of_qemu_differs_in_that_option_alone() {
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/compare.md")).unwrap();
+    let study = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let plan = Place::new(study).bakeoff(&["plan", "study.toml"]);
+    assert_eq!(plan.status.code(), Some(0), "{}", text(&plan.stderr));
+    let told = text(&plan.stdout);
+    let differs = told.split("What differs:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+    assert_eq!(differs, "  platform.disk.iothread: false (main-thread); true (iothread)");
+}
+
+#[test]
 fn the_result_is_on_standard_output_and_a_trial_is_a_line_with_its_figure() {
     let studies = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../studies");
     let place = Place::new(&std::fs::read_to_string(studies.join("quickstart.toml")).unwrap());

@@ -21,7 +21,8 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
         let output = place.bakeoff(&["run", "study.toml", "--rehearse"]);
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{}: {told}", study.display());
-        assert!(told.contains("✗ rehearsed: This run was rehearsed"), "{told}");
+        let result = text(&output.stdout);
+        assert!(result.contains("✗ rehearsed: This run was rehearsed"), "{result}");
         let (run, folder) = (place.record(), place.run_folder());
         assert!(run.plan.rehearsed && folder.to_string_lossy().ends_with("-rehearsed"), "{}", folder.display());
         assert_eq!(run.trials.len(), run.plan.trials.len());
