@@ -1,7 +1,7 @@
 //! When is the driver the bottleneck? One shard against a database that answers every statement after exactly one
 //! millisecond, whatever is asked of it: a timer of the kernel. All that a transaction takes longer is the driver's doing.
 //!
-//! `cargo run --release -p driver --example bottleneck` prints what docs/method.md quotes. It wants a quiet machine, or
+//! `cargo run --release -p driver --example bottleneck` prints what docs/findings.md quotes. It wants a quiet machine, or
 //! `chrt -f 50` before it.
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The least number of blocks of a run that may stop once its intervals are narrow. With fewer, chance that makes an
-/// interval narrow also stops the run, and intervals hold the truth too seldom: see docs/method.md.
+/// interval narrow also stops the run, and intervals hold the truth too seldom: see docs/statistics.md.
 pub const FEWEST_BLOCKS: u32 = 10;
 
 /// A wish and its limits. The blocks of the plan grow from `least_blocks` to at most `max_blocks`.

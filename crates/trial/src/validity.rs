@@ -1,5 +1,5 @@
 //! When a measurement cannot be trusted: the measuring tool itself was in the way or does not know enough, or the
-//! database broke down in between. Each limit is told with what was found, and stands in docs/method.md.
+//! database broke down in between. Each limit is told with what was found, and stands in docs/findings.md.
 
 use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
@@ -8,7 +8,7 @@ use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, Drive
 use std::ops::Range;
 use std::time::Duration;
 
-/// A shard that worked for more of the window than this kept answers waiting: measured, see docs/method.md.
+/// A shard that worked for more of the window than this kept answers waiting: measured, see docs/findings.md.
 const BUSIEST_SHARD_MAX: f64 = 0.9;
 /// Work that was due and had a session, and started later than this at the 99th percentile, was delayed by the driver …
 const LATENESS_P99_MAX_US: u64 = 1_000;

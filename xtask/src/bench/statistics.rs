@@ -6,7 +6,7 @@ use anyhow::{Context, ensure};
 use std::path::Path;
 use std::process::Command;
 
-/// Prints the table that docs/method.md quotes, and fails if the analysis is not right as often as is asked of it.
+/// Prints the table that docs/statistics.md quotes, and fails if the analysis is not right as often as is asked of it.
 pub fn simulate(root: &Path, studies: u32) -> anyhow::Result<()> {
     let status = Command::new("cargo")
         .args(["run", "--quiet", "--release", "--package", "analysis", "--example", "coverage", "--"])
