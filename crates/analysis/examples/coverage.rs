@@ -2,7 +2,7 @@
 //! would analyse them; counted is how often the interval behind the verdict holds the truth, how often a difference is seen
 //! where there is none, and how often one is found where there is one.
 //!
-//! `cargo xtask bench statistics` runs this and prints what docs/method.md quotes. It asserts no time.
+//! `cargo xtask bench statistics` runs this and prints what docs/statistics.md quotes. It asserts no time.
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 

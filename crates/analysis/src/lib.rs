@@ -2,7 +2,7 @@
 //!
 //! [`summary::analyse`] is a pure function from [`record::run::Run`] to [`summary::Analysis`]. It reads no clock and no
 //! disk, knows no database and no hypervisor, and gives the same answer for the same record every time. What each number
-//! means is written for readers of reports in `docs/method.md`.
+//! means is written for readers of reports in `docs/statistics.md`.
 
 pub mod activity;
 pub mod agreement;

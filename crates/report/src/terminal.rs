@@ -5,6 +5,7 @@ use crate::format::first_line;
 use crate::sections::{card, comparison, design, trust};
 use crate::table::{Cell, Column, Shown, Table};
 use crate::{answer, findings};
+use analysis::findings::Finding;
 use analysis::summary::Analysis;
 use record::run::Run;
 use record::text::visible;
@@ -26,7 +27,8 @@ pub fn write(run: &Run, analysis: &Analysis) -> String {
         text.push_str(&wrapped(&answer, ""));
     }
     let stamped = card::stamped(analysis);
-    text.push_str(&wrapped(&format!("{} {}", stamped.mark().sign(), stamped.says), "  "));
+    let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
+    text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
     for cells in comparison::groups(analysis) {
         text.push('\n');
         if !cells[0].coordinates.is_empty() {
@@ -84,10 +86,13 @@ fn line(cells: &[String], widths: &[usize]) -> String {
 /// What was found, the worst first, and what is well.
 fn trust(analysis: &Analysis) -> String {
     let mut text = String::new();
-    for finding in analysis.findings.iter().take(MOST_FINDINGS) {
+    // The stamp has said the first.
+    let told = card::reason(analysis);
+    let others: Vec<&Finding> = analysis.findings.iter().filter(|finding| Some(*finding) != told).collect();
+    for finding in others.iter().take(MOST_FINDINGS) {
         text.push_str(&warning_line(&findings::warning(finding)));
     }
-    let more = analysis.findings.len().saturating_sub(MOST_FINDINGS);
+    let more = others.len().saturating_sub(MOST_FINDINGS);
     if more > 0 {
         let _ = writeln!(text, "and {more} more in the report");
     }

@@ -22,7 +22,7 @@ fn every_study_of_ours_is_rehearsed_to_its_report() {
         let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{}: {told}", study.display());
         let result = text(&output.stdout);
-        assert!(result.contains("✗ rehearsed: This run was rehearsed"), "{result}");
+        assert!(result.contains("✗ Not usable. This run was rehearsed:"), "{result}");
         let (run, folder) = (place.record(), place.run_folder());
         assert!(run.plan.rehearsed && folder.to_string_lossy().ends_with("-rehearsed"), "{}", folder.display());
         assert_eq!(run.trials.len(), run.plan.trials.len());

@@ -39,13 +39,16 @@ fn place(run: &Run) -> String {
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
 
-/// The weightiest reason, and what to do about it.
+/// The weightiest reason for the stamp.
+pub fn reason(analysis: &Analysis) -> Option<&Finding> {
+    let code = analysis.usability.because.first()?;
+    analysis.findings.iter().find(|finding| finding.accepted.is_none() && finding.what.code() == code)
+}
+
+/// With that reason, and what to do about it.
 pub fn stamped(analysis: &Analysis) -> Stamped {
     let Usability { stamp, because } = &analysis.usability;
-    let is_reason = |finding: &&Finding| {
-        finding.accepted.is_none() && because.first().is_some_and(|code| code == finding.what.code())
-    };
-    let first = analysis.findings.iter().find(is_reason);
+    let first = reason(analysis);
     let why = first.map(|finding| {
         let more = match because.len() {
             0 | 1 => String::new(),

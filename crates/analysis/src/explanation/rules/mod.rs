@@ -171,7 +171,7 @@ pub enum Cost {
 /// What a rule comes to: a reason, or what cannot be said.
 type Said = Result<Reason, Unknown>;
 
-/// Conditions are described in docs/method.md.
+/// Conditions are described in docs/findings.md.
 struct Rule {
     of: Subject,
     says: fn(&Evidence<'_>) -> Vec<Said>,
