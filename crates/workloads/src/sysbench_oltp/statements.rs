@@ -68,8 +68,8 @@ impl Statements {
             places[*sql as usize] = place;
         }
         let all = sql::statements(Sql::NAMES, SHARED, OF_DIALECT)?;
-        let chosen = used.iter().map(|sql| &all[*sql as usize]);
-        let of_any_table = chosen.map(|statement| with_markers(statement, settings)).collect();
+        let markers = Markers::of(settings);
+        let of_any_table = used.iter().map(|sql| markers.filled_into(&all[*sql as usize])).collect();
         Ok(Self { of_any_table, tables, places })
     }
 
@@ -89,24 +89,38 @@ impl Statements {
     }
 }
 
-fn with_markers(statement: &Statement, settings: &Settings) -> Statement {
-    let list = |count: u32, each: &dyn Fn(u32) -> String, between: &str| {
-        (0..count).map(each).collect::<Vec<_>>().join(between)
-    };
-    let points = list(settings.random_points, &|place| format!("${}", place + 1), ", ");
-    let pair = |place: u32| (2 * place + 1, 2 * place + 2);
-    let range = |place: u32| {
-        let (low, high) = pair(place);
-        format!("k BETWEEN ${low} AND ${high}")
-    };
-    let row = |place: u32| {
-        let (id, k) = pair(place);
-        format!("(${id}, ${k})")
-    };
-    let rows = list(u32::try_from(BULK_ROWS).unwrap_or(0), &row, ", ");
-    let values =
-        [("{points}", &*points), ("{ranges}", &*list(settings.number_of_ranges, &range, " OR ")), ("{rows}", &*rows)];
-    Statement { name: statement.name, sql: filled(&statement.sql, &values) }
+/// The lists of markers, as long as the settings say.
+struct Markers {
+    points: String,
+    ranges: String,
+    rows: String,
+}
+
+impl Markers {
+    fn of(settings: &Settings) -> Self {
+        let list = |count: u32, each: &dyn Fn(u32) -> String, between: &str| {
+            (0..count).map(each).collect::<Vec<_>>().join(between)
+        };
+        let pair = |place: u32| (2 * place + 1, 2 * place + 2);
+        let range = |place: u32| {
+            let (low, high) = pair(place);
+            format!("k BETWEEN ${low} AND ${high}")
+        };
+        let row = |place: u32| {
+            let (id, k) = pair(place);
+            format!("(${id}, ${k})")
+        };
+        Self {
+            points: list(settings.random_points, &|place| format!("${}", place + 1), ", "),
+            ranges: list(settings.number_of_ranges, &range, " OR "),
+            rows: list(u32::try_from(BULK_ROWS).unwrap_or(0), &row, ", "),
+        }
+    }
+
+    fn filled_into(&self, statement: &Statement) -> Statement {
+        let values = [("{points}", &*self.points), ("{ranges}", &*self.ranges), ("{rows}", &*self.rows)];
+        Statement { name: statement.name, sql: filled(&statement.sql, &values) }
+    }
 }
 
 #[cfg(test)]
