@@ -213,9 +213,14 @@ pub fn frequency_khz(tree: &Tree) -> Result<u64, String> {
     if let Some(mean) = mean(&set) {
         return Ok(mean);
     }
-    let processors = parse_cpuinfo(&tree.text(CPUINFO)?);
-    let measured: Vec<u64> = processors.iter().filter_map(|processor| khz_of_mhz(processor.get("cpu MHz")?)).collect();
+    let measured = measured_khz(&tree.text(CPUINFO)?);
     mean(&measured).ok_or_else(|| format!("neither {CPUS} nor {CPUINFO} says it"))
+}
+
+/// The frequency of each processor in `/proc/cpuinfo`, without the thirty other fields of each.
+fn measured_khz(cpuinfo: &str) -> Vec<u64> {
+    let fields = cpuinfo.lines().filter_map(|line| line.strip_prefix("cpu MHz")?.split_once(':'));
+    fields.filter_map(|(_, mhz)| khz_of_mhz(mhz.trim())).collect()
 }
 
 fn mean(values: &[u64]) -> Option<u64> {
@@ -299,6 +304,9 @@ mod tests {
         assert_eq!(khz_of_mhz("800.5"), Some(800_500));
         assert_eq!(khz_of_mhz("fast"), None);
         assert_eq!((mean(&[1_000, 3_000]), mean(&[])), (Some(2_000), None));
+        let cpuinfo =
+            "processor\t: 0\ncpu MHz\t\t: 2596.122\n\nprocessor\t: 1\ncpu MHz\t\t: 800.500\ncache size\t: 1 KB\n";
+        assert_eq!(measured_khz(cpuinfo), [2_596_122, 800_500]);
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! Beside the time saved, an open file of `/proc/PID` stays that of the process it was opened for: once that has ended,
 //! reading fails, also if another process has its number by then.
 
-use crate::tree::{Reading, Tree};
+use crate::tree::{Reading, Tree, whole_text};
 use std::collections::BTreeMap;
 use std::fs::File;
-use std::io::{Read, Seek, SeekFrom};
+use std::io::{Seek, SeekFrom};
 use std::path::Path;
 
 pub struct Files {
@@ -43,10 +43,8 @@ impl Files {
 }
 
 fn again(file: &mut File) -> std::io::Result<String> {
-    let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(0))?;
-    file.take(crate::tree::LONGEST_FILE).read_to_end(&mut bytes)?;
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
+    whole_text(file)
 }
 
 #[cfg(test)]

@@ -51,7 +51,7 @@ pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
 /// The name may hold spaces and brackets, so what counts begins behind the last one.
 fn process(stat: &str) -> Option<ProcessStat> {
     let (_, rest) = stat.rsplit_once(')')?;
-    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let fields: Vec<&str> = rest.split_ascii_whitespace().take(TIMES.end).collect();
     let number = |place: usize| fields.get(place)?.parse::<u64>().ok();
     let ticks = TIMES.map(number).try_fold(0, |sum: u64, ticks| Some(sum.saturating_add(ticks?)))?;
     let is_kernel = number(FLAGS)? & KERNEL_THREAD != 0;

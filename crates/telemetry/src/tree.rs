@@ -8,7 +8,10 @@ use std::path::{Component, Path, PathBuf};
 pub type Reading = Result<String, String>;
 
 /// Longer than any file read here; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
-pub const LONGEST_FILE: u64 = 8 << 20;
+const LONGEST_FILE: u64 = 8 << 20;
+
+/// What the kernel hands out at once of most of its files: a page.
+const USUAL_FILE: usize = 4096;
 
 pub struct Tree {
     root: PathBuf,
@@ -26,10 +29,7 @@ impl Tree {
 
     /// The text of a file, given by its absolute path in the system described.
     pub fn text(&self, path: &str) -> Reading {
-        let mut bytes = Vec::new();
-        let read = self.open(path)?.take(LONGEST_FILE).read_to_end(&mut bytes);
-        read.map_err(|error| why_unread(path, &error))?;
-        Ok(String::from_utf8_lossy(&bytes).into_owned())
+        whole_text(&mut self.open(path)?).map_err(|error| why_unread(path, &error))
     }
 
     /// The file itself, to be read more than once.
@@ -81,6 +81,14 @@ impl Tree {
         let below: PathBuf = path.components().filter(|part| !matches!(part, Component::RootDir)).collect();
         self.root.join(below)
     }
+}
+
+/// The text of an open file from where it stands. The kernel's files do not say how long they are, so this begins with room
+/// for most of them: without it every file is read in four or five small pieces.
+pub fn whole_text(file: &mut File) -> std::io::Result<String> {
+    let mut bytes = Vec::with_capacity(USUAL_FILE);
+    file.take(LONGEST_FILE).read_to_end(&mut bytes)?;
+    Ok(String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()))
 }
 
 fn why_unread(path: &str, error: &Error) -> String {
