@@ -1,10 +1,14 @@
 //! The command line.
 
+mod first_steps;
+mod known;
+
+pub use first_steps::{CacheCommand, CacheOptions, Compared, InitOptions, ManOptions, OpenOptions};
+
 use crate::exit::Exit;
 use crate::metrics::address;
-use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
-use clap::{Arg, Args, Parser, Subcommand, ValueEnum, ValueHint};
-use std::ffi::OsStr;
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use known::{Known, workloads_known};
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -49,7 +53,7 @@ pub enum Command {
     Rows(RowsOptions),
     /// Build or list machine images
     Image(ImageOptions),
-    /// Show what is kept between runs and its size, or remove it (BAKEOFF_CACHE names the folder)
+    /// Show what is kept between runs and its size, or remove it (`BAKEOFF_CACHE` names the folder)
     Cache(CacheOptions),
     /// Print a completion script for a shell
     Completions(CompletionsOptions),
@@ -60,61 +64,8 @@ pub enum Command {
     Agent(AgentOptions),
 }
 
-/// What a study to begin with compares.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Compared {
-    /// A virtual machine with the same software on the host
-    NativeVm,
-    /// Two cache modes of a virtual machine's disk
-    DiskCache,
-}
-
 #[derive(Debug, Args)]
-pub struct InitOptions {
-    /// File to write; - is standard output
-    #[arg(default_value = "study.toml", value_hint = ValueHint::FilePath)]
-    pub file: PathBuf,
-    /// Database [default: postgres]
-    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines::catalog::ENGINES.iter().map(|entry| entry.kind)))]
-    pub engine: Option<String>,
-    /// What is compared [default: native-vm]
-    #[arg(long)]
-    pub compare: Option<Compared>,
-    /// Size of the data in warehouses of about 100 MB [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub warehouses: Option<u32>,
-    /// How long the run may take [default: 5]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    pub minutes: Option<u32>,
-}
-
-#[derive(Debug, Args)]
-pub struct OpenOptions {
-    /// Run folder, the beginning of its name, last or last-1
-    #[arg(default_value = "last", value_hint = ValueHint::DirPath)]
-    pub run: PathBuf,
-}
-
-#[derive(Debug, Args)]
-pub struct CacheOptions {
-    #[command(subcommand)]
-    pub command: Option<CacheCommand>,
-}
-
-#[derive(Debug, Subcommand)]
-pub enum CacheCommand {
-    /// Remove images, loaded data and all else in the cache; the next run makes them again
-    Clean,
-}
-
-#[derive(Debug, Args)]
-pub struct ManOptions {
-    /// Folder for the pages; it is made
-    #[arg(value_hint = ValueHint::DirPath)]
-    pub dir: PathBuf,
-}
-
-#[derive(Debug, Args)]
+#[allow(clippy::struct_excessive_bools)] // Each is a switch of its own.
 pub struct RunOptions {
     /// Study file
     #[arg(value_hint = ValueHint::FilePath)]
@@ -349,27 +300,6 @@ fn percent(text: &str) -> Result<f64, String> {
         .map(|share| share.0)
         .filter(|share| *share < 1.0);
     share.ok_or_else(|| "per cent from 0 to below 100 are needed, as in 3%".to_owned())
-}
-
-/// Any word; those that are known are told to shells, which complete them. What else is written is answered by the command, which
-/// knows what was meant.
-#[derive(Debug, Clone, Copy)]
-struct Known(fn() -> Vec<&'static str>);
-
-impl TypedValueParser for Known {
-    type Value = String;
-
-    fn parse_ref(&self, command: &clap::Command, argument: Option<&Arg>, value: &OsStr) -> clap::error::Result<String> {
-        StringValueParser::new().parse_ref(command, argument, value)
-    }
-
-    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new((self.0)().into_iter().map(|name| PossibleValue::new(name))))
-    }
-}
-
-fn workloads_known() -> Vec<&'static str> {
-    workloads::catalog::WORKLOADS.iter().map(|entry| entry.kind).collect()
 }
 
 #[derive(Debug, Args)]

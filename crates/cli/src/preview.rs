@@ -71,7 +71,7 @@ fn trials(plan: &Plan) -> String {
     let trials = plan.trials.len();
     match blocks {
         0 => "no trials".to_owned(),
-        _ if trials % blocks == 0 => {
+        _ if trials.is_multiple_of(blocks) => {
             format!("{} of {}", counted(blocks as u64, "block"), counted((trials / blocks) as u64, "trial"))
         }
         _ => format!("{} in {}", counted(trials as u64, "trial"), counted(blocks as u64, "block")),

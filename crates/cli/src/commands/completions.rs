@@ -8,13 +8,13 @@ use clap::{Command, CommandFactory};
 pub fn completions(options: &CompletionsOptions) -> Exit {
     // Into memory first: a reader that goes away early is no failure of ours.
     let mut script = Vec::new();
-    clap_complete::generate(options.shell, &mut shown(Arguments::command()), "bakeoff", &mut script);
+    clap_complete::generate(options.shell, &mut shown(&Arguments::command()), "bakeoff", &mut script);
     print(&String::from_utf8_lossy(&script));
     Exit::Done
 }
 
 /// Without commands that nobody types.
-pub fn shown(command: Command) -> Command {
+pub fn shown(command: &Command) -> Command {
     let shown: Vec<Command> = command.get_subcommands().filter(|sub| !sub.is_hide_set()).cloned().collect();
     Command::new("bakeoff")
         .version(crate::origin::version())

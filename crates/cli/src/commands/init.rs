@@ -109,8 +109,8 @@ pub fn engines() -> Vec<String> {
 fn study(wish: &Wish) -> String {
     let Wish { engine, compared, warehouses, minutes } = wish;
     let (warmup, measure) = if *minutes < 10 { (3, 10) } else { (10, 30) };
-    let block_s = TRIALS_OF_A_BLOCK * (warmup + measure + AROUND_S);
-    let blocks = (minutes.saturating_mul(60) / block_s).max(FEWEST_BLOCKS);
+    let each_s = TRIALS_OF_A_BLOCK * (warmup + measure + AROUND_S);
+    let blocks = (minutes.saturating_mul(60) / each_s).max(FEWEST_BLOCKS);
     let memory = if engine == SQLITE { "1GiB" } else { "2GiB" };
     let disk = 4_u32.saturating_add(warehouses / 4);
     let vcpus = host::cpus().map_or(1, |cpus| cpus.len()).clamp(1, 2);

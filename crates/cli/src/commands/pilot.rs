@@ -21,7 +21,8 @@ use std::time::Duration;
 /// Nothing unless a pilot is named. A precision on the command line goes before the study's.
 pub fn outlook_of(options: &PlanOptions, plan: &Plan) -> Result<Option<Outlook>> {
     let Some(named) = &options.pilot else { return Ok(None) };
-    let path = &run_name::resolve(named)?;
+    let path =
+        &run_name::resolve(named).map_err(|error| Ended::bad_input(format!("--pilot {}: {error}", named.display())))?;
     let wished = match &options.precision {
         Some(text) => Some(precision(text)?),
         None => plan.precision.map(|wish| wish.half_width),

@@ -61,11 +61,15 @@ fn text(plan: &Plan, host: &Host, expected: Duration) -> Result<String> {
     text.push_str(&preview::text(plan, Some(expected)));
     write_settings(&mut text, plan)?;
     write_host(&mut text, plan, host)?;
-    writeln!(text, "\nOrder of the trials (seed {}):", plan.seed)?;
+    writeln!(text, "\nOrder of the trials, each with its number (seed {}):", plan.seed)?;
+    let has_coordinates = plan.cells.iter().any(|cell| !cell.coordinates().is_empty());
     for block in preview::distinct(plan.trials.iter().map(|trial| trial.block)) {
-        let cells = plan.trials.iter().filter(|trial| trial.block == block);
-        let cells = cells.filter_map(|trial| plan.cells.iter().find(|cell| cell.id == trial.cell)).map(told);
-        let line = format!("  block {block}: {}", cells.collect::<Vec<_>>().join("; "));
+        let trials = plan.trials.iter().filter(|trial| trial.block == block).filter_map(|trial| {
+            let cell = plan.cells.iter().find(|cell| cell.id == trial.cell)?;
+            let number = if has_coordinates { format!(" (cell {})", cell.id) } else { String::new() };
+            Some(format!("{} {}{number}", trial.id, told(cell)))
+        });
+        let line = format!("  block {block}: {}", trials.collect::<Vec<_>>().join("; "));
         writeln!(text, "{}", wrapped(&line, "    "))?;
     }
     let estimate = study::estimate(plan);

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 use telemetry::Latest;
 use trial::again;
-use trial::conductor::{ConductorError, RunOrder, Tallied};
+use trial::conductor::{ConductorError, Images, RunOrder, Tallied};
 use trial::interrupts::Interrupts;
 use trial::queue::Turn;
 use trial::site::Site;
@@ -38,7 +38,6 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     if left.trials.is_empty() && plan.precision.is_none_or(|wish| wish.ended.is_some()) {
         return nothing_left(options, begun.as_ref());
     }
-    let tell = |text: &str| if options.quiet { () } else { say(text) };
     let (site, _kept) = if options.rehearse {
         let (site, kept) = host::rehearsal_site()?;
         (site, Some(kept))
@@ -49,7 +48,7 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
         require_ready(&left, &site, options.require_kvm)?;
     }
     let (expected, preparing) = preview::expected(&left, &site)?;
-    tell(preview::text(&left, (!options.rehearse).then_some(expected)).trim_end());
+    tell(options, preview::text(&left, (!options.rehearse).then_some(expected)).trim_end());
     let (turn, mut notes) =
         if options.rehearse { (None, Vec::new()) } else { turn().map(|(turn, notes)| (Some(turn), notes))? };
     let trials = left.trials.len() as u64;
@@ -63,20 +62,14 @@ pub fn run(options: &RunOptions) -> Result<Exit> {
     let images = trial::conductor::images(&plan, &chosen.trials, &site, &mut |event| audience.hear(event));
     let images = images.map_err(|error| Ended::host(error.to_string()))?;
     if !options.rehearse {
-        // A tool that is missing or a disk that is full is told by the trials.
-        let _ = readiness::try_kvm(&left, &images, &site);
-        if options.require_kvm {
-            readiness::require_kvm(&left, &site.cache)?;
-        }
-        notes.extend(readiness::without(&left, &site.cache));
-        notes.extend(readiness::busy(&site));
+        notes.extend(foreseen(&left, &images, &site, options.require_kvm)?);
     }
     let resumed = begun.is_some();
     let folder = match begun {
         Some(folder) => folder,
         None => begin(options, &study, &site)?,
     };
-    tell(&format!("record: {}", folder.path().display()));
+    tell(options, &format!("record: {}", folder.path().display()));
     audience.keep_in(folder.path());
     let interrupts = Arc::new(Interrupts::default());
     listen_for_signals(Arc::clone(&interrupts))?;
@@ -115,9 +108,7 @@ fn report(options: &RunOptions, folder: &RunFolder, tallied: Result<Tallied, Con
         format!("the run is whole in {path}, but not its report; `bakeoff report {path}` makes it")
     })?;
     published.tell(options.json)?;
-    if !options.quiet {
-        say(&format!("report: {}", published.html.display()));
-    }
+    tell(options, &format!("report: {}", published.html.display()));
     if tallied.interrupted {
         say(&format!("stopped; `{}` goes on", resume_command(options)));
         return Ok(Exit::Interrupted);
@@ -151,12 +142,28 @@ fn nothing_left(options: &RunOptions, begun: Option<&RunFolder>) -> Result<Exit>
     Ok(verdict(&published.run))
 }
 
+fn tell(options: &RunOptions, text: &str) {
+    if !options.quiet {
+        say(text);
+    }
+}
+
 fn amount(options: &RunOptions) -> Amount {
     match (options.quiet, options.verbose) {
         (true, _) => Amount::Quiet,
         (_, true) => Amount::Steps,
         _ => Amount::Results,
     }
+}
+
+/// What will spoil the result, as far as it can be known before the first trial.
+fn foreseen(left: &Plan, images: &Images, site: &Site, needs_kvm: bool) -> Result<Vec<String>> {
+    // A tool that is missing or a disk that is full is told by the trials.
+    let _ = readiness::try_kvm(left, images, site);
+    if needs_kvm {
+        readiness::require_kvm(left, &site.cache)?;
+    }
+    Ok(readiness::without(left, &site.cache).into_iter().chain(readiness::busy(site)).collect())
 }
 
 /// Fails if the host cannot carry out what is left of a plan, as far as that is known.
@@ -217,8 +224,11 @@ fn begin(options: &RunOptions, study: &Planned, site: &Site) -> Result<RunFolder
 /// The folder of a run to go on with, and its plan as far as it has grown; the study must still be the one it was begun
 /// with.
 fn reopen(options: &RunOptions, planned: &Plan, run: &str) -> Result<(RunFolder, Plan)> {
-    let path =
-        if run == "newest" { newest(&options.runs, &planned.study)? } else { run_name::resolve(Path::new(run))? };
+    let path = if run == "newest" {
+        newest(&options.runs, &planned.study)?
+    } else {
+        run_name::resolve(Path::new(run)).map_err(|error| Ended::bad_input(format!("--resume: {error}")))?
+    };
     host::require_own_runs(&path)?;
     RunFolder::open(&path)
         .map_err(|error| Ended::bad_input(format!("--resume: {error}; name a run folder, as in --resume=runs/…")))?;

@@ -69,7 +69,7 @@ impl Clock {
     pub fn left(&mut self, now: Instant) -> Duration {
         let trials: Duration = self.left.iter().map(|left| self.length(left)).sum();
         let estimate = match (self.trial_begun, self.left.first()) {
-            (Some(begun), Some(current)) => trials - self.length(current).min(now - begun),
+            (Some(begun), Some(current)) => trials.saturating_sub(self.length(current).min(now - begun)),
             _ if self.by_cell.is_empty() => trials + self.preparing.saturating_sub(now - self.begun),
             _ => trials,
         };
@@ -103,7 +103,7 @@ mod tests {
         let second = |seconds: u64| begun + Duration::from_secs(seconds);
         let mut clock = Clock::new(&plan, Duration::from_secs(30), begun);
         let planned = clock.left(second(0));
-        assert_eq!(clock.left(second(10)), planned - Duration::from_secs(10), "preparing counts down");
+        assert_eq!(clock.left(second(10)) + Duration::from_secs(10), planned, "preparing counts down");
         // Every trial of the one contender takes 5 s, of the other 11 s.
         let length = |cell: u32| if cell == plan.cells[0].id { 5 } else { 11 };
         let (mut now, mut last) = (30, planned);

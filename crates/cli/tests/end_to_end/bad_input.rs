@@ -46,7 +46,7 @@ fn a_good_study_is_planned_without_starting_anything() {
     let place = Place::new(GOOD);
     let output = place.bakeoff(&["plan", "study.toml"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    assert!(text(&output.stdout).contains("block 1: native"), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("block 1: 1 native"), "{}", text(&output.stdout));
     assert!(!place.folder.path().join("runs").exists());
 }
 

@@ -67,7 +67,8 @@ fn killing_a_run_twenty_times_loses_and_repeats_nothing() {
     let mut seen = BTreeMap::new();
     for number in 0..KILLS {
         let resume = place.folder.path().join("runs").exists();
-        kill_after(begin(&place, resume), 1 + scattered(number, 18), Signal::KILL);
+        // The first lines say what will be measured; the run begins after them.
+        kill_after(begin(&place, resume), 5 + scattered(number, 18), Signal::KILL);
         let now = complete(&place);
         for (id, record) in &seen {
             assert_eq!(now.get(id), Some(record), "trial {id} was lost or repeated by kill {number}");

@@ -80,7 +80,7 @@ fn an_aa_study_of_one_contender_says_how_precise_it_is_and_then_serves_as_a_pilo
     assert_eq!(refused.status.code(), Some(2));
     assert!(text(&refused.stderr).contains(":4: precision: found 1 contender"), "{}", text(&refused.stderr));
     let plan = text(&place.bakeoff(&["plan", "study.toml", "--aa"]).stdout);
-    assert!(plan.contains("A/A study") && plan.contains("cell 1: native (again)"), "{plan}");
+    assert!(plan.contains("A/A study") && plan.contains("native (again) against native"), "{plan}");
     assert!(plan.contains("known to within ±50 %; at most 10 blocks"), "{plan}");
 
     killed_at(&place, &["run", "study.toml", "--aa"], "trial 3/20");

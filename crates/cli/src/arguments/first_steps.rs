@@ -1,0 +1,59 @@
+//! What a new user begins with, and what is kept.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// What a study to begin with compares.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Compared {
+    /// A virtual machine with the same software on the host
+    NativeVm,
+    /// Two cache modes of a virtual machine's disk
+    DiskCache,
+}
+
+#[derive(Debug, Args)]
+pub struct InitOptions {
+    /// File to write; - is standard output
+    #[arg(default_value = "study.toml", value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Database [default: postgres]
+    #[arg(long, value_name = "ENGINE", value_parser = PossibleValuesParser::new(engines::catalog::ENGINES.iter().map(|entry| entry.kind)))]
+    pub engine: Option<String>,
+    /// What is compared [default: native-vm]
+    #[arg(long)]
+    pub compare: Option<Compared>,
+    /// Size of the data in warehouses of about 100 MB [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub warehouses: Option<u32>,
+    /// How long the run may take [default: 5]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub minutes: Option<u32>,
+}
+
+#[derive(Debug, Args)]
+pub struct OpenOptions {
+    /// Run folder, the beginning of its name, last or last-1
+    #[arg(default_value = "last", value_hint = ValueHint::DirPath)]
+    pub run: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub struct CacheOptions {
+    #[command(subcommand)]
+    pub command: Option<CacheCommand>,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum CacheCommand {
+    /// Remove images, loaded data and all else in the cache; the next run makes them again
+    Clean,
+}
+
+#[derive(Debug, Args)]
+pub struct ManOptions {
+    /// Folder for the pages; it is made
+    #[arg(value_hint = ValueHint::DirPath)]
+    pub dir: PathBuf,
+}
