@@ -38,6 +38,20 @@ pub fn sentences(analysis: &Analysis) -> Vec<String> {
     all(analysis).iter().map(Answer::sentence).collect()
 }
 
+/// A study with more of them has a table of all.
+const MOST: usize = 4;
+
+/// Those that open a report.
+pub fn first(analysis: &Analysis) -> Vec<Answer> {
+    let mut answers = all(analysis);
+    if answers.len() > MOST {
+        let more = answers.len() - MOST;
+        answers.truncate(MOST);
+        answers.push(Answer::words(format!("The table below has {more} more.")));
+    }
+    answers
+}
+
 /// If there is neither a comparison nor machines side by side, why.
 pub fn all(analysis: &Analysis) -> Vec<Answer> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {

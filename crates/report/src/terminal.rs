@@ -1,5 +1,6 @@
 //! The short table at the end of a run.
 
+use crate::answer::Answer;
 use crate::document::{Mark, Warning};
 use crate::format::first_line;
 use crate::sections::{card, comparison, design, trust};
@@ -23,20 +24,17 @@ const LONGEST_CELL: usize = 36;
 /// Plain text without colours; it ends with a line break. Lines that judge begin with their sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
     let mut text = format!("\n{}", wrapped(&run.plan.question, ""));
-    for answer in answer::sentences(analysis).into_iter().chain(design::sentences(analysis)) {
+    let answers = answer::first(analysis).iter().map(Answer::sentence).collect::<Vec<_>>();
+    for answer in answers.into_iter().chain(design::sentences(analysis)) {
         text.push_str(&wrapped(&answer, ""));
     }
     let stamped = card::stamped(analysis);
     let code = card::reason(analysis).map(|finding| format!(" [{}]", finding.what.code())).unwrap_or_default();
     text.push_str(&wrapped(&format!("{} {}{code}", stamped.mark().sign(), stamped.says), "  "));
-    for cells in comparison::groups(analysis) {
-        text.push('\n');
-        if !cells[0].coordinates.is_empty() {
-            let _ = writeln!(text, "{}", visible(&cells[0].coordinates));
-        }
-        text.push_str(&table(&comparison::table(analysis, &cells)));
-    }
-    text.push('\n');
+    let overview = comparison::overview(analysis);
+    let alone = || comparison::groups(analysis).first().map(|cells| comparison::table(analysis, cells));
+    let tables = overview.or_else(alone).map(|shown| format!("\n{}\n", table(&shown)));
+    text.push_str(&tables.unwrap_or_default());
     text.push_str(&trust(analysis));
     text
 }

@@ -49,7 +49,9 @@ pub fn text(two: &TwoRuns) -> String {
         for wrong in wrong_data(cell) {
             let _ = writeln!(text, "{wrong}");
         }
-        text.push_str(&judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))).unwrap_or_default());
+        text.push_str(
+            &judged(cell).map(|judged| format!("{}\n{}", judged.caption, table(&judged))).unwrap_or_default(),
+        );
         for missing in &cell.missing {
             text.push_str(&wrapped(&not_compared(missing), "  "));
         }

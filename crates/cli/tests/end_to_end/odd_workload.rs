@@ -59,7 +59,8 @@ fn lookups_beside_orders(study: &str) {
     assert_eq!(trial.findings.len(), trial.machines.iter().map(|machine| machine.findings.len()).sum::<usize>());
     let folder = place.run_folder();
     let markdown = std::fs::read_to_string(folder.join("report.md")).expect("a report");
-    for said in ["<summary>The workload sysbench-oltp", "machine 1 held other data than the others", "While it worked it did"]
+    for said in
+        ["<summary>The workload sysbench-oltp", "machine 1 held other data than the others", "While it worked it did"]
     {
         assert!(markdown.contains(said), "{said}:\n{markdown}");
     }

@@ -172,7 +172,9 @@ fn slob_natively_on_postgres() {
         let sessions: u64 = waits.seen.iter().map(|one| one.sessions).sum();
         assert!(sessions > 0 && sessions <= 2 * waits.samples, "{waits:?}");
     }
-    assert!(markdown.contains("<summary>What sessions waited for") && markdown.contains("samples of pg\\_stat\\_activity"));
+    assert!(
+        markdown.contains("<summary>What sessions waited for") && markdown.contains("samples of pg\\_stat\\_activity")
+    );
 }
 
 #[test]

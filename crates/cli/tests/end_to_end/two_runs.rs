@@ -91,7 +91,11 @@ fn two_runs_are_compared_refused_and_found_slower() {
     host_was_read(&new);
     // Between two runs of seconds on a host that others use anything but ten times as slow is possible.
     let alike = compared(&place, &old, &new, &["--threshold", "90%", "--allow-undecided"]);
-    ended_with(&alike, 0, &["\nnative\n", "3 trials of the old run, 3 of the new", "NOPM", "new-order p50, ms", "90 %"]);
+    ended_with(
+        &alike,
+        0,
+        &["\nnative\n", "3 trials of the old run, 3 of the new", "NOPM", "new-order p50, ms", "90 %"],
+    );
     // Three trials show no difference of a thousandth, and rule none out.
     let strict = compared(&place, &old, &old, &["--threshold", "0.1%"]);
     ended_with(&strict, 10, &["undecided", "INCONCLUSIVE: no regression above 0.1 % was found"]);

@@ -11,7 +11,7 @@ use record::facts::Fact;
 use record::run::Run;
 
 pub fn blocks(run: &Run, analysis: &Analysis) -> Vec<Block> {
-    let card = Block::Card { answers: answer::all(analysis), stamp: Some(stamped(analysis)) };
+    let card = Block::Card { answers: answer::first(analysis), stamp: Some(stamped(analysis)) };
     vec![Block::Where(place(run)), card]
 }
 

@@ -17,12 +17,18 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         std::iter::once(Block::Table(table(analysis, cells))).chain(left_out(analysis, cells)).collect()
     };
     let ratios = figures::ratio::figure(analysis).map(Block::Figure);
-    let mut blocks = each_group(analysis, of_group);
-    // One table has the figure beside it; below several it stands alone.
-    match (&blocks[..], ratios) {
-        ([Block::Table(_)], Some(figure)) => blocks = vec![Block::Beside(blocks.into_iter().chain([figure]).collect())],
-        (_, figure) => blocks.extend(figure),
-    }
+    let each = each_group(analysis, of_group);
+    let mut blocks = match (overview(analysis), ratios) {
+        // One table has the figure beside it.
+        (None, Some(figure)) if matches!(&each[..], [Block::Table(_)]) => {
+            vec![Block::Beside(each.into_iter().chain([figure]).collect())]
+        }
+        (None, figure) => each.into_iter().chain(figure).collect(),
+        (Some(overview), figure) => {
+            let each = Block::Fold { title: "Each point of the study".to_owned(), blocks: each };
+            [Block::Table(overview)].into_iter().chain(figure).chain([each]).collect()
+        }
+    };
     blocks.push(Block::Note(format!(
         "Figures are geometric means over blocks. Below a change is its {:.0} % confidence interval. Response times are of what \
          throughput counts.",
@@ -34,6 +40,36 @@ pub fn blocks(analysis: &Analysis) -> Vec<Block> {
         blocks.push(Block::Note(note.to_owned()));
     }
     blocks
+}
+
+/// A row for each point of a study that has several: throughput of all contenders, and their changes.
+pub fn overview(analysis: &Analysis) -> Option<Table> {
+    let groups = groups(analysis);
+    let first = groups.first().filter(|_| groups.len() > 1)?;
+    let is_compared = |cell: &CellResult| compared(analysis, cell).is_some();
+    let mut columns = vec![Column::text("point")];
+    for cell in first {
+        columns.push(Column::number(&cell.contender));
+        if is_compared(cell) {
+            columns.push(Column::number(format!("change of {}", cell.contender)));
+        }
+    }
+    let of_cell = |own: Option<&&CellResult>, compare_too: bool| {
+        let value = own.map_or_else(
+            || Cell::missing("not at this point"),
+            |cell| level(analysis, cell, THROUGHPUT, Style::quantity(&cell.metric.name)).detail(""),
+        );
+        let contrast = own.and_then(|cell| compared(analysis, cell)).and_then(|one| one.contrast(THROUGHPUT));
+        std::iter::once(value).chain(compare_too.then(|| compare(contrast, Style::EFFECT)))
+    };
+    let row = |cells: &Vec<&CellResult>| {
+        let name = cells.iter().map(|cell| cell.metric.name.as_str()).find(|name| !name.is_empty()).unwrap_or("");
+        let values = first.iter().flat_map(|column| {
+            of_cell(cells.iter().find(|cell| cell.contender == column.contender), is_compared(column))
+        });
+        std::iter::once(Cell::text(&cells[0].coordinates).detail(name)).chain(values).collect()
+    };
+    Some(Table::new(id("overview", ""), "", columns, groups.iter().map(row)))
 }
 
 /// Cells that differ only in their contender, in the order of the plan.

@@ -322,7 +322,13 @@ fn an_empty_run_is_reported_too() {
 #[ignore = "writes files for people to look at"]
 fn samples_to_look_at() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let mut runs = vec![("sound", synthetic::run(5)), ("troubled", synthetic::troubled())];
+    let mut runs = vec![
+        ("sound", synthetic::run(5)),
+        ("troubled", synthetic::troubled()),
+        ("grown", grown::grown(4)),
+        ("consolidated", consolidated::MADE_UP.0.clone()),
+        ("neighbour", neighbour::MADE_UP.0.clone()),
+    ];
     if let Some(path) = std::env::var_os("LOOK_AT") {
         runs.push(("run", Run::open(path.as_ref()).unwrap()));
     }
