@@ -67,13 +67,12 @@ fn print_verdict(can: &Facts, site: &Site) {
     let is_native_ready = !missing.iter().any(|tool| tool.program != QEMU);
     let native = if is_native_ready { "✓ Native: ready" } else { "✗ Native: tools are missing" };
     let vm = match can.get(KVM) {
-        _ if lacks(QEMU) => "✗ VM:     QEMU is missing".to_owned(),
-        Some(Fact::Known(how)) => format!("✓ VM:     ready, {how}"),
-        Some(Fact::Unavailable(why)) => format!("! VM:     only emulated, because {why}"),
-        None => "! VM:     not known".to_owned(),
+        _ if lacks(QEMU) => "✗ VM: QEMU is missing".to_owned(),
+        Some(Fact::Known(how)) => format!("✓ VM: ready, {how}"),
+        Some(Fact::Unavailable(why)) => format!("! VM: only emulated, because {why}"),
+        None => "! VM: not known".to_owned(),
     };
-    let quiet =
-        readiness::busy(site).map_or_else(|| "✓ Quiet:  yes".to_owned(), |busy| format!("! Quiet:  no, {busy}"));
+    let quiet = readiness::busy(site).map_or_else(|| "✓ Quiet: yes".to_owned(), |busy| format!("! Quiet: no, {busy}"));
     let rights =
         if may_build { "✓ Rights: images can be built" } else { "✗ Rights: this user cannot build images" };
     let mut lines = vec![native.to_owned(), vm, quiet, rights.to_owned()];
@@ -81,16 +80,16 @@ fn print_verdict(can: &Facts, site: &Site) {
         let mut packages: Vec<&str> = missing.iter().map(|tool| tool.package).collect();
         packages.sort_unstable();
         packages.dedup();
-        lines.push(format!("To do:    apt-get install {}", packages.join(" ")));
+        lines.push(format!("To do: apt-get install {}", packages.join(" ")));
     } else if !may_build {
-        lines.push("To do:    build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
+        lines.push("To do: build images as root, or give this user subordinate ids (/etc/subuid)".to_owned());
     } else if matches!(can.get(KVM), Some(Fact::Unavailable(_))) {
         lines.push(
-            "To do:    for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
+            "To do: for a VM's real cost use a host with KVM: bare metal, or nested virtualization on".to_owned(),
         );
     }
     lines.push("bakeoff doctor --all shows everything that was found".to_owned());
-    let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "          ")).collect();
+    let lines: Vec<String> = lines.iter().map(|line| wrapped(line, "  ")).collect();
     result(&format!("{}\n", lines.join("\n")));
 }
 

@@ -6,7 +6,7 @@ mod clock;
 
 pub use blocks::BUSY;
 
-use crate::display::{say, span};
+use crate::display::{say, span, wrapped};
 use blocks::Blocks;
 use clock::Clock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -174,7 +174,10 @@ impl State {
                 self.phase = if *of == 0 { what.clone() } else { format!("{what} {} %", done * 100 / of) };
                 None
             }
-            Event::Warning { text } => Some(Told::Line(format!("! {text}"))),
+            Event::Warning { text } => {
+                let line = format!("! {text}");
+                Some(Told::Line(if is_live { wrapped(&line, "  ") } else { line }))
+            }
             Event::TrialEnded { trial, outcome, elapsed_ms } => {
                 self.clock.trial_ends(*trial, now);
                 self.enter("between trials".to_owned(), 0, now);

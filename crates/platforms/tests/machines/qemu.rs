@@ -213,8 +213,8 @@ fn what_a_developer_of_qemu_asked_for_is_read_back_from_the_running_machine() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
     let place = Place::new(micro);
     let path = std::env::var_os("PATH").expect("a path");
-    let binary = std::env::split_paths(&path).map(|folder| folder.join("qemu-system-x86_64"));
-    let binary = binary.filter_map(|file| file.canonicalize().ok()).next().expect("QEMU, as the image is there");
+    let mut binaries = std::env::split_paths(&path).map(|folder| folder.join("qemu-system-x86_64"));
+    let binary = binaries.find_map(|file| file.canonicalize().ok()).expect("QEMU, as the image is there");
     let own = json!({
         "accelerator": "tcg", "binary": binary, "machine": "pc-q35-7.1", "arguments": ["-device", "virtio-balloon-pci,id=own"],
     });
