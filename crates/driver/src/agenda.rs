@@ -73,13 +73,17 @@ impl Agenda {
     pub fn heed_wake_up_call(&self, token: u32, now: Nanos) {
         if self.call.0.load(Ordering::Relaxed) {
             self.call.0.store(false, Ordering::Relaxed);
-            self.timers.borrow_mut().push(Reverse((now + SOON, token)));
+            self.wake_at(token, now + SOON);
         }
     }
 
     #[inline]
     pub fn wake(&self, token: u32) {
         self.ready.borrow_mut().push_back(token);
+    }
+
+    pub fn wake_at(&self, token: u32, until: Nanos) {
+        self.timers.borrow_mut().push(Reverse((until, token)));
     }
 
     #[inline]
@@ -192,7 +196,7 @@ impl Agenda {
                 return Poll::Ready(());
             }
             if !armed.replace(true) {
-                self.timers.borrow_mut().push(Reverse((until, token)));
+                self.wake_at(token, until);
             }
             Poll::Pending
         })

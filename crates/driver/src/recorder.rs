@@ -311,7 +311,7 @@ mod tests {
         let mut closed = Vec::new();
         for life in lives {
             closed.extend(recorder.close_second(life.done, Meters::default()));
-            let mut effects = Effects::<()>::new(1, &|| 0);
+            let mut effects = Effects::<()>::new(1, &|| 0, &|_| ());
             effects.tally.add(0, 10);
             recorder.book(life, &effects);
         }

@@ -21,7 +21,8 @@ use workloads::workload::Workload;
 
 pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, mut session: SessionOf<T>) {
     let clock = || shard.clock.now().0;
-    let mut effects = Effects::new(T::Workload::COUNTERS.len(), &clock);
+    let alarm = |until| shard.agenda.wake_at(token, Nanos(until));
+    let mut effects = Effects::new(T::Workload::COUNTERS.len(), &clock, &alarm);
     shard.freed(role, shard.now.get());
     while let Some(job) = shard.next_job(token, role).await {
         let free = shard.taken(role);

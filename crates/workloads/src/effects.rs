@@ -1,5 +1,8 @@
 //! What a transaction leaves behind beside its effect on the data.
 
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::task::Poll;
 use std::time::Duration;
 
 /// Counters that a workload keeps about what was really executed, indexed as in
@@ -57,11 +60,36 @@ pub struct Effects<'a, I> {
     steps: Vec<Step>,
     /// Nanoseconds by the driver's clock.
     clock: &'a dyn Fn() -> u64,
+    /// Has the transaction polled again at this moment.
+    alarm: &'a dyn Fn(u64),
 }
 
 impl<'a, I> Effects<'a, I> {
-    pub fn new(counters: usize, clock: &'a dyn Fn() -> u64) -> Self {
-        Self { tally: Tally::new(counters), receipt: Vec::new(), follow_ups: Vec::new(), steps: Vec::new(), clock }
+    pub fn new(counters: usize, clock: &'a dyn Fn() -> u64, alarm: &'a dyn Fn(u64)) -> Self {
+        Self {
+            tally: Tally::new(counters),
+            receipt: Vec::new(),
+            follow_ups: Vec::new(),
+            steps: Vec::new(),
+            clock,
+            alarm,
+        }
+    }
+
+    /// Waits within the transaction, which keeps its session and whatever it has locked.
+    pub async fn sleep(&self, span: Duration) {
+        let until = (self.clock)().saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
+        let is_set = Cell::new(false);
+        poll_fn(|_| {
+            if (self.clock)() >= until {
+                return Poll::Ready(());
+            }
+            if !is_set.replace(true) {
+                (self.alarm)(until);
+            }
+            Poll::Pending
+        })
+        .await;
     }
 
     /// Forgets everything, before another attempt.
@@ -126,7 +154,7 @@ mod tests {
     fn a_step_ends_where_the_next_begins() {
         let now = Cell::new(100);
         let clock = || now.get();
-        let mut effects = Effects::<()>::new(0, &clock);
+        let mut effects = Effects::<()>::new(0, &clock, &|_| ());
         effects.begin_step(3);
         now.set(150);
         effects.begin_step(4);
@@ -140,7 +168,7 @@ mod tests {
 
     #[test]
     fn another_attempt_begins_with_nothing() {
-        let mut effects = Effects::new(1, &|| 1);
+        let mut effects = Effects::new(1, &|| 1, &|_| ());
         effects.tally.add(0, 5);
         effects.tell(&[7, 8]);
         effects.cause(FollowUp { input: 'x', after: Duration::ZERO, user: None });

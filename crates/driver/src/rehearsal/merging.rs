@@ -59,7 +59,7 @@ fn shard(window: Window, mut lives: Vec<Executed>, closed_at: Nanos) -> ShardRun
     };
     for life in &lives {
         close_until(&mut recorder, life.done);
-        let mut effects = Effects::<()>::new(COUNTERS.len(), &|| 0);
+        let mut effects = Effects::<()>::new(COUNTERS.len(), &|| 0, &|_| ());
         effects.tally.add(0, life.work.rows_returned);
         recorder.book(life, &effects);
     }
