@@ -1,7 +1,7 @@
 //! Checking a table against its keys.
 
 use crate::units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
-use crate::{Holds, Key, Problem};
+use crate::{Holds, Key, Problem, files};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -150,6 +150,7 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
         }
         Holds::Table(_) => None,
         Holds::Entry => value.is_object().then(|| value.clone()),
+        Holds::Files { weighted } => files::normalised(value, weighted),
         Holds::IntegerOr { min, max, words } => integer_within(value, min, max).or_else(|| one_of(value, words)),
     }
 }

@@ -45,6 +45,10 @@ impl fmt::Display for Holds {
                 let names = keys.iter().map(|key| key.name).collect::<Vec<_>>();
                 write!(formatter, "a table with the keys {}", names.join(", "))
             }
+            Self::Files { weighted: true } => {
+                formatter.write_str("SQL files with their weights, such as [\"transfer.sql@3\", \"read.sql\"]")
+            }
+            Self::Files { weighted: false } => formatter.write_str("an SQL file such as \"tables.sql\""),
             Self::Entry => formatter.write_str("a table with a kind"),
             Self::IntegerOr { min, max, words } => {
                 formatter.write_str("a whole number")?;

@@ -6,11 +6,13 @@
 
 mod check;
 mod expected;
+mod files;
 mod keys;
 mod names;
 mod units;
 
 pub use check::{check, check_written, nearest, read};
+pub use files::with_texts;
 pub use units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
 
 /// One key of a table.
@@ -76,6 +78,11 @@ pub enum Holds {
         min: i64,
         max: i64,
         words: &'static [&'static str],
+    },
+    /// SQL files by their paths, or what was read of them: a list of tables with `name`, `text` and, if they have
+    /// weights, `weight`. Only the latter is a value; [`with_texts`] makes it of the former.
+    Files {
+        weighted: bool,
     },
 }
 
