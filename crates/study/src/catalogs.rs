@@ -6,6 +6,8 @@ use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::Key;
 use std::borrow::Cow;
+use std::fmt;
+use std::rc::Rc;
 use workloads::catalog::AnyWorkload;
 
 /// An entry of a catalog, as far as a study is concerned.
@@ -27,6 +29,23 @@ pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, V
 /// What the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
 pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
 
+/// The files that a study may name: the text of a path, or why there is none.
+#[derive(Clone)]
+pub struct Files(pub Rc<dyn Fn(&str) -> Result<String, String>>);
+
+impl Files {
+    /// None can be read.
+    pub fn none() -> Self {
+        Self(Rc::new(|_| Err("no file can be read here".to_owned())))
+    }
+}
+
+impl fmt::Debug for Files {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Files")
+    }
+}
+
 /// Everything a study may name.
 #[derive(Debug, Clone)]
 pub struct Catalogs {
@@ -35,6 +54,8 @@ pub struct Catalogs {
     pub platforms: Vec<Kind>,
     /// Names of the recipes that images can be built from.
     pub images: Vec<&'static str>,
+    /// Whoever may read files puts them here; there are none in [`Self::standard`].
+    pub files: Files,
     /// Codes of findings. Those who analyse know them, so there are none in [`Self::standard`].
     pub codes: Vec<FindingCode>,
     /// What a reader of numbers must know about a workload, or why its table cannot be.
@@ -70,6 +91,7 @@ impl Catalogs {
             workloads: workloads::catalog::WORKLOADS.iter().map(workload).collect(),
             platforms: platforms::catalog::PLATFORMS.iter().map(platform).collect(),
             images: images::names().collect(),
+            files: Files::none(),
             codes: Vec::new(),
             check_platform: platforms::catalog::check,
             check_workload,

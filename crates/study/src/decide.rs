@@ -168,7 +168,10 @@ impl Deciding<'_> {
     fn entry(&mut self, part: &str, entry: &Kind, common: &[settings::Key]) -> Option<Map<String, Value>> {
         let mut table = self.tables.get(part)?.as_object()?.clone();
         table.shift_remove(KIND);
-        self.checked(part, &table, &[entry.keys, common].concat())
+        let keys = [entry.keys, common].concat();
+        let read = &*self.catalogs.files.0;
+        let table = settings::with_texts(&table, &keys, read).map_err(|problems| self.take(part, problems)).ok()?;
+        self.checked(part, &table, &keys)
     }
 
     fn table(&mut self, part: &str, keys: &[settings::Key]) -> Option<Map<String, Value>> {

@@ -26,7 +26,7 @@ mod source;
 mod syntax;
 
 pub use accept::FindingCode;
-pub use catalogs::{Catalogs, Kind};
+pub use catalogs::{Catalogs, Files, Kind};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};

@@ -180,7 +180,8 @@ fn in_toml(default: &str, holds: Holds) -> String {
         | Holds::Number { .. }
         | Holds::Table(_)
         | Holds::Entry
-        | Holds::Words => false,
+        | Holds::Words
+        | Holds::Files { .. } => false,
     };
     if is_text { format!("\"{}\"", default.trim_matches('"')) } else { default.to_owned() }
 }
@@ -201,6 +202,7 @@ fn any(holds: Holds) -> String {
         Holds::Share { .. } => "\"1%\"".to_owned(),
         Holds::Table(_) => "{}".to_owned(),
         Holds::Entry => "{ kind = \"…\" }".to_owned(),
+        Holds::Files { .. } => "[{ name = \"one\", text = \"SELECT 1;\" }]".to_owned(),
     }
 }
 

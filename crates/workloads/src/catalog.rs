@@ -1,7 +1,7 @@
 //! The list of workloads. Adding one is a folder, its module, and a line here.
 
 use crate::workload::Workload;
-use crate::{order_entry, slob, sysbench_oltp};
+use crate::{file, order_entry, slob, sysbench_oltp};
 use settings::{Key, Problem};
 
 /// A workload that a study may name.
@@ -86,6 +86,7 @@ workloads! {
     order_entry::OrderEntry,
     slob::Slob,
     sysbench_oltp::SysbenchOltp,
+    file::OwnTransactions,
 }
 
 /// A workload of a list.
@@ -128,8 +129,10 @@ mod tests {
 
     #[test]
     fn every_entry_is_found_and_made_from_its_defaults() {
+        let scripts = table(&json!({ "scripts": [{ "name": "one", "text": "SELECT 1" }] }));
         for listed in WORKLOADS {
-            let made = AnyWorkload::from_table(listed.kind, &Map::new()).unwrap();
+            let given = if listed.kind == "file" { scripts.clone() } else { Map::new() };
+            let made = AnyWorkload::from_table(listed.kind, &given).unwrap();
             assert_eq!(made.entry().kind, listed.kind);
             assert_eq!(entry(listed.kind).unwrap().metric, listed.metric);
             assert!(made.dataset().notice().contains("not comparable"));

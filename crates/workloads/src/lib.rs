@@ -10,6 +10,7 @@ pub mod checksum;
 pub mod condition;
 pub mod dataset;
 pub mod effects;
+pub mod file;
 pub mod order_entry;
 pub mod random;
 pub mod share;

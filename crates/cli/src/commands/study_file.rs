@@ -10,7 +10,8 @@ use record::plan::Plan;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use study::{Against, Catalogs, FindingCode, Host};
+use std::rc::Rc;
+use study::{Against, Catalogs, Files, FindingCode, Host};
 
 /// Every key of every kind with a comment each is a hundredth of this.
 const LARGEST_BYTES: u64 = 4 << 20;
@@ -34,7 +35,9 @@ pub fn planned(path: &Path, aa: bool) -> Result<Planned> {
     };
     let against = if aa { Against::Itself } else { Against::Baseline };
     let codes = CODES.iter().map(|code| FindingCode { name: code.name, acceptable: code.acceptable }).collect();
-    let catalogs = Catalogs { codes, ..Catalogs::standard() };
+    let folder = path.parent().map(Path::to_owned).unwrap_or_default();
+    let files = Files(Rc::new(move |named| self::text(&folder.join(named)).map_err(|error| error.to_string())));
+    let catalogs = Catalogs { codes, files, ..Catalogs::standard() };
     let plan = study::plan(&name, &text, against, &catalogs, &host).map_err(|problems| {
         Ended::bad_input(format!("the study has problems\n{}", study::render(&problems, &path.display().to_string())))
     })?;
@@ -68,11 +71,11 @@ fn is_a_study(path: &Path) -> bool {
 }
 
 /// It need not be a file: a shell may hand in what another program writes.
-fn text(path: &Path) -> io::Result<String> {
+pub fn text(path: &Path) -> io::Result<String> {
     let mut bytes = Vec::new();
     File::open(path)?.take(LARGEST_BYTES + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > LARGEST_BYTES {
-        return Err(io::Error::other(format!("it is larger than {} KiB; name a study file", LARGEST_BYTES >> 10)));
+        return Err(io::Error::other(format!("it is larger than {} KiB; name another file", LARGEST_BYTES >> 10)));
     }
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
 }
@@ -90,7 +93,7 @@ mod tests {
     fn what_is_no_study_is_not_read_to_its_end() {
         assert_eq!(
             text(Path::new("/dev/zero")).unwrap_err().to_string(),
-            "it is larger than 4096 KiB; name a study file"
+            "it is larger than 4096 KiB; name another file"
         );
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("a.toml");

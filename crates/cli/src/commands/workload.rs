@@ -1,13 +1,20 @@
 //! A workload from its name and `--set KEY=VALUE`s.
 
+use crate::commands::study_file;
 use crate::exit::Ended;
 use agent::protocol::Chosen;
 use anyhow::Result;
 use serde_json::{Map, Value};
+use std::path::Path;
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
 /// As an agent takes it, and made.
 pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
+    made_with(kind, Map::new(), set)
+}
+
+/// The same of a table that has some settings already.
+pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     let Some(entry) = entry(kind) else {
         let known = || WORKLOADS.iter().map(|entry| entry.kind);
         let nearest = settings::nearest(kind, known()).map(|nearest| format!("; did you mean {nearest:?}?"));
@@ -15,7 +22,6 @@ pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
         let nearest = nearest.unwrap_or_default();
         return Err(Ended::bad_input(format!("there is no workload {kind:?}{nearest}; known are {known}")).into());
     };
-    let mut table = Map::new();
     for pair in set {
         let (key, value) = pair
             .split_once('=')
@@ -24,6 +30,8 @@ pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
         table.insert(key.to_owned(), value);
     }
     let problems = |problems| refused("--set ", problems);
+    let read = |path: &str| study_file::text(Path::new(path)).map_err(|error| error.to_string());
+    let table = settings::with_texts(&table, entry.keys, &read).map_err(problems)?;
     let settings = settings::check(&table, entry.keys).map_err(problems)?;
     let made = AnyWorkload::from_table(kind, &settings).map_err(problems)?;
     Ok((Chosen { kind: kind.to_owned(), settings }, made))

@@ -188,7 +188,9 @@ fn a_plan_of_nothing_is_refused_as_in_real_driving() {
 #[test]
 fn every_workload_can_be_rehearsed() {
     for entry in workloads::catalog::WORKLOADS {
-        let workload = AnyWorkload::from_table(entry.kind, &Map::new()).unwrap();
+        let scripts = json!([{ "name": "one", "text": "SELECT 1" }, { "name": "two", "text": "SELECT 2" }]);
+        let given = (entry.kind == "file").then(|| ("scripts".to_owned(), scripts));
+        let workload = AnyWorkload::from_table(entry.kind, &Map::from_iter(given)).unwrap();
         let driven = crate::rehearse(&workload, &plan(4, 0, 5), &taking(5), &Control::default(), &mut |_| ()).unwrap();
         assert!(ended(&driven) > 3_000, "{}: {}", entry.kind, ended(&driven));
     }

@@ -6,7 +6,7 @@ use platforms::placement::Topology;
 use record::plan::WorkloadNote;
 use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
-use study::{Against, Catalogs, FindingCode, Host, Kind};
+use study::{Against, Catalogs, Files, FindingCode, Host, Kind};
 
 /// Four CPUs of which nothing else is known.
 pub fn host() -> Host {
@@ -81,6 +81,7 @@ pub fn catalogs() -> Catalogs {
         workloads: vec![kind("orders", WORKLOAD)],
         platforms: vec![kind("native", &[]), kind("vm", VM)],
         images: vec!["server", "micro"],
+        files: Files::none(),
         codes: [("host-busy", true), ("check-violated", false)]
             .map(|(name, acceptable)| FindingCode { name, acceptable })
             .to_vec(),

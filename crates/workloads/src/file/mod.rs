@@ -1,0 +1,245 @@
+//! File: transactions of one's own, from SQL scripts as pgbench takes them.
+
+mod audit;
+mod checks;
+mod expression;
+mod lex;
+mod mistake;
+mod names;
+mod script;
+mod settings;
+mod transactions;
+
+use crate::catalog::{Metric, WorkloadEntry};
+use crate::dataset::{Dataset, Part, RowSource, Table};
+use crate::effects::Effects;
+use crate::random::Stream;
+use crate::workload::{Ending, Kind, User, Workload};
+use ::settings::Problem;
+use checks::Check;
+use engines::admin::Admin;
+use engines::rows::RowSink;
+use engines::session::{Session, SessionError};
+use engines::statement::{Dialect, Statement};
+use mistake::Mistake;
+use record::check::{CheckResult, Moment};
+use record::trial::KindTotals;
+use script::Script;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+pub use settings::{File, KEYS, Settings};
+pub use transactions::Input;
+
+pub const KIND: &str = "file";
+
+pub const ENTRY: WorkloadEntry = WorkloadEntry {
+    kind: KIND,
+    meaning: "your own transactions, from SQL scripts as pgbench takes them",
+    keys: KEYS,
+    metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
+};
+
+const NOTICE: &str = "These are your own statements. Numbers compare only where the scripts, the data and the settings are the \
+    same; they are not comparable with those of pgbench or of any published benchmark.";
+
+const DEVIATIONS: &[&str] = &[
+    "A failed transaction is rolled back and counted; pgbench gives up the client. A deadlock or a serialization failure is \
+     tried again with the same values, unless an earlier part of the script is committed.",
+    "Every variable is bound as a parameter of a prepared statement, as with pgbench -M prepared.",
+    "Random values come from this project's own generator: the same seed gives other values than in pgbench.",
+    "Response times include \\sleep, as in pgbench.",
+];
+
+/// The scripts, read.
+#[derive(Debug)]
+pub struct OwnTransactions {
+    scripts: Vec<Planned>,
+    weights: u64,
+    kinds: &'static [Kind],
+    setup: String,
+    checks: Vec<Check>,
+}
+
+/// A script and its place among all.
+#[derive(Debug)]
+pub struct Planned {
+    name: &'static str,
+    weight: u32,
+    script: Script,
+    /// Of its first statement, among those of all scripts.
+    first_statement: u16,
+    /// The same among the kinds.
+    first_step: u16,
+}
+
+impl OwnTransactions {
+    /// From the workload's table, checked or not.
+    pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
+        let settings: Settings = ::settings::read(table, KEYS)?;
+        let mut problems = Vec::new();
+        let mut note = |path: &str, file: &File, mistake: Mistake| problems.push(mistake.of_file(path, &file.name));
+        let mut scripts: Vec<(&File, Script)> = Vec::new();
+        for file in &settings.scripts {
+            match script::parse(&file.text) {
+                Ok(_) if scripts.iter().any(|(other, _)| other.stem() == file.stem()) => {
+                    note("scripts", file, Mistake::new(1, "another script has this name", "each file once"));
+                }
+                Ok(script) => scripts.push((file, script)),
+                Err(mistake) => note("scripts", file, mistake),
+            }
+        }
+        let mut checks = Vec::new();
+        for file in &settings.checks {
+            checks::parse(file).map_or_else(|mistake| note("checks", file, mistake), |found| checks.extend(found));
+        }
+        if scripts.iter().map(|(_, script)| script.statements.len() + 1).sum::<usize>() > usize::from(u16::MAX) {
+            note(
+                "scripts",
+                scripts[0].0,
+                Mistake::new(1, "more statements than can be told apart", "fewer than 65,535"),
+            );
+        }
+        if !problems.is_empty() {
+            return Err(problems);
+        }
+        let setup = settings.setup.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n");
+        let weights = settings.scripts.iter().map(|file| u64::from(file.weight)).sum();
+        let scripts = planned(scripts);
+        Ok(Self { kinds: names::kinds(&scripts), scripts, weights, setup, checks })
+    }
+}
+
+/// Kinds are the scripts, then all their statements as steps.
+fn planned(scripts: Vec<(&File, Script)>) -> Vec<Planned> {
+    let kinds = u16::try_from(scripts.len()).unwrap_or(u16::MAX);
+    let mut first_statement = 0;
+    let place = |(file, script): (&File, Script)| {
+        let count = u16::try_from(script.statements.len()).unwrap_or(u16::MAX);
+        let (name, weight) = (names::kept(file.stem()), file.weight);
+        let planned = Planned { name, weight, script, first_statement, first_step: kinds + first_statement };
+        first_statement += count;
+        planned
+    };
+    scripts.into_iter().map(place).collect()
+}
+
+/// What a client draws its transactions from.
+#[derive(Debug, Clone)]
+pub struct Client {
+    number: u32,
+    stream: Stream,
+}
+
+impl Workload for OwnTransactions {
+    type Input = Input;
+    type Client = Client;
+
+    const COUNTERS: &'static [&'static str] = &[];
+
+    fn kinds(&self) -> &'static [Kind] {
+        self.kinds
+    }
+
+    fn statements(&self, dialect: Dialect) -> Vec<Statement> {
+        let of_script = |planned: &Planned| {
+            let name = planned.name;
+            let named = |sql: &script::Sql| Statement { name: names::of_step(name, sql), sql: sql.text(dialect) };
+            planned.script.statements.iter().map(named).collect::<Vec<_>>()
+        };
+        self.scripts.iter().flat_map(of_script).collect()
+    }
+
+    fn client(&self, user: User) -> Client {
+        Client {
+            number: user.index,
+            stream: Stream::new(user.seed, "file client", [user.index, u32::from(user.phase)]),
+        }
+    }
+
+    fn next(&self, client: &mut Client) -> Option<Input> {
+        let mut drawn = client.stream.below(self.weights);
+        let mut chosen = 0;
+        for (planned, script) in self.scripts.iter().zip(0..) {
+            chosen = script;
+            match drawn.checked_sub(u64::from(planned.weight)) {
+                Some(rest) => drawn = rest,
+                None => break,
+            }
+        }
+        Some(Input { script: chosen, client: client.number, stream: client.stream.fork() })
+    }
+
+    fn kind(&self, input: &Input) -> u16 {
+        input.script
+    }
+
+    async fn run<S: Session>(
+        &self,
+        session: &mut S,
+        input: &Input,
+        effects: &mut Effects<'_, Input>,
+    ) -> Result<Ending, SessionError> {
+        transactions::run(&self.scripts[usize::from(input.script)], session, input, effects).await
+    }
+}
+
+/// The setup statements make all rows, so nothing is known here of tables.
+impl Dataset for OwnTransactions {
+    fn tables(&self) -> &[Table] {
+        &[]
+    }
+
+    fn expected_rows(&self, _: &Table) -> u64 {
+        0
+    }
+
+    fn stored_bytes(&self, _: Dialect) -> u64 {
+        0
+    }
+
+    fn rows(&self, _: &str, _: Part) -> Box<dyn RowSource + '_> {
+        Box::new(NoRows)
+    }
+
+    fn schema(&self, _: Dialect) -> String {
+        self.setup.clone()
+    }
+
+    fn finish(&self, _: Dialect) -> String {
+        String::new()
+    }
+
+    fn check(&self, admin: &mut dyn Admin, _: Dialect, moment: Moment) -> Result<Vec<CheckResult>, SessionError> {
+        self.checks.iter().map(|check| check.carry_out(admin, moment)).collect()
+    }
+
+    fn state(&self, _: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
+        Ok(BTreeMap::new())
+    }
+
+    fn reconcile(&self, _: &BTreeMap<String, i64>, _: &BTreeMap<String, i64>, _: &[KindTotals]) -> Vec<CheckResult> {
+        Vec::new()
+    }
+
+    fn audit(&self, kinds: &[KindTotals], _: &BTreeMap<String, u64>, _: u64) -> Vec<CheckResult> {
+        audit::audit(&self.scripts, kinds)
+    }
+
+    fn deviations(&self) -> Vec<Cow<'static, str>> {
+        DEVIATIONS.iter().copied().map(Cow::Borrowed).collect()
+    }
+
+    fn notice(&self) -> &'static str {
+        NOTICE
+    }
+}
+
+struct NoRows;
+
+impl RowSource for NoRows {
+    fn fill(&mut self, _: &mut dyn RowSink) -> bool {
+        false
+    }
+}

@@ -1,0 +1,41 @@
+//! Names of scripts and their statements. Those of other workloads are written in the program, so names live as long as it
+//! does; each is kept once, however often a workload is made.
+
+use super::Planned;
+use super::script::Sql;
+use crate::workload::Kind;
+use std::sync::{Mutex, PoisonError};
+
+static NAMES: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
+static KINDS: Mutex<Vec<&'static [Kind]>> = Mutex::new(Vec::new());
+
+pub fn kept(name: &str) -> &'static str {
+    let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = names.iter().find(|known| **known == name) {
+        return known;
+    }
+    let new: &'static str = Box::leak(name.into());
+    names.push(new);
+    new
+}
+
+/// A statement by its line, as in `transfer:12`, and `transfer:12.2` where that line has another.
+pub fn of_step(script: &str, sql: &Sql) -> &'static str {
+    let nth = if sql.nth == 1 { String::new() } else { format!(".{}", sql.nth) };
+    kept(&format!("{script}:{}{nth}", sql.line))
+}
+
+/// Each script, then each statement of all.
+pub fn kinds(scripts: &[Planned]) -> &'static [Kind] {
+    let steps = scripts
+        .iter()
+        .flat_map(|planned| planned.script.statements.iter().map(|sql| Kind::step(of_step(planned.name, sql))));
+    let kinds: Vec<Kind> = scripts.iter().map(|planned| Kind::transaction(planned.name, true)).chain(steps).collect();
+    let mut known = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(same) = known.iter().find(|same| **same == kinds) {
+        return same;
+    }
+    let new: &'static [Kind] = Box::leak(kinds.into());
+    known.push(new);
+    new
+}

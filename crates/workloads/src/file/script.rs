@@ -1,0 +1,324 @@
+//! One script: the steps of a transaction, checked as far as no database is needed.
+
+use super::expression::{Expression, Value, Variable};
+use super::lex::{self, Item, Piece, Statement, is_of_name, word};
+use super::mistake::Mistake;
+use crate::random::Stream;
+use engines::session::Access;
+use engines::statement::Dialect;
+use std::time::Duration;
+
+/// Variables of a script, and parameters of a statement: those of a transaction have room without the heap.
+pub const MOST: usize = 64;
+/// The variable that is there already, in the first place.
+pub const CLIENT: &str = "client_id";
+/// Of pgbench; a script that needs them would do something else without them.
+const NOT_HERE: [&str; 14] = [
+    "\\aset",
+    "\\gset",
+    "\\if",
+    "\\elif",
+    "\\else",
+    "\\endif",
+    "\\setshell",
+    "\\shell",
+    "\\startpipeline",
+    "\\endpipeline",
+    "\\syncpipeline",
+    "\\getline",
+    "\\echo",
+    "\\i",
+];
+const HERE: [&str; 2] = ["\\set", "\\sleep"];
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    pub steps: Vec<Step>,
+    pub statements: Vec<Sql>,
+    /// How many there are, the one that is there already with them.
+    pub variables: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    Set {
+        place: usize,
+        line: usize,
+        to: Expression,
+    },
+    Sleep {
+        line: usize,
+        length: Expression,
+        unit: Duration,
+    },
+    Begin(Access),
+    Commit,
+    Rollback,
+    /// Index into the script's statements.
+    Execute(usize),
+}
+
+/// A statement with a parameter for each mention of a variable: the same one may be of two types.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sql {
+    pub line: usize,
+    /// Which of those that begin in this line, from 1.
+    pub nth: usize,
+    pieces: Vec<String>,
+    /// Between the pieces.
+    pub parameters: Vec<Parameter>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parameter {
+    pub place: usize,
+    is_double: bool,
+}
+
+impl Sql {
+    pub fn text(&self, dialect: Dialect) -> String {
+        let mut text = self.pieces[0].clone();
+        for ((piece, parameter), number) in self.pieces[1..].iter().zip(&self.parameters).zip(1..) {
+            // A double is bound as its text. SQLite alone would not take that for a number.
+            text += &match dialect {
+                Dialect::Sqlite if parameter.is_double => format!("CAST(${number} AS REAL)"),
+                _ => format!("${number}"),
+            };
+            text += piece;
+        }
+        text
+    }
+}
+
+/// Reads a script. What can be known without a database is known then: its sums are done once, too.
+pub fn parse(text: &str) -> Result<Script, Mistake> {
+    let known = vec![Variable { name: CLIENT.to_owned(), is_double: false }];
+    let mut reading = Reading { known, steps: Vec::new(), statements: Vec::new(), begun: None };
+    for item in lex::items(text)? {
+        match item {
+            Item::Command { line, text } => reading.command(line, &text)?,
+            Item::Statement(statement) => reading.statement(&statement)?,
+        }
+    }
+    if let Some(line) = reading.begun {
+        return Err(Mistake::new(line, "found BEGIN without an end", "COMMIT or ROLLBACK after it"));
+    }
+    if reading.statements.is_empty() {
+        return Err(Mistake::new(1, "found no statement", "at least one"));
+    }
+    let Reading { known, steps, statements, .. } = reading;
+    let script = Script { steps, statements, variables: known.len() };
+    script.tried()?;
+    Ok(script)
+}
+
+impl Script {
+    /// Sums that never come to a value are found before anything runs.
+    fn tried(&self) -> Result<(), Mistake> {
+        let (mut variables, mut stream) = ([Value::Integer(0); MOST], Stream::new(0, "file tried", [0, 0]));
+        for step in &self.steps {
+            let (Step::Set { line, to: expression, .. } | Step::Sleep { line, length: expression, .. }) = step else {
+                continue;
+            };
+            let value = expression.value(&variables, &mut stream);
+            let value =
+                value.map_err(|why| Mistake::new(*line, format!("found {why}"), "an expression that has a value"))?;
+            if let Step::Set { place, .. } = step {
+                variables[*place] = value;
+            }
+        }
+        Ok(())
+    }
+}
+
+struct Reading {
+    known: Vec<Variable>,
+    steps: Vec<Step>,
+    statements: Vec<Sql>,
+    /// Where the transaction begins that is open.
+    begun: Option<usize>,
+}
+
+impl Reading {
+    fn command(&mut self, line: usize, text: &str) -> Result<(), Mistake> {
+        let command = word(text);
+        let rest = text[command.len()..].trim();
+        match command {
+            "\\set" => self.set(line, rest),
+            "\\sleep" => self.sleep(line, rest),
+            _ if NOT_HERE.contains(&command) => {
+                let expected = "only \\set and \\sleep of pgbench's backslash commands";
+                Err(Mistake::new(line, format!("found {command}"), expected))
+            }
+            _ => Err(Mistake::unknown(line, "command", command, HERE.into_iter())),
+        }
+    }
+
+    fn set(&mut self, line: usize, rest: &str) -> Result<(), Mistake> {
+        let name = word(rest);
+        let is_name =
+            name.starts_with(|letter: char| letter.is_alphabetic() || letter == '_') && name.chars().all(is_of_name);
+        if !is_name {
+            return Err(Mistake::new(line, format!("found \\set {rest}"), "\\set name expression"));
+        }
+        let to = Expression::parse(&rest[name.len()..], line, &self.known)?;
+        let variable = Variable { name: name.to_owned(), is_double: to.is_double() };
+        let place = match self.known.iter().position(|known| known.name == name) {
+            Some(place) => {
+                self.known[place] = variable;
+                place
+            }
+            None if self.known.len() == MOST => {
+                return Err(Mistake::new(line, format!("found {} variables", MOST + 1), format!("at most {MOST}")));
+            }
+            None => {
+                self.known.push(variable);
+                self.known.len() - 1
+            }
+        };
+        self.steps.push(Step::Set { place, line, to });
+        Ok(())
+    }
+
+    fn sleep(&mut self, line: usize, rest: &str) -> Result<(), Mistake> {
+        let digits = rest.find(|letter: char| !is_of_name(letter) && letter != ':').unwrap_or(rest.len());
+        // "10ms" is as good as "10 ms".
+        let digits = if rest.starts_with(':') {
+            digits
+        } else {
+            rest.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(rest.len())
+        };
+        let unit = match rest[digits..].trim() {
+            "us" => Duration::from_micros(1),
+            "ms" => Duration::from_millis(1),
+            "s" | "" => Duration::from_secs(1),
+            _ => return Err(Mistake::new(line, format!("found \\sleep {rest}"), "\\sleep number us, ms or s")),
+        };
+        let length = Expression::parse(&rest[..digits], line, &self.known)?;
+        self.steps.push(Step::Sleep { line, length, unit });
+        Ok(())
+    }
+
+    fn statement(&mut self, statement: &Statement) -> Result<(), Mistake> {
+        let line = statement.line;
+        let words = statement.plain().split_whitespace().map(str::to_ascii_uppercase).collect::<Vec<_>>().join(" ");
+        let (step, begun) = match words.as_str() {
+            "BEGIN"
+            | "BEGIN WORK"
+            | "BEGIN TRANSACTION"
+            | "START TRANSACTION"
+            | "BEGIN READ WRITE"
+            | "START TRANSACTION READ WRITE" => (Step::Begin(Access::ReadWrite), Some(line)),
+            "BEGIN READ ONLY" | "BEGIN TRANSACTION READ ONLY" | "START TRANSACTION READ ONLY" => {
+                (Step::Begin(Access::ReadOnly), Some(line))
+            }
+            "COMMIT" | "COMMIT WORK" | "COMMIT TRANSACTION" | "END" | "END WORK" | "END TRANSACTION" => {
+                (Step::Commit, None)
+            }
+            "ROLLBACK" | "ROLLBACK WORK" | "ROLLBACK TRANSACTION" | "ABORT" => (Step::Rollback, None),
+            other if ["BEGIN ", "START TRANSACTION "].iter().any(|begin| other.starts_with(begin)) => {
+                let expected = "BEGIN or BEGIN READ ONLY; isolation is a setting of the server or of [engine]";
+                return Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
+            }
+            _ => return self.execute(statement),
+        };
+        if begun.is_some() == self.begun.is_some() {
+            let expected = if begun.is_some() { "COMMIT or ROLLBACK first" } else { "BEGIN before it" };
+            return Err(Mistake::new(line, format!("found {}", statement.plain()), expected));
+        }
+        self.begun = begun;
+        self.steps.push(step);
+        Ok(())
+    }
+
+    fn execute(&mut self, statement: &Statement) -> Result<(), Mistake> {
+        let nth = self.statements.iter().filter(|earlier| earlier.line == statement.line).count() + 1;
+        let mut sql = Sql { line: statement.line, nth, pieces: vec![String::new()], parameters: Vec::new() };
+        for piece in &statement.pieces {
+            match piece {
+                // After a variable its piece is there already, and empty.
+                Piece::Text(text) => sql.pieces.last_mut().into_iter().for_each(|last| last.push_str(text)),
+                Piece::Variable { line, name } => {
+                    let found = self.known.iter().position(|known| known.name == *name);
+                    let names = self.known.iter().map(|known| known.name.as_str());
+                    let place = found.ok_or_else(|| Mistake::unknown(*line, "variable", name, names))?;
+                    sql.parameters.push(Parameter { place, is_double: self.known[place].is_double });
+                    sql.pieces.push(String::new());
+                }
+            }
+        }
+        if sql.parameters.len() > MOST {
+            let found = format!("found {} variables in one statement", sql.parameters.len());
+            return Err(Mistake::new(sql.line, found, format!("at most {MOST}")));
+        }
+        self.steps.push(Step::Execute(self.statements.len()));
+        self.statements.push(sql);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TRANSFER: &str = "\
+\\set aid random(1, 1000)
+\\set share 0.5
+BEGIN;
+UPDATE accounts SET balance = balance + :share WHERE aid = :aid; -- :not
+\\sleep 2 ms
+INSERT INTO log
+    VALUES (:aid, :client_id, ':aid', :aid::text);
+END;
+";
+
+    #[test]
+    fn a_script_becomes_steps_with_bound_variables() {
+        let script = parse(TRANSFER).unwrap();
+        let texts = |dialect| script.statements.iter().map(|sql| sql.text(dialect)).collect::<Vec<_>>();
+        let log = "INSERT INTO log\n    VALUES ($1, $2, ':aid', $3::text)";
+        let update = "UPDATE accounts SET balance = balance + $1 WHERE aid = $2";
+        assert_eq!(texts(Dialect::Postgres), [update, log]);
+        assert_eq!(texts(Dialect::Sqlite)[0], update.replace("$1", "CAST($1 AS REAL)"));
+        let places = |index: usize| script.statements[index].parameters.iter().map(|one| one.place).collect::<Vec<_>>();
+        assert_eq!((places(0), places(1)), (vec![2, 1], vec![1, 0, 1]));
+        let millisecond = Duration::from_millis(1);
+        let steps = &script.steps[2..];
+        let [
+            Step::Begin(Access::ReadWrite),
+            Step::Execute(0),
+            Step::Sleep { unit, .. },
+            Step::Execute(1),
+            Step::Commit,
+        ] = steps
+        else {
+            panic!("{steps:?}");
+        };
+        assert_eq!(*unit, millisecond);
+    }
+
+    #[test]
+    fn what_a_script_may_not_say_is_told_with_its_line() {
+        for (text, told) in [
+            ("SELECT 1;\nSELECT :client_ip;", "line 2: unknown variable client_ip; expected client_id"),
+            ("SELECT :a;\n\\set a 1", "line 1: unknown variable a;"),
+            ("\\if true\nSELECT 1;", "line 1: found \\if; expected only \\set and \\sleep"),
+            ("\\sett a 1\nSELECT 1;", "line 1: unknown command \\sett; expected \\set, \\sleep"),
+            ("\\set 1 1", "line 1: found \\set 1 1; expected \\set name expression"),
+            ("\\sleep 1 h", "line 1: found \\sleep 1 h; expected \\sleep number us, ms or s"),
+            ("\\set a random(2, 1)\nSELECT 1;", "line 1: found an empty range: the second number is smaller"),
+            ("BEGIN;\nSELECT 1;", "line 1: found BEGIN without an end; expected COMMIT or ROLLBACK after it"),
+            ("SELECT 1;\nCOMMIT;", "line 2: found COMMIT; expected BEGIN before it"),
+            ("BEGIN; BEGIN;", "line 1: found BEGIN; expected COMMIT or ROLLBACK first"),
+            (
+                "BEGIN ISOLATION LEVEL SERIALIZABLE;",
+                "line 1: found BEGIN ISOLATION LEVEL SERIALIZABLE; expected BEGIN or",
+            ),
+            ("-- Nothing.\n", "line 1: found no statement; expected at least one"),
+        ] {
+            let found = parse(text).unwrap_err().to_string();
+            assert!(found.starts_with(told), "{found}");
+        }
+        assert_eq!(parse("\\set a 1\nSELECT :b;").unwrap_err().nearest, Some("a".to_owned()));
+    }
+}

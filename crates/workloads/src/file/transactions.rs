@@ -1,0 +1,137 @@
+//! Doing what a script says, for one client and with one stream of random values.
+
+use super::Planned;
+use super::expression::Value;
+use super::script::{MOST, Script, Sql, Step};
+use crate::effects::Effects;
+use crate::random::Stream;
+use crate::workload::Ending;
+use engines::session::{Param, Session, SessionError};
+use engines::statement::StatementId;
+use std::time::Duration;
+
+/// A transaction before it is run: running it again draws the same values.
+#[derive(Debug, Clone)]
+pub struct Input {
+    pub script: u16,
+    pub client: u32,
+    pub stream: Stream,
+}
+
+pub async fn run<S: Session>(
+    planned: &Planned,
+    session: &mut S,
+    input: &Input,
+    effects: &mut Effects<'_, Input>,
+) -> Result<Ending, SessionError> {
+    let mut stream = input.stream.clone();
+    let mut variables = [Value::Integer(0); MOST];
+    variables[0] = Value::Integer(i64::from(input.client));
+    let mut kept = Kept::default();
+    let mut ending = Ending::Committed;
+    let failed = |line: &usize, what: &str| SessionError::Unexpected {
+        statement: planned.name,
+        what: format!("line {line}: {what}"),
+    };
+    let Script { steps, statements, .. } = &planned.script;
+    for step in steps {
+        match step {
+            Step::Set { place, line, to } => {
+                variables[*place] = to.value(&variables, &mut stream).map_err(|what| failed(line, what))?;
+            }
+            Step::Sleep { line, length, unit } => {
+                let length = length.value(&variables, &mut stream).and_then(Value::integer);
+                let times = u32::try_from(length.map_err(|what| failed(line, what))?.max(0)).unwrap_or(u32::MAX);
+                effects.end_step();
+                effects.sleep(unit.saturating_mul(times).min(LONGEST_SLEEP)).await;
+            }
+            Step::Begin(access) => {
+                session.begin(*access).await.map_err(|error| kept.final_if_kept(error))?;
+                kept.is_open = true;
+            }
+            Step::Commit => {
+                session.commit().await.map_err(|error| kept.final_if_kept(error))?;
+                kept.end(true);
+                ending = Ending::Committed;
+            }
+            Step::Rollback => {
+                session.rollback().await?;
+                kept.end(false);
+                ending = Ending::RolledBack;
+            }
+            Step::Execute(index) => {
+                effects.begin_step(planned.first_step + at(*index));
+                let id = StatementId(planned.first_statement + at(*index));
+                let changed = execute(session, id, &statements[*index], &variables).await;
+                effects.end_step();
+                kept.change(changed.map_err(|error| kept.final_if_kept(error))?);
+            }
+        }
+    }
+    Ok(ending)
+}
+
+const LONGEST_SLEEP: Duration = Duration::from_hours(1);
+
+/// There are at most as many statements as their ids can name.
+fn at(index: usize) -> u16 {
+    u16::try_from(index).unwrap_or(u16::MAX)
+}
+
+/// The number of rows that it changed.
+async fn execute<S: Session>(
+    session: &mut S,
+    id: StatementId,
+    sql: &Sql,
+    variables: &[Value; MOST],
+) -> Result<u64, SessionError> {
+    // Only doubles need texts.
+    let mut texts = Vec::new();
+    for parameter in &sql.parameters {
+        if let Value::Double(value) = variables[parameter.place] {
+            texts.push(format!("{value:e}"));
+        }
+    }
+    let mut texts = texts.iter();
+    let mut params = [Param::Null; MOST];
+    for (param, parameter) in params.iter_mut().zip(&sql.parameters) {
+        *param = match variables[parameter.place] {
+            Value::Integer(value) => Param::Integer(value),
+            Value::Double(_) => texts.next().map_or(Param::Null, |text| Param::Text(text)),
+        };
+    }
+    Ok(session.execute(id, &params[..sql.parameters.len()]).await?.changed())
+}
+
+/// Whether the database keeps something of this attempt already, so that another attempt would do it twice.
+#[derive(Default)]
+struct Kept {
+    is_open: bool,
+    /// Rows changed by the transaction that is open.
+    changed: u64,
+    anything: bool,
+}
+
+impl Kept {
+    fn change(&mut self, rows: u64) {
+        self.changed += rows;
+        if !self.is_open {
+            self.end(true);
+        }
+    }
+
+    fn end(&mut self, committed: bool) {
+        self.anything |= committed && self.changed > 0;
+        *self = Self { anything: self.anything, ..Self::default() };
+    }
+
+    fn final_if_kept(&self, error: SessionError) -> SessionError {
+        match error {
+            SessionError::Retryable { code, message } if self.anything => {
+                let message = format!("{message} (not tried again: what went before it in the script is committed)");
+                SessionError::Refused { code, message }
+            }
+            other => other,
+        }
+    }
+}
