@@ -354,6 +354,15 @@ pub struct DriveOptions {
     /// A setting of the workload, for example warehouses=10; may be repeated
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
+    /// With the workload `file`: a script of your own transactions as pgbench takes them, and its weight; may be repeated
+    #[arg(short, long, value_name = "FILE[@WEIGHT]")]
+    pub file: Vec<String>,
+    /// With the workload `file`: statements that make and fill the tables, for `--steps load`
+    #[arg(long, value_name = "FILE")]
+    pub setup_file: Vec<String>,
+    /// With the workload `file`: queries that must return no rows, for `--steps check`
+    #[arg(long, value_name = "FILE")]
+    pub check_file: Vec<String>,
     /// What is done, in this order
     #[arg(long, value_name = "STEP,…", value_delimiter = ',', default_value = "run")]
     pub steps: Vec<Step>,

@@ -21,7 +21,7 @@ const SMALL: [&str; 4] = ["--set", "tables=2", "--set", "table_size=500"];
 const SHORT: [&str; 4] = ["--time", "2s", "--warmup", "1s"];
 
 /// A folder of its own, in which nothing of the user's surroundings is seen.
-fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
+pub fn bakeoff(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bakeoff"));
     command.args(arguments).current_dir(folder).stdin(Stdio::null());
     command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("HOME", folder);
@@ -33,14 +33,14 @@ fn drive(folder: &Path, url: &str, more: &[&str]) -> Output {
     bakeoff(folder, &arguments).output().expect("running bakeoff")
 }
 
-fn succeeded(output: &Output) -> String {
+pub fn succeeded(output: &Output) -> String {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
     told
 }
 
 /// Exit code 2, and all of these in the message.
-fn refused(output: &Output, parts: &[&str]) {
+pub fn refused(output: &Output, parts: &[&str]) {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
     for part in parts {
@@ -48,7 +48,7 @@ fn refused(output: &Output, parts: &[&str]) {
     }
 }
 
-fn events(output: &Output) -> Vec<Value> {
+pub fn events(output: &Output) -> Vec<Value> {
     text(&output.stdout).lines().map(|line| serde_json::from_str(line).expect("a document a line")).collect()
 }
 
@@ -217,7 +217,7 @@ impl Database {
         Self::of("postgres", is_there, settings, ("postgres", "PGPASSWORD"))
     }
 
-    fn mariadb() -> Option<Self> {
+    pub fn mariadb() -> Option<Self> {
         Self::of("mariadb", Path::new("/usr/sbin/mariadbd").exists(), "{}", ("mariadb", "MYSQL_PWD"))
     }
 

@@ -19,6 +19,7 @@ mod neighbour;
 mod odd_workload;
 mod offered;
 mod openmetrics;
+mod own_transactions;
 mod precision;
 mod rehearsed;
 mod report;

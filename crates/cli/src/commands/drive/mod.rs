@@ -3,10 +3,10 @@
 mod address;
 mod live;
 mod plan;
+mod scripts;
 mod summary;
 
 use crate::arguments::{DriveOptions, Step};
-use crate::commands::workload;
 use crate::display::{self, print, say};
 use crate::exit::{Ended, Exit};
 use crate::{host, origin};
@@ -32,7 +32,7 @@ use trial::validity::Invalid;
 use workloads::workload::Kind;
 
 pub fn drive(options: &DriveOptions) -> Result<Exit> {
-    let workload = workload::made(&options.workload, &options.set)?;
+    let workload = scripts::workload(options)?;
     let load = plan::decided(options)?;
     let interval_s = plan::interval_s(options)?;
     if options.writers == 0 {
@@ -177,7 +177,10 @@ impl Drive<'_> {
             }
             Heard::Loaded(rows, took) => {
                 let (total, seconds) = (report::format::count(rows.values().sum()), took.as_secs_f64());
-                let text = format!("loaded {total} rows into {} tables in {seconds:.1} s", rows.len());
+                let text = match rows.len() {
+                    0 => format!("setup statements done in {seconds:.1} s"),
+                    tables => format!("loaded {total} rows into {tables} tables in {seconds:.1} s"),
+                };
                 self.tell(&text, &json!({ "event": "loaded", "rows": rows, "seconds": seconds }));
                 self.shown = 0;
             }

@@ -1,0 +1,31 @@
+//! The workload that is driven, with the files of those whose transactions are the user's own.
+
+use crate::arguments::DriveOptions;
+use crate::commands::workload;
+use crate::exit::Ended;
+use agent::protocol::Chosen;
+use anyhow::Result;
+use serde_json::json;
+use workloads::catalog::AnyWorkload;
+use workloads::file;
+
+pub fn workload(options: &DriveOptions) -> Result<(Chosen, AnyWorkload)> {
+    let files = [
+        ("--file", "scripts", &options.file),
+        ("--setup-file", "setup", &options.setup_file),
+        ("--check-file", "checks", &options.check_file),
+    ];
+    let given = files.into_iter().filter(|(_, _, files)| !files.is_empty());
+    if options.workload != file::KIND
+        && let Some((option, ..)) = given.clone().next()
+    {
+        let why = format!("{option} goes with the workload file, as in `bakeoff drive file URL --file transfer.sql`");
+        return Err(Ended::bad_input(why).into());
+    }
+    if options.workload == file::KIND && options.file.is_empty() {
+        let why = "the workload file needs a script of transactions, as in --file transfer.sql";
+        return Err(Ended::bad_input(why).into());
+    }
+    let table = given.map(|(_, key, files)| (key.to_owned(), json!(files))).collect();
+    workload::made_with(&options.workload, table, &options.set)
+}

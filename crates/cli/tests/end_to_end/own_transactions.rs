@@ -1,0 +1,102 @@
+//! Transactions of the user's own, from scripts, on each kind of database.
+
+use crate::drive::{Database, bakeoff, events, refused, succeeded};
+use serde_json::Value;
+use std::path::Path;
+use std::process::Command;
+
+const TABLES: &str = "\
+DROP TABLE IF EXISTS accounts;
+DROP TABLE IF EXISTS log;
+CREATE TABLE accounts (aid INTEGER PRIMARY KEY, balance INTEGER NOT NULL, share DOUBLE PRECISION NOT NULL);
+CREATE TABLE log (aid INTEGER NOT NULL, client INTEGER NOT NULL, delta INTEGER NOT NULL, note VARCHAR(20) NOT NULL);
+INSERT INTO accounts
+    WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 100) SELECT n, 0, 0.5 FROM numbers;
+";
+
+const TRANSFER: &str = "\
+-- Moves money, and writes it down.
+\\set rows 100
+\\set aid random(1, :rows)
+\\set delta random_gaussian(-5000, 5000, 2.5)
+\\set share 1 / 4.0
+BEGIN;
+UPDATE accounts SET balance = balance + :delta, share = 0.25 + :share WHERE aid = :aid;
+\\sleep 1 ms
+INSERT INTO log
+    VALUES (:aid, :client_id, :delta, ':aid; as it is');
+END;
+";
+
+const LOOK: &str = "\\set aid random_zipfian(1, 100, 1.2)\nSELECT balance FROM accounts WHERE aid = :aid;\n";
+
+const CHECKS: &str = "\
+-- Every balance is the sum of what was written down.
+SELECT aid, balance FROM accounts
+WHERE balance <> (SELECT COALESCE(SUM(delta), 0) FROM log WHERE log.aid = accounts.aid);
+SELECT client FROM log WHERE client NOT IN (0, 1) OR note <> ':aid; as it is';
+SELECT share FROM accounts WHERE share NOT BETWEEN 0.49 AND 0.51;
+";
+
+const SCRIPTS: [&str; 8] =
+    ["-f", "transfer.sql@3", "--file", "look.sql", "--setup-file", "tables.sql", "--check-file", "checks.sql"];
+
+fn write_scripts(folder: &Path) {
+    for (name, text) in [("tables", TABLES), ("transfer", TRANSFER), ("look", LOOK), ("checks", CHECKS)] {
+        std::fs::write(folder.join(format!("{name}.sql")), text).unwrap();
+    }
+}
+
+/// Setup, both scripts by their weights, the checks, and figures of each statement.
+fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
+    write_scripts(folder);
+    let more = ["--steps", "load,check,run,check", "--clients", "2", "--time", "2s", "--warmup", "1s", "--json"];
+    let output = command(&[&["drive", "file", url], &SCRIPTS[..], &more].concat()).output().unwrap();
+    let told = succeeded(&output);
+    assert!(told.contains("TPS") && told.matches(" 0 violated").count() == 2, "{told}");
+    let events = events(&output);
+    let result = events.last().unwrap();
+    let names = |of: &Value| {
+        of.as_array().unwrap().iter().map(|kind| kind["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let kinds = &result["driver"]["kinds"];
+    assert_eq!(names(kinds), ["transfer", "look", "transfer:7", "transfer:9", "look:2"]);
+    let done = |index: usize| kinds[index]["committed"].as_u64().unwrap();
+    assert!(done(0) > 100 && done(0) > 2 * done(1) && done(0) < 4 * done(1), "{kinds}");
+    let per_s = result["throughput"].as_f64().unwrap();
+    let measured_s = result["driver"]["measured_ms"].as_f64().unwrap() / 1000.0;
+    assert!((per_s - (done(0) + done(1)) as f64 / measured_s).abs() < 0.01, "{result}");
+    let p50 = |kind: &str| result["latency"][kind]["response"]["p50_us"].as_u64().unwrap();
+    assert!(p50("transfer") >= 1_000 && p50("transfer:9") < p50("transfer"), "{}", result["latency"]);
+}
+
+#[test]
+fn scripts_hold_on_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    hold(folder.path(), "sqlite:shop.db", |arguments| bakeoff(folder.path(), arguments));
+    // A row that a check finds, and words that mean nothing.
+    std::fs::write(
+        folder.path().join("checks.sql"),
+        "-- There are no accounts.\nSELECT aid FROM accounts WHERE aid < 3;",
+    )
+    .unwrap();
+    let arguments = |more: &[&'static str]| [&["drive", "file", "sqlite:shop.db"], more].concat();
+    let check = [&SCRIPTS[..], &["--steps", "check"]].concat();
+    let output = bakeoff(folder.path(), &arguments(&check)).output().unwrap();
+    let told = crate::setting::text(&output.stderr);
+    assert_eq!(output.status.code(), Some(6), "{told}");
+    assert!(told.contains("VIOLATED file/checks.sql:2: There are no accounts. found 1; 2"), "{told}");
+    std::fs::write(folder.path().join("look.sql"), "SELECT 1;\n\\gset\n").unwrap();
+    let wrong = bakeoff(folder.path(), &arguments(&["-f", "look.sql", "-f", "gone.sql@2"])).output().unwrap();
+    refused(&wrong, &["gone.sql", "No such file"]);
+    let wrong = bakeoff(folder.path(), &arguments(&["-f", "look.sql"])).output().unwrap();
+    refused(&wrong, &["look.sql, line 2: found \\gset; expected only \\set and \\sleep"]);
+    refused(&bakeoff(folder.path(), &arguments(&[])).output().unwrap(), &["--file transfer.sql"]);
+}
+
+#[test]
+fn scripts_hold_on_servers() {
+    for database in [Database::new("{}"), Database::mariadb()].into_iter().flatten() {
+        hold(database.folder.path(), &database.url(""), |arguments| database.bakeoff(arguments));
+    }
+}
