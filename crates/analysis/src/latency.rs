@@ -76,6 +76,18 @@ impl Counts {
         (!self.0.is_empty()).then(|| sum / self.total() as f64)
     }
 
+    /// Standard deviation.
+    pub fn deviation(&self) -> Option<f64> {
+        let mean = self.mean()?;
+        let sum: f64 = self.0.iter().map(|&(value, count)| (value as f64 - mean).powi(2) * count as f64).sum();
+        Some((sum / self.total() as f64).sqrt())
+    }
+
+    /// How many are above a value.
+    pub fn count_above(&self, limit: u64) -> u64 {
+        self.0.iter().filter(|&&(value, _)| value > limit).map(|&(_, count)| count).sum()
+    }
+
     /// The smallest value that at least this share of all is at or below.
     pub fn quantile(&self, quantile: f64) -> Option<u64> {
         let needed = quantile * self.total() as f64;

@@ -367,13 +367,13 @@ pub struct DriveOptions {
     #[arg(long, value_name = "STEP,…", value_delimiter = ',', default_value = "run")]
     pub steps: Vec<Step>,
     /// Clients that work back to back, each with a session of its own [default: 1]
-    #[arg(long, value_name = "N", group = "pacing")]
+    #[arg(short = 'c', long, value_name = "N", group = "pacing")]
     pub clients: Option<u32>,
     /// Clients that pause as the workload says, and share sessions
     #[arg(long, value_name = "N", group = "pacing")]
     pub terminals: Option<u32>,
-    /// Transactions that arrive at a rate whether or not the database keeps up, for example 500/s
-    #[arg(long, value_name = "RATE", group = "pacing")]
+    /// Transactions that arrive at a rate whether or not the database keeps up, for example 500/s; a bare number is per second
+    #[arg(short = 'R', long, value_name = "RATE", group = "pacing")]
     pub arrivals: Option<String>,
     /// How arrivals are spread: poisson or uniform
     #[arg(long, requires = "arrivals")]
@@ -381,22 +381,25 @@ pub struct DriveOptions {
     /// Sessions that terminals or arrivals share
     #[arg(long, value_name = "N", conflicts_with = "clients")]
     pub sessions: Option<u32>,
-    /// How long it is measured
-    #[arg(long, value_name = "SPAN", default_value = "60s")]
+    /// How long it is measured; a bare number is in seconds
+    #[arg(short = 'T', long, value_name = "SPAN", default_value = "60s")]
     pub time: String,
     /// How long the load runs before it is measured
     #[arg(long, value_name = "SPAN", default_value = "5s")]
     pub warmup: String,
     /// Time between two lines of the live display, in whole seconds
-    #[arg(long, value_name = "SPAN", default_value = "1s")]
+    #[arg(short = 'P', long, value_name = "SPAN", default_value = "1s")]
     pub interval: String,
     /// Threads of the load engine; 0 means one for each CPU it may use
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(short = 'j', long, visible_alias = "threads", value_name = "N", default_value_t = 0)]
     pub shards: u32,
+    /// Count the transactions that took longer than this, for example 50ms; a bare number is in milliseconds
+    #[arg(short = 'L', long, value_name = "SPAN")]
+    pub latency_limit: Option<String>,
     /// The same seed gives the same inputs
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
-    /// How often a transaction that the database gave up is tried again with the same inputs
+    /// Retries of a transaction after a deadlock or serialization failure, with the same inputs
     #[arg(long, value_name = "N", default_value_t = 10)]
     pub retries: u32,
     /// Connections that load side by side

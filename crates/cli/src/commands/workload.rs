@@ -8,6 +8,15 @@ use serde_json::{Map, Value};
 use std::path::Path;
 use workloads::catalog::{AnyWorkload, WORKLOADS, entry};
 
+/// What people know workloads by, and ours that follows it.
+const PUBLISHED: [(&str, &str); 5] = [
+    ("tpcc", "order-entry"),
+    ("tprocc", "order-entry"),
+    ("sysbench", "sysbench-oltp"),
+    ("oltpreadwrite", "sysbench-oltp"),
+    ("pgbench", "file"),
+];
+
 /// As an agent takes it, and made.
 pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     made_with(kind, Map::new(), set)
@@ -17,7 +26,10 @@ pub fn made(kind: &str, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
 pub fn made_with(kind: &str, mut table: Map<String, Value>, set: &[String]) -> Result<(Chosen, AnyWorkload)> {
     let Some(entry) = entry(kind) else {
         let known = || WORKLOADS.iter().map(|entry| entry.kind);
-        let nearest = settings::nearest(kind, known()).map(|nearest| format!("; did you mean {nearest:?}?"));
+        let derived = PUBLISHED.iter().find(|(name, _)| kind.to_lowercase().replace(['-', '_'], "") == *name);
+        let derived = derived.map(|(_, own)| format!("; {own} is the one derived from it"));
+        let nearest = || settings::nearest(kind, known()).map(|nearest| format!("; did you mean {nearest:?}?"));
+        let nearest = derived.or_else(nearest);
         let known = known().collect::<Vec<_>>().join(", ");
         let nearest = nearest.unwrap_or_default();
         return Err(Ended::bad_input(format!("there is no workload {kind:?}{nearest}; known are {known}")).into());

@@ -34,7 +34,7 @@ fn drive(folder: &Path, url: &str, more: &[&str]) -> Output {
 }
 
 pub fn succeeded(output: &Output) -> String {
-    let told = text(&output.stderr);
+    let told = text(&output.stdout) + &text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
     told
 }

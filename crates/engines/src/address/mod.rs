@@ -77,6 +77,8 @@ pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressErr
         "sqlite" => sqlite::address(rest, around),
         "postgres" | "postgresql" => postgres::address(&Url::parse(rest)?, around),
         "mysql" | "mariadb" => mysql::address(&Url::parse(rest)?, around),
+        // A host and its port have no scheme.
+        _ if rest.starts_with(|letter: char| letter.is_ascii_digit()) => Err(AddressError::NoScheme),
         _ => Err(AddressError::Scheme {
             found: scheme.to_owned(),
             nearest: settings::nearest(scheme, SCHEMES).map(str::to_owned),

@@ -87,7 +87,7 @@ fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: 
     let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
     let descriptor = || descriptor.as_ref().map(std::os::fd::AsFd::as_fd);
     for _ in 0..100 {
-        let mut effects = Effects::new(W::COUNTERS.len(), &|| 0);
+        let mut effects = Effects::new(W::COUNTERS.len(), &|| 0, &|_| ());
         match block_on(workload.run(session, input, &mut effects), descriptor(), LIMIT) {
             Ok(ending) => return (ending, effects.tally),
             Err(SessionError::Retryable { .. }) => block_on(session.rollback(), descriptor(), LIMIT).unwrap(),

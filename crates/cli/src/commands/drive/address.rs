@@ -101,18 +101,23 @@ pub fn reach(endpoint: &Endpoint) -> Result<(), Ended> {
 /// Why a session could not be opened, in the words of who can do something about it.
 pub fn refused(endpoint: &Endpoint, error: &SessionError) -> Ended {
     let advice = match error {
-        SessionError::Refused { message, .. } if message.contains("asks for a password") => {
-            "; give it by PGPASSWORD, ~/.pgpass, MYSQL_PWD or ~/.my.cnf"
-        }
-        SessionError::Insecure { why } if why.contains("no trusted authority") => {
-            "; the parameter is sslrootcert (PostgreSQL) or ssl-ca (MySQL)"
-        }
-        SessionError::Lost(cause) => match cause.kind() {
-            io::ErrorKind::ConnectionRefused => "; nothing listens there",
-            io::ErrorKind::NotFound => "; there is no such socket",
-            io::ErrorKind::TimedOut => "; nothing answers there",
-            _ => "",
+        SessionError::Refused { message, .. } if message.contains("asks for a password") => match endpoint {
+            Endpoint::Postgres(_) => "; give it by PGPASSWORD or ~/.pgpass",
+            _ => "; give it by MYSQL_PWD or ~/.my.cnf",
         },
+        SessionError::Insecure { why } if why.contains("no trusted authority") => match endpoint {
+            Endpoint::Postgres(_) => "; the parameter is sslrootcert",
+            _ => "; the parameter is ssl-ca",
+        },
+        SessionError::Lost(cause) => {
+            let why = match cause.kind() {
+                io::ErrorKind::ConnectionRefused => "nothing listens there",
+                io::ErrorKind::NotFound => "there is no such socket",
+                io::ErrorKind::TimedOut => "nothing answers there",
+                _ => return Ended::bad_input(format!("{endpoint}: cannot connect: {cause}")),
+            };
+            return Ended::bad_input(format!("{endpoint}: cannot connect: {why}"));
+        }
         _ => "",
     };
     Ended::bad_input(format!("{endpoint}: {error}{advice}"))

@@ -23,6 +23,7 @@ use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use summary::counted;
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
@@ -35,6 +36,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let workload = scripts::workload(options)?;
     let load = plan::decided(options)?;
     let interval_s = plan::interval_s(options)?;
+    let limit_us = plan::latency_limit_us(options)?;
     if options.writers == 0 {
         return Err(Ended::bad_input("--writers: found 0; expected at least 1").into());
     }
@@ -65,6 +67,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         endpoint: &order.endpoint,
         kinds,
         interval,
+        limit_us,
         interrupt: &interrupt,
         shown: 0,
         run: None,
@@ -141,6 +144,8 @@ struct Drive<'a> {
     endpoint: &'a Endpoint,
     kinds: &'a [Kind],
     interval: Interval,
+    /// Transactions that took longer are counted.
+    limit_us: Option<u64>,
     interrupt: &'a Interrupt,
     /// Tenths of the rows that are loaded, as they were told last.
     shown: u64,
@@ -179,7 +184,7 @@ impl Drive<'_> {
                 let (total, seconds) = (report::format::count(rows.values().sum()), took.as_secs_f64());
                 let text = match rows.len() {
                     0 => format!("setup statements done in {seconds:.1} s"),
-                    tables => format!("loaded {total} rows into {tables} tables in {seconds:.1} s"),
+                    tables => format!("loaded {total} rows into {} in {seconds:.1} s", counted(tables as u64, "table")),
                 };
                 self.tell(&text, &json!({ "event": "loaded", "rows": rows, "seconds": seconds }));
                 self.shown = 0;
@@ -221,6 +226,23 @@ impl Drive<'_> {
         self.show(rest);
     }
 
+    /// What was driven, where, and how.
+    fn heading(&self, driven: &Driven) -> String {
+        let (options, facts) = (self.options, &driven.facts);
+        let mut parts = vec![format!("{} at {}", self.options.workload, self.endpoint)];
+        parts.extend(options.set.iter().cloned());
+        let background = facts.sessions.saturating_sub(facts.clients);
+        let more =
+            if background > 0 { format!(" (and {background} sessions for background work)") } else { String::new() };
+        parts.push(match (options.terminals, &options.arrivals) {
+            (Some(terminals), _) => format!("{terminals} terminals on {} sessions", facts.sessions),
+            (_, Some(rate)) => format!("{rate} arrivals on {} sessions", facts.sessions),
+            _ => format!("{}{more}", counted(facts.clients.into(), "client")),
+        });
+        parts.push(format!("{} s measured", facts.measured_ms as f64 / 1000.0));
+        format!("\n{}", parts.join(" · "))
+    }
+
     /// Says what is wrong with the run before any of its numbers.
     fn driven(&mut self, driven: &Driven, warnings: &[String], invalid: Option<&Invalid>) {
         self.end_driving();
@@ -237,8 +259,14 @@ impl Drive<'_> {
             self.exit = if *by_failures { Exit::Refusing } else { Exit::TrialsFailed };
             self.invalid = Some(why.clone());
         }
-        say(&summary::text(driven));
-        self.run = Some(summary::of(driven));
+        let summary = format!("{}{}", self.heading(driven), summary::text(driven, self.limit_us));
+        // Where standard output is for programs, people read the other.
+        if self.options.json {
+            say(&summary)
+        } else {
+            display::result(&summary)
+        }
+        self.run = Some(summary::of(driven, &self.options.set, self.limit_us));
         // Whoever stops a later step by force has the run all the same; if it cannot be kept, that is told in the end.
         let _ = self.keep(&self.result());
     }

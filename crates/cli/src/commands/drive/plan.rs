@@ -42,8 +42,8 @@ fn written(options: &DriveOptions) -> Map<String, Value> {
         // The server is asked from here, and what its machine counts is not known here.
         ("placement".to_owned(), json!("outside")),
         ("telemetry".to_owned(), json!(false)),
-        ("warmup".to_owned(), json!(options.warmup)),
-        ("measure".to_owned(), json!(options.time)),
+        ("warmup".to_owned(), json!(in_unit(&options.warmup, "s"))),
+        ("measure".to_owned(), json!(in_unit(&options.time, "s"))),
         ("shards".to_owned(), json!(options.shards)),
         ("retries".to_owned(), json!(options.retries)),
     ]);
@@ -54,15 +54,29 @@ fn written(options: &DriveOptions) -> Map<String, Value> {
     };
     add("clients", options.clients.map(Value::from));
     add("terminals", options.terminals.map(Value::from));
-    add("arrivals", options.arrivals.clone().map(Value::from));
+    add("arrivals", options.arrivals.as_ref().map(|rate| in_unit(rate, "/s").into()));
     add("process", options.process.clone().map(Value::from));
     add("sessions", options.sessions.map(Value::from));
     table
 }
 
+/// A bare number is in this unit, as for pgbench and sysbench.
+fn in_unit(text: &str, unit: &str) -> String {
+    let is_bare = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    if is_bare { format!("{text}{unit}") } else { text.to_owned() }
+}
+
+/// In microseconds.
+pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
+    let Some(text) = &options.latency_limit else { return Ok(None) };
+    let span = settings::parse_span(&in_unit(text, "ms")).filter(|span| span.0 > 0);
+    let wrong = || Ended::bad_input(format!("--latency-limit: found {text:?}; expected a span such as 50ms"));
+    span.map(|span| Some(span.0 * 1000)).ok_or_else(wrong)
+}
+
 /// Whole seconds, because that is the grid on which everything is recorded.
 pub fn interval_s(options: &DriveOptions) -> Result<u64, Ended> {
-    let span = settings::parse_span(&options.interval).map(|span| Duration::from_millis(span.0));
+    let span = settings::parse_span(&in_unit(&options.interval, "s")).map(|span| Duration::from_millis(span.0));
     let whole = span.filter(|span| span.as_secs() > 0 && span.subsec_nanos() == 0);
     let wrong =
         || Ended::bad_input(format!("--interval: found {:?}; expected whole seconds, as in 1s", options.interval));

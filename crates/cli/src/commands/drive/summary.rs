@@ -8,6 +8,7 @@ use record::intervals::Span;
 use record::trial::{DriverFacts, KindTotals};
 use report::format::{count, decimal};
 use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The most frequent ones; a deadlock tells another story each time. Programs get all of them.
@@ -20,45 +21,98 @@ pub fn throughput(facts: &DriverFacts) -> f64 {
     if facts.measured_ms == 0 { 0.0 } else { finished as f64 * facts.metric.per_ms as f64 / facts.measured_ms as f64 }
 }
 
-pub fn text(driven: &Driven) -> String {
+/// Totals and response times of each kind, and of all together.
+pub fn text(driven: &Driven, limit_us: Option<u64>) -> String {
     let facts = &driven.facts;
-    let mut text = String::new();
     let seconds = facts.measured_ms as f64 / 1000.0;
+    let response = |index| counts_of_kind(driven.latencies.iter(), index, Span::Response);
+    let kinds: Vec<(&KindTotals, Counts)> = facts.kinds.iter().zip((0..).map(response)).collect();
+    let all_counts = Counts::merged(kinds.iter().filter(|(kind, _)| !kind.step).map(|(_, counts)| counts));
+    let all = total(&facts.kinds);
+    let mut text = String::new();
     let _ = writeln!(
         text,
-        "\n{:<16}{:>11}{:>12}{:>8}{:>9}{:>11}{:>10}{:>10}{:>10}{:>10}",
-        "kind", "committed", "rolled back", "failed", "retries", "/s", "p50 ms", "p95 ms", "p99 ms", "max ms"
+        "\n{:<14}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>8}{:>8}",
+        "kind", "count", "/s", "mean ms", "stddev", "p50", "p95", "p99", "max", "failed", "retried"
     );
-    for (kind, index) in facts.kinds.iter().zip(0..) {
-        let response = counts_of_kind(driven.latencies.iter(), index, Span::Response);
+    let mut row = |kind: &KindTotals, counts: &Counts| {
         let rate = if seconds > 0.0 { kind.finished() as f64 / seconds } else { 0.0 };
-        let spans = [response.quantile(0.5), response.quantile(0.95), response.quantile(0.99), response.longest()];
-        let spans = spans.map(|value| value.map_or_else(|| "–".to_owned(), milliseconds));
+        let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |us| decimal(us / 1000.0, 2));
+        let at = |quantile: f64| ms(counts.quantile(quantile).map(|value| value as f64));
         let _ = writeln!(
             text,
-            "{:<16}{:>11}{:>12}{:>8}{:>9}{:>11}{:>10}{:>10}{:>10}{:>10}",
+            "{:<14}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>8}{:>8}",
             kind.kind,
-            count(kind.committed),
-            count(kind.rolled_back),
+            count(kind.finished()),
+            decimal(rate, 1),
+            ms(counts.mean()),
+            ms(counts.deviation()),
+            at(0.5),
+            at(0.95),
+            at(0.99),
+            ms(counts.longest().map(|value| value as f64)),
             count(kind.failed),
             count(kind.retries),
-            decimal(rate, 1),
-            spans[0],
-            spans[1],
-            spans[2],
-            spans[3],
         );
+    };
+    for (kind, counts) in &kinds {
+        row(kind, counts);
     }
-    let metric = &facts.metric;
-    let _ = writeln!(text, "\n{} {} ({}), over {seconds} s", decimal(throughput(facts), 1), metric.name, metric.unit);
+    if kinds.len() > 1 {
+        row(&all, &all_counts);
+    }
+    let _ = writeln!(text, "\n{}", rates(facts, &all));
+    if all.rolled_back > 0 {
+        let _ = writeln!(text, "{} of these were rolled back, as the workload intends", count(all.rolled_back));
+    }
+    if let Some(limit) = limit_us {
+        let above = all_counts.count_above(limit);
+        let share = above as f64 * 100.0 / (all_counts.total().max(1)) as f64;
+        let _ = writeln!(text, "above {} ms: {} ({} %)", milliseconds(limit), count(above), decimal(share, 3));
+    }
     about_itself(facts, &mut text);
     troubles(facts, &mut text);
     text
 }
 
+/// All kinds together.
+fn total(kinds: &[KindTotals]) -> KindTotals {
+    // A step is a part of a transaction.
+    let sum = |of: fn(&KindTotals) -> u64| kinds.iter().filter(|kind| !kind.step).map(of).sum();
+    KindTotals {
+        kind: "all".to_owned(),
+        step: false,
+        committed: sum(|kind| kind.committed),
+        rolled_back: sum(|kind| kind.rolled_back),
+        failed: sum(|kind| kind.failed),
+        retries: sum(|kind| kind.retries),
+    }
+}
+
+/// "10,370.0 NOPM · 23,780 TPM · 7,573 statements/s".
+fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
+    let metric = &facts.metric;
+    let mut rates = vec![format!("{} {} ({})", decimal(throughput(facts), 1), metric.name, metric.unit)];
+    let seconds = facts.measured_ms as f64 / 1000.0;
+    // Where only some kinds are counted, in the same span all of them.
+    if metric.counted.len() < facts.kinds.len() && seconds > 0.0 {
+        let (per, name) = if metric.per_ms == 60_000 { (60.0, "TPM") } else { (1.0, "TPS") };
+        rates.push(format!("{} {name} (all kinds)", decimal(all.finished() as f64 / seconds * per, 1)));
+    }
+    if facts.work.statements > 0 && seconds > 0.0 {
+        rates.push(format!("{} statements/s", decimal(facts.work.statements as f64 / seconds, 0)));
+    }
+    rates.join(" · ")
+}
+
 fn about_itself(facts: &DriverFacts, text: &mut String) {
     let testimony = &facts.testimony;
-    let _ = write!(text, "driver: {} sessions on {} threads", facts.sessions, facts.shards);
+    let _ = write!(
+        text,
+        "load engine: {} on {}",
+        counted(facts.sessions.into(), "session"),
+        counted(facts.shards.into(), "thread")
+    );
     if facts.work.statements > 0 {
         let each_us = testimony.cpu_ns as f64 / facts.work.statements as f64 / 1000.0;
         let whose = if facts.in_process { ", the database's own with it," } else { "" };
@@ -92,15 +146,26 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
             count(deferred.longest_queue)
         );
     }
-    let mut errors: Vec<_> = facts.errors.iter().collect();
-    errors.sort_by_key(|(_, times)| std::cmp::Reverse(**times));
-    for (message, times) in errors.iter().take(ERRORS_SHOWN) {
-        let _ = writeln!(text, "error, {} times: {}", count(**times), message.lines().next().unwrap_or_default());
+    // Numbers of processes and transactions make no error another one.
+    let mut errors: BTreeMap<String, (u64, &str)> = BTreeMap::new();
+    for (message, times) in &facts.errors {
+        let first = message.lines().next().unwrap_or_default();
+        let alike: String = first.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+        errors.entry(alike).or_insert((0, first)).0 += times;
+    }
+    let mut errors: Vec<(u64, &str)> = errors.into_values().collect();
+    errors.sort_by_key(|(times, _)| std::cmp::Reverse(*times));
+    for (times, message) in errors.iter().take(ERRORS_SHOWN) {
+        let _ = writeln!(text, "error, {}: {message}", counted(*times, "time"));
     }
     if let Some(others) = errors.get(ERRORS_SHOWN..).filter(|others| !others.is_empty()) {
-        let times = others.iter().map(|(_, times)| **times).sum();
-        let _ = writeln!(text, "other errors, {} times", count(times));
+        let _ = writeln!(text, "other errors, {}", counted(others.iter().map(|(times, _)| times).sum(), "time"));
     }
+}
+
+/// "1 time", "2 times".
+pub fn counted(many: u64, what: &str) -> String {
+    format!("{} {what}{}", count(many), if many == 1 { "" } else { "s" })
 }
 
 /// How many conditions hold, and each that does not.
@@ -117,24 +182,33 @@ pub fn findings(findings: &[CheckResult]) -> String {
             }
         }
     }
-    let _ = write!(text, "data checks: {hold} hold, {undecided} undecided, {violated} violated");
+    let _ = write!(text, "data checks: {hold} passed, {violated} violated, {undecided} not judged");
     text
 }
 
 /// The same for programs.
-pub fn of(driven: &Driven) -> Map<String, Value> {
+pub fn of(driven: &Driven, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
     let spread = |counts: &Counts| {
         json!({
             "p50_us": counts.quantile(0.5), "p95_us": counts.quantile(0.95), "p99_us": counts.quantile(0.99),
-            "max_us": counts.longest(), "mean_us": counts.mean(),
+            "max_us": counts.longest(), "mean_us": counts.mean(), "stddev_us": counts.deviation(),
         })
     };
     let latency = driven.facts.kinds.iter().zip(0..).map(|(kind, index)| {
         let of = |span| spread(&counts_of_kind(driven.latencies.iter(), index, span));
         (kind.kind.clone(), json!({ "response": of(Span::Response), "service": of(Span::Service) }))
     });
+    let metric = &driven.facts.metric;
+    let total = total(&driven.facts.kinds);
     Map::from_iter([
         ("throughput".to_owned(), json!(throughput(&driven.facts))),
+        ("metric".to_owned(), json!({ "name": metric.name, "unit": metric.unit })),
+        ("set".to_owned(), json!(set)),
+        (
+            "total".to_owned(),
+            json!({ "committed": total.committed, "rolled_back": total.rolled_back, "failed": total.failed, "retries": total.retries }),
+        ),
+        ("latency_limit_us".to_owned(), json!(limit_us)),
         ("latency".to_owned(), Value::Object(latency.collect())),
         ("driver".to_owned(), json!(driven.facts)),
         ("stopped".to_owned(), json!(driven.stopped)),
