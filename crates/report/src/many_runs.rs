@@ -137,9 +137,9 @@ fn named_cell(cell: &BriefCell) -> String {
 fn against_baseline(brief: &Brief, cell: &BriefCell) -> Option<String> {
     let (baseline, found) = (cell.baseline.as_deref()?, cell.contrast(THROUGHPUT)?);
     let base = brief.cells.iter().find(|one| one.contender == baseline && one.coordinates == cell.coordinates)?;
-    let ratio = format::estimate(&found.estimate, format::ratio);
+    let change = format::effect_of(&found.estimate);
     Some(format!(
-        "{}: {ratio} of {}",
+        "{}: {change} against {}",
         named_cell(cell),
         if base.wrong_data { named_cell(base) } else { baseline.to_owned() }
     ))
