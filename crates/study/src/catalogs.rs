@@ -31,7 +31,9 @@ pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
 
 /// The files that a study may name: the text of a path, or why there is none.
 #[derive(Clone)]
-pub struct Files(pub Rc<dyn Fn(&str) -> Result<String, String>>);
+pub struct Files(pub Rc<ReadFile>);
+
+type ReadFile = dyn Fn(&str) -> Result<String, String>;
 
 impl Files {
     /// None can be read.

@@ -13,11 +13,13 @@ const LOG_BYTES: u64 = 1 << 30;
 
 const MIB: u64 = 1 << 20;
 
-/// What the loaded data of a workload take on an engine, rather too little than too much; nothing for what is in no catalog.
+/// What the loaded data of a workload take on an engine, rather too little than too much; nothing for what is in no
+/// catalog, and for a workload whose data only its user knows.
 pub fn data_bytes(engine: &str, kind: &str, table: &Map<String, Value>) -> Option<u64> {
     let engine = engines::catalog::entry(engine)?;
     let workload = AnyWorkload::from_table(kind, table).ok()?;
-    Some(engine.empty_bytes.saturating_add(workload.dataset().stored_bytes(engine.dialect)))
+    let stored = Some(workload.dataset().stored_bytes(engine.dialect)).filter(|bytes| *bytes > 0)?;
+    Some(engine.empty_bytes.saturating_add(stored))
 }
 
 /// The loaded data of a machine of a cell and, where its odd machine has others, of that one; nothing for a cell that is not decided.

@@ -46,7 +46,7 @@ pub trait Dataset: Send + Sync {
     /// Expected number of rows, for progress; exact where the workload fixes it.
     fn expected_rows(&self, table: &Table) -> u64;
     /// What the rows take with their indexes once they are loaded: measured on each engine, then rounded down by a tenth, so that nothing
-    /// is refused that would fit.
+    /// is refused that would fit. 0 if nobody knows.
     fn stored_bytes(&self, dialect: Dialect) -> u64;
     /// What the highest key of a table may be before it is driven, where the key is one column that counts the rows from 1:
     /// it tells at once whether a table is of the size that the settings say. 0 is that of a table without rows.

@@ -242,6 +242,15 @@ fn keys_of(table: &str, value: &Value) -> &'static [Key] {
     keys(kind).unwrap_or_default()
 }
 
+/// Files by their names and weights; what they say is in the plan as JSON.
+fn files(value: &Value) -> String {
+    let file = |file: &Value| {
+        let name = file["name"].as_str().unwrap_or_default();
+        file["weight"].as_u64().map_or_else(|| format!("{name:?}"), |weight| format!("\"{name}@{weight}\""))
+    };
+    value.as_array().into_iter().flatten().map(file).collect::<Vec<_>>().join(", ")
+}
+
 /// A table as `key = value` pairs, with the units of a study file.
 fn one_line(value: &Value, keys: &[Key]) -> String {
     let Some(table) = value.as_object() else { return value.to_string() };
@@ -254,6 +263,7 @@ fn one_line(value: &Value, keys: &[Key]) -> String {
                 value.as_f64().map_or_else(|| value.to_string(), |part| Share(part).to_string())
             }
             (Some(Holds::Entry), _) => format!("{{ {} }}", one_line(value, keys_of(name, value))),
+            (Some(Holds::Files { .. }), _) => format!("[{}]", files(value)),
             (Some(Holds::Table(inner)), _) => format!("{{ {} }}", one_line(value, inner)),
             _ => value.to_string(),
         };

@@ -69,10 +69,19 @@ pub fn flattened(tables: &Map<String, Value>) -> BTreeMap<String, String> {
                 flat.extend(inner.map(|(key, value)| (format!("{name}.{key}"), value)));
             }
             Value::String(text) => drop(flat.insert(name.clone(), text.clone())),
+            Value::Array(files) if !files.is_empty() && files.iter().all(|file| file["text"].is_string()) => {
+                flat.extend(files.iter().filter_map(|file| row_of_file(name, file)));
+            }
             other => drop(flat.insert(name.clone(), other.to_string())),
         }
     }
     flat
+}
+
+/// A file of the user's own transactions: its name and weight, and what it says.
+fn row_of_file(key: &str, file: &Value) -> Option<(String, String)> {
+    let weight = file["weight"].as_u64().map(|weight| format!("@{weight}")).unwrap_or_default();
+    Some((format!("{key}.{}{weight}", file["name"].as_str()?), file["text"].as_str()?.trim_end().to_owned()))
 }
 
 fn order(plan: &Plan) -> Table {
@@ -94,9 +103,10 @@ mod tests {
 
     #[test]
     fn tables_within_tables_become_dotted_keys() {
-        let tables = serde_json::json!({ "machine": { "vcpus": 2, "disk": { "size": 7 } }, "name": "x" });
+        let tables = serde_json::json!({ "machine": { "vcpus": 2, "disk": { "size": 7 } }, "name": "x", "scripts": [{ "name": "a.sql", "weight": 2, "text": "SELECT 1;\n" }] });
         let flat = flattened(tables.as_object().unwrap());
-        let expected = [("machine.disk.size", "7"), ("machine.vcpus", "2"), ("name", "x")];
+        let expected =
+            [("machine.disk.size", "7"), ("machine.vcpus", "2"), ("name", "x"), ("scripts.a.sql@2", "SELECT 1;")];
         assert!(flat.iter().map(|(key, value)| (key.as_str(), value.as_str())).eq(expected));
     }
 }

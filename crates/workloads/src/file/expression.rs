@@ -316,7 +316,7 @@ impl Parsing<'_> {
         if name.is_empty() {
             return Err(self.unexpected("a number, a variable such as :name, a function or ("));
         }
-        self.call(name.to_owned())
+        self.call(name)
     }
 
     fn number(&mut self) -> Result<Expression, Mistake> {
@@ -337,11 +337,11 @@ impl Parsing<'_> {
         Ok(Expression::Literal(value))
     }
 
-    fn call(&mut self, name: String) -> Result<Expression, Mistake> {
+    fn call(&mut self, name: &str) -> Result<Expression, Mistake> {
         let lower = name.to_ascii_lowercase();
         let function: Result<Function, ValueError> = Function::deserialize(lower.as_str().into_deserializer());
         let known = Function::NAMES.iter().copied();
-        let function = function.map_err(|_| Mistake::unknown(self.line, "function", &name, known))?;
+        let function = function.map_err(|_| Mistake::unknown(self.line, "function", name, known))?;
         self.skip(name.len());
         self.expect('(')?;
         let mut values = Vec::new();

@@ -138,13 +138,11 @@ impl<'a> Lexing<'a> {
         loop {
             let length = self.rest.find('\n').map_or(self.rest.len(), |at| at + 1);
             let part = self.take(length).trim_end();
-            match part.strip_suffix('\\').filter(|_| !self.rest.is_empty()) {
-                Some(part) => text = text + part + " ",
-                None => {
-                    text += part;
-                    break;
-                }
-            }
+            let Some(part) = part.strip_suffix('\\').filter(|_| !self.rest.is_empty()) else {
+                text += part;
+                break;
+            };
+            text = text + part + " ";
         }
         self.current.comment.clear();
         self.items.push(Item::Command { line, text });
@@ -237,7 +235,6 @@ impl<'a> Lexing<'a> {
             let text = self.take(1);
             return self.put(text);
         }
-        self.put("");
         if !self.is_in_statement() {
             self.current.line = self.line;
         }

@@ -70,8 +70,6 @@ pub struct Planned {
     script: Script,
     /// Of its first statement, among those of all scripts.
     first_statement: u16,
-    /// The same among the kinds.
-    first_step: u16,
 }
 
 impl OwnTransactions {
@@ -111,14 +109,13 @@ impl OwnTransactions {
     }
 }
 
-/// Kinds are the scripts, then all their statements as steps.
+/// Statements are counted through all scripts.
 fn planned(scripts: Vec<(&File, Script)>) -> Vec<Planned> {
-    let kinds = u16::try_from(scripts.len()).unwrap_or(u16::MAX);
     let mut first_statement = 0;
     let place = |(file, script): (&File, Script)| {
         let count = u16::try_from(script.statements.len()).unwrap_or(u16::MAX);
         let (name, weight) = (names::kept(file.stem()), file.weight);
-        let planned = Planned { name, weight, script, first_statement, first_step: kinds + first_statement };
+        let planned = Planned { name, weight, script, first_statement };
         first_statement += count;
         planned
     };
@@ -145,7 +142,7 @@ impl Workload for OwnTransactions {
     fn statements(&self, dialect: Dialect) -> Vec<Statement> {
         let of_script = |planned: &Planned| {
             let name = planned.name;
-            let named = |sql: &script::Sql| Statement { name: names::of_step(name, sql), sql: sql.text(dialect) };
+            let named = |sql: &script::Sql| Statement { name: names::of_statement(name, sql), sql: sql.text(dialect) };
             planned.script.statements.iter().map(named).collect::<Vec<_>>()
         };
         self.scripts.iter().flat_map(of_script).collect()

@@ -20,17 +20,14 @@ pub fn kept(name: &str) -> &'static str {
 }
 
 /// A statement by its line, as in `transfer:12`, and `transfer:12.2` where that line has another.
-pub fn of_step(script: &str, sql: &Sql) -> &'static str {
+pub fn of_statement(script: &str, sql: &Sql) -> &'static str {
     let nth = if sql.nth == 1 { String::new() } else { format!(".{}", sql.nth) };
     kept(&format!("{script}:{}{nth}", sql.line))
 }
 
-/// Each script, then each statement of all.
+/// All are counted.
 pub fn kinds(scripts: &[Planned]) -> &'static [Kind] {
-    let steps = scripts
-        .iter()
-        .flat_map(|planned| planned.script.statements.iter().map(|sql| Kind::step(of_step(planned.name, sql))));
-    let kinds: Vec<Kind> = scripts.iter().map(|planned| Kind::transaction(planned.name, true)).chain(steps).collect();
+    let kinds: Vec<Kind> = scripts.iter().map(|planned| Kind::transaction(planned.name, true)).collect();
     let mut known = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(same) = known.iter().find(|same| **same == kinds) {
         return same;

@@ -80,11 +80,10 @@ impl Sql {
         let mut text = self.pieces[0].clone();
         for ((piece, parameter), number) in self.pieces[1..].iter().zip(&self.parameters).zip(1..) {
             // A double is bound as its text. SQLite alone would not take that for a number.
-            text += &match dialect {
-                Dialect::Sqlite if parameter.is_double => format!("CAST(${number} AS REAL)"),
-                _ => format!("${number}"),
+            text = match dialect {
+                Dialect::Sqlite if parameter.is_double => format!("{text}CAST(${number} AS REAL){piece}"),
+                _ => format!("{text}${number}{piece}"),
             };
-            text += piece;
         }
         text
     }

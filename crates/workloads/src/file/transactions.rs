@@ -42,7 +42,6 @@ pub async fn run<S: Session>(
             Step::Sleep { line, length, unit } => {
                 let length = length.value(&variables, &mut stream).and_then(Value::integer);
                 let times = u32::try_from(length.map_err(|what| failed(line, what))?.max(0)).unwrap_or(u32::MAX);
-                effects.end_step();
                 effects.sleep(unit.saturating_mul(times).min(LONGEST_SLEEP)).await;
             }
             Step::Begin(access) => {
@@ -60,10 +59,8 @@ pub async fn run<S: Session>(
                 ending = Ending::RolledBack;
             }
             Step::Execute(index) => {
-                effects.begin_step(planned.first_step + at(*index));
                 let id = StatementId(planned.first_statement + at(*index));
                 let changed = execute(session, id, &statements[*index], &variables).await;
-                effects.end_step();
                 kept.change(changed.map_err(|error| kept.final_if_kept(error))?);
             }
         }
