@@ -196,7 +196,10 @@ fn wrong_words_are_told_with_the_nearest_right_ones() {
     told(&["drive", "order-entry", "sqlite:x", "--clients", "2", "--arrivals", "5/s"], &["cannot be used with"]);
     told(&["drive", "order-entry", "sqlite:x", "--arrivals", "many"], &["--arrivals", "many"]);
     told(&["drive", "order-entry", "sqlite:x", "--sessions", "2"], &["--terminals or --arrivals"]);
-    told(&["drive", "order-entry", "sqlite:x", "--time", "5"], &["--time"]);
+    told(&["drive", "order-entry", "sqlite:x", "--time", "5x"], &["--time"]);
+    told(&["drive", "order-entry", "sqlite:x", "-L", "soon"], &["--latency-limit", "such as 50ms"]);
+    told(&["drive", "tpc-c", "sqlite:x"], &["order-entry is the one derived from it"]);
+    told(&["drive", "order-entry", "localhost:5432/shop"], &["as in postgres://user@host:5432/database"]);
     told(&["drive", "order-entry", "sqlite:x", "--interval", "1.5s"], &["--interval", "whole seconds"]);
     told(&["drive", "order-entry", "sqlite:x", "--steps", "laod"], &["laod", "load"]);
 }

@@ -142,7 +142,8 @@ fn data_that_is_changed_for_one_contender_are_found() {
     let wrong: Vec<bool> =
         run.trials.iter().map(|trial| trial.findings.iter().any(record::check::CheckResult::is_violated)).collect();
     assert_eq!(wrong.iter().filter(|wrong| **wrong).count(), 1, "{wrong:?}");
-    assert!(warned_of(&place, "loaded-data-differ"), "{told}");
+    let page = std::fs::read_to_string(place.run_folder().join("report.md")).expect("a report");
+    assert!(warned_of(&place, "check-violated") && page.contains("item"), "{told}{page}");
 }
 
 fn change_a_price(cache: &Path) {
