@@ -19,7 +19,7 @@ const MOST_FINDINGS: usize = 6;
 const WIDEST: usize = 80;
 
 /// Names of others may be of any length; the report has them whole.
-const LONGEST_CELL: usize = 36;
+const LONGEST_CELL: usize = 100;
 
 /// Plain text without colours; it ends with a line break. Lines that judge begin with their sign.
 pub fn write(run: &Run, analysis: &Analysis) -> String {
