@@ -3,6 +3,7 @@
 
 mod bad_input;
 mod beside;
+mod documented;
 mod drive;
 mod dying;
 mod export;

@@ -1,0 +1,118 @@
+//! What README and docs show is what the binary takes: every command that they name, and every code of a finding.
+
+use crate::setting::text;
+use analysis::findings::{CODES, Severity};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Stands for the commands that pages name. `bakeoff` is asked for help after the arguments shown, so it takes them or says
+/// what is wrong; `make` only says what it would do; `ls` finds a run. What a page says of other programs is no business of this test.
+const STAND_INS: &str = r#"
+bakeoff() {
+    echo >> tried
+    "$BAKEOFF" "$@" --help > said 2>&1 || echo "bakeoff $*: $(head -n 1 said)" >> wrong
+}
+make() {
+    command make --directory "$ROOT" --dry-run "$@" > said 2>&1 || echo "make $*: $(tail -n 1 said)" >> wrong
+}
+ls() { echo RUN; }
+cargo() { :; }
+command_not_found_handle() { :; }
+"#;
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// The blocks of shell on a page, and each command of ours that stands within a sentence.
+fn shell_of(page: &str) -> Vec<String> {
+    let mut scripts = Vec::new();
+    let mut fence: Option<&str> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), fence) {
+            (Some(language), None) => {
+                fence = Some(language);
+                scripts.extend((language == "sh").then(String::new));
+            }
+            (Some(_), Some(_)) => fence = None,
+            (None, Some("sh")) => {
+                let script = scripts.last_mut().expect("the fence began it");
+                writeln!(script, "{line}").expect("text grows");
+            }
+            (None, Some(_)) => {}
+            (None, None) => {
+                let spans = line.split('`').skip(1).step_by(2);
+                scripts.extend(spans.filter(|span| span.starts_with("bakeoff ")).map(str::to_owned));
+            }
+        }
+    }
+    scripts
+}
+
+/// How many commands of ours were tried, and what is wrong with them.
+fn try_out(script: &str) -> (usize, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &format!("{STAND_INS}{script}\n")]).current_dir(folder.path()).stdin(Stdio::null());
+    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("ROOT", root());
+    let ended = shell.output().expect("bash");
+    let said = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
+    let shell_says = text(&ended.stderr);
+    let syntax = shell_says.lines().filter(|line| line.contains("syntax error") || line.contains("unexpected"));
+    let wrong = said("wrong") + &syntax.map(|line| format!("{line}\n")).collect::<String>();
+    (said("tried").lines().count(), wrong)
+}
+
+#[test]
+fn the_binary_takes_every_command_of_the_docs() {
+    let docs = std::fs::read_dir(root().join("docs")).expect("docs").flatten().map(|entry| entry.path());
+    let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"].map(|page| root().join(page));
+    let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).chain(top);
+    let (mut tried, mut wrong) = (0, String::new());
+    for page in pages {
+        for script in shell_of(&read(&page)) {
+            let (commands, faults) = try_out(&script);
+            tried += commands;
+            if !faults.is_empty() {
+                write!(wrong, "{}: {faults}", page.display()).expect("text grows");
+            }
+        }
+    }
+    assert_eq!(wrong, "");
+    assert!(tried > 40, "only {tried} commands were found");
+}
+
+#[test]
+fn a_command_of_the_docs_that_is_wrong_is_found() {
+    let page = "`bakeoff run STUDY --no-such-option`\n```sh\nbakeoff frobnicate | cat\nmake no-such-target\n```\n```sh\nif\n```\n";
+    let faults: Vec<String> = shell_of(page).iter().map(|script| try_out(script).1).collect();
+    for (fault, word) in faults.iter().zip(["'--no-such-option'", "'frobnicate'", "syntax error"]) {
+        assert!(fault.contains(word), "{word}: {faults:?}");
+    }
+    assert!(faults[1].contains("make no-such-target"), "{faults:?}");
+}
+
+/// docs/findings.md has a line for each code, with how severe it is and whether a study may accept it.
+#[test]
+fn every_code_of_a_finding_is_in_the_docs() {
+    let page = read(&root().join("docs/findings.md"));
+    let table = page.split("## All findings").nth(1).and_then(|rest| rest.split("\n## ").next()).expect("the table");
+    let rows = table.lines().filter_map(|line| {
+        let mut cells = line.strip_prefix("| `")?.split(" | ");
+        let (code, mark) = cells.next()?.split_once('`')?;
+        Some((code, mark.trim() != "*", cells.next()?))
+    });
+    let known = CODES.iter().map(|code| {
+        let kind = match code.severity {
+            Severity::Serious => "warning",
+            Severity::Caution => "caution",
+        };
+        (code.name, code.acceptable, kind)
+    });
+    assert_eq!(rows.collect::<Vec<_>>(), known.collect::<Vec<_>>());
+}
