@@ -4,13 +4,14 @@
 CARGO_TARGET_DIR ?= target
 bakeoff = $(CARGO_TARGET_DIR)/x86_64-unknown-linux-gnu/release/bakeoff
 
-.PHONY: help quickstart build test lint packages test-packages install-packages rust
+.PHONY: help quickstart build test lint dist packages test-packages install-packages rust
 
 help:
 	@echo "make quickstart   install what is missing, build, and compare native with a VM in a few minutes"
 	@echo "make build        build $(bakeoff)"
 	@echo "make test         run all tests; REQUIRE=postgres,mariadb,qemu makes a skipped test a failure"
 	@echo "make lint         formatting, tidy and clippy"
+	@echo "make dist         pack the release binary: an archive, a Debian package and their checksums"
 	@echo "make packages     install the Debian packages needed for running (test-packages: for testing too)"
 
 quickstart: packages build
@@ -24,6 +25,9 @@ test: test-packages rust
 
 lint: rust
 	cargo xtask lint
+
+dist: rust
+	cargo xtask dist
 
 packages:
 	@scripts/packages

@@ -1,10 +1,11 @@
-//! Chores of the project: `cargo xtask tidy`, `lint`, `ci`, `fuzz` and `bench`.
+//! Chores of the project: `cargo xtask tidy`, `lint`, `ci`, `dist`, `fuzz` and `bench`.
 //!
 //! Nothing here is part of `bakeoff`. This program prints, starts cargo and git, and exits.
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
 mod ci;
+mod dist;
 mod fuzz;
 mod process;
 mod tidy;
@@ -32,6 +33,8 @@ enum Chore {
         #[arg(long, default_value_t = 10)]
         minutes: u64,
     },
+    /// Build what is handed out: an archive, a Debian package and their checksums, in the target folder's `dist`.
+    Dist,
     /// Run everything that must pass before a change goes in: lint and all tests.
     Ci {
         /// Also run the tests that are slow and rarely break
@@ -57,6 +60,7 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
         Chore::Lint => ci::lint(&root),
         Chore::Bench { race } => bench::run(&root, race),
         Chore::Fuzz { minutes } => fuzz::run(&root, *minutes),
+        Chore::Dist => dist::run(&root).map(|_| ()),
         Chore::Ci { full } => ci::ci(&root, *full),
     }
 }
@@ -64,4 +68,21 @@ fn run(chore: &Chore) -> anyhow::Result<()> {
 fn project_root() -> anyhow::Result<PathBuf> {
     let own = Path::new(env!("CARGO_MANIFEST_DIR"));
     Ok(own.parent().context("xtask lies in the project's root")?.to_path_buf())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_chore_that_contributors_are_told_of_is_one() {
+        let page = std::fs::read_to_string(project_root().unwrap().join("CONTRIBUTING.md")).unwrap();
+        let commands: Vec<&str> = page.lines().filter_map(|line| line.strip_prefix("cargo xtask ")).collect();
+        assert!(commands.len() >= 9, "{commands:?}");
+        for command in commands {
+            let words = command.split('#').next().unwrap_or_default().split_whitespace();
+            let parsed = Chore::try_parse_from(std::iter::once("xtask").chain(words));
+            assert!(parsed.is_ok(), "cargo xtask {command}: {}", parsed.err().unwrap());
+        }
+    }
 }
