@@ -64,7 +64,7 @@ fn try_out(script: &str) -> (usize, String) {
     let said = |name: &str| std::fs::read_to_string(folder.path().join(name)).unwrap_or_default();
     let shell_says = text(&ended.stderr);
     let syntax = shell_says.lines().filter(|line| line.contains("syntax error") || line.contains("unexpected"));
-    let wrong = said("wrong") + &syntax.map(|line| format!("{line}\n")).collect::<String>();
+    let wrong = said("wrong") + &syntax.map(|line| line.to_owned() + "\n").collect::<String>();
     (said("tried").lines().count(), wrong)
 }
 

@@ -262,9 +262,9 @@ impl Drive<'_> {
         let summary = format!("{}{}", self.heading(driven), summary::text(driven, self.limit_us));
         // Where standard output is for programs, people read the other.
         if self.options.json {
-            say(&summary)
+            say(&summary);
         } else {
-            display::result(&summary)
+            display::result(&summary);
         }
         self.run = Some(summary::of(driven, &self.options.set, self.limit_us));
         // Whoever stops a later step by force has the run all the same; if it cannot be kept, that is told in the end.
