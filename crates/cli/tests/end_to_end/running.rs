@@ -4,14 +4,14 @@ use crate::setting::{Place, text};
 use machines::identity::Identity;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use std::collections::BTreeSet;
-use std::io::{BufRead, BufReader, Lines};
+use std::io::{BufRead, BufReader, Lines, PipeReader};
 use std::os::unix::process::CommandExt;
-use std::process::{Child, ChildStderr, Command, Stdio};
+use std::process::{Child, Command};
 
 /// A run whose words are waited for. It leads a process group of its own, as a command typed at a terminal does.
 pub struct Running {
     child: Child,
-    lines: Lines<BufReader<ChildStderr>>,
+    lines: Lines<BufReader<PipeReader>>,
     pub told: String,
 }
 
@@ -21,9 +21,12 @@ impl Running {
     }
 
     pub fn of(mut command: Command) -> Self {
-        let mut child = command.process_group(0).stderr(Stdio::piped()).spawn().expect("starting bakeoff");
-        let lines = BufReader::new(child.stderr.take().expect("its standard error")).lines();
-        Self { child, lines, told: String::new() }
+        // Both streams in the order in which they are written; the command's own ends close with it.
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        command.stdout(writer.try_clone().expect("its other end")).stderr(writer);
+        let child = command.process_group(0).spawn().expect("starting bakeoff");
+        drop(command);
+        Self { child, lines: BufReader::new(reader).lines(), told: String::new() }
     }
 
     pub fn id(&self) -> u32 {

@@ -14,6 +14,7 @@ use anyhow::{Context, Result};
 use driver::plan::{DriveError, Driven};
 use engines::server::Endpoint;
 use live::{Interval, Line};
+use plan::in_unit;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
@@ -232,14 +233,21 @@ impl Drive<'_> {
         let mut parts = vec![format!("{} at {}", self.options.workload, self.endpoint)];
         parts.extend(options.set.iter().cloned());
         let background = facts.sessions.saturating_sub(facts.clients);
-        let more =
-            if background > 0 { format!(" (and {background} sessions for background work)") } else { String::new() };
+        let more = if background > 0 {
+            format!(" (and {} for background work)", counted(background.into(), "session"))
+        } else {
+            String::new()
+        };
         parts.push(match (options.terminals, &options.arrivals) {
             (Some(terminals), _) => format!("{terminals} terminals on {} sessions", facts.sessions),
             (_, Some(rate)) => format!("{rate} arrivals on {} sessions", facts.sessions),
             _ => format!("{}{more}", counted(facts.clients.into(), "client")),
         });
-        parts.push(format!("{} s measured", facts.measured_ms as f64 / 1000.0));
+        parts.push(format!(
+            "{} s measured after {} of warm-up",
+            facts.measured_ms as f64 / 1000.0,
+            in_unit(&options.warmup, "s")
+        ));
         format!("\n{}", parts.join(" · "))
     }
 
@@ -249,17 +257,19 @@ impl Drive<'_> {
         for warning in warnings {
             say(&format!("warning: {warning}"));
         }
+        let mut doubt = None;
         if let Some(why) = &driven.broke_off {
-            say(&format!("broken off: {why}; what follows is of the time until then"));
+            doubt = Some(format!("✗ broken off: {why}; what follows is of the time until then"));
             self.exit = Exit::TrialsFailed;
         } else if driven.stopped {
             self.exit = Exit::Interrupted;
         } else if let Some(Invalid { why, by_failures }) = invalid {
-            say(&format!("invalid: {why}"));
+            doubt = Some(format!("✗ invalid: {why}"));
             self.exit = if *by_failures { Exit::Refusing } else { Exit::TrialsFailed };
             self.invalid = Some(why.clone());
         }
-        let summary = format!("{}{}", self.heading(driven), summary::text(driven, self.limit_us));
+        let doubt = doubt.map(|doubt| format!("\n{doubt}")).unwrap_or_default();
+        let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(driven, self.limit_us));
         // Where standard output is for programs, people read the other.
         if self.options.json {
             say(&summary);

@@ -61,7 +61,7 @@ fn written(options: &DriveOptions) -> Map<String, Value> {
 }
 
 /// A bare number is in this unit, as for pgbench and sysbench.
-fn in_unit(text: &str, unit: &str) -> String {
+pub fn in_unit(text: &str, unit: &str) -> String {
     let is_bare = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
     if is_bare { format!("{text}{unit}") } else { text.to_owned() }
 }

@@ -142,15 +142,17 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
         let (before, after) = (deferred.sessions_at_start, deferred.sessions_at_end);
         let _ = writeln!(
             text,
-            "deferred: {done} of {queued} done by {after} background sessions ({before} at the start), longest queue {}",
+            "deferred: {done} of {queued} done by {} ({before} at the start), longest queue {}",
+            counted(after.into(), "background session"),
             count(deferred.longest_queue)
         );
     }
     // Numbers of processes and transactions make no error another one.
     let mut errors: BTreeMap<String, (u64, &str)> = BTreeMap::new();
     for (message, times) in &facts.errors {
-        let first = message.lines().next().unwrap_or_default();
-        let alike: String = first.chars().map(|letter| if letter.is_ascii_digit() { '0' } else { letter }).collect();
+        let first = first_line(message);
+        let parts = first.split(|letter: char| letter.is_ascii_digit()).filter(|part| !part.is_empty());
+        let alike = parts.collect::<Vec<_>>().join("0");
         errors.entry(alike).or_insert((0, first)).0 += times;
     }
     let mut errors: Vec<(u64, &str)> = errors.into_values().collect();
@@ -161,6 +163,14 @@ fn troubles(facts: &DriverFacts, text: &mut String) {
     if let Some(others) = errors.get(ERRORS_SHOWN..).filter(|others| !others.is_empty()) {
         let _ = writeln!(text, "other errors, {}", counted(others.iter().map(|(times, _)| times).sum(), "time"));
     }
+}
+
+/// Without a bracket that a later line would close.
+fn first_line(message: &str) -> &str {
+    let line = message.lines().next().unwrap_or_default();
+    let is_open = line.matches('(').count() > line.matches(')').count();
+    let end = line.rfind('(').filter(|_| is_open).unwrap_or(line.len());
+    line[..end].trim_end()
 }
 
 /// "1 time", "2 times".
