@@ -373,7 +373,7 @@ pub struct DriveOptions {
     #[arg(long, value_name = "N", group = "pacing")]
     pub terminals: Option<u32>,
     /// Transactions that arrive at a rate whether or not the database keeps up, for example 500/s; a bare number is per second
-    #[arg(short = 'R', long, value_name = "RATE", group = "pacing")]
+    #[arg(short = 'R', long, visible_alias = "rate", value_name = "RATE", group = "pacing")]
     pub arrivals: Option<String>,
     /// How arrivals are spread: poisson or uniform
     #[arg(long, requires = "arrivals")]

@@ -95,7 +95,7 @@ fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
     let mut rates = vec![format!("{} {} ({})", decimal(throughput(facts), 1), metric.name, metric.unit)];
     let seconds = facts.measured_ms as f64 / 1000.0;
     // Where only some kinds are counted, in the same span all of them.
-    if metric.counted.len() < facts.kinds.len() && seconds > 0.0 {
+    if metric.counted.len() < facts.kinds.iter().filter(|kind| !kind.step).count() && seconds > 0.0 {
         let (per, name) = if metric.per_ms == 60_000 { (60.0, "TPM") } else { (1.0, "TPS") };
         rates.push(format!("{} {name} (all kinds)", decimal(all.finished() as f64 / seconds * per, 1)));
     }
