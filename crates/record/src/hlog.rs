@@ -13,7 +13,7 @@ use base64::Engine as _;
 use hdrhistogram::Histogram;
 use hdrhistogram::iterators::IterationValue;
 use hdrhistogram::serialization::interval_log::{
-    IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+    IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, IntervalLogWriterError, LogEntry, Tag,
 };
 use std::io::{BufRead, Write};
 use std::time::Duration;
@@ -78,7 +78,10 @@ impl<W: Write> LogWriter<W> {
         let histogram = dense(&part.counts)?;
         let mut lines = IntervalLogWriterBuilder::new().begin_log_with(&mut self.out, &mut self.serializer)?;
         let (start, length) = self.last;
-        lines.write_histogram(&histogram, start, length, Some(tag)).map_err(|error| LogError::Write(error.to_string()))
+        lines.write_histogram(&histogram, start, length, Some(tag)).map_err(|error| match error {
+            IntervalLogWriterError::IoError(source) => LogError::Io(source),
+            other @ IntervalLogWriterError::SerializeError(_) => LogError::Write(other.to_string()),
+        })
     }
 
     pub fn into_inner(self) -> W {
@@ -253,6 +256,29 @@ mod tests {
     use super::*;
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
+
+    /// What has room for a header and no more.
+    struct Full(usize);
+
+    impl Write for Full {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0 = self.0.checked_sub(bytes.len()).ok_or(std::io::ErrorKind::StorageFull)?;
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// Whoever writes a record ends the run then, wherever in a log the room ends.
+    #[test]
+    fn a_disk_without_room_is_told_as_such() {
+        let part = KindInterval { kind: 0, span: Span::Response, counts: vec![(1_000, 3)] };
+        let mut log = LogWriter::begin(Full(400), kinds()).unwrap();
+        let failed = (0..9).find_map(|_| log.part(&part).err()).expect("no room");
+        assert!(matches!(&failed, LogError::Io(error) if error.kind() == std::io::ErrorKind::StorageFull), "{failed}");
+    }
 
     fn kinds() -> Vec<String> {
         ["new-order", "payment"].map(str::to_owned).to_vec()
