@@ -48,7 +48,7 @@ fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Ve
     let not_machine = if found.labels.iter().any(is_innocent) { ", not the machine" } else { "" };
     let sentence = |level: &&Level| {
         let effect = level.effect.as_ref()?;
-        let (figure, kind) = (format::ratio_of(effect), label.label);
+        let (figure, kind) = (format::effect_of(effect), label.label);
         let whoever = whoever(kind, &level.level, machines);
         let others = if is_within_node(found, kind) { "the others on its node" } else { "the others" };
         let wherever = if kind == LabelKind::Machine { wherever(found) } else { String::new() };
@@ -58,7 +58,7 @@ fn owed_to(found: &Attribution, label: &LabelAttribution, machines: usize) -> Ve
             _ => not_machine,
         };
         let guilty = name(kind);
-        Some(format!("{whoever} got {figure} of the mean of {others}{wherever}: it is the {guilty}{how_much}."))
+        Some(format!("{whoever} did {figure} against the mean of {others}{wherever}: it is the {guilty}{how_much}."))
     };
     apart.iter().filter_map(sentence).collect()
 }

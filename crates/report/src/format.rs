@@ -276,28 +276,20 @@ pub fn estimate(estimate: &Estimate, number: impl Fn(f64) -> String) -> String {
     format!("{} ({name}{interval})", number(estimate.point))
 }
 
-/// "0.52 (0.50 to 0.54)".
-pub fn ratio_of(estimate: &Estimate) -> String {
-    format!("{} ({})", ratio(estimate.point), bounds(&estimate.bounds, ratio))
-}
-
 /// A ratio as a change with its interval: `−47 % (−50 to −44 %)`.
 pub fn effect_of(estimate: &Estimate) -> String {
-    let point = estimate.point;
-    match &estimate.bounds {
-        Bounds::Known { low, high } => format!("{} ({})", effect(point), effect_bounds(point, *low, *high)),
-        unknown @ Bounds::Unknown { .. } => format!("{} ({})", effect(point), bounds(unknown, ratio)),
-    }
+    format!("{} ({})", effect(estimate.point), effect_ends(estimate))
 }
 
 /// ` (95 % confidence interval −50 to −44 %)` of a change, or why there is none.
 pub fn effect_interval(estimate: &Estimate) -> String {
-    match &estimate.bounds {
-        Bounds::Known { low, high } => {
-            format!(" (95 % confidence interval {})", effect_bounds(estimate.point, *low, *high))
-        }
-        unknown @ Bounds::Unknown { .. } => format!(" ({})", bounds(unknown, ratio)),
-    }
+    let name = if estimate.bounds.known().is_some() { "95 % confidence interval " } else { "" };
+    format!(" ({name}{})", effect_ends(estimate))
+}
+
+fn effect_ends(estimate: &Estimate) -> String {
+    let known = estimate.bounds.known().map(|(low, high)| effect_bounds(estimate.point, low, high));
+    known.unwrap_or_else(|| bounds(&estimate.bounds, ratio))
 }
 
 /// Words as one list: `a`, `a and b`, `a, b and c`.

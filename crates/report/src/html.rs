@@ -120,12 +120,14 @@ impl Page {
 
     fn trust(&mut self, found: &[Warning], passed: &[String]) -> String {
         let mut text = "<ul class=\"trust\">\n".to_owned();
-        for warning in found {
+        for (index, warning) in found.iter().enumerate() {
+            // A code stands for the whole page, so the first of several has it.
+            let is_first = !found[..index].iter().any(|earlier| earlier.code == warning.code);
+            let id = if is_first { format!(" id=\"{}\"", warning.code) } else { String::new() };
             let reason = warning.accepted.as_ref().map(|why| format!(" Accepted by the study: {}", escaped(why)));
             let _ = writeln!(
                 text,
-                "<li id=\"{}\">{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details>{}</li>",
-                warning.code,
+                "<li{id}>{}{} <code>{}</code>{}\n<details><summary>What to do</summary><p>{}</p></details>{}</li>",
                 sign(warning.mark()),
                 self.explained(&warning.text),
                 warning.code,
@@ -138,8 +140,7 @@ impl Page {
             let _ = writeln!(text, "<li>{}{}</li>", sign(Mark::Good), self.explained(line));
         }
         text.push_str("</ul>\n");
-        // A code stands for the whole page, so the first of several has it.
-        unique(text, found)
+        text
     }
 
     /// A link to the figures behind a finding, if the page has them.
@@ -163,19 +164,6 @@ impl Page {
         }
         html
     }
-}
-
-/// Ids are there once.
-fn unique(mut text: String, found: &[Warning]) -> String {
-    for (index, warning) in found.iter().enumerate() {
-        if found[..index].iter().any(|earlier| earlier.code == warning.code) {
-            let id = format!(" id=\"{}\"", warning.code);
-            if let Some(second) = text.rfind(&id) {
-                text.replace_range(second..second + id.len(), "");
-            }
-        }
-    }
-    text
 }
 
 /// Where a word stands by itself, outside of elements.
