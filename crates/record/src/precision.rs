@@ -11,7 +11,7 @@ pub const FEWEST_BLOCKS: u32 = 10;
 /// A wish and its limits. The blocks of the plan grow from `least_blocks` to at most `max_blocks`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
-    /// Half of the 95 % interval of each throughput ratio, as a share of the ratio: 0.01 is ±1 %.
+    /// Half of the 95 % confidence interval of each throughput ratio, as a share of the ratio: 0.01 is ±1 %.
     pub half_width: f64,
     /// Planned before anything was measured; all others were added.
     pub least_blocks: u32,

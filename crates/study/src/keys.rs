@@ -21,7 +21,7 @@ pub const STUDY: &[Key] = keys! {
         "a difference in throughput that does not matter: contenders are called equivalent where it is shown that they \
          differ by less";
     precision = "", Holds::Share { min: 0.001, max: 0.5 },
-        "blocks are added until the 95 % interval of every throughput ratio is at most this far from the ratio on \
+        "blocks are added until the 95 % confidence interval of every throughput ratio is at most this far from the ratio on \
          either side, or a limit is met";
     max_blocks = "", Holds::Integer { min: 10, max: 1000 },
         "the greatest number of blocks, beside precision: 100 unless given";

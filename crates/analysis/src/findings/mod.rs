@@ -80,6 +80,8 @@ pub struct Code {
     pub name: &'static str,
     pub severity: Severity,
     pub acceptable: bool,
+    /// What becomes of the answer.
+    pub stamp: Stamp,
 }
 
 /// Each line: code, severity, whether a study may accept it, what becomes of the answer, the variant with its quantities.
@@ -93,7 +95,9 @@ macro_rules! catalog {
         }
 
         pub const CODES: &[Code] = &[
-            $(Code { name: $code, severity: Severity::$severity, acceptable: catalog!(@$acceptable) },)*
+            $(Code {
+                name: $code, severity: Severity::$severity, acceptable: catalog!(@$acceptable), stamp: Stamp::$stamp,
+            },)*
         ];
 
         impl What {

@@ -66,7 +66,7 @@ pub fn text(outlook: &Outlook, pilot: &Path) -> Result<String, std::fmt::Error> 
     }
     writeln!(
         text,
-        "  In brackets: 95 % intervals, since that run had few blocks. A less quiet host\n  gives wider ones."
+        "  In brackets: 95 % confidence intervals, since that run had few blocks. A less quiet host\n  gives wider ones."
     )?;
     Ok(text)
 }

@@ -238,7 +238,7 @@ fn cell_of(figure: Option<&Figure>) -> String {
 
 fn heading(row: &Row, names: &[&str], is_pair: bool, unit: &str) -> String {
     let place = if row.coordinates.is_empty() { String::new() } else { format!("\n{}\n", row.coordinates) };
-    let so_far = "so far (95 % interval)";
+    let so_far = "so far (95 % CI)";
     if let (true, [baseline, other]) = (is_pair, names) {
         let (old, new) = (format!("{baseline} {unit}"), format!("{other} {unit}"));
         let old = if old.chars().count() > COLUMN { (*baseline).to_owned() } else { old };

@@ -1,7 +1,8 @@
 //! What README and docs show is what the binary takes: every command that they name, and every code of a finding.
 
 use crate::setting::text;
-use analysis::findings::{CODES, Severity};
+use analysis::findings::{CODES, Severity, Stamp};
+use report::findings::explained;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -105,14 +106,23 @@ fn every_code_of_a_finding_is_in_the_docs() {
     let rows = table.lines().filter_map(|line| {
         let mut cells = line.strip_prefix("| `")?.split(" | ");
         let (code, mark) = cells.next()?.split_once('`')?;
-        Some((code, mark.trim() != "*", cells.next()?))
+        let (kind, stamp, meaning) = (cells.next()?, cells.next()?, cells.next()?);
+        let remedy = cells.last()?.trim_end_matches(" |");
+        Some([code, if mark.trim() == "*" { "never" } else { "acceptable" }, kind, stamp, meaning, remedy])
     });
     let known = CODES.iter().map(|code| {
         let kind = match code.severity {
             Severity::Serious => "warning",
             Severity::Caution => "caution",
         };
-        (code.name, code.acceptable, kind)
+        let stamp = match code.stamp {
+            Stamp::Usable => "usable",
+            Stamp::WithCare => "with care",
+            Stamp::NotUsable => "not usable",
+        };
+        let (explained, _) = explained::of(code.name).expect("every code is explained");
+        let accepted = if code.acceptable { "acceptable" } else { "never" };
+        [code.name, accepted, kind, stamp, explained.meaning, explained.remedy]
     });
     assert_eq!(rows.collect::<Vec<_>>(), known.collect::<Vec<_>>());
 }
