@@ -212,9 +212,9 @@ fn driver(run: &Run, cell: u32) -> Option<DriverReading> {
 fn under_way(run: &Run, cell: u32) -> Option<f64> {
     let (mut response_us, mut window_us) = (0.0, 0.0);
     for trial in valid_trials(run, cell) {
-        let (Some(measured), Some(driver)) = (&trial.measured, &trial.record.driver) else { continue };
-        let counts = measured.kinds.iter().filter_map(|kind| counts_of(trial, kind, Span::Response));
-        response_us += counts.map(|counts| counts.mean().unwrap_or(0.0) * counts.total() as f64).sum::<f64>();
+        let (Some(_), Some(driver)) = (&trial.measured, &trial.record.driver) else { continue };
+        let all = latency::of_parts(trial.transactions(), Span::Response);
+        response_us += all.mean().unwrap_or(0.0) * all.total() as f64;
         window_us += driver.measured_ms as f64 * 1000.0;
     }
     (window_us > 0.0).then(|| response_us / window_us)

@@ -107,8 +107,13 @@ pub fn measured_counts(measured: &Measured, kind: u16, span: Span) -> Counts {
 
 /// The same of any parts.
 pub fn counts_of_kind<'a>(parts: impl Iterator<Item = &'a KindInterval>, kind: u16, span: Span) -> Counts {
+    of_parts(parts.filter(|part| part.kind == kind), span)
+}
+
+/// The same of all kinds that have a part.
+pub fn of_parts<'a>(parts: impl Iterator<Item = &'a KindInterval>, span: Span) -> Counts {
     let belongs = |own: Span| own == span || (span, own) == (Span::Response, Span::Unended);
-    let parts = parts.filter(|part| part.kind == kind && belongs(part.span));
+    let parts = parts.filter(|part| belongs(part.span));
     Counts::of(parts.flat_map(|part| part.counts.iter().map(|&(value, count)| (value, u64::from(count)))))
 }
 

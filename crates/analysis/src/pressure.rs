@@ -63,7 +63,7 @@ fn asked_per_s(driver: &DriverFacts) -> Option<f64> {
 }
 
 fn done_per_s(driver: &DriverFacts) -> f64 {
-    let done: u64 = driver.kinds.iter().map(KindTotals::finished).sum();
+    let done: u64 = driver.transactions().map(KindTotals::finished).sum();
     done as f64 * 1000.0 / driver.measured_ms.max(1) as f64
 }
 

@@ -60,8 +60,8 @@ pub fn rung(clients: u32, driven: &Driven) -> Rung {
     let facts = &driven.facts;
     let each_second: Vec<f64> = driven.seconds.iter().map(|second| second.counted as f64).collect();
     let (per_second, standard_error) = mean_and_error(&each_second);
-    let finished: u64 = facts.kinds.iter().map(KindTotals::finished).sum();
-    let failed: u64 = facts.kinds.iter().map(|kind| kind.failed).sum();
+    let finished: u64 = facts.transactions().map(KindTotals::finished).sum();
+    let failed: u64 = facts.transactions().map(|kind| kind.failed).sum();
     Rung {
         clients,
         per_second,

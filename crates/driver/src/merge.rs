@@ -188,9 +188,11 @@ impl Gathering {
         let in_process = shards.iter().any(|shard| shard.in_process);
         let unended = unended_latencies(&shards);
         let latencies = self.measured.latencies(&unended);
+        let is_step = |kind: u16| self.names.kinds.get(usize::from(kind)).is_some_and(|kind| kind.step);
+        let of_transactions = || latencies.iter().filter(|part| !is_step(part.kind));
         let times = Times {
-            response: latencies.iter().filter(|part| part.span != Span::Service).map(|part| &part.counts).collect(),
-            service: latencies.iter().filter(|part| part.span == Span::Service).map(|part| &part.counts).collect(),
+            response: of_transactions().filter(|part| part.span != Span::Service).map(|part| &part.counts).collect(),
+            service: of_transactions().filter(|part| part.span == Span::Service).map(|part| &part.counts).collect(),
             session_wait: self.measured.session_wait.counts(),
             lateness: self.measured.lateness.counts(),
         };

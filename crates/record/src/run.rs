@@ -3,7 +3,7 @@
 use crate::check::CheckResult;
 use crate::facts::Facts;
 use crate::folder::{RecordError, RunFolder, TrialFolder, content, failing, read_json_in_range};
-use crate::intervals::Measured;
+use crate::intervals::{KindInterval, Measured};
 use crate::looks::{Looks, StoredCounters};
 use crate::plan::{Cell, Plan, PlannedTrial};
 use crate::telemetry::Series;
@@ -60,6 +60,17 @@ impl StoredTrial {
     /// What is said of single databases of this machine: each of several, or the machine itself.
     pub fn each_database(&self) -> &[Self] {
         if self.instances.is_empty() { std::slice::from_ref(self) } else { &self.instances }
+    }
+
+    /// What the measured window holds of transactions, without their steps.
+    pub fn transactions(&self) -> impl Iterator<Item = &KindInterval> {
+        let kinds = self.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
+        let totals = || self.record.driver.iter().flat_map(|driver| &driver.kinds);
+        let is_step: Vec<bool> =
+            kinds.iter().map(|name| totals().any(|kind| kind.step && kind.kind == *name)).collect();
+        let intervals = self.measured.iter().flat_map(|measured| &measured.intervals);
+        let parts = intervals.filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
+        parts.filter(move |part| !is_step.get(usize::from(part.kind)).copied().unwrap_or(false))
     }
 
     /// Each machine that was measured, with its number, counted from 1.

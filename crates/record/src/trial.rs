@@ -321,6 +321,11 @@ pub enum ArrivalProcess {
 }
 
 impl DriverFacts {
+    /// Kinds of transaction, without the steps that some of them are made of.
+    pub fn transactions(&self) -> impl Iterator<Item = &KindTotals> {
+        self.kinds.iter().filter(|kind| !kind.step)
+    }
+
     /// Deferred transactions that can have been queued at the same time: each shard has a queue of its own.
     pub fn waiting_max(&self) -> u64 {
         let longest = match &self.deferred {

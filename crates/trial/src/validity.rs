@@ -54,7 +54,7 @@ pub fn why_not(clock: &[ClockReading], driven: &Driven) -> Option<Invalid> {
 /// The first reason in what the driver says, if there is one.
 pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     let for_other_reasons = |why| Invalid { why, by_failures: false };
-    let committed: u64 = facts.kinds.iter().map(|kind| kind.committed).sum();
+    let committed: u64 = facts.transactions().map(|kind| kind.committed).sum();
     let nothing = (committed == 0).then(|| "no transaction was committed in the measured window".to_owned());
     if let Some(why) = nothing.or_else(|| why_not_all_of_it(facts)) {
         return Some(for_other_reasons(why));

@@ -84,10 +84,7 @@ struct Times {
 
 impl Times {
     fn of(trial: &StoredTrial) -> Option<Self> {
-        let measured = trial.measured.as_ref()?;
-        let window =
-            measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
-        let counts = window.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
+        let counts = trial.transactions().filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
         let mut times = Self { count: 0.0, sum_us: 0.0, sum_of_squares: 0.0 };
         for &(value_us, count) in counts {
             let (value_us, count) = (value_us as f64, f64::from(count));
@@ -112,7 +109,7 @@ fn expected(driver: &DriverFacts) -> (Option<f64>, f64) {
     // Deferred work is under way while its client has long gone on.
     let deferred = driver.waiting_max() as f64 + f64::from(background);
     // What failed has no time. Old versions booked the wait for room among what is deferred nowhere.
-    let failed: u64 = driver.kinds.iter().map(|totals: &KindTotals| totals.failed).sum();
+    let failed: u64 = driver.transactions().map(|totals: &KindTotals| totals.failed).sum();
     let all_timed = failed == 0 && driver.held_up() == 0;
     match pacing {
         Pacing::Clients { clients } | Pacing::Terminals { terminals: clients, .. } => {

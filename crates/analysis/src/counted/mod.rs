@@ -97,7 +97,7 @@ pub fn of_run(run: &Run) -> BTreeMap<u32, CountedTrial> {
 /// `None` if nothing was driven or nothing finished, for then there is no window or nothing to divide by.
 pub fn of_trial(trial: &StoredTrial) -> Option<CountedTrial> {
     let driver = trial.record.driver.as_ref()?;
-    let transactions = driver.kinds.iter().map(KindTotals::finished).sum::<u64>() as f64;
+    let transactions = driver.transactions().map(KindTotals::finished).sum::<u64>() as f64;
     (transactions > 0.0).then(|| CountedTrial {
         cell: trial.record.cell,
         block: trial.record.block,
@@ -165,14 +165,7 @@ fn counts(series: &Series, window: &SideWindow) -> SideCounts {
 
 /// Of all kinds together.
 fn mean_response_ms(trial: &StoredTrial) -> Option<f64> {
-    let measured = trial.measured.as_ref()?;
-    let kinds = (0..u16::try_from(measured.kinds.len()).ok()?)
-        .map(|kind| latency::measured_counts(measured, kind, Span::Response));
-    let (sum_us, count) = kinds.fold((0.0, 0.0), |(sum_us, count), counts| {
-        let own = counts.total() as f64;
-        (sum_us + counts.mean().unwrap_or(0.0) * own, count + own)
-    });
-    (count > 0.0).then(|| sum_us / count / MICROS_PER_MILLI)
+    latency::of_parts(trial.transactions(), Span::Response).mean().map(|mean_us| mean_us / MICROS_PER_MILLI)
 }
 
 /// By the name under which MariaDB counts it. PostgreSQL and SQLite do not add up their waits for locks.

@@ -14,7 +14,7 @@ use crate::{alike, machines, steadiness, throughput};
 use record::facts::Fact;
 use record::plan::Cell;
 use record::run::{Run, StoredTrial};
-use record::trial::{ClockReading, Outcome, TrialRecord};
+use record::trial::{ClockReading, DriverFacts, Outcome, TrialRecord};
 use std::collections::BTreeMap;
 
 /// A machine's clock that runs faster or slower than the host's by more than this share falsifies what is timed by it.
@@ -212,7 +212,7 @@ fn unsteady(run: &Run) -> impl Iterator<Item = Finding> + '_ {
 fn failed(run: &Run) -> Vec<Finding> {
     let mut counts: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     for trial in run.trials.iter().filter(|trial| trial.record.outcome == Outcome::Completed) {
-        for totals in trial.record.driver.iter().flat_map(|driver| &driver.kinds).filter(|kind| !kind.step) {
+        for totals in trial.record.driver.iter().flat_map(DriverFacts::transactions) {
             let (failed, of) = counts.entry(&trial.record.contender).or_default();
             *failed += totals.failed;
             *of += totals.failed + totals.finished();

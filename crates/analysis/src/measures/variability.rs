@@ -113,9 +113,7 @@ fn longest_run(values: &[f64], is: impl Fn(f64) -> bool) -> usize {
 
 /// How many transactions of all kinds finished in the measured window, and how many of them were slow.
 fn slow(trial: &StoredTrial) -> (u64, u64) {
-    let intervals = trial.measured.iter().flat_map(|measured| &measured.intervals);
-    let parts = intervals.filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
-    let counts = parts.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
+    let counts = trial.transactions().filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
     counts.fold((0, 0), |(all, slow), &(value_us, count)| {
         let count = u64::from(count);
         (all + count, slow + if value_us > SLOW_US { count } else { 0 })

@@ -34,7 +34,7 @@ pub fn readings(trial: &StoredTrial) -> Vec<Reading> {
 /// How many transactions lie between a trial's looks, at the rate of its window.
 fn between_looks(trial: &StoredTrial) -> Option<f64> {
     let (driver, looks) = (trial.record.driver.as_ref()?, trial.looks.as_ref()?);
-    let finished: u64 = driver.kinds.iter().map(KindTotals::finished).sum();
+    let finished: u64 = driver.transactions().map(KindTotals::finished).sum();
     let window_ns = driver.measured_ms as f64 * NANOS_PER_MILLI;
     let transactions = finished as f64 * looks.span_ns() as f64 / window_ns;
     (transactions.is_finite() && transactions > 0.0).then_some(transactions)
