@@ -16,7 +16,11 @@ pub fn lint(root: &Path) -> anyhow::Result<()> {
 pub fn ci(root: &Path, full: bool) -> anyhow::Result<()> {
     lint(root)?;
     start(root, &["make", "--no-print-directory", "test"])?;
-    if full { start(root, &["cargo", "test", "--workspace", "--", "--ignored"]) } else { Ok(()) }
+    if full {
+        start(root, &["scripts/packages", "--full"])?;
+        start(root, &["cargo", "test", "--workspace", "--", "--ignored"])?;
+    }
+    Ok(())
 }
 
 fn start(root: &Path, command: &[&str]) -> anyhow::Result<()> {

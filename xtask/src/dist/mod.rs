@@ -18,6 +18,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// Shells, with the file that each one's completions are handed out as.
 const COMPLETIONS: [(&str, &str); 3] = [("bash", "bakeoff.bash"), ("zsh", "_bakeoff"), ("fish", "bakeoff.fish")];
 
+/// What users read and begin with.
+pub const FOLDERS: [&str; 2] = ["docs", "studies"];
+
 /// A folder in which everything that is handed out lies beside each other, and where it ends up.
 pub struct Dist {
     /// As it is unpacked from the archive.
@@ -72,7 +75,9 @@ impl Dist {
         for file in ["LICENSE", "README.md"] {
             copy(&root.join(file), &self.tree.join(file))?;
         }
-        copy_all(&root.join("studies"), &self.tree.join("studies"))?;
+        for folder in FOLDERS {
+            copy_all(&root.join(folder), &self.tree.join(folder))?;
+        }
         let man = self.tree.join("man/man1");
         said(Command::new(binary).arg("man").arg(&man)).context("this bakeoff writes no manual pages")?;
         let completions = self.tree.join("completions");
@@ -102,10 +107,13 @@ pub fn copy(from: &Path, to: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The files of a folder, which has no folders in it.
+/// The files of a folder, without those of folders in it.
 pub fn copy_all(from: &Path, to: &Path) -> anyhow::Result<()> {
     for entry in fs::read_dir(from).with_context(|| format!("listing {}", from.display()))? {
         let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            continue;
+        }
         copy(&entry.path(), &to.join(entry.file_name()))?;
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The Debian package: the files of the archive in Debian's places, and what bakeoff needs beside it.
 
-use super::{Dist, VERSION, copy, copy_all, said, settle};
+use super::{Dist, FOLDERS, VERSION, copy, copy_all, said, settle};
 use anyhow::Context;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,9 @@ pub fn build(root: &Path, dist: &Dist) -> anyhow::Result<PathBuf> {
     for (from, to) in PLACES {
         copy(&dist.tree.join(from), &tree.join(to))?;
     }
-    copy_all(&dist.tree.join("studies"), &tree.join("usr/share/doc/bakeoff/studies"))?;
+    for folder in FOLDERS {
+        copy_all(&dist.tree.join(folder), &tree.join("usr/share/doc/bakeoff").join(folder))?;
+    }
     let manual = tree.join("usr/share/man/man1");
     copy_all(&dist.tree.join("man/man1"), &manual)?;
     let mut gzip = Command::new("gzip");
