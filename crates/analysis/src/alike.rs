@@ -91,8 +91,11 @@ fn difference(name: &str, seen: &[(&Cell, BTreeMap<&str, String>)]) -> Option<Fa
     (values.len() > 1).then(|| FactDiffers { fact: name.to_owned(), values })
 }
 
-/// A host that is a guest: nothing on it runs on bare metal.
+/// A host that is a guest: nothing on it runs on bare metal. Where a server is that was there already is not known.
 pub fn nested(run: &Run) -> Option<Finding> {
+    if run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server()) {
+        return None;
+    }
     let known = |name: &str| match run.host.get(name) {
         Some(Fact::Known(text)) => Some(text.clone()),
         _ => None,

@@ -105,7 +105,7 @@ pub fn analyse_with(run: &Run, catalog: &[Entry]) -> Analysis {
         method: Method { confidence: CONFIDENCE, fewest_blocks: student::FEWEST_BLOCKS },
         aa: run.plan.aa,
         margin: run.plan.margin,
-        usability: usability::of_run(&findings, &comparisons, &consolidation),
+        usability: usability::of_run(&findings, &cells, &comparisons, &consolidation),
         findings,
         precision: stopping::attained(&run.plan, &comparisons),
         comparisons,

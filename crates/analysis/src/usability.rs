@@ -1,5 +1,6 @@
 //! Whether the answer of a run may be used, decided by rule from its findings and verdicts.
 
+use crate::cells::CellResult;
 use crate::compare::{Comparison, Verdict};
 use crate::consolidation::Consolidation;
 use crate::findings::{Finding, Stamp};
@@ -14,10 +15,15 @@ pub struct Usability {
 }
 
 /// A finding that the study accepts does not count.
-pub fn of_run(findings: &[Finding], comparisons: &[Comparison], consolidation: &[Consolidation]) -> Usability {
+pub fn of_run(
+    findings: &[Finding],
+    cells: &[CellResult],
+    comparisons: &[Comparison],
+    consolidation: &[Consolidation],
+) -> Usability {
     let weights = findings.iter().filter(|one| one.accepted.is_none()).map(|one| (one.what.stamp(), one.what.code()));
     let worst = weights.clone().map(|(stamp, _)| stamp).max().unwrap_or_default();
-    let stamp = if says_nothing(comparisons, consolidation) { Stamp::NotUsable } else { worst };
+    let stamp = if says_nothing(cells, comparisons, consolidation) { Stamp::NotUsable } else { worst };
     let mut because: Vec<String> = Vec::new();
     for (_, code) in weights.filter(|(own, _)| *own == worst && worst > Stamp::Usable) {
         if !because.iter().any(|known| known == code) {
@@ -28,7 +34,12 @@ pub fn of_run(findings: &[Finding], comparisons: &[Comparison], consolidation: &
 }
 
 /// Whether there is no estimate with an interval at all.
-fn says_nothing(comparisons: &[Comparison], consolidation: &[Consolidation]) -> bool {
+fn says_nothing(cells: &[CellResult], comparisons: &[Comparison], consolidation: &[Consolidation]) -> bool {
+    // A contender that is alone is not compared.
+    if comparisons.is_empty() && consolidation.is_empty() {
+        let has_interval = |cell: &CellResult| cell.throughput().is_some_and(|level| level.bounds.known().is_some());
+        return !cells.iter().any(has_interval);
+    }
     let has_none = |one: &Comparison| {
         matches!(one.verdict, Verdict::TooFewTrials | Verdict::NothingToCompare | Verdict::WrongData)
     };
@@ -44,7 +55,7 @@ mod tests {
     use record::synthetic;
 
     fn of(findings: &[Finding]) -> Usability {
-        of_run(findings, &analyse(&synthetic::run(5)).comparisons, &[])
+        of_run(findings, &[], &analyse(&synthetic::run(5)).comparisons, &[])
     }
 
     #[test]

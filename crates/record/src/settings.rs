@@ -32,6 +32,9 @@ pub mod key {
     pub const KIND: &str = "kind";
 }
 
+/// The platform of a server that was there already. Its machine is not known, and the machine in the settings is none.
+pub const EXISTING_SERVER: &str = "external";
+
 /// The tables of a cell, in the order of a study.
 pub const TABLES: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
 
@@ -148,6 +151,14 @@ impl Default for Engine {
 pub struct SettingsError {
     pub key: String,
     pub why: String,
+}
+
+impl Settings {
+    /// Whether nobody made the machine, and where it is is not known.
+    pub fn is_of_existing_server(&self) -> bool {
+        let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
+        platform.and_then(Value::as_str) == Some(EXISTING_SERVER)
+    }
 }
 
 impl TryFrom<Map<String, Value>> for Settings {

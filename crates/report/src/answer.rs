@@ -2,6 +2,7 @@
 //! one does to the others.
 
 use crate::{consolidation, format, neighbour};
+use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
@@ -52,15 +53,38 @@ pub fn first(analysis: &Analysis) -> Vec<Answer> {
     answers
 }
 
-/// If there is neither a comparison nor machines side by side, why.
+/// If there is neither a comparison nor machines side by side, what each contender did by itself.
 pub fn all(analysis: &Analysis) -> Vec<Answer> {
     if analysis.comparisons.is_empty() && analysis.consolidation.is_empty() {
-        return vec![Answer::words("Nothing was compared: the study has no contender beside its baseline.")];
+        let alone: Vec<Answer> = analysis.cells.iter().map(alone).collect();
+        return if alone.is_empty() { vec![Answer::words("Nothing was planned.")] } else { alone };
     }
     // Beside a machine that is set apart, what it does to the others is the answer.
     let of_cell = |one| Answer::words(neighbour::headline(one).unwrap_or_else(|| consolidation::headline(one)));
     let minima = analysis.consolidation.iter().map(of_cell);
     minima.chain(analysis.comparisons.iter().map(|one| of_comparison(analysis, one))).collect()
+}
+
+/// With nothing beside it.
+fn alone(cell: &CellResult) -> Answer {
+    let (contender, place, outcomes) = (&cell.contender, cell.coordinates.clone(), &cell.outcomes);
+    if outcomes.wrong_data > 0 {
+        let says = format!("{contender} left wrong data behind, so how fast it was says nothing.");
+        return Answer { place, says, ..Answer::default() };
+    }
+    let Some(throughput) = cell.throughput() else {
+        let says = format!("Nothing counts: {contender} has no valid trial.");
+        return Answer { place, says, ..Answer::default() };
+    };
+    let says = format!("{contender} did {} {}.", format::quantity(throughput.point), cell.metric.unit);
+    let interval = match throughput.bounds.known() {
+        Some((low, high)) => {
+            let [low, high] = [low, high].map(format::quantity);
+            format!("The 95 % confidence interval is {low} to {high}. Nothing was compared with it.")
+        }
+        None => "There is no confidence interval: it needs 3 blocks. Nothing was compared with it.".to_owned(),
+    };
+    Answer { place, says, interval, ..Answer::default() }
 }
 
 fn of_comparison(analysis: &Analysis, comparison: &Comparison) -> Answer {
@@ -198,6 +222,7 @@ fn blocks(ratio: &Contrast) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use analysis::findings::Stamp;
     use analysis::summary::analyse;
     use record::run::Run;
     use record::synthetic;
@@ -232,6 +257,27 @@ mod tests {
             "kvm and native are equivalent: their throughput differs by less than the study's margin of 5 %. The 95 % confidence \
              interval of the change is −1.2 to +1.5 % (4 blocks)."
         );
+    }
+
+    #[test]
+    fn what_is_alone_is_told_with_its_interval() {
+        let alone = |blocks: &[u64]| {
+            let mut run = run_of(blocks);
+            run.plan.cells.retain(|cell| !cell.baseline);
+            run.plan.trials.retain(|trial| trial.cell != 0);
+            run.trials.retain(|trial| trial.record.cell != 0);
+            let analysis = analyse(&run);
+            (sentences(&analysis).concat(), analysis.usability.stamp == Stamp::NotUsable)
+        };
+        let (text, is_useless) = alone(&[990, 1010, 1000]);
+        assert_eq!(
+            text,
+            "kvm did 2,500 new orders per minute. The 95 % confidence interval is 2,439 to 2,563. Nothing was compared \
+             with it."
+        );
+        assert!(!is_useless);
+        let (text, is_useless) = alone(&[990, 1010]);
+        assert!(text.contains("There is no confidence interval") && is_useless, "{text}");
     }
 
     #[test]

@@ -35,6 +35,8 @@ fn place(run: &Run) -> String {
     });
     let machine = [host("cpu.model").map(str::to_owned), threads, memory, kernel];
     let machine = machine.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let is_elsewhere = run.plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
+    let machine = if is_elsewhere && !machine.is_empty() { format!("load from {machine}") } else { machine };
     let parts = [Some("bakeoff".to_owned()), Some(run.plan.study.clone()), started, Some(machine)];
     parts.into_iter().flatten().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" · ")
 }
@@ -61,9 +63,7 @@ pub fn stamped(analysis: &Analysis) -> Stamped {
     let says = match stamp {
         Stamp::Usable => "Usable: no check found a reason for doubt.".to_owned(),
         Stamp::WithCare => format!("Use with care.{why}"),
-        Stamp::NotUsable if why.is_empty() => {
-            "Not usable: there is no comparison with a confidence interval.".to_owned()
-        }
+        Stamp::NotUsable if why.is_empty() => "Not usable: there is no figure with a confidence interval.".to_owned(),
         Stamp::NotUsable => format!("Not usable.{why}"),
     };
     let remedy = first.and_then(|finding| explained::of(finding.what.code())).map(|(explained, _)| explained.remedy);

@@ -21,7 +21,7 @@ pub fn facts(run: &Run, analysis: &Analysis) -> Vec<(&'static str, String)> {
     let facts = [
         ("Database", database(analysis, &all)),
         ("Workload", workload(plan, &all)),
-        ("Load", load(analysis)),
+        ("Load", load(plan, analysis)),
         ("Machine", machine(plan, &all)),
         ("Platforms", platforms(plan, analysis)),
         ("Design", design(plan, &all)),
@@ -82,16 +82,20 @@ fn workload(plan: &Plan, all: &Decided<'_>) -> String {
 /// Of a workload; the rest is in the appendix.
 const MOST_KEYS: usize = 5;
 
-fn load(analysis: &Analysis) -> String {
+fn load(plan: &Plan, analysis: &Analysis) -> String {
     let drivers: Vec<_> = analysis.cells.iter().filter_map(|cell| cell.driver.as_ref()).collect();
     let sources: Vec<String> = drivers.iter().map(|driver| super::audits::source(driver)).collect();
     let places: Vec<&str> = drivers.iter().map(|driver| driver.placement.as_str()).collect();
     let places = distinct(places).join(" or ");
-    let driven = (!places.is_empty()).then(|| format!("driven from {places} the machine"));
+    let is_machine_known = !plan.cells.iter().any(|cell| cell.settings.is_of_existing_server());
+    let driven = (!places.is_empty() && is_machine_known).then(|| format!("driven from {places} the machine"));
     joined([Some(distinct(sources.iter().map(String::as_str)).join(" or ")), driven])
 }
 
 fn machine(plan: &Plan, all: &Decided<'_>) -> String {
+    if plan.cells.iter().any(|cell| cell.settings.is_of_existing_server()) {
+        return "the server was there already; its machine is not known".to_owned();
+    }
     let machines = |cell: &Cell| cell.machines();
     let most = plan.cells.iter().map(machines).max().unwrap_or(1);
     let least = plan.cells.iter().map(machines).min().unwrap_or(1);
@@ -110,7 +114,7 @@ fn machine(plan: &Plan, all: &Decided<'_>) -> String {
 
 fn platforms(plan: &Plan, analysis: &Analysis) -> String {
     let mut told: Vec<String> = Vec::new();
-    for cell in &plan.cells {
+    for cell in plan.cells.iter().filter(|cell| !cell.settings.is_of_existing_server()) {
         let kind = what_ran::flattened(cell.settings.tables()).get("platform.kind").cloned().unwrap_or_default();
         let processor = analysis.cells.iter().find(|one| one.cell == cell.id).and_then(|one| one.processor.as_deref());
         let processor = processor.map(|text| format::first_line(text).split(", because").next().unwrap_or_default());
