@@ -343,6 +343,9 @@ pub enum Step {
     Check,
 }
 
+/// Whoever measures more often is not at the screen any more.
+const MOST_REPEATS: i64 = 1000;
+
 #[derive(Debug, Args)]
 pub struct DriveOptions {
     /// Workload, for example order-entry
@@ -363,6 +366,9 @@ pub struct DriveOptions {
     /// With the workload `file`: queries that must return no rows, for `--steps check`
     #[arg(long, value_name = "FILE")]
     pub check_file: Vec<String>,
+    /// With the workload `file`: time each statement by itself
+    #[arg(short = 'r', long, visible_alias = "report-per-command")]
+    pub statement_latencies: bool,
     /// What is done, in this order
     #[arg(long, value_name = "STEP,…", value_delimiter = ',', default_value = "run")]
     pub steps: Vec<Step>,
@@ -408,7 +414,10 @@ pub struct DriveOptions {
     /// Print one JSON document a line on standard output: each interval, each step, and the result
     #[arg(long)]
     pub json: bool,
-    /// Keep histograms, totals and findings in this folder, which is made
+    /// Measure so many times, one after another, for a mean with its confidence interval
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=MOST_REPEATS))]
+    pub repeat: u32,
+    /// Keep the run in this folder, which is made, for `report` and `compare`
     #[arg(long, value_name = "FOLDER")]
     pub record: Option<PathBuf>,
 }

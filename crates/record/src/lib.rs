@@ -39,5 +39,7 @@ pub mod together;
 pub mod trial;
 pub mod waits;
 
+pub use bounds::KINDS as MOST_KINDS;
+
 /// Version of the format written by this build. Readers accept this and every earlier one.
 pub const FORMAT: u32 = 1;

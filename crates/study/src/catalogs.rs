@@ -103,11 +103,15 @@ impl Catalogs {
 }
 
 fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>> {
-    let workload = AnyWorkload::from_table(kind, table)?;
+    Ok(note(kind, &AnyWorkload::from_table(kind, table)?))
+}
+
+/// What a reader of its numbers must know.
+pub fn note(kind: &str, workload: &AnyWorkload) -> WorkloadNote {
     let dataset = workload.dataset();
-    Ok(WorkloadNote {
+    WorkloadNote {
         kind: kind.to_owned(),
         notice: dataset.notice().to_owned(),
         deviations: dataset.deviations().into_iter().map(Cow::into_owned).collect(),
-    })
+    }
 }

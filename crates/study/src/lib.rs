@@ -26,13 +26,13 @@ mod source;
 mod syntax;
 
 pub use accept::FindingCode;
-pub use catalogs::{Catalogs, Files, Kind};
+pub use catalogs::{Catalogs, Files, Kind, note};
 pub use data_size::{data_bytes, data_bytes_of, roughly};
 pub use decide::Host;
 pub use estimate::{LOAD_MS, TimeEstimate, estimate, expected_ms};
 pub use keys::{ENGINE, LOAD, MACHINE, SESSIONS_DEFAULT, STUDY};
 pub use only::{OnlyError, only};
-pub use plan::{Against, grown, plan};
+pub use plan::{Against, grown, plan, trials};
 pub use problems::{Problem, render};
 pub use reference::reference;
 pub use room::{Room, places, room};

@@ -91,7 +91,7 @@ fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
 
 /// Each block holds each cell once, in an order of its own. The seed of a block depends on the study's seed and on the
 /// block's number alone, so that another contender or another block changes no inputs.
-fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
+pub fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
     let mut seeds = Pcg64::seed_from_u64(seed);
     let mut trials = Vec::new();
     for block in 1..=blocks {

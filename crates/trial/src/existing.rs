@@ -21,13 +21,14 @@ use agent::service::{self, Folders};
 use agent::tables::{OtherSize, Tables};
 use driver::plan::{DrivePlan, Driven, SecondSeen};
 use engines::server::{Endpoint, ServerReport};
-use machines::machine::Machine;
+use machines::machine::{Decided, Machine};
 use platforms::catalog::PlatformEntry;
 use platforms::external;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
-use record::plan::{Cell, PlannedTrial};
+use record::looks::StoredCounters;
+use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::Settings;
 use serde_json::{Map, Value, json};
 use std::cell::RefCell;
@@ -43,8 +44,13 @@ pub static EXTERNAL: PlatformEntry = external::entry(|_, _, launched| {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
         service::serve(stream.try_clone()?, stream, place)
     };
-    external::machine::start(serve, external::decided(), launched)
+    external::machine::start(serve, Decided::new(), launched)
 });
+
+/// What the server is called in the record; where it is stands in the question.
+const CONTENDER: &str = "server";
+/// Its runs are compared as those of one study.
+const STUDY: &str = "drive";
 
 /// A server that is restarted, or takes over from another, is back by then.
 const AWAY_LIMIT_MS: u64 = 60_000;
@@ -67,6 +73,7 @@ pub enum Unfit {
 /// What becomes of a trial while it goes on.
 pub enum Heard<'a> {
     Event(Event),
+    Server(&'a ServerReport),
     /// Tables that were dropped.
     Cleaned(&'a [String]),
     /// How many rows there are in each table, and how long loading took.
@@ -74,6 +81,8 @@ pub enum Heard<'a> {
     Second(SecondSeen),
     Driven {
         driven: &'a Driven,
+        /// The server's own.
+        counters: &'a StoredCounters,
         warnings: &'a [String],
         invalid: Option<&'a Invalid>,
     },
@@ -87,19 +96,15 @@ pub struct Existing<'a> {
     hear: &'a mut dyn FnMut(Heard<'_>),
 }
 
-/// A trial on a server that is there already.
+/// Trials on a server that is there already.
 pub struct Order {
     pub endpoint: Endpoint,
-    /// What is done, in this order, until something fails.
-    pub tasks: Vec<Task>,
     /// Connections that load side by side.
     pub writers: u32,
-    /// Where the files of the trial are kept, if they are.
-    pub folder: Option<TrialFolder>,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
-    pub seed: u64,
-    cell: CellOrder,
+    cell: Cell,
+    read: CellOrder,
     prepared: Prepared,
 }
 
@@ -109,7 +114,6 @@ impl Order {
         endpoint: Endpoint,
         workload: (Chosen, AnyWorkload),
         load: Map<String, Value>,
-        seed: u64,
     ) -> Result<Self, CellError> {
         let (chosen, workload) = workload;
         let (vcpus, memory) = NO_SHAPE;
@@ -122,11 +126,33 @@ impl Order {
         ];
         let settings: Map<_, _> = tables.map(|(name, table)| (name.to_owned(), table)).into_iter().collect();
         let settings = Settings::try_from(settings)?;
-        let contender = EXTERNAL.kind.to_owned();
+        let contender = CONTENDER.to_owned();
         let cell = Cell { id: 0, contender, baseline: true, scenario: None, sweep: Map::new(), settings };
-        let cell = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
+        let read = CellOrder { away_limit_ms: AWAY_LIMIT_MS, ..CellOrder::read(&cell)? };
         let (prepared, made_by) = (Prepared::unprepared(chosen, workload), String::new());
-        Ok(Self { endpoint, tasks: Vec::new(), writers: 1, folder: None, made_by, seed, cell, prepared })
+        Ok(Self { endpoint, writers: 1, made_by, cell, read, prepared })
+    }
+
+    /// The run that they are: the same trial, so many times.
+    pub fn plan(&self, repeats: u32, seed: u64) -> Plan {
+        let kind = &self.read.workload.kind;
+        let cells = vec![self.cell.clone()];
+        let trials = study::trials(seed, repeats, &cells);
+        Plan {
+            format: record::FORMAT,
+            question: format!("How fast is {kind} on {}?", self.endpoint),
+            study: STUDY.to_owned(),
+            seed,
+            blocks: repeats,
+            aa: false,
+            rehearsed: false,
+            precision: None,
+            margin: None,
+            accept: BTreeMap::new(),
+            cells,
+            trials,
+            workloads: vec![study::note(kind, self.workload())],
+        }
     }
 
     pub fn workload(&self) -> &AnyWorkload {
@@ -134,14 +160,22 @@ impl Order {
     }
 
     /// How it is driven; nothing if that is to be found out.
-    pub fn plan(&self) -> Option<DrivePlan> {
-        match self.cell.load.offered {
-            Offered::Paced(pacing) => Some(self.cell.drive_plan(self.workload(), pacing, self.seed)),
+    pub fn drive_plan(&self, seed: u64) -> Option<DrivePlan> {
+        match self.read.load.offered {
+            Offered::Paced(pacing) => Some(self.read.drive_plan(self.workload(), pacing, seed)),
             Offered::Peak(_) => None,
         }
     }
 
-    pub fn carry_out(&self, interrupts: &Interrupts, hear: &mut dyn FnMut(Heard<'_>)) -> Result<(), AttemptError> {
+    /// Carries out one of its trials: these tasks, until one fails.
+    pub fn carry_out(
+        &self,
+        planned: &PlannedTrial,
+        tasks: &[Task],
+        folder: Option<TrialFolder>,
+        interrupts: &Interrupts,
+        hear: &mut dyn FnMut(Heard<'_>),
+    ) -> Result<(), AttemptError> {
         let site = Site {
             cache: PathBuf::new(),
             scratch: PathBuf::new(),
@@ -158,13 +192,13 @@ impl Order {
         let hear = RefCell::new(hear);
         let hear_more = &mut |heard: Heard<'_>| (hear.borrow_mut())(heard);
         let attempt = Attempt {
-            planned: &PlannedTrial { id: 1, block: 1, cell: 0, seed: self.seed },
-            contender: EXTERNAL.kind,
-            cell: &self.cell,
+            planned,
+            contender: &self.cell.contender,
+            cell: &self.read,
             prepared: &self.prepared,
             site: &site,
             scratch: Path::new(""),
-            folder: self.folder.clone(),
+            folder,
             number: 1,
             earlier: Earlier::default(),
             halt: Halt::by_user(interrupts),
@@ -173,7 +207,7 @@ impl Order {
             existing: Some(Existing { endpoint: &self.endpoint, writers: self.writers, hear: hear_more }),
             tell: &mut |event| (hear.borrow_mut())(Heard::Event(event)),
         };
-        let mut running = Running::begin(attempt, now_text(), &self.tasks)?;
+        let mut running = Running::begin(attempt, now_text(), tasks)?;
         let result = running.carry_out();
         running.finish_alone(result)
     }
@@ -200,6 +234,7 @@ impl Running<'_> {
         match self.ask(machine, &Request::UseServer { endpoint }, self.limits().start)? {
             Reply::Started(report) => {
                 self.record_server(&report);
+                self.hear(Heard::Server(&report));
                 Ok(*report)
             }
             other => Err(mismatch("use of the server", &other).into()),

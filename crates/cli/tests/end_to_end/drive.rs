@@ -65,7 +65,7 @@ fn whole_life(folder: &Path, url: &str) {
     let in_intervals: u64 = events[3..5].iter().filter_map(|event| event["finished"].as_u64()).sum();
     let totals = &events[7]["driver"]["kinds"][0];
     assert!(in_intervals > 0 && totals["committed"].as_u64() == Some(in_intervals), "{events:?}");
-    let log = std::fs::read(folder.join("kept/intervals.hlog")).expect("histograms");
+    let log = std::fs::read(folder.join("kept/trials/0001/intervals.hlog")).expect("histograms");
     assert_eq!(record::hlog::read(&log[..]).expect("a readable log").intervals.len(), 3);
     refused(&drive(folder, url, &[]), &["sbtest1, sbtest2 are missing", "--steps load,run"]);
 }
@@ -126,8 +126,47 @@ fn a_run_is_kept_and_told_when_a_later_step_fails() {
     assert!(result["failed"].as_str().is_some_and(|why| why.contains("are missing")), "{result}");
     let kept = std::fs::read(folder.path().join("kept/result.json")).expect("the result");
     assert_eq!(serde_json::from_slice::<Value>(&kept).unwrap(), result);
-    let log = std::fs::read(folder.path().join("kept/intervals.hlog")).expect("histograms");
+    let log = std::fs::read(folder.path().join("kept/trials/0001/intervals.hlog")).expect("histograms");
     assert!(!record::hlog::read(&log[..]).expect("a readable log").intervals.is_empty());
+}
+
+/// With an interval; `report` and `compare` read what is recorded.
+#[test]
+fn several_measurements_have_a_mean_with_its_interval_and_are_a_run() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_file = |more: &[&str]| drive(folder.path(), "sqlite:shop.db", more);
+    let three = ["--repeat", "3", "--record"];
+    let output = on_file(&[&["--steps", "load,run,check", "--json"], &three[..], &["one"]].concat());
+    succeeded(&output);
+    let events = events(&output);
+    let of = |name: &str| events.iter().filter(|event| event["event"] == name).collect::<Vec<_>>();
+    assert_eq!((of("loaded").len(), of("measured").len(), of("checked").len()), (1, 3, 3), "{events:?}");
+    let result = of("result")[0];
+    let [low, mean, high] = [&result["interval"]["low"], &result["throughput"], &result["interval"]["high"]];
+    assert!(low.as_f64() < mean.as_f64() && mean.as_f64() < high.as_f64(), "{result}");
+    let each = result["repeats"].as_array().unwrap().iter().map(|own| own["throughput"].as_f64().unwrap());
+    let logarithms: f64 = each.map(f64::ln).sum();
+    assert!(((logarithms / 3.0).exp() / mean.as_f64().unwrap() - 1.0).abs() < 1e-9, "{result}");
+
+    // What is recorded is checked, too.
+    let told = succeeded(&on_file(&[&three[..], &["two"]].concat()));
+    assert_eq!(told.matches(" 0 violated").count(), 3, "{told}");
+    assert!(told.contains("3 measurements: ") && told.contains("95 % CI") && told.contains("report: two/"), "{told}");
+    let asked = |arguments: &[&str]| succeeded(&bakeoff(folder.path(), arguments).output().expect("running bakeoff"));
+    let report = asked(&["report", "one", "--summary", "md"]);
+    assert!(report.contains("How fast is sysbench-oltp on sqlite:shop.db?"), "{report}");
+    let change = asked(&["compare", "one", "two"]);
+    assert!(change.contains("server"), "{change}");
+}
+
+#[test]
+fn what_is_not_measured_is_neither_recorded_nor_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let on_file = |more: &[&str]| drive(folder.path(), "sqlite:shop.db", more);
+    refused(&on_file(&["--steps", "load", "--record", "kept"]), &["--record goes with the step run"]);
+    refused(&on_file(&["--steps", "load,check", "--repeat", "2"]), &["--repeat goes with the step run"]);
+    refused(&on_file(&["--steps", "load,run,run"]), &["run is named twice", "--repeat 2"]);
+    assert!(std::fs::read_dir(folder.path()).unwrap().next().is_none());
 }
 
 /// It does not wait, since the server that it drives may be elsewhere; but it says so.
@@ -328,6 +367,10 @@ fn not_in_logs(database: &Database) {
 
 fn not_in(folder: &Path, password: &str) {
     for file in std::fs::read_dir(folder).unwrap().flatten() {
+        if file.path().is_dir() {
+            not_in(&file.path(), password);
+            continue;
+        }
         assert!(!text(&std::fs::read(file.path()).unwrap()).contains(password), "{}", file.path().display());
     }
 }

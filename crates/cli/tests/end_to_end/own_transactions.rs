@@ -50,7 +50,7 @@ fn write_scripts(folder: &Path) {
 /// Setup, both scripts by their weights, the checks, and the figures.
 fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
     write_scripts(folder);
-    let more = ["--steps", "load,check,run,check", "--clients", "2", "--time", "2s", "--warmup", "1s", "--json"];
+    let more = ["--steps", "load,check,run,check", "--clients", "2", "--time", "2s", "--warmup", "1s", "--json", "-r"];
     let output = command(&[&["drive", "file", url], &SCRIPTS[..], &more].concat()).output().unwrap();
     let told = succeeded(&output);
     assert!(told.contains("TPS") && told.matches(" 0 violated").count() == 2, "{told}");
@@ -60,14 +60,16 @@ fn hold(folder: &Path, url: &str, command: impl Fn(&[&str]) -> Command) {
         of.as_array().unwrap().iter().map(|kind| kind["kind"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
     };
     let kinds = &result["driver"]["kinds"];
-    assert_eq!(names(kinds), ["transfer", "look"]);
+    assert_eq!(names(kinds), ["transfer", "look", "transfer:7", "transfer:9", "look:2"]);
     let done = |index: usize| kinds[index]["committed"].as_u64().unwrap();
     assert!(done(0) > 100 && done(0) > 2 * done(1) && done(0) < 4 * done(1), "{kinds}");
     let per_s = result["throughput"].as_f64().unwrap();
     let measured_s = result["driver"]["measured_ms"].as_f64().unwrap() / 1000.0;
     assert!((per_s - (done(0) + done(1)) as f64 / measured_s).abs() < 0.01, "{result}");
+    assert_eq!([done(2), done(3), done(4)], [done(0), done(0), done(1)], "{kinds}");
     let p50 = |kind: &str| result["latency"][kind]["response"]["p50_us"].as_u64().unwrap();
     assert!(p50("transfer") >= 1_000 && p50("look") < p50("transfer"), "{}", result["latency"]);
+    assert!(p50("transfer:7") < p50("transfer") && told.contains("step "), "{}", result["latency"]);
 }
 
 #[test]

@@ -7,9 +7,6 @@ pub mod machine;
 
 use crate::catalog::{Capabilities, ImageUse, PlatformEntry, Start};
 use crate::lease::Lease;
-use machines::machine::Decided;
-
-const WHY_NOT: &str = "the server runs already, and where is not known";
 
 /// No study names it: a study compares machines, and there is none here.
 pub const fn entry(start: Start) -> PlatformEntry {
@@ -23,9 +20,4 @@ pub const fn entry(start: Start) -> PlatformEntry {
         lease: |order| Ok(Lease::of_nothing(order)),
         start,
     }
-}
-
-/// What can be said of where the server runs.
-pub fn decided() -> Decided {
-    ["processor", "data cached twice"].map(|name| (name.to_owned(), Err(WHY_NOT.to_owned()))).into()
 }

@@ -9,6 +9,7 @@ fn planned(workload: &str) -> Result<record::plan::Plan, String> {
     let read = |path: &str| match path {
         "sql/transfer.sql" => Ok("\\set id random(1, 9)\nUPDATE t SET n = n + 1 WHERE id = :id;".to_owned()),
         "read.sql" => Ok("SELECT 1;".to_owned()),
+        "long.sql" => Ok("SELECT 1;\n".repeat(256)),
         "wrong.sql" => Ok("\\set id 1\nSELECT 1;\nSELECT :ib;".to_owned()),
         _ => Err("no such file".to_owned()),
     };
@@ -33,6 +34,7 @@ fn texts_of_files_are_in_the_plan() {
             { "name": "read.sql", "weight": 1, "text": "SELECT 1;" },
         ],
         "checks": [{ "name": "read.sql", "text": "SELECT 1;" }],
+        "statement_latencies": false,
     });
     assert_eq!(plan.cells[0].settings.tables()["workload"], expected);
     assert!(plan.workloads[0].notice.starts_with("These are your own statements."));
@@ -47,6 +49,10 @@ fn what_is_wrong_with_files_is_told_with_their_lines() {
         ),
         ("scripts = [\"gone.sql\"]", "a file that can be read (gone.sql: no such file)"),
         ("scripts = [\"read.sql\", \"read.sql\"]", "read.sql, line 1: another script has this name"),
+        (
+            "scripts = [\"long.sql\"]\nstatement_latencies = true",
+            "workload.statement_latencies: 257 scripts and statements; expected at most 256 where statements are timed by themselves",
+        ),
         ("setup = \"read.sql\"", "workload.scripts: missing; expected SQL files with their weights"),
     ] {
         let problems = planned(workload).unwrap_err();

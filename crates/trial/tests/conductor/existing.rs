@@ -10,7 +10,6 @@ use engines::sqlite::settings::DatabaseFile;
 use machines::clock::monotonic_ns;
 use machines::link::AgentLink;
 use machines::transport::Transport;
-use record::facts::Fact;
 use record::folder::TrialFolder;
 use record::looks::{Look, StoredCounters};
 use record::script::PhaseEnd;
@@ -56,12 +55,13 @@ fn carried_out(
 ) -> (Vec<String>, Result<(), AttemptError>) {
     let load = json!({ "placement": "outside", "clients": 2, "warmup": "0s", "measure": "1s", "telemetry": false });
     let load = settings::check_written(load.as_object().unwrap(), study::LOAD).unwrap();
-    let mut order = Order::new(endpoint, workload(rows), load, 7).unwrap();
-    order.tasks = tasks.to_vec();
-    order.folder = folder.map(TrialFolder::alone);
+    let order = Order::new(endpoint, workload(rows), load).unwrap();
+    assert!(order.plan(1, 7).cells[0].settings.is_of_existing_server());
+    let (trial, folder) = (order.plan(1, 7).trials.remove(0), folder.map(TrialFolder::alone));
     let mut told = Vec::new();
-    let ended = order.carry_out(&Interrupts::default(), &mut |heard| match heard {
+    let ended = order.carry_out(&trial, tasks, folder, &Interrupts::default(), &mut |heard| match heard {
         Heard::Event(_) => {}
+        Heard::Server(report) => assert!(report.version.starts_with("3."), "{report:?}"),
         Heard::Cleaned(tables) => told.push(format!("cleaned {}", tables.join(" "))),
         Heard::Loaded(rows, _) => told.push(format!("loaded {rows:?}")),
         Heard::Second(second) => assert!(!second.totals.is_empty()),
@@ -96,7 +96,7 @@ fn all_that_is_asked_for_is_done_in_that_order_and_recorded_as_a_trial() {
     assert_eq!(phases(&record), "clone boot start load check warm up measure check load shut down stop");
     assert!(record.server.as_ref().unwrap().version.starts_with("3."), "{:?}", record.server);
     let machine = record.machine.as_ref().unwrap();
-    assert!(machine.inside.is_empty() && machine.decided.values().all(|fact| matches!(fact, Fact::Unavailable(_))));
+    assert!(machine.inside.is_empty() && machine.decided.is_empty());
     assert!(kept.join("intervals.hlog").exists() && !kept.join("logs/server.txt").exists());
     let counters: StoredCounters = serde_json::from_slice(&std::fs::read(kept.join("counters.json")).unwrap()).unwrap();
     assert!(counters.before.is_empty() && counters.after.is_empty());

@@ -22,6 +22,7 @@ use engines::rows::RowSink;
 use engines::session::{Session, SessionError};
 use engines::statement::{Dialect, Statement};
 use mistake::Mistake;
+use record::MOST_KINDS;
 use record::check::{CheckResult, Moment};
 use record::trial::KindTotals;
 use script::Script;
@@ -70,6 +71,8 @@ pub struct Planned {
     script: Script,
     /// Of its first statement, among those of all scripts.
     first_statement: u16,
+    /// The kind of that statement's step, if statements are timed.
+    first_step: Option<u16>,
 }
 
 impl OwnTransactions {
@@ -104,18 +107,26 @@ impl OwnTransactions {
         }
         let setup = settings.setup.iter().map(|file| file.text.as_str()).collect::<Vec<_>>().join("\n");
         let weights = settings.scripts.iter().map(|file| u64::from(file.weight)).sum();
-        let scripts = planned(scripts);
-        Ok(Self { kinds: names::kinds(&scripts), scripts, weights, setup, checks })
+        let scripts = planned(scripts, settings.statement_latencies);
+        let kinds = names::kinds(&scripts);
+        if kinds.len() > MOST_KINDS {
+            let (found, at) = (format!("{} scripts and statements", kinds.len()), "statement_latencies".to_owned());
+            let expected = format!("at most {MOST_KINDS} where statements are timed by themselves");
+            return Err(vec![Problem { path: at, found, expected, nearest: None }]);
+        }
+        Ok(Self { scripts, weights, kinds, setup, checks })
     }
 }
 
 /// Statements are counted through all scripts.
-fn planned(scripts: Vec<(&File, Script)>) -> Vec<Planned> {
+fn planned(scripts: Vec<(&File, Script)>, times_statements: bool) -> Vec<Planned> {
+    let transactions = u16::try_from(scripts.len()).unwrap_or(u16::MAX);
     let mut first_statement = 0;
     let place = |(file, script): (&File, Script)| {
         let count = u16::try_from(script.statements.len()).unwrap_or(u16::MAX);
         let (name, weight) = (names::kept(file.stem()), file.weight);
-        let planned = Planned { name, weight, script, first_statement };
+        let first_step = times_statements.then(|| transactions.saturating_add(first_statement));
+        let planned = Planned { name, weight, script, first_statement, first_step };
         first_statement += count;
         planned
     };

@@ -25,9 +25,13 @@ pub fn of_statement(script: &str, sql: &Sql) -> &'static str {
     kept(&format!("{script}:{}{nth}", sql.line))
 }
 
-/// All are counted.
+/// All scripts are counted. Statements that are timed by themselves are steps after them.
 pub fn kinds(scripts: &[Planned]) -> &'static [Kind] {
-    let kinds: Vec<Kind> = scripts.iter().map(|planned| Kind::transaction(planned.name, true)).collect();
+    let transactions = scripts.iter().map(|planned| Kind::transaction(planned.name, true));
+    let timed = scripts.iter().filter(|planned| planned.first_step.is_some());
+    let steps = timed
+        .flat_map(|planned| planned.script.statements.iter().map(|sql| Kind::step(of_statement(planned.name, sql))));
+    let kinds: Vec<Kind> = transactions.chain(steps).collect();
     let mut known = KINDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(same) = known.iter().find(|same| **same == kinds) {
         return same;

@@ -17,6 +17,9 @@ keys! {
         #[serde(default)]
         checks: Vec<File> = "", Holds::Files { weighted: false },
             "files with queries that must return no rows, after loading and after the load";
+        #[serde(default)]
+        statement_latencies: bool = "false", Holds::Boolean,
+            "whether each statement is timed by itself, as a step of its transaction";
     }
 }
 

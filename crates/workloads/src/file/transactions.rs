@@ -60,7 +60,11 @@ pub async fn run<S: Session>(
             }
             Step::Execute(index) => {
                 let id = StatementId(planned.first_statement + at(*index));
+                if let Some(first) = planned.first_step {
+                    effects.begin_step(first + at(*index));
+                }
                 let changed = execute(session, id, &statements[*index], &variables).await;
+                effects.end_step();
                 kept.change(changed.map_err(|error| kept.final_if_kept(error))?);
             }
         }

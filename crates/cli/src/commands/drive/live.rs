@@ -47,12 +47,15 @@ impl Interval {
     pub fn line(&mut self) -> Option<Line> {
         let seconds = std::mem::take(&mut self.seconds);
         let (first, last) = (seconds.first()?, seconds.last()?);
-        let total = |field: fn(&KindTotals) -> u64| seconds.iter().flat_map(|second| &second.totals).map(field).sum();
+        let totals = seconds.iter().flat_map(|second| &second.totals);
+        let total = |field: fn(&KindTotals) -> u64| totals.clone().filter(|kind| !kind.step).map(field).sum();
+        let is_step = |kind: u16| self.kinds.get(usize::from(kind)).is_some_and(|kind| kind.step);
         let of_kind = |index: usize| -> u64 {
             seconds.iter().filter_map(|second| second.totals.get(index)).map(KindTotals::finished).sum()
         };
         let counted = self.kinds.iter().enumerate().filter(|(_, kind)| kind.counted);
-        let parts = seconds.iter().flat_map(|second| &second.interval.kinds).filter(|part| part.span == Span::Response);
+        let parts = seconds.iter().flat_map(|second| &second.interval.kinds);
+        let parts = parts.filter(|part| part.span == Span::Response && !is_step(part.kind));
         Some(Line {
             end_s: (last.interval.start_ms + last.interval.length_ms) / 1000,
             length_s: seconds.len() as u64,
@@ -110,7 +113,7 @@ pub fn milliseconds(value_us: u64) -> String {
 
 /// Names of counted kinds that say more than the sum over all.
 fn shown(kinds: &[Kind]) -> impl Iterator<Item = &'static str> + '_ {
-    let some_are_not = kinds.iter().any(|kind| !kind.counted);
+    let some_are_not = kinds.iter().any(|kind| !kind.counted && !kind.step);
     kinds.iter().filter(move |kind| kind.counted && some_are_not).map(|kind| kind.name)
 }
 

@@ -3,10 +3,13 @@
 mod address;
 mod live;
 mod plan;
+mod repeats;
 mod scripts;
+mod steps;
 mod summary;
 
 use crate::arguments::{DriveOptions, Step};
+use crate::commands::report::publish;
 use crate::display::{self, print, say};
 use crate::exit::{Ended, Exit};
 use crate::{host, origin};
@@ -17,11 +20,15 @@ use live::{Interval, Line};
 use plan::in_unit;
 use record::check::CheckResult;
 use record::event::Event;
-use record::folder::TrialFolder;
+use record::folder::RunFolder;
+use record::looks::StoredCounters;
 use record::phase::Phase;
+use record::plan::Plan;
+use repeats::Repeats;
 use serde_json::{Map, Value, json};
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use summary::counted;
@@ -41,10 +48,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     if options.writers == 0 {
         return Err(Ended::bad_input("--writers: found 0; expected at least 1").into());
     }
-    if let Some(folder) = options.record.as_ref().filter(|folder| folder.exists()) {
-        let why = format!("--record: {} exists already; name a folder that is to be made", folder.display());
-        return Err(Ended::bad_input(why).into());
-    }
+    let tasks = steps::of_each(options)?;
     let endpoint = address::found(&options.url)?;
     file_is_there(&endpoint, &options.steps)?;
     // The server may be anywhere, so nothing is waited for; runs on this host wait for us.
@@ -53,13 +57,13 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         Err(holder) => (None, Some(format!("{holder} measures on this host, too: they disturb each other"))),
     };
     let interrupt = Interrupt::listen()?;
-    let mut order = Order::new(endpoint, workload, load, options.seed)?;
-    if let Some(plan) = order.plan() {
-        driver::script::check(&plan, order.workload().actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
+    let mut order = Order::new(endpoint, workload, load)?;
+    let run = order.plan(options.repeat, options.seed);
+    let plan = order.drive_plan(run.trials[0].seed);
+    if let Some(plan) = &plan {
+        driver::script::check(plan, order.workload().actors()).map_err(|error| Ended::bad_input(error.to_string()))?;
     }
-    order.tasks = options.steps.iter().map(|step| task(*step)).collect();
     order.writers = options.writers;
-    order.folder = options.record.clone().map(TrialFolder::alone);
     order.made_by = origin::made_by();
     let kinds = order.workload().kinds();
     let interval = Interval::new(kinds, interval_s);
@@ -71,33 +75,33 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         limit_us,
         interrupt: &interrupt,
         shown: 0,
-        run: None,
+        version: String::new(),
+        repeats: Repeats::default(),
+        folder: None,
         beside,
-        invalid: None,
         exit: Exit::Done,
     };
     let server = order.endpoint.to_string();
     drive.tell(
         &format!("{} at {server}", options.workload),
         &json!({
-            "event": "begin", "workload": options.workload, "set": options.set, "server": server, "plan": order.plan(),
+            "event": "begin", "workload": options.workload, "set": options.set, "server": server, "plan": plan,
         }),
     );
     if let Some(beside) = &drive.beside {
         say(&format!("warning: {beside}"));
     }
     address::reach(&order.endpoint)?;
-    let ended = order.carry_out(&interrupt.interrupts, &mut |heard| drive.hear(heard));
-    drive.conclude(ended)
-}
-
-fn task(step: Step) -> Task {
-    match step {
-        Step::Clean => Task::Clean,
-        Step::Load => Task::Load,
-        Step::Run => Task::Drive,
-        Step::Check => Task::Check,
+    drive.begin_record(&run)?;
+    let mut ended = Ok(());
+    for (trial, tasks) in run.trials.iter().zip(&tasks) {
+        let folder = drive.folder.as_ref().map(|folder| folder.trial(trial.id));
+        ended = order.carry_out(trial, tasks, folder, &interrupt.interrupts, &mut |heard| drive.hear(heard));
+        if ended.is_err() || drive.exit == Exit::Interrupted {
+            break;
+        }
     }
+    drive.conclude(ended)
 }
 
 /// Opening a file that is not there would make one.
@@ -150,12 +154,13 @@ struct Drive<'a> {
     interrupt: &'a Interrupt,
     /// Tenths of the rows that are loaded, as they were told last.
     shown: u64,
-    /// What was driven last, for programs.
-    run: Option<Map<String, Value>>,
+    /// The server's.
+    version: String,
+    repeats: Repeats,
+    /// Where the run is kept, if it is.
+    folder: Option<RunFolder>,
     /// Who else measures on this host.
     beside: Option<String>,
-    /// Why what was driven is no measurement.
-    invalid: Option<String>,
     exit: Exit,
 }
 
@@ -194,7 +199,8 @@ impl Drive<'_> {
                 let line = self.interval.take(second);
                 self.show(line);
             }
-            Heard::Driven { driven, warnings, invalid } => self.driven(driven, warnings, invalid),
+            Heard::Server(report) => self.version.clone_from(&report.version),
+            Heard::Driven { driven, counters, warnings, invalid } => self.driven(driven, counters, warnings, invalid),
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
                 if findings.iter().any(CheckResult::is_violated) {
@@ -230,7 +236,8 @@ impl Drive<'_> {
     /// What was driven, where, and how.
     fn heading(&self, driven: &Driven) -> String {
         let (options, facts) = (self.options, &driven.facts);
-        let mut parts = vec![format!("{} at {}", self.options.workload, self.endpoint)];
+        let server = summary::product(self.endpoint.dialect(), &self.version);
+        let mut parts = vec![format!("{} at {} ({server})", self.options.workload, self.endpoint)];
         parts.extend(options.set.iter().cloned());
         let background = facts.sessions.saturating_sub(facts.clients);
         let more = if background > 0 {
@@ -252,12 +259,13 @@ impl Drive<'_> {
     }
 
     /// Says what is wrong with the run before any of its numbers.
-    fn driven(&mut self, driven: &Driven, warnings: &[String], invalid: Option<&Invalid>) {
+    fn driven(&mut self, driven: &Driven, counters: &StoredCounters, warnings: &[String], invalid: Option<&Invalid>) {
         self.end_driving();
         for warning in warnings {
             say(&format!("warning: {warning}"));
         }
-        let mut doubt = None;
+        let (mut doubt, mut result) = (None, summary::of(driven, &self.options.set, self.limit_us));
+        result.insert("counters".to_owned(), json!({ "before": counters.before, "after": counters.after }));
         if let Some(why) = &driven.broke_off {
             doubt = Some(format!("✗ broken off: {why}; what follows is of the time until then"));
             self.exit = Exit::TrialsFailed;
@@ -266,17 +274,24 @@ impl Drive<'_> {
         } else if let Some(Invalid { why, by_failures }) = invalid {
             doubt = Some(format!("✗ invalid: {why}"));
             self.exit = if *by_failures { Exit::Refusing } else { Exit::TrialsFailed };
-            self.invalid = Some(why.clone());
+            result.insert("invalid".to_owned(), json!(why));
         }
+        let is_valid = doubt.is_none() && !driven.stopped;
         let doubt = doubt.map(|doubt| format!("\n{doubt}")).unwrap_or_default();
-        let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(driven, self.limit_us));
+        let counted = summary::server(driven, counters);
+        let summary = format!("{doubt}{}{}{counted}", self.heading(driven), summary::text(driven, self.limit_us));
         // Where standard output is for programs, people read the other.
         if self.options.json {
             say(&summary);
         } else {
             display::result(&summary);
         }
-        self.run = Some(summary::of(driven, &self.options.set, self.limit_us));
+        if self.options.json && self.options.repeat > 1 {
+            let mut event = Map::from_iter([("event".to_owned(), json!("measured"))]);
+            event.extend(result.clone());
+            print(&format!("{}\n", Value::Object(event)));
+        }
+        self.repeats.add(driven, result, is_valid);
         // Whoever stops a later step by force has the run all the same; if it cannot be kept, that is told in the end.
         let _ = self.keep(&self.result());
     }
@@ -288,17 +303,17 @@ impl Drive<'_> {
         match ended {
             Ok(()) => {}
             Err(AttemptError::Ask(AskError::Interrupted)) => {
-                if self.run.is_none() {
+                if self.repeats.is_empty() {
                     say("stopped before anything was measured");
                 }
                 self.exit = Exit::Interrupted;
             }
             Err(error) => {
                 let error = self.explained(error);
-                if self.run.is_none() {
-                    if let Some(folder) = &self.options.record {
+                if self.repeats.is_empty() {
+                    if let Some(folder) = &self.folder {
                         // It was made for this, and the next call is to make it.
-                        let _ = std::fs::remove_dir_all(folder);
+                        let _ = std::fs::remove_dir_all(folder.path());
                     }
                     return Err(error);
                 }
@@ -310,11 +325,18 @@ impl Drive<'_> {
                 failed = Some(format!("{error:#}"));
             }
         }
+        if let Some(text) = self.repeats.text() {
+            if self.options.json {
+                say(&text);
+            } else {
+                display::result(&format!("\n{text}\n"));
+            }
+        }
         let mut result = self.result();
         if let Some(failed) = failed {
             result["failed"] = json!(failed);
         }
-        let kept = self.keep(&result);
+        let kept = self.keep(&result).and_then(|()| self.publish());
         if let Err(error) = &kept {
             result["exit"] = json!(Exit::after(error).code());
         }
@@ -322,6 +344,20 @@ impl Drive<'_> {
             print(&format!("{result}\n"));
         }
         kept.map(|()| self.exit)
+    }
+
+    /// Makes the folder of the run, if it is to be kept.
+    fn begin_record(&mut self, run: &Plan) -> Result<()> {
+        let Some(path) = &self.options.record else { return Ok(()) };
+        host::require_own_runs(path.parent().unwrap_or(Path::new(".")))?;
+        let note = format!(
+            "# No study: `bakeoff drive {} {}`. plan.json says all of it.\n",
+            self.options.workload, self.endpoint
+        );
+        let folder = RunFolder::create(path, &note, run).context("beginning a record")?;
+        folder.write_host(&telemetry::describe(path)).context("recording the host")?;
+        self.folder = Some(folder);
+        Ok(())
     }
 
     /// In the words of somebody at a command line, and with the code that it stands for.
@@ -347,17 +383,28 @@ impl Drive<'_> {
     fn result(&self) -> Value {
         let mut result = Map::from_iter([("event".to_owned(), json!("result"))]);
         result.insert("exit".to_owned(), json!(self.exit.code()));
-        let more = [("beside", &self.beside), ("invalid", &self.invalid)];
-        result.extend(more.into_iter().filter_map(|(name, why)| Some((name.to_owned(), json!(why.as_ref()?)))));
-        result.extend(self.run.clone().unwrap_or_default());
+        result.insert("workload".to_owned(), json!(self.options.workload));
+        result.insert("server".to_owned(), json!(summary::product(self.endpoint.dialect(), &self.version)));
+        if let Some(beside) = &self.beside {
+            result.insert("beside".to_owned(), json!(beside));
+        }
+        result.extend(self.repeats.json());
         result.into()
     }
 
-    /// Beside the files of the trial.
+    /// Its report, beside the record.
+    fn publish(&self) -> Result<()> {
+        let Some(folder) = &self.folder else { return Ok(()) };
+        let published = publish(folder.path()).context("reporting what was recorded")?;
+        say(&format!("report: {}", published.html.display()));
+        Ok(())
+    }
+
+    /// With the run, whose report is made of what its trials are.
     fn keep(&self, result: &Value) -> Result<()> {
-        let Some(folder) = &self.options.record else { return Ok(()) };
-        let file = folder.join("result.json");
-        std::fs::write(&file, serde_json::to_vec_pretty(result)?).with_context(|| format!("keeping {}", file.display()))
+        let Some(folder) = &self.folder else { return Ok(()) };
+        folder.write_json("result.json", result).context("keeping the result")?;
+        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@ use crate::commands::workload;
 use crate::exit::Ended;
 use agent::protocol::Chosen;
 use anyhow::Result;
-use serde_json::json;
+use serde_json::{Map, json};
 use workloads::catalog::AnyWorkload;
 use workloads::file;
 
@@ -26,6 +26,12 @@ pub fn workload(options: &DriveOptions) -> Result<(Chosen, AnyWorkload)> {
         let why = "the workload file needs a script of transactions, as in --file transfer.sql";
         return Err(Ended::bad_input(why).into());
     }
-    let table = given.map(|(_, key, files)| (key.to_owned(), json!(files))).collect();
+    let mut table: Map<_, _> = given.map(|(_, key, files)| (key.to_owned(), json!(files))).collect();
+    if options.statement_latencies {
+        if options.workload != file::KIND {
+            return Err(Ended::bad_input("--statement-latencies goes with the workload file").into());
+        }
+        table.insert("statement_latencies".to_owned(), json!(true));
+    }
     workload::made_with(&options.workload, table, &options.set)
 }

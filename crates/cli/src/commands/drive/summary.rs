@@ -3,10 +3,13 @@
 use super::live::milliseconds;
 use analysis::latency::{Counts, counts_of_kind};
 use driver::plan::Driven;
+use engines::statement::{ByDialect, Dialect};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
+use record::looks::{DatabaseCounts, StoredCounters};
+use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
-use report::format::{count, decimal};
+use report::format::{bytes, count, decimal};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -29,37 +32,14 @@ pub fn text(driven: &Driven, limit_us: Option<u64>) -> String {
     let kinds: Vec<(&KindTotals, Counts)> = facts.kinds.iter().zip((0..).map(response)).collect();
     let all_counts = Counts::merged(kinds.iter().filter(|(kind, _)| !kind.step).map(|(_, counts)| counts));
     let all = total(&facts.kinds);
-    let mut text = String::new();
-    let _ = writeln!(
-        text,
-        "\n{:<14}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>8}{:>8}",
-        "kind", "count", "/s", "mean ms", "stddev", "p50", "p95", "p99", "max", "failed", "retried"
-    );
-    let mut row = |kind: &KindTotals, counts: &Counts| {
-        let rate = if seconds > 0.0 { kind.finished() as f64 / seconds } else { 0.0 };
-        let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |us| decimal(us / 1000.0, 2));
-        let at = |quantile: f64| ms(counts.quantile(quantile).map(|value| value as f64));
-        let _ = writeln!(
-            text,
-            "{:<14}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>9}{:>10}{:>8}{:>8}",
-            kind.kind,
-            count(kind.finished()),
-            decimal(rate, 1),
-            ms(counts.mean()),
-            ms(counts.deviation()),
-            at(0.5),
-            at(0.95),
-            at(0.99),
-            ms(counts.longest().map(|value| value as f64)),
-            count(kind.failed),
-            count(kind.retries),
-        );
-    };
-    for (kind, counts) in &kinds {
-        row(kind, counts);
-    }
-    if kinds.len() > 1 {
-        row(&all, &all_counts);
+    let (transactions, steps): (Vec<_>, Vec<_>) = kinds.iter().partition(|(kind, _)| !kind.step);
+    let mut text = String::from("\n");
+    let sum = (transactions.len() > 1).then_some((&all, &all_counts));
+    let rows = transactions.into_iter().map(|(kind, counts)| (*kind, counts));
+    table("kind", rows.chain(sum), seconds, &mut text);
+    if !steps.is_empty() {
+        text.push('\n');
+        table("step", steps.into_iter().map(|(kind, counts)| (*kind, counts)), seconds, &mut text);
     }
     let _ = writeln!(text, "\n{}", rates(facts, &all));
     if all.rolled_back > 0 {
@@ -73,6 +53,43 @@ pub fn text(driven: &Driven, limit_us: Option<u64>) -> String {
     about_itself(facts, &mut text);
     troubles(facts, &mut text);
     text
+}
+
+/// How often each came, and its response times. A step has neither failures nor retries.
+fn table<'a>(what: &str, rows: impl Iterator<Item = (&'a KindTotals, &'a Counts)>, seconds: f64, text: &mut String) {
+    const NARROWEST: usize = 14;
+    let rows: Vec<_> = rows.collect();
+    let longest = rows.iter().map(|(kind, _)| kind.kind.chars().count() + 1).max().unwrap_or(0);
+    let width = longest.max(NARROWEST);
+    let line = |name: &str, cells: [&str; 10]| {
+        let [many, rate, mean, deviation, p50, p95, p99, max, failed, retried] = cells;
+        let line = format!(
+            "{name:<width$}{many:>9}{rate:>9}{mean:>9}{deviation:>9}{p50:>9}{p95:>9}{p99:>9}{max:>10}{failed:>8}{retried:>8}"
+        );
+        format!("{}\n", line.trim_end())
+    };
+    let are_steps = rows.iter().all(|(kind, _)| kind.step);
+    let [failed, retried] = if are_steps { ["", ""] } else { ["failed", "retried"] };
+    text.push_str(&line(what, ["count", "/s", "mean ms", "stddev", "p50", "p95", "p99", "max", failed, retried]));
+    for (kind, counts) in rows {
+        let rate = if seconds > 0.0 { kind.finished() as f64 / seconds } else { 0.0 };
+        let ms = |value: Option<f64>| value.map_or_else(|| "–".to_owned(), |us| decimal(us / 1000.0, 2));
+        let at = |quantile: f64| ms(counts.quantile(quantile).map(|value| value as f64));
+        let many = |many: u64| if kind.step { String::new() } else { count(many) };
+        let cells = [
+            count(kind.finished()),
+            decimal(rate, 1),
+            ms(counts.mean()),
+            ms(counts.deviation()),
+            at(0.5),
+            at(0.95),
+            at(0.99),
+            ms(counts.longest().map(|value| value as f64)),
+            many(kind.failed),
+            many(kind.retries),
+        ];
+        text.push_str(&line(&kind.kind, cells.each_ref().map(String::as_str)));
+    }
 }
 
 /// All kinds together.
@@ -123,6 +140,52 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
     let [p50, p99, max] = late.map(milliseconds);
     let busy = testimony.busiest_shard * 100.0;
     let _ = writeln!(text, ", started work {p50} ms late (p99 {p99}, max {max}), busiest thread {busy:.0} % busy");
+}
+
+/// "PostgreSQL 15.14".
+pub fn product(dialect: Dialect, version: &str) -> String {
+    const NAMES: ByDialect<&str> = ByDialect { sqlite: "SQLite", postgres: "PostgreSQL", mysql: "MySQL" };
+    let name = if version.contains("MariaDB") { "MariaDB" } else { NAMES.of(dialect) };
+    let number = version.split([' ', '-']).next().unwrap_or_default();
+    format!("{name} {}", visible(number))
+}
+
+/// What the server counted of itself between two looks within the window, if its login may ask: "server: 99.3 % of 1,204 reads from
+/// its cache, …".
+pub fn server(driven: &Driven, counters: &StoredCounters) -> String {
+    let Some(window) = &counters.window else { return String::new() };
+    let Some((start, end)) = window.start.database.known().zip(window.end.database.known()) else {
+        return String::new();
+    };
+    let grown = |of: fn(&DatabaseCounts) -> Option<u64>| of(end)?.checked_sub(of(start)?);
+    let seconds = window.span_ns() as f64 / 1e9;
+    let finished: u64 = driven.facts.transactions().map(KindTotals::finished).sum();
+    let transactions = finished as f64 * seconds * 1000.0 / driven.facts.measured_ms.max(1) as f64;
+    let mut parts = Vec::new();
+    if let Some((hits, reads)) = grown(|counts| counts.hits).zip(grown(|counts| counts.reads)) {
+        let all = hits + reads;
+        let share = decimal(hits as f64 * 100.0 / all.max(1) as f64, 2);
+        parts.push(format!("{share} % of {} page reads from its cache", count(all)));
+    }
+    if let Some(writes) = grown(|counts| counts.writes) {
+        parts.push(format!("{} page writes", count(writes)));
+    }
+    if let Some(log) = grown(|counts| counts.log_bytes) {
+        let each = if transactions > 0.0 {
+            format!(", {} B a transaction", decimal(log as f64 / transactions, 0))
+        } else {
+            String::new()
+        };
+        parts.push(format!("{} of log{each}", bytes(log)));
+    }
+    if let Some(checkpoints) = grown(|counts| counts.checkpoints) {
+        parts.push(counted(checkpoints, "checkpoint"));
+    }
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("server, in {} s: {}\n", decimal(seconds, 1), parts.join("; "))
+    }
 }
 
 fn troubles(facts: &DriverFacts, text: &mut String) {

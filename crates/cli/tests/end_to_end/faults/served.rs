@@ -106,7 +106,7 @@ fn a_server_that_restarts_costs_its_time_and_not_the_result() {
     let result = result(&database);
     assert!(result["throughput"].as_f64() > Some(0.0), "{result}");
     assert_eq!((&result["driver"]["losses"]["lost"], &result["driver"]["measured_ms"]), (&4.into(), &20_000.into()));
-    let log = std::fs::read(database.folder.path().join("kept/intervals.hlog")).unwrap();
+    let log = std::fs::read(database.folder.path().join("kept/trials/0001/intervals.hlog")).unwrap();
     assert_eq!(record::hlog::read(&log[..]).unwrap().intervals.len(), 21, "every second is there");
 }
 

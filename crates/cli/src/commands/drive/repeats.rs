@@ -1,0 +1,71 @@
+//! What was measured so far, of one or of several measurements of the same: for people at the end, for programs as a document.
+
+use super::summary;
+use analysis::estimate::{Bounds, CONFIDENCE};
+use analysis::student::geometric_mean;
+use driver::plan::Driven;
+use record::trial::Metric;
+use report::format::decimal;
+use serde_json::{Map, Value, json};
+
+/// What was measured, oldest first.
+#[derive(Default)]
+pub struct Repeats {
+    /// Each measurement, for programs.
+    results: Vec<Map<String, Value>>,
+    metric: Option<Metric>,
+    /// Throughput of each that is a measurement.
+    valid: Vec<f64>,
+}
+
+impl Repeats {
+    pub fn add(&mut self, driven: &Driven, result: Map<String, Value>, is_valid: bool) {
+        self.results.push(result);
+        self.metric = Some(driven.facts.metric.clone());
+        if is_valid {
+            self.valid.push(summary::throughput(&driven.facts));
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// "5 measurements: 9,100 NOPM (95 % CI 8,900 to 9,300); each: 9,050, …".
+    pub fn text(&self) -> Option<String> {
+        let metric = self.metric.as_ref().filter(|_| self.results.len() > 1)?;
+        let rate = |value: f64| decimal(value, 1);
+        let of = if self.valid.len() == self.results.len() {
+            format!("{} measurements", self.results.len())
+        } else {
+            format!("{} of {} measurements are valid", self.valid.len(), self.results.len())
+        };
+        let Some(mean) = geometric_mean(&self.valid) else { return Some(of) };
+        let interval = match mean.bounds {
+            Bounds::Known { low, high } => {
+                let level = decimal(CONFIDENCE * 100.0, 0);
+                format!("{level} % CI {} to {}", rate(low), rate(high))
+            }
+            Bounds::Unknown { .. } => "no confidence interval: it needs three valid measurements".to_owned(),
+        };
+        let each: Vec<String> = self.valid.iter().map(|value| rate(*value)).collect();
+        Some(format!("{of}: {} {} ({interval}); each: {}", rate(mean.point), metric.name, each.join(", ")))
+    }
+
+    /// One measurement by itself; several in a list, under their mean.
+    pub fn json(&self) -> Map<String, Value> {
+        if self.results.len() < 2 {
+            return self.results.first().cloned().unwrap_or_default();
+        }
+        let metric = self.metric.as_ref().map(|metric| json!({ "name": metric.name, "unit": metric.unit }));
+        let mean = geometric_mean(&self.valid);
+        let bounds = mean.as_ref().and_then(|mean| mean.bounds.known());
+        let interval = bounds.map(|(low, high)| json!({ "low": low, "high": high, "confidence": CONFIDENCE }));
+        Map::from_iter([
+            ("throughput".to_owned(), json!(mean.map(|mean| mean.point))),
+            ("interval".to_owned(), json!(interval)),
+            ("metric".to_owned(), json!(metric)),
+            ("repeats".to_owned(), json!(self.results)),
+        ])
+    }
+}
