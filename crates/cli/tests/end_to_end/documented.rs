@@ -22,7 +22,7 @@ cargo() { :; }
 command_not_found_handle() { :; }
 "#;
 
-fn root() -> PathBuf {
+pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
@@ -69,19 +69,22 @@ fn try_out(script: &str) -> (usize, String) {
     (said("tried").lines().count(), wrong)
 }
 
-#[test]
-fn the_binary_takes_every_command_of_the_docs() {
+/// Each with its page.
+pub fn scripts_of_docs() -> Vec<(PathBuf, String)> {
     let docs = std::fs::read_dir(root().join("docs")).expect("docs").flatten().map(|entry| entry.path());
     let top = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "GLOSSARY.md"].map(|page| root().join(page));
     let pages = docs.filter(|path| path.extension().is_some_and(|extension| extension == "md")).chain(top);
+    pages.flat_map(|page| shell_of(&read(&page)).into_iter().map(move |script| (page.clone(), script))).collect()
+}
+
+#[test]
+fn the_binary_takes_every_command_of_the_docs() {
     let (mut tried, mut wrong) = (0, String::new());
-    for page in pages {
-        for script in shell_of(&read(&page)) {
-            let (commands, faults) = try_out(&script);
-            tried += commands;
-            if !faults.is_empty() {
-                write!(wrong, "{}: {faults}", page.display()).expect("text grows");
-            }
+    for (page, script) in scripts_of_docs() {
+        let (commands, faults) = try_out(&script);
+        tried += commands;
+        if !faults.is_empty() {
+            write!(wrong, "{}: {faults}", page.display()).expect("text grows");
         }
     }
     assert_eq!(wrong, "");

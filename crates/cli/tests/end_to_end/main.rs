@@ -28,5 +28,6 @@ mod running;
 mod runs;
 mod setting;
 mod together;
+mod toured;
 mod two_runs;
 mod why;

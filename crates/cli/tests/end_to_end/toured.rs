@@ -1,0 +1,150 @@
+//! A tour: every command that README and docs name is carried out, in a folder with a study and two runs that were recorded.
+//!
+//! Words that stand for something become something: RUN a run, URL a file. What would take long is made short: runs are rehearsed,
+//! and drives measure a second of a small database.
+
+use crate::documented::{root, scripts_of_docs};
+use crate::setting::text;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// In place of the commands that pages name. Codes 1 to 3 say that a command could not do what it was asked for.
+const STAND_INS: &str = r#"
+bakeoff() {
+    local arguments=() previous= word timed= warmed= loads= measures=1
+    [ $# -gt 0 ] || { bakeoff_itself; return; }
+    local command=$1
+    # Some sentences name a command without saying of what.
+    case "$*" in
+        run|"run --resume"|drive|plan|compare|report|export|"runs trend") return 0 ;;
+        "init "*) rm my-study.toml ;;
+    esac
+    for word in "$@"; do
+        # Five blocks are needed for it; three were recorded.
+        case $previous in --pilot|--precision) previous=; continue ;; esac
+        case $word in
+            STUDY) word=my-study.toml ;;
+            RUN|FOLDER|OLD|before|baseline|last-1) word=runs/20260101T000000Z-recorded ;;
+            NEW|after|new/*) word=runs/20260102T000000Z-recorded ;;
+            CODE) word=host-busy ;;
+            ID) word=work ;;
+            MEASURE) word=throughput ;;
+            WORKLOAD) word=sysbench-oltp ;;
+            kvm) word=other ;;
+            nightly) word=sqlite ;;
+            URL|*postgres://*) word=sqlite:tour.db ;;
+            warehouses=*) word=warehouses=1 ;;
+            table_size=*) word=table_size=100 ;;
+            tables=*) word=tables=2 ;;
+            --pilot|--precision) previous=$word; continue ;;
+            # Nobody asks for the metrics of a rehearsal.
+            --metrics|:9100|*:9464) continue ;;
+        esac
+        case $previous in
+            -T|--time) word=1s timed=1 ;;
+            --warmup) word=0s warmed=1 ;;
+            -c|--clients) word=2 ;;
+            --repeat) word=2 ;;
+            --record) word=$(mktemp --dry-run --tmpdir=. record-XXXX) ;;
+            --steps) case $word in *load*) loads=1 ;; esac; case $word in *run*) ;; *) measures= ;; esac ;;
+        esac
+        arguments+=("$word")
+        previous=$word
+    done
+    case $command in
+        run) arguments+=(--rehearse) ;;
+        drive)
+            [ -n "$timed" ] || arguments+=(-T 1)
+            [ -n "$warmed" ] || arguments+=(--warmup 0s)
+            if [ -z "$loads" ] && [ -n "$measures" ] && [ ! -e tour.db ]; then
+                bakeoff_itself "${arguments[@]}" --steps load
+            fi
+            ;;
+    esac
+    bakeoff_itself "${arguments[@]}"
+}
+bakeoff_itself() {
+    echo >> tried
+    timeout 120 "$BAKEOFF" "$@" > said 2> told < /dev/null
+    local code=$?
+    case $code in
+        1|2|3|101|124) echo "bakeoff $*: $code: $(tail -n 2 told | tr '\n' ' ')" >> wrong ;;
+    esac
+    cat said
+    return $code
+}
+make() { :; }
+cargo() { :; }
+command_not_found_handle() { :; }
+"#;
+
+/// That of the recorded runs.
+const STUDY: &str = r#"
+question = "What does it cost to flush every commit?"
+machine = { vcpus = 2, memory = "512MiB", disk = { size = "1GiB" } }
+platform = { kind = "native" }
+workload = { kind = "order-entry", warehouses = 1 }
+load = { placement = "inside", clients = 2, warmup = "1s", measure = "4s" }
+
+[[contender]]
+name = "one"
+baseline = true
+engine = { kind = "sqlite", profile = "durable" }
+
+[[contender]]
+name = "other"
+engine = { kind = "sqlite", profile = "relaxed" }
+"#;
+
+/// Transactions of one's own, and what they need.
+const SCRIPTS: [(&str, &str); 5] = [
+    (
+        "tables.sql",
+        "DROP TABLE IF EXISTS accounts;\nCREATE TABLE accounts (aid INTEGER PRIMARY KEY, balance INTEGER);\n\
+         INSERT INTO accounts VALUES (1, 0), (2, 0);\n",
+    ),
+    ("transfer.sql", "\\set aid random(1, 2)\nUPDATE accounts SET balance = balance + 1 WHERE aid = :aid;\n"),
+    ("read.sql", "SELECT balance FROM accounts WHERE aid = 1;\n"),
+    ("checks.sql", "SELECT aid FROM accounts WHERE balance < 0;\n"),
+    ("script.sql", "SELECT 1;\n"),
+];
+
+/// How many commands were carried out, and what could not be.
+fn carry_out(script: &str) -> (usize, String) {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let at = |name: &str| folder.path().join(name);
+    for run in ["20260101T000000Z-recorded", "20260102T000000Z-recorded"] {
+        copy(&root().join("crates/report/tests/runs/sqlite"), &at("runs").join(run));
+    }
+    copy(&root().join("studies"), &at("studies"));
+    let studies = [("my-study.toml", STUDY), ("studies/nightly.toml", STUDY)];
+    for (name, text) in studies.into_iter().chain(SCRIPTS) {
+        std::fs::write(at(name), text).expect("a file");
+    }
+    let mut shell = Command::new("bash");
+    shell.args(["-c", &format!("{STAND_INS}{script}\n")]).current_dir(folder.path()).stdin(Stdio::null());
+    shell.env("BAKEOFF", env!("CARGO_BIN_EXE_bakeoff")).env("BAKEOFF_CACHE", at("cache"));
+    let ended = shell.output().expect("bash");
+    let said = |name: &str| std::fs::read_to_string(at(name)).unwrap_or_default();
+    (said("tried").lines().count(), said("wrong") + &text(&ended.stderr))
+}
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to.parent().expect("it is in a folder")).expect("a folder");
+    assert!(Command::new("cp").arg("-r").args([from, to]).status().expect("cp").success());
+}
+
+#[test]
+fn every_command_of_the_docs_does_what_it_is_asked_for() {
+    let (mut tried, mut wrong) = (0, String::new());
+    for (page, script) in scripts_of_docs() {
+        let (commands, faults) = carry_out(&script);
+        tried += commands;
+        if !faults.is_empty() {
+            write!(wrong, "{}: {faults}", page.display()).expect("text grows");
+        }
+    }
+    assert_eq!(wrong, "");
+    assert!(tried > 40, "only {tried} commands were carried out");
+}
