@@ -21,6 +21,8 @@ enum Need {
     Platform(&'static str),
     /// As above, unless started by root, who has another way.
     UserOnPlatform(&'static str),
+    /// As above, if started by root.
+    RootOnPlatform(&'static str),
     /// Those that find no image in the cache: whoever builds one says what is missing.
     Building,
 }
@@ -28,6 +30,7 @@ enum Need {
 pub const TOOLS: &[Tool] = &[
     tool("qemu-system-x86_64", "qemu-system-x86", "platform qemu", Need::Platform("qemu")),
     tool("bwrap", "bubblewrap", "platform native", Need::UserOnPlatform("native")),
+    tool("mount", "mount", "platform native", Need::RootOnPlatform("native")),
     tool("setpriv", "util-linux", "processes that die with the run", Need::Every),
     tool("taskset", "util-linux", "machines on the shape's CPUs", Need::Every),
     tool("mmdebstrap", "mmdebstrap", "building images", Need::Building),
@@ -54,6 +57,7 @@ impl Tool {
             Need::Every => true,
             Need::Platform(kind) => is_on(plan, kind),
             Need::UserOnPlatform(kind) => is_on(plan, kind) && !rustix::process::geteuid().is_root(),
+            Need::RootOnPlatform(kind) => is_on(plan, kind) && rustix::process::geteuid().is_root(),
             Need::Building => false,
         }
     }
