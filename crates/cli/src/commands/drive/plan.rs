@@ -36,6 +36,9 @@ pub fn decided(options: &DriveOptions) -> Result<Map<String, Value>, Ended> {
     Ok(table)
 }
 
+/// An hour.
+const LONGEST_LIMIT_MS: f64 = 3_600_000.0;
+
 /// The options as a table that a study could hold.
 fn written(options: &DriveOptions) -> Map<String, Value> {
     let mut table = Map::from_iter([
@@ -62,16 +65,22 @@ fn written(options: &DriveOptions) -> Map<String, Value> {
 
 /// A bare number is in this unit, as for pgbench and sysbench.
 pub fn in_unit(text: &str, unit: &str) -> String {
-    let is_bare = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_digit() || letter == '.');
+    let is_bare = text.parse::<f64>().is_ok_and(f64::is_finite);
     if is_bare { format!("{text}{unit}") } else { text.to_owned() }
 }
 
 /// In microseconds.
 pub fn latency_limit_us(options: &DriveOptions) -> Result<Option<u64>, Ended> {
     let Some(text) = &options.latency_limit else { return Ok(None) };
-    let span = settings::parse_span(&in_unit(text, "ms")).filter(|span| span.0 > 0);
-    let wrong = || Ended::bad_input(format!("--latency-limit: found {text:?}; expected a span such as 50ms"));
-    span.map(|span| Some(span.0 * 1000)).ok_or_else(wrong)
+    let written = in_unit(text, "ms");
+    // Spans are whole milliseconds; a limit may be a part of one.
+    let part = written.strip_suffix("ms").and_then(|number| number.trim().parse::<f64>().ok());
+    let part = part.filter(|ms| *ms >= 0.001 && *ms <= LONGEST_LIMIT_MS);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Within bounds.
+    let limit = part.map(|ms| (ms * 1000.0).round() as u64);
+    let limit = limit.or_else(|| settings::parse_span(&written).map(|span| span.0 * 1000)).filter(|us| *us > 0);
+    let wrong = || Ended::bad_input(format!("--latency-limit: found {text:?}; expected a span such as 50ms or 0.5ms"));
+    limit.map(Some).ok_or_else(wrong)
 }
 
 /// Whole seconds, because that is the grid on which everything is recorded.
@@ -81,4 +90,26 @@ pub fn interval_s(options: &DriveOptions) -> Result<u64, Ended> {
     let wrong =
         || Ended::bad_input(format!("--interval: found {:?}; expected whole seconds, as in 1s", options.interval));
     whole.map(|span| span.as_secs()).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::Parser;
+
+    #[test]
+    fn a_limit_may_be_a_part_of_a_millisecond() {
+        let limit = |text: &str| {
+            let told = ["bakeoff", "drive", "slob", "sqlite:x.db", "-L", text];
+            let crate::arguments::Command::Drive(options) = Arguments::parse_from(told).command.unwrap() else {
+                unreachable!("it is a drive");
+            };
+            latency_limit_us(&options).map_err(|error| error.message)
+        };
+        assert_eq!(["0.5", "0.05ms", "50", "2s"].map(limit), [500, 50, 50_000, 2_000_000].map(|us| Ok(Some(us))));
+        for wrong in ["0", "0.0001", "nan", "soon", "1e9"] {
+            assert!(limit(wrong).unwrap_err().contains("expected a span such as 50ms or 0.5ms"), "{wrong}");
+        }
+    }
 }

@@ -6,11 +6,10 @@
 mod fingerprint;
 mod index;
 
-use crate::arguments::{
-    RUNS, RunsCommand, RunsFolder, RunsListOptions, RunsOptions, RunsShowOptions, RunsTrendOptions,
-};
+use crate::arguments::{RunsCommand, RunsFolder, RunsListOptions, RunsOptions, RunsShowOptions, RunsTrendOptions};
 use crate::display::{print, say};
 use crate::exit::{Ended, Exit};
+use crate::run_name;
 use analysis::many_runs::trend::{self, Trend, UnknownError, Wanted};
 use analysis::many_runs::{Brief, brief};
 use anyhow::{Context, Result};
@@ -48,11 +47,8 @@ fn list(options: &RunsListOptions) -> Result<Exit> {
 }
 
 fn show(options: &RunsShowOptions) -> Result<Exit> {
-    let is_run = |path: &PathBuf| RunFolder::is_at(path);
-    let found = [options.run.clone(), Path::new(RUNS).join(&options.run)].into_iter().find(is_run);
     let named = options.run.display();
-    let path =
-        found.ok_or_else(|| Ended::bad_input(format!("{named} is no run; `bakeoff runs` lists those in {RUNS}")))?;
+    let path = run_name::resolve(&options.run)?;
     let path = path.canonicalize().with_context(|| format!("finding {named}"))?;
     let above = path.parent().unwrap_or(Path::new("/"));
     let brief = match read(above, vec![path.clone()], false).remove(0) {
