@@ -203,7 +203,8 @@ impl Drive<'_> {
             Heard::Driven { driven, counters, warnings, invalid } => self.driven(driven, counters, warnings, invalid),
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
-                if findings.iter().any(CheckResult::is_violated) {
+                // Where the database refused too much, what is left is not what the workload is made of, either.
+                if findings.iter().any(CheckResult::is_violated) && self.exit != Exit::Refusing {
                     self.exit = Exit::DataWrong;
                 }
             }
