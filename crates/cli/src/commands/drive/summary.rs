@@ -146,8 +146,9 @@ fn about_itself(facts: &DriverFacts, text: &mut String) {
 pub fn product(dialect: Dialect, version: &str) -> String {
     const NAMES: ByDialect<&str> = ByDialect { sqlite: "SQLite", postgres: "PostgreSQL", mysql: "MySQL" };
     let name = if version.contains("MariaDB") { "MariaDB" } else { NAMES.of(dialect) };
-    let number = version.split([' ', '-']).next().unwrap_or_default();
-    format!("{name} {}", visible(number))
+    let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
+    let number = version.split([' ', '-']).find(is_number).unwrap_or_default();
+    format!("{name} {}", visible(number)).trim_end().to_owned()
 }
 
 /// What the server counted of itself between two looks within the window, if its login may ask: "server: 99.3 % of 1,204 reads from
@@ -287,4 +288,18 @@ pub fn of(driven: &Driven, set: &[String], limit_us: Option<u64>) -> Map<String,
         ("stopped".to_owned(), json!(driven.stopped)),
         ("broke_off".to_owned(), json!(driven.broke_off)),
     ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn products_are_named_with_their_versions() {
+        let told = |dialect, version| product(dialect, version);
+        assert_eq!(told(Dialect::Postgres, "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64"), "PostgreSQL 15.14");
+        assert_eq!(told(Dialect::Mysql, "10.11.19-MariaDB-0+deb12u1"), "MariaDB 10.11.19");
+        assert_eq!(told(Dialect::Mysql, "8.0.35"), "MySQL 8.0.35");
+        assert_eq!(told(Dialect::Sqlite, ""), "SQLite");
+    }
 }
