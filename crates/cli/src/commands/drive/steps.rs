@@ -4,7 +4,8 @@ use crate::arguments::{DriveOptions, Step};
 use crate::exit::Ended;
 use trial::step::Task;
 
-/// The tasks of each measurement; one that is recorded is checked, because its figures count only with data that is right. What comes before the first is done once, and so is what comes after the last.
+/// The tasks of each measurement. What comes before the first is done once, and so is what comes after the last. A run that is recorded is
+/// checked, because its figures count only with data that is right.
 pub fn of_each(options: &DriveOptions) -> Result<Vec<Vec<Task>>, Ended> {
     let steps = &options.steps;
     let runs = steps.iter().filter(|step| **step == Step::Run).count();
