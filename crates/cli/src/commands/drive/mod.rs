@@ -77,6 +77,7 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
         shown: 0,
         version: String::new(),
         repeats: Repeats::default(),
+        is_data_wrong: false,
         folder: None,
         beside,
         exit: Exit::Done,
@@ -96,7 +97,9 @@ pub fn drive(options: &DriveOptions) -> Result<Exit> {
     let mut ended = Ok(());
     for (trial, tasks) in run.trials.iter().zip(&tasks) {
         let folder = drive.folder.as_ref().map(|folder| folder.trial(trial.id));
+        drive.is_data_wrong = false;
         ended = order.carry_out(trial, tasks, folder, &interrupt.interrupts, &mut |heard| drive.hear(heard));
+        drive.repeats.settle(ended.is_ok() && !drive.is_data_wrong);
         if ended.is_err() || drive.exit == Exit::Interrupted {
             break;
         }
@@ -157,6 +160,8 @@ struct Drive<'a> {
     /// The server's.
     version: String,
     repeats: Repeats,
+    /// Whether a check of this trial is violated.
+    is_data_wrong: bool,
     /// Where the run is kept, if it is.
     folder: Option<RunFolder>,
     /// Who else measures on this host.
@@ -203,8 +208,10 @@ impl Drive<'_> {
             Heard::Driven { driven, counters, warnings, invalid } => self.driven(driven, counters, warnings, invalid),
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
+                let is_violated = findings.iter().any(CheckResult::is_violated);
+                self.is_data_wrong |= is_violated;
                 // Where the database refused too much, what is left is not what the workload is made of, either.
-                if findings.iter().any(CheckResult::is_violated) && self.exit != Exit::Refusing {
+                if is_violated && self.exit != Exit::Refusing {
                     self.exit = Exit::DataWrong;
                 }
             }
@@ -350,7 +357,8 @@ impl Drive<'_> {
     /// Makes the folder of the run, if it is to be kept.
     fn begin_record(&mut self, run: &Plan) -> Result<()> {
         let Some(path) = &self.options.record else { return Ok(()) };
-        host::require_own_runs(path.parent().unwrap_or(Path::new(".")))?;
+        let beside = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        host::require_own_runs(beside.unwrap_or(Path::new(".")))?;
         let note = format!(
             "# No study: `bakeoff drive {} {}`. plan.json says all of it.\n",
             self.options.workload, self.endpoint

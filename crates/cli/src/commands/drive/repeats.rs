@@ -2,10 +2,10 @@
 
 use super::summary;
 use analysis::estimate::{Bounds, CONFIDENCE};
-use analysis::student::geometric_mean;
+use analysis::student::{FEWEST_BLOCKS, geometric_mean};
 use driver::plan::Driven;
 use record::trial::Metric;
-use report::format::decimal;
+use report::format::{decimal, quantity};
 use serde_json::{Map, Value, json};
 
 /// What was measured, oldest first.
@@ -14,7 +14,9 @@ pub struct Repeats {
     /// Each measurement, for programs.
     results: Vec<Map<String, Value>>,
     metric: Option<Metric>,
-    /// Throughput of each that is a measurement.
+    /// Throughput of the last one, if it is a measurement as far as is known before its data is checked.
+    last: Option<f64>,
+    /// Throughput of each that counts, as in a report.
     valid: Vec<f64>,
 }
 
@@ -22,9 +24,12 @@ impl Repeats {
     pub fn add(&mut self, driven: &Driven, result: Map<String, Value>, is_valid: bool) {
         self.results.push(result);
         self.metric = Some(driven.facts.metric.clone());
-        if is_valid {
-            self.valid.push(summary::throughput(&driven.facts));
-        }
+        self.last = is_valid.then(|| summary::throughput(&driven.facts));
+    }
+
+    /// The last measurement is over, and nothing was found wrong with its data, or something was.
+    pub fn settle(&mut self, is_right: bool) {
+        self.valid.extend(self.last.take().filter(|_| is_right));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -34,11 +39,11 @@ impl Repeats {
     /// "5 measurements: 9,100 NOPM (95 % CI 8,900 to 9,300); each: 9,050, …".
     pub fn text(&self) -> Option<String> {
         let metric = self.metric.as_ref().filter(|_| self.results.len() > 1)?;
-        let rate = |value: f64| decimal(value, 1);
+        let rate = quantity;
         let of = if self.valid.len() == self.results.len() {
             format!("{} measurements", self.results.len())
         } else {
-            format!("{} of {} measurements are valid", self.valid.len(), self.results.len())
+            format!("{} of {} measurements count", self.valid.len(), self.results.len())
         };
         let Some(mean) = geometric_mean(&self.valid) else { return Some(of) };
         let interval = match mean.bounds {
@@ -46,7 +51,9 @@ impl Repeats {
                 let level = decimal(CONFIDENCE * 100.0, 0);
                 format!("{level} % CI {} to {}", rate(low), rate(high))
             }
-            Bounds::Unknown { .. } => "no confidence interval: it needs three valid measurements".to_owned(),
+            Bounds::Unknown { .. } => {
+                format!("no confidence interval: it needs {FEWEST_BLOCKS} measurements that count")
+            }
         };
         let each: Vec<String> = self.valid.iter().map(|value| rate(*value)).collect();
         Some(format!("{of}: {} {} ({interval}); each: {}", rate(mean.point), metric.name, each.join(", ")))
