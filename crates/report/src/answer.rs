@@ -6,6 +6,7 @@ use analysis::cells::CellResult;
 use analysis::compare::{Comparison, Verdict, WrongData};
 use analysis::contrast::Contrast;
 use analysis::estimate::Bounds;
+use analysis::student::FEWEST_BLOCKS;
 use analysis::summary::Analysis;
 
 /// The parts of an answer, in the order in which they are read.
@@ -82,7 +83,9 @@ fn alone(cell: &CellResult) -> Answer {
             let [low, high] = [low, high].map(format::quantity);
             format!("The 95 % confidence interval is {low} to {high}. Nothing was compared with it.")
         }
-        None => "There is no confidence interval: it needs 3 blocks. Nothing was compared with it.".to_owned(),
+        None => {
+            format!("There is no confidence interval: it needs {FEWEST_BLOCKS} blocks. Nothing was compared with it.")
+        }
     };
     Answer { place, says, interval, ..Answer::default() }
 }

@@ -110,9 +110,13 @@ impl OwnTransactions {
         let scripts = planned(scripts, settings.statement_latencies);
         let kinds = names::kinds(&scripts);
         if kinds.len() > MOST_KINDS {
-            let (found, at) = (format!("{} scripts and statements", kinds.len()), "statement_latencies".to_owned());
-            let expected = format!("at most {MOST_KINDS} where statements are timed by themselves");
-            return Err(vec![Problem { path: at, found, expected, nearest: None }]);
+            let (path, what, expected) = if settings.statement_latencies {
+                ("statement_latencies", "scripts and statements", " where statements are timed by themselves")
+            } else {
+                ("scripts", "scripts", "")
+            };
+            let (found, expected) = (format!("{} {what}", kinds.len()), format!("at most {MOST_KINDS}{expected}"));
+            return Err(vec![Problem { path: path.to_owned(), found, expected, nearest: None }]);
         }
         Ok(Self { scripts, weights, kinds, setup, checks })
     }
