@@ -27,7 +27,6 @@ use platforms::external;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
-use record::looks::StoredCounters;
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::Settings;
 use serde_json::{Map, Value, json};
@@ -81,8 +80,6 @@ pub enum Heard<'a> {
     Second(SecondSeen),
     Driven {
         driven: &'a Driven,
-        /// The server's own.
-        counters: &'a StoredCounters,
         warnings: &'a [String],
         invalid: Option<&'a Invalid>,
     },

@@ -21,7 +21,6 @@ use plan::in_unit;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::RunFolder;
-use record::looks::StoredCounters;
 use record::phase::Phase;
 use record::plan::Plan;
 use repeats::Repeats;
@@ -205,7 +204,7 @@ impl Drive<'_> {
                 self.show(line);
             }
             Heard::Server(report) => self.version.clone_from(&report.version),
-            Heard::Driven { driven, counters, warnings, invalid } => self.driven(driven, counters, warnings, invalid),
+            Heard::Driven { driven, warnings, invalid } => self.driven(driven, warnings, invalid),
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
                 let is_violated = findings.iter().any(CheckResult::is_violated);
@@ -267,13 +266,12 @@ impl Drive<'_> {
     }
 
     /// Says what is wrong with the run before any of its numbers.
-    fn driven(&mut self, driven: &Driven, counters: &StoredCounters, warnings: &[String], invalid: Option<&Invalid>) {
+    fn driven(&mut self, driven: &Driven, warnings: &[String], invalid: Option<&Invalid>) {
         self.end_driving();
         for warning in warnings {
             say(&format!("warning: {warning}"));
         }
         let (mut doubt, mut result) = (None, summary::of(driven, &self.options.set, self.limit_us));
-        result.insert("counters".to_owned(), json!({ "before": counters.before, "after": counters.after }));
         if let Some(why) = &driven.broke_off {
             doubt = Some(format!("✗ broken off: {why}; what follows is of the time until then"));
             self.exit = Exit::TrialsFailed;
@@ -286,8 +284,7 @@ impl Drive<'_> {
         }
         let is_valid = doubt.is_none() && !driven.stopped;
         let doubt = doubt.map(|doubt| format!("\n{doubt}")).unwrap_or_default();
-        let counted = summary::server(driven, counters);
-        let summary = format!("{doubt}{}{}{counted}", self.heading(driven), summary::text(driven, self.limit_us));
+        let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(driven, self.limit_us));
         // Where standard output is for programs, people read the other.
         if self.options.json {
             say(&summary);

@@ -6,10 +6,9 @@ use driver::plan::Driven;
 use engines::statement::{ByDialect, Dialect};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
-use record::looks::{DatabaseCounts, StoredCounters};
 use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
-use report::format::{bytes, count, decimal};
+use report::format::{count, decimal};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -149,44 +148,6 @@ pub fn product(dialect: Dialect, version: &str) -> String {
     let is_number = |word: &&str| word.starts_with(|letter: char| letter.is_ascii_digit());
     let number = version.split([' ', '-']).find(is_number).unwrap_or_default();
     format!("{name} {}", visible(number)).trim_end().to_owned()
-}
-
-/// What the server counted of itself between two looks within the window, if its login may ask: "server: 99.3 % of 1,204 reads from
-/// its cache, …".
-pub fn server(driven: &Driven, counters: &StoredCounters) -> String {
-    let Some(window) = &counters.window else { return String::new() };
-    let Some((start, end)) = window.start.database.known().zip(window.end.database.known()) else {
-        return String::new();
-    };
-    let grown = |of: fn(&DatabaseCounts) -> Option<u64>| of(end)?.checked_sub(of(start)?);
-    let seconds = window.span_ns() as f64 / 1e9;
-    let finished: u64 = driven.facts.transactions().map(KindTotals::finished).sum();
-    let transactions = finished as f64 * seconds * 1000.0 / driven.facts.measured_ms.max(1) as f64;
-    let mut parts = Vec::new();
-    if let Some((hits, reads)) = grown(|counts| counts.hits).zip(grown(|counts| counts.reads)) {
-        let all = hits + reads;
-        let share = decimal(hits as f64 * 100.0 / all.max(1) as f64, 2);
-        parts.push(format!("{share} % of {} page reads from its cache", count(all)));
-    }
-    if let Some(writes) = grown(|counts| counts.writes) {
-        parts.push(format!("{} page writes", count(writes)));
-    }
-    if let Some(log) = grown(|counts| counts.log_bytes) {
-        let each = if transactions > 0.0 {
-            format!(", {} B a transaction", decimal(log as f64 / transactions, 0))
-        } else {
-            String::new()
-        };
-        parts.push(format!("{} of log{each}", bytes(log)));
-    }
-    if let Some(checkpoints) = grown(|counts| counts.checkpoints) {
-        parts.push(counted(checkpoints, "checkpoint"));
-    }
-    if parts.is_empty() {
-        String::new()
-    } else {
-        format!("server, in {} s: {}\n", decimal(seconds, 1), parts.join("; "))
-    }
 }
 
 fn troubles(facts: &DriverFacts, text: &mut String) {
