@@ -2,126 +2,128 @@
 //! be known.
 
 use crate::loading::LoadError;
-use crate::looks::{self, Edge};
+use crate::looks::Edge;
 use crate::waits::WaitSampling;
-use engines::admin::Admin;
 use engines::limit::Limit;
+use engines::reused_admin::ReusedAdmin;
 use engines::server::{Counters, Endpoint, Server, ServerError, ServerReport};
 use engines::session::SessionError;
 use engines::statement::Dialect;
 use machines::clock::monotonic_ns;
-use record::looks::{Look, Reading};
+use record::looks::Look;
 use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Why things are not known of a server that was there already.
 pub(crate) const NOT_OURS: &str = "the server was not started by bakeoff, and where it runs is not known";
 
-pub(crate) enum Database {
-    Started {
-        server: Box<dyn Server>,
-        /// While what its sessions wait for is sampled.
-        waits: Option<WaitSampling>,
-    },
-    Found {
-        endpoint: Box<Endpoint>,
-        /// Kept open: SQLite clears its log away whenever the last connection closes.
-        connection: Box<dyn Admin>,
-    },
+pub(crate) struct Database {
+    /// What was started here; nothing if the server was there already.
+    server: Option<Box<dyn Server>>,
+    /// Also keeps a file of SQLite open, which clears its log away whenever the last connection closes.
+    connection: ReusedAdmin,
+    /// While what its sessions wait for is sampled.
+    waits: Option<WaitSampling>,
 }
 
 impl Database {
     pub fn started(server: Box<dyn Server>) -> Self {
-        Self::Started { server, waits: None }
+        let connection = ReusedAdmin::new(server.report().endpoint.clone());
+        Self { server: Some(server), connection, waits: None }
     }
 
-    /// The one at this endpoint, and what it says of itself. Its settings are not read back, as its counters are not.
+    /// The one at this endpoint, and what it says of itself. Its settings are not read back.
     pub fn found(endpoint: Endpoint) -> Result<(Self, ServerReport), SessionError> {
-        let mut connection = engines::catalog::admin(&endpoint)?;
         let question = match endpoint.dialect() {
             Dialect::Sqlite => "SELECT sqlite_version()",
             Dialect::Postgres | Dialect::Mysql => "SELECT version()",
         };
-        let mut version = String::new();
-        connection.ask(question, Limit::QUESTION, &mut |rows, row| {
-            rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
+        let mut connection = ReusedAdmin::new(endpoint.clone());
+        let version = connection.ask(|admin| {
+            let mut version = String::new();
+            admin.ask(question, Limit::QUESTION, &mut |rows, row| {
+                rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
+            })?;
+            Ok(version)
         })?;
-        let report = ServerReport { version, effective: BTreeMap::new(), endpoint: endpoint.clone() };
-        Ok((Self::Found { endpoint: Box::new(endpoint), connection }, report))
+        let report = ServerReport { version, effective: BTreeMap::new(), endpoint };
+        Ok((Self { server: None, connection, waits: None }, report))
     }
 
     pub fn endpoint(&self) -> &Endpoint {
-        match self {
-            Self::Started { server, .. } => &server.report().endpoint,
-            Self::Found { endpoint, .. } => endpoint,
-        }
+        self.connection.endpoint()
     }
 
     /// An error if a server that was started here has died.
     pub fn alive(&mut self) -> Result<(), ServerError> {
-        match self {
-            Self::Started { server, .. } => server.alive(),
-            Self::Found { .. } => Ok(()),
-        }
+        self.server.as_mut().map_or(Ok(()), |server| server.alive())
     }
 
-    /// None of a server that was there already.
+    /// None of a server that was there already, which its login may not let us read; the looks tell why.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
-        match self {
-            Self::Started { server, .. } => server.counters(),
-            Self::Found { .. } => Ok(Counters::new()),
-        }
+        if self.server.is_some() { self.counted(Limit::QUESTION) } else { Ok(Counters::new()) }
+    }
+
+    fn counted(&mut self, limit: Limit) -> Result<Counters, ServerError> {
+        self.alive()?;
+        Ok(self.connection.ask(|admin| admin.counters(limit))?)
     }
 
     /// What sessions wait for is sampled between the looks, so that neither is seen in it.
     pub fn look(&mut self, data: &Path, edge: Edge, is_sampled: bool) -> Look {
-        match self {
-            Self::Started { server, waits } => match edge {
-                Edge::Start => {
-                    let look = looks::look(server.as_mut(), data);
-                    *waits = is_sampled.then(|| WaitSampling::begin(server.report().endpoint.clone()));
-                    look
-                }
-                Edge::End => {
-                    let seen = waits.take().map(WaitSampling::end);
-                    Look { waits: seen, ..looks::look(server.as_mut(), data) }
-                }
-            },
-            Self::Found { .. } => Look {
-                at_ns: monotonic_ns(),
-                took_ns: 0,
-                database: Reading::Unavailable(NOT_OURS.to_owned()),
-                device: Reading::Unavailable(NOT_OURS.to_owned()),
-                cpu: Reading::Unavailable(NOT_OURS.to_owned()),
-                counters: Counters::new(),
-                waits: None,
-            },
+        match edge {
+            Edge::Start => {
+                let look = self.seen(data);
+                self.waits = is_sampled.then(|| WaitSampling::begin(self.endpoint().clone()));
+                look
+            }
+            Edge::End => {
+                let waits = self.waits.take().map(WaitSampling::end);
+                Look { waits, ..self.seen(data) }
+            }
+        }
+    }
+
+    /// Reads everything that counts. What cannot be read is told with the reason; measuring goes on.
+    fn seen(&mut self, data: &Path) -> Look {
+        let before = monotonic_ns();
+        let counters = self.counted(Limit::LOOK).map_err(|error| error.to_string());
+        let (device, cpu) = if self.server.is_some() {
+            (telemetry::device_counts(Path::new("/"), data), telemetry::cpu_time(Path::new("/")))
+        } else {
+            (Err(NOT_OURS.to_owned()), Err(NOT_OURS.to_owned()))
+        };
+        let took_ns = monotonic_ns() - before;
+        let database = counters.as_ref().map(|counters| self.endpoint().in_shared_words(counters));
+        Look {
+            at_ns: before + took_ns / 2,
+            took_ns,
+            database: database.map_err(Clone::clone).into(),
+            device: device.into(),
+            cpu: cpu.into(),
+            counters: counters.unwrap_or_default(),
+            waits: None,
         }
     }
 
     /// Gives a file that was there already the journal that files have which bakeoff makes itself; it stays with the file.
     pub fn make_ready_to_load(&mut self) -> Result<(), LoadError> {
-        match self {
-            Self::Found { endpoint, connection } if endpoint.dialect() == Dialect::Sqlite => connection
-                .script("PRAGMA journal_mode = wal")
-                .map_err(|source| LoadError::Script { doing: "choosing the journal", source }),
-            Self::Found { .. } | Self::Started { .. } => Ok(()),
+        if self.server.is_some() || self.endpoint().dialect() != Dialect::Sqlite {
+            return Ok(());
         }
+        let choose = self.connection.ask(|admin| admin.script("PRAGMA journal_mode = wal"));
+        choose.map_err(|source| LoadError::Script { doing: "choosing the journal", source })
     }
 
     /// The process that holds it.
     pub fn process(&self) -> Result<u32, &'static str> {
-        match self {
-            Self::Started { server, .. } => Ok(server.process()),
-            Self::Found { .. } => Err(NOT_OURS),
-        }
+        self.server.as_ref().map(|server| server.process()).ok_or(NOT_OURS)
     }
 
     /// Stops what was started here, and leaves what was there already.
     pub fn stop(self) -> Result<(), ServerError> {
-        match self {
-            Self::Started { server, .. } => server.stop(),
-            Self::Found { .. } => Ok(()),
-        }
+        let Self { server, connection, .. } = self;
+        drop(connection);
+        server.map_or(Ok(()), Server::stop)
     }
 }

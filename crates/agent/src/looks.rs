@@ -6,11 +6,8 @@
 //! sampled, if anything is ([`crate::waits`]).
 
 use driver::plan::{DrivePlan, Tick};
-use engines::server::Server;
-use machines::clock::monotonic_ns;
 use record::looks::{Look, Looks};
 use serde::{Deserialize, Serialize};
-use std::path::Path;
 
 /// Where load has surely not ended yet, and the first second in which it has surely begun.
 const MARGIN_MS: u64 = 1_000;
@@ -55,25 +52,6 @@ impl LookWatch {
     /// What was seen; `None` if driving ended early, or the window is too short for two looks.
     pub fn looks(self) -> Option<Looks> {
         Some(Looks { start: self.start?, end: self.end? })
-    }
-}
-
-/// Reads everything that counts. What cannot be read is told with the reason; measuring goes on.
-pub fn look(server: &mut dyn Server, data: &Path) -> Look {
-    let before = monotonic_ns();
-    let counters = server.counters().map_err(|error| error.to_string());
-    let device = telemetry::device_counts(Path::new("/"), data);
-    let cpu = telemetry::cpu_time(Path::new("/"));
-    let took_ns = monotonic_ns() - before;
-    let database = counters.as_ref().map(|counters| server.in_shared_words(counters)).map_err(Clone::clone);
-    Look {
-        at_ns: before + took_ns / 2,
-        took_ns,
-        database: database.into(),
-        device: device.into(),
-        cpu: cpu.into(),
-        counters: counters.unwrap_or_default(),
-        waits: None,
     }
 }
 

@@ -2,7 +2,9 @@
 
 use crate::limit::Limit;
 use crate::rows::RowSink;
+use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
+use std::collections::BTreeMap;
 
 /// An open connection for administration.
 pub trait Admin {
@@ -38,6 +40,25 @@ pub trait Admin {
     /// Does what the database would do by itself some time after loading (statistics, clearing up), so that it does not do
     /// it while something is measured.
     fn settle(&mut self) -> Result<(), SessionError>;
+    /// What the server has counted, by its own names, as far as this login may read it.
+    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError>;
+}
+
+/// The rows of a query for names and values.
+pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BTreeMap<String, String>, SessionError> {
+    let mut found = BTreeMap::new();
+    admin.ask(sql, limit, &mut |rows, row| {
+        if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
+            found.insert(name.to_owned(), value.to_owned());
+        }
+    })?;
+    Ok(found)
+}
+
+/// The same where values are counts; what is no number is left out.
+pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<Counters, SessionError> {
+    let found = pairs(admin, sql, limit)?;
+    Ok(found.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse().ok()?))).collect())
 }
 
 /// What PostgreSQL, MySQL and SQLite call it. SQLite has no code of its own for it, but nothing else can be wrong with

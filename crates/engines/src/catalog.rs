@@ -2,10 +2,11 @@
 
 use crate::admin::Admin;
 use crate::remote::Remote;
-use crate::server::{Server, ServerError, ServerPlace, ServerShape};
+use crate::server::{Counters, Server, ServerError, ServerPlace, ServerShape};
 use crate::session::{Connect, SessionError};
 use crate::statement::{Dialect, Statement};
 use crate::{mysql, postgres, sqlite};
+use record::looks::DatabaseCounts;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::fmt;
@@ -42,6 +43,11 @@ macro_rules! engines {
             #[must_use]
             pub fn reached_at(self, outside: SocketAddr) -> Self {
                 match self { $(Self::$engine(address) => Self::$engine(address.reached_at(outside))),+ }
+            }
+
+            /// Its counters in the words that all engines share; what an engine does not count is absent.
+            pub fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
+                match self { $(Self::$engine(_) => $folder::counters::in_shared_words(counters)),+ }
             }
 
             /// The SQL that is spoken there.

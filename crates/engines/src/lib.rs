@@ -2,7 +2,8 @@
 //!
 //! An engine knows no workload: it prepares and runs statements it is given, loads rows it is fed, and reads back the
 //! settings that are really in force. Each engine is a folder with the same file names: `settings.rs` (keys and
-//! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading).
+//! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading),
+//! `counters.rs` (what the product counts).
 //! Values are integers, decimals, dates and texts, each the same on every engine (`decimal.rs` and `date.rs` say how where
 //! an engine has no such type). They are bound to prepared statements, or written into a text as literals (`template.rs`)
 //! where a server must see them to plan. Sessions are non-blocking state machines over one file descriptor; nothing here
@@ -24,7 +25,7 @@ pub mod postgres;
 mod process;
 pub mod remote;
 mod results;
-mod reused_admin;
+pub mod reused_admin;
 pub mod rows;
 pub mod secret;
 pub mod server;

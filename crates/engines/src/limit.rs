@@ -29,6 +29,9 @@ impl Limit {
     /// What a server knows at once: settings, counters, whether there is a table, its highest key.
     pub const QUESTION: Self = Self { time: Duration::from_mins(2), rows: FEW_ROWS, bytes: SMALL_BYTES };
 
+    /// The same while load is driven: a server that hangs must not hold up the end for long.
+    pub const LOOK: Self = Self { time: Duration::from_secs(10), ..Self::QUESTION };
+
     /// What takes work and returns little: a script, sums over whole tables.
     pub const WORK: Self = Self { time: LONGEST_WORK, rows: FEW_ROWS, bytes: SMALL_BYTES };
 

@@ -2,8 +2,6 @@
 //! random password, waiting for the first session, and flushing what the server left to the operating system.
 
 use crate::account::Account;
-use crate::admin::Admin;
-use crate::limit::Limit;
 use crate::process::LoggedProcess;
 use crate::secret::Secret;
 use crate::server::ServerError;
@@ -154,17 +152,6 @@ pub fn listened(address: IpAddr) -> String {
 pub fn random_password() -> Result<Secret, ServerError> {
     let bytes = random_bytes().map_err(|source| ServerError::Io { doing: "making a password".to_owned(), source })?;
     Ok(Secret::new(format!("{:032x}", u128::from_ne_bytes(bytes))))
-}
-
-/// The rows of a query for names and values.
-pub fn pairs(admin: &mut dyn Admin, sql: &str) -> Result<BTreeMap<String, String>, SessionError> {
-    let mut found = BTreeMap::new();
-    admin.ask(sql, Limit::QUESTION, &mut |rows, row| {
-        if let (Ok(name), Ok(value)) = (rows.text(row, 0), rows.text(row, 1)) {
-            found.insert(name.to_owned(), value.to_owned());
-        }
-    })?;
-    Ok(found)
 }
 
 /// A server that runs without flushing leaves its files to the operating system.

@@ -1,7 +1,6 @@
 //! A server, whatever the product.
 
 pub use crate::catalog::Endpoint;
-use record::looks::DatabaseCounts;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -62,9 +61,6 @@ pub trait Server {
     fn alive(&mut self) -> Result<(), ServerError>;
     /// The process that holds the database, with everything below it: our own for an engine that runs in it.
     fn process(&self) -> u32;
-    fn counters(&mut self) -> Result<Counters, ServerError>;
-    /// The same counters in the words that all engines share; what an engine does not count is absent.
-    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts;
     /// Orderly stop: everything is on disk afterwards.
     fn stop(self: Box<Self>) -> Result<(), ServerError>;
 }

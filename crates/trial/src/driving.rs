@@ -246,8 +246,9 @@ impl Running<'_> {
         if !driven.log.is_empty() {
             self.current().file(|folder| folder.write("logs/deferred.csv", driven.log.as_bytes()))?;
         }
-        let (before, after, window) = (before.clone(), after.clone(), self.own().looks.take());
-        self.current().file(|folder| folder.write_json("counters.json", &StoredCounters { before, after, window }))?;
+        let window = self.own().looks.take();
+        let counters = StoredCounters { before: before.clone(), after: after.clone(), window };
+        self.current().file(|folder| folder.write_json("counters.json", &counters))?;
         let warnings = validity::warnings(&driven.facts, &driven.seconds);
         let of_instance: Vec<String> = warnings.iter().map(|warning| self.of_instance(warning)).collect();
         self.record.warnings.extend(of_instance);
@@ -267,7 +268,8 @@ impl Running<'_> {
         }
         let own = self.own();
         (own.outcome, own.driver) = (of_instance, Some(driven.facts.clone()));
-        self.hear(Heard::Driven { driven, warnings: &warnings, invalid: invalid.as_ref() });
+        let (looks, invalid) = (counters.window.as_ref(), invalid.as_ref());
+        self.hear(Heard::Driven { driven, looks, warnings: &warnings, invalid });
         Ok(())
     }
 

@@ -27,6 +27,7 @@ use platforms::external;
 use record::check::CheckResult;
 use record::event::Event;
 use record::folder::TrialFolder;
+use record::looks::Looks;
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::settings::Settings;
 use serde_json::{Map, Value, json};
@@ -80,6 +81,8 @@ pub enum Heard<'a> {
     Second(SecondSeen),
     Driven {
         driven: &'a Driven,
+        /// What the server counted, if the window was long enough to look twice.
+        looks: Option<&'a Looks>,
         warnings: &'a [String],
         invalid: Option<&'a Invalid>,
     },

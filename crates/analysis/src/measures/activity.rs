@@ -15,11 +15,14 @@ const MILLIS_PER_SECOND: f64 = 1e3;
 const FOR_AUDITS: &str = "audit.";
 
 pub fn database(trial: &StoredTrial) -> Vec<Reading> {
-    let of = |looks: &Looks| {
-        let (start, end) = (looks.start.database.known()?, looks.end.database.known()?);
-        Some(of_database(start, end, looks.span_ns() as f64 / NANOS_PER_SECOND))
-    };
-    trial.looks.as_ref().filter(|looks| looks.span_ns() > 0).and_then(of).unwrap_or_default()
+    trial.looks.as_ref().map(between_looks).unwrap_or_default()
+}
+
+/// What the database counted from one look to the next.
+pub fn between_looks(looks: &Looks) -> Vec<Reading> {
+    let both = looks.start.database.known().zip(looks.end.database.known());
+    let seconds = looks.span_ns() as f64 / NANOS_PER_SECOND;
+    both.filter(|_| seconds > 0.0).map(|(start, end)| of_database(start, end, seconds)).unwrap_or_default()
 }
 
 pub fn device(trial: &StoredTrial) -> Vec<Reading> {

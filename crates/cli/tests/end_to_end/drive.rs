@@ -43,9 +43,7 @@ pub fn succeeded(output: &Output) -> String {
 pub fn refused(output: &Output, parts: &[&str]) {
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{told}");
-    for part in parts {
-        assert!(told.contains(part), "{part:?} is not in:\n{told}");
-    }
+    assert!(parts.iter().all(|part| told.contains(part)), "not all of {parts:?} are in:\n{told}");
 }
 
 pub fn events(output: &Output) -> Vec<Value> {
@@ -59,6 +57,7 @@ fn whole_life(folder: &Path, url: &str) {
     let told = succeeded(&output);
     assert!(told.contains("loaded 1,000 rows into 2 tables") && told.contains("dropped sbtest1, sbtest2"), "{told}");
     assert!(told.contains("TPS") && told.contains("0 violated"), "{told}");
+    assert!(told.contains("counters over 1.0 s: reads past the cache") && told.contains("\"cache_bytes\":"), "{told}");
     let events = events(&output);
     let names: Vec<&str> = events.iter().filter_map(|event| event["event"].as_str()).collect();
     assert_eq!(names, ["begin", "loaded", "interval", "interval", "interval", "checked", "cleaned", "result"]);

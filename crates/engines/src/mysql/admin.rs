@@ -1,6 +1,7 @@
 //! Administration over a blocking connection: scripts, scans, and loading by LOAD DATA LOCAL without a file.
 
 use super::converse::{Heard, command, converse, prepare};
+use super::counters;
 use super::decode::{ColumnKind, row};
 use super::encode::put_rows;
 use super::handshake::{Purpose, open};
@@ -12,6 +13,7 @@ use crate::admin::{Admin, BATCH_ROWS};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
+use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use bytes::BufMut;
@@ -131,6 +133,10 @@ impl Admin for MysqlAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script(include_str!("sql/settle.sql"))
+    }
+
+    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
+        counters::read(self, limit)
     }
 }
 

@@ -10,6 +10,7 @@
 pub mod admin;
 mod auth;
 mod converse;
+pub mod counters;
 mod decode;
 mod encode;
 mod handshake;

@@ -4,22 +4,20 @@
 //! use a Unix socket in a private folder and need no password. With an address it listens there, too, and
 //! everybody is asked for a password that is made at random for each start.
 
-use super::admin::{MysqlAdmin, open_admin};
+use super::admin::open_admin;
 use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
 use super::settings;
 use crate::account::Account;
-use crate::admin::Admin;
+use crate::admin::{Admin, pairs};
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, private_folder, random_password,
+    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, private_folder, random_password,
     socket_folder, surroundings,
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
-use crate::reused_admin::ReusedAdmin;
-use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use machines::process::Launch;
-use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::{IpAddr, SocketAddr};
@@ -33,17 +31,12 @@ const ROOT: &str = "root";
 /// The account for TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
-const MEANING: &str = "A read or a write is one page of InnoDB, 16 KiB unless set otherwise; pages that are read ahead count, \
-                       too. A page that an operation looks at several times is in the cache as often.";
-
 /// A running server; dropping it kills it.
 #[derive(Debug)]
 pub struct MariadbServer {
     process: LoggedProcess,
     data: PathBuf,
-    remote: Remote,
     report: ServerReport,
-    counting: ReusedAdmin<MysqlAdmin>,
 }
 
 pub fn start(
@@ -77,7 +70,7 @@ pub fn start(
         None => root,
     };
     let report = report(&remote)?;
-    Ok(MariadbServer { process, data, remote, report, counting: ReusedAdmin::default() })
+    Ok(MariadbServer { process, data, report })
 }
 
 /// The server's command line.
@@ -129,24 +122,8 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     let mut version = String::new();
     let sql = "SELECT CONCAT('MariaDB ', VERSION())";
     admin.ask(sql, Limit::QUESTION, &mut |rows, row| rows.text(row, 0).unwrap_or_default().clone_into(&mut version))?;
-    let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
+    let effective = pairs(&mut admin, include_str!("sql/effective.sql"), Limit::QUESTION)?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Mysql(remote.clone()) })
-}
-
-fn in_shared_words(counters: &Counters) -> DatabaseCounts {
-    let of = |name: &str| counters.get(name).copied();
-    let missed = of("innodb_buffer_pool_reads");
-    DatabaseCounts {
-        meaning: MEANING.to_owned(),
-        reads: of("innodb_pages_read"),
-        hits: of("innodb_buffer_pool_read_requests").zip(missed).map(|(asked, missed)| asked.saturating_sub(missed)),
-        writes: of("innodb_pages_written"),
-        log_bytes: of("innodb_lsn_current"),
-        // InnoDB writes dirty pages all the time and has no cycles to count.
-        checkpoints: None,
-        data_bytes: of("database_bytes"),
-        cache_bytes: of("cache_bytes"),
-    }
 }
 
 impl Server for MariadbServer {
@@ -160,17 +137,6 @@ impl Server for MariadbServer {
 
     fn process(&self) -> u32 {
         self.process.id()
-    }
-
-    fn counters(&mut self) -> Result<Counters, ServerError> {
-        self.alive()?;
-        let question = |admin: &mut MysqlAdmin| pairs(admin, include_str!("sql/counters.sql"));
-        let counters = self.counting.ask(|| open_admin(&self.remote), question)?;
-        Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
-    }
-
-    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
-        in_shared_words(counters)
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

@@ -1,5 +1,6 @@
 //! PostgreSQL's administration over a blocking connection: scripts, scans, and loading by COPY.
 
+use super::counters;
 use super::decode::{ColumnKind, Message, Refusal, changed, column_types, refusal, row};
 use super::encode::copy_rows;
 use super::handshake::{converse, open};
@@ -9,6 +10,7 @@ use crate::admin::{Admin, BATCH_ROWS};
 use crate::limit::Limit;
 use crate::remote::Remote;
 use crate::rows::RowSink;
+use crate::server::Counters;
 use crate::session::{ResultSet, SessionError};
 use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
@@ -139,6 +141,10 @@ impl Admin for PostgresAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script(include_str!("sql/settle.sql"))
+    }
+
+    fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError> {
+        counters::read(self, limit)
     }
 }
 

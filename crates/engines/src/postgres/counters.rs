@@ -1,9 +1,8 @@
 //! What PostgreSQL counts, and the same in the words that all engines share.
 
 use super::admin::PostgresAdmin;
-use crate::admin::Admin;
+use crate::admin::{Admin, counted};
 use crate::limit::Limit;
-use crate::own_server::pairs;
 use crate::server::Counters;
 use crate::session::SessionError;
 use record::looks::DatabaseCounts;
@@ -19,15 +18,15 @@ const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_b
 const CHECKPOINTS: [&str; 2] = ["checkpoints_timed", "checkpoints_req"];
 const CHECKPOINTS_FROM_17: [&str; 2] = ["num_timed", "num_requested"];
 
-pub fn read(admin: &mut PostgresAdmin) -> Result<Counters, SessionError> {
-    let mut counters = pairs(admin, include_str!("sql/counters.sql"))?;
+pub(super) fn read(admin: &mut PostgresAdmin, limit: Limit) -> Result<Counters, SessionError> {
+    let mut counters = counted(admin, include_str!("sql/counters.sql"), limit)?;
     let newer = "SELECT 1 WHERE to_regclass('pg_catalog.pg_stat_checkpointer') IS NOT NULL";
     let mut is_newer = false;
-    admin.ask(newer, Limit::QUESTION, &mut |_, _| is_newer = true)?;
+    admin.ask(newer, limit, &mut |_, _| is_newer = true)?;
     if is_newer {
-        counters.extend(pairs(admin, include_str!("sql/counters_from_17.sql"))?);
+        counters.extend(counted(admin, include_str!("sql/counters_from_17.sql"), limit)?);
     }
-    Ok(counters.into_iter().filter_map(|(name, value)| Some((name, value.parse().ok()?))).collect())
+    Ok(counters)
 }
 
 pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {

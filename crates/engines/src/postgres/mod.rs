@@ -5,7 +5,7 @@
 
 pub mod admin;
 mod cluster;
-mod counters;
+pub mod counters;
 mod decode;
 mod encode;
 mod handshake;

@@ -5,24 +5,21 @@
 //! a password that is made at random for each start.
 
 use super::ABORT;
-use super::admin::{PostgresAdmin, open_admin};
+use super::admin::open_admin;
 use super::cluster::{self, Programs};
-use super::counters;
 use super::settings;
 use crate::account::Account;
-use crate::admin::Admin;
+use crate::admin::{Admin, pairs};
 use crate::limit::Limit;
 use crate::own_server::{
-    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, pairs, random_password, socket_folder,
+    STOP_LIMIT, ServerSettings, await_sessions, flush, is_not_there, listened, random_password, socket_folder,
     surroundings,
 };
 use crate::process::LoggedProcess;
 use crate::remote::{Remote, Tls};
-use crate::reused_admin::ReusedAdmin;
-use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
+use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use crate::session::SessionError;
 use machines::process::Launch;
-use record::looks::DatabaseCounts;
 use rustix::process::Signal;
 use serde_json::{Map, Value};
 use std::net::SocketAddr;
@@ -42,9 +39,7 @@ const DATABASE: &str = "postgres";
 pub struct PostgresServer {
     process: LoggedProcess,
     data: PathBuf,
-    remote: Remote,
     report: ServerReport,
-    counting: ReusedAdmin<PostgresAdmin>,
 }
 
 pub fn start(
@@ -71,7 +66,7 @@ pub fn start(
     };
     await_sessions(&mut process, &|| open_admin(&remote).map(drop), is_starting)?;
     let report = report(&remote)?;
-    Ok(PostgresServer { process, data, remote, report, counting: ReusedAdmin::default() })
+    Ok(PostgresServer { process, data, report })
 }
 
 /// The port of its socket's name, too.
@@ -113,7 +108,7 @@ fn report(remote: &Remote) -> Result<ServerReport, ServerError> {
     admin.ask("SELECT version()", Limit::QUESTION, &mut |rows, row| {
         rows.text(row, 0).unwrap_or_default().clone_into(&mut version);
     })?;
-    let effective = pairs(&mut admin, include_str!("sql/effective.sql"))?;
+    let effective = pairs(&mut admin, include_str!("sql/effective.sql"), Limit::QUESTION)?;
     Ok(ServerReport { version, effective, endpoint: Endpoint::Postgres(remote.clone()) })
 }
 
@@ -128,15 +123,6 @@ impl Server for PostgresServer {
 
     fn process(&self) -> u32 {
         self.process.id()
-    }
-
-    fn counters(&mut self) -> Result<Counters, ServerError> {
-        self.alive()?;
-        Ok(self.counting.ask(|| open_admin(&self.remote), counters::read)?)
-    }
-
-    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
-        counters::in_shared_words(counters)
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {

@@ -1,10 +1,12 @@
 //! SQLite's administration: scripts, scans, and loading by bound inserts.
 
 use super::connection::{Declared, bind, open, push_row, refused, session_error};
+use super::counters;
 use super::settings::DatabaseFile;
 use crate::admin::{Admin, BATCH_ROWS};
 use crate::limit::Limit;
 use crate::rows::RowSink;
+use crate::server::Counters;
 use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
@@ -14,10 +16,11 @@ const LONGEST_QUEUE: Duration = Duration::from_hours(1);
 
 pub struct SqliteAdmin {
     connection: Connection,
+    database: DatabaseFile,
 }
 
 pub fn open_admin(database: &DatabaseFile) -> Result<SqliteAdmin, SessionError> {
-    Ok(SqliteAdmin { connection: open(database, Some(LONGEST_QUEUE))? })
+    Ok(SqliteAdmin { connection: open(database, Some(LONGEST_QUEUE))?, database: database.clone() })
 }
 
 impl Admin for SqliteAdmin {
@@ -41,6 +44,10 @@ impl Admin for SqliteAdmin {
 
     fn settle(&mut self) -> Result<(), SessionError> {
         self.script("ANALYZE")
+    }
+
+    fn counters(&mut self, _: Limit) -> Result<Counters, SessionError> {
+        counters::read(&self.connection, &self.database)
     }
 }
 

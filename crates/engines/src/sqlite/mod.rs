@@ -4,6 +4,7 @@
 
 pub mod admin;
 mod connection;
+pub mod counters;
 pub mod server;
 pub mod session;
 pub mod settings;

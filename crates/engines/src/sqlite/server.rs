@@ -2,8 +2,7 @@
 
 use super::connection::{open, session_error};
 use super::settings::DatabaseFile;
-use crate::server::{Counters, Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
-use record::looks::DatabaseCounts;
+use crate::server::{Endpoint, Server, ServerError, ServerPlace, ServerReport, ServerShape};
 use rusqlite::Connection;
 use rusqlite::types::Value;
 use serde_json::Map;
@@ -13,12 +12,6 @@ use std::path::{Path, PathBuf};
 
 const FOLDER: &str = "sqlite";
 const FILE: &str = "bakeoff.db";
-
-/// What the kernel counts of the process in which SQLite and the driver run.
-const PROCESS_IO: &str = "/proc/self/io";
-
-const MEANING: &str = "A read or a write is one call of the process that SQLite and the driver share, for a page or a \
-                       part of the log. Each session has a cache of its own.";
 
 /// Settings that change what a statement or a commit costs.
 const READ_BACK: &[&str] = &[
@@ -47,7 +40,6 @@ pub struct SqliteServer {
     connection: Connection,
     file: PathBuf,
     report: ServerReport,
-    cache_bytes: u64,
 }
 
 pub fn start(
@@ -60,9 +52,9 @@ pub fn start(
     fs::create_dir_all(&folder)
         .map_err(|source| ServerError::Io { doing: format!("creating {}", folder.display()), source })?;
     let connection = open(&database, None)?;
-    let (file, cache_bytes) = (database.file.clone(), database.cache_bytes);
+    let file = database.file.clone();
     let report = configure(&connection, Endpoint::Sqlite(database)).map_err(|error| session_error(&error))?;
-    Ok(SqliteServer { connection, file, report, cache_bytes })
+    Ok(SqliteServer { connection, file, report })
 }
 
 fn configure(connection: &Connection, endpoint: Endpoint) -> rusqlite::Result<ServerReport> {
@@ -101,7 +93,10 @@ impl Server for SqliteServer {
     }
 
     fn alive(&mut self) -> Result<(), ServerError> {
-        size(&self.file)?;
+        fs::metadata(&self.file).map_err(|source| {
+            let doing = format!("looking at {}", self.file.display());
+            ServerError::Io { doing, source }
+        })?;
         let readable = self.connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()));
         Ok(readable.map_err(|error| session_error(&error))?)
     }
@@ -110,46 +105,12 @@ impl Server for SqliteServer {
         std::process::id()
     }
 
-    fn counters(&mut self) -> Result<Counters, ServerError> {
-        let pages = |name| {
-            let count = self.connection.pragma_query_value(None, name, |row| row.get::<_, u32>(0));
-            count.map(u64::from).map_err(|error| session_error(&error))
-        };
-        let mut counters = Counters::from([
-            ("file_bytes".to_owned(), size(&self.file)?),
-            ("wal_bytes".to_owned(), size(&write_ahead_log(&self.file)).unwrap_or(0)),
-            ("page_count".to_owned(), pages("page_count")?),
-            ("freelist_count".to_owned(), pages("freelist_count")?),
-            ("cache_bytes".to_owned(), self.cache_bytes),
-        ]);
-        // Not every kernel counts what a process reads and writes.
-        counters.extend(fs::read_to_string(PROCESS_IO).map(|text| process_io(&text)).unwrap_or_default());
-        Ok(counters)
-    }
-
-    fn in_shared_words(&self, counters: &Counters) -> DatabaseCounts {
-        DatabaseCounts {
-            meaning: MEANING.to_owned(),
-            reads: counters.get("process_syscr").copied(),
-            writes: counters.get("process_syscw").copied(),
-            data_bytes: counters.get("file_bytes").copied(),
-            cache_bytes: counters.get("cache_bytes").copied(),
-            ..DatabaseCounts::default()
-        }
-    }
-
     fn stop(self: Box<Self>) -> Result<(), ServerError> {
         let Self { connection, file, .. } = *self;
         checkpoint(&connection)?;
         connection.close().map_err(|(_, error)| session_error(&error))?;
         flush(&file)
     }
-}
-
-/// The lines of the kernel's account of this process, as counters.
-fn process_io(text: &str) -> Counters {
-    let pairs = text.lines().filter_map(|line| line.split_once(": "));
-    pairs.filter_map(|(name, value)| Some((format!("process_{name}"), value.trim().parse().ok()?))).collect()
 }
 
 /// Moves the whole write-ahead log into the database.
@@ -172,17 +133,4 @@ fn flush(file: &Path) -> Result<(), ServerError> {
             .map_err(|source| ServerError::Io { doing: format!("flushing {}", path.display()), source })?;
     }
     Ok(())
-}
-
-fn write_ahead_log(file: &Path) -> PathBuf {
-    let mut name = file.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
-}
-
-fn size(path: &Path) -> Result<u64, ServerError> {
-    let metadata = fs::metadata(path);
-    metadata
-        .map(|data| data.len())
-        .map_err(|source| ServerError::Io { doing: format!("looking at {}", path.display()), source })
 }

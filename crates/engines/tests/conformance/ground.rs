@@ -2,7 +2,8 @@
 
 use engines::admin::Admin;
 use engines::catalog;
-use engines::server::{Endpoint, Server, ServerPlace, ServerShape};
+use engines::limit::Limit;
+use engines::server::{Counters, Endpoint, Server, ServerPlace, ServerShape};
 use engines::session::{Connect, Session, SessionError};
 use engines::statement::Statement;
 use engines::wait::block_on;
@@ -145,6 +146,10 @@ impl<E: Engine> Ground<E> {
 
     pub fn admin(&self) -> Box<dyn Admin> {
         catalog::admin(&self.endpoint).unwrap()
+    }
+
+    pub fn counters(&self) -> Counters {
+        self.admin().counters(Limit::QUESTION).unwrap()
     }
 
     pub fn script(&self, sql: &str) {

@@ -30,7 +30,7 @@ use signal_hook::iterator::Signals;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use summary::counted;
+use summary::{Measured, counted};
 use trial::conversation::AskError;
 use trial::error::AttemptError;
 use trial::existing::{Heard, Order, Unfit};
@@ -204,7 +204,9 @@ impl Drive<'_> {
                 self.show(line);
             }
             Heard::Server(report) => self.version.clone_from(&report.version),
-            Heard::Driven { driven, warnings, invalid } => self.driven(driven, warnings, invalid),
+            Heard::Driven { driven, looks, warnings, invalid } => {
+                self.driven(&Measured { driven, looks }, warnings, invalid);
+            }
             Heard::Checked(findings) => {
                 self.tell(&summary::findings(findings), &json!({ "event": "checked", "findings": findings }));
                 let is_violated = findings.iter().any(CheckResult::is_violated);
@@ -266,12 +268,13 @@ impl Drive<'_> {
     }
 
     /// Says what is wrong with the run before any of its numbers.
-    fn driven(&mut self, driven: &Driven, warnings: &[String], invalid: Option<&Invalid>) {
+    fn driven(&mut self, measured: &Measured<'_>, warnings: &[String], invalid: Option<&Invalid>) {
+        let driven = measured.driven;
         self.end_driving();
         for warning in warnings {
             say(&format!("warning: {warning}"));
         }
-        let (mut doubt, mut result) = (None, summary::of(driven, &self.options.set, self.limit_us));
+        let (mut doubt, mut result) = (None, summary::of(measured, &self.options.set, self.limit_us));
         if let Some(why) = &driven.broke_off {
             doubt = Some(format!("✗ broken off: {why}; what follows is of the time until then"));
             self.exit = Exit::TrialsFailed;
@@ -284,7 +287,7 @@ impl Drive<'_> {
         }
         let is_valid = doubt.is_none() && !driven.stopped;
         let doubt = doubt.map(|doubt| format!("\n{doubt}")).unwrap_or_default();
-        let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(driven, self.limit_us));
+        let summary = format!("{doubt}{}{}", self.heading(driven), summary::text(measured, self.limit_us));
         // Where standard output is for programs, people read the other.
         if self.options.json {
             say(&summary);

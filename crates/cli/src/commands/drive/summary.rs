@@ -2,13 +2,16 @@
 
 use super::live::milliseconds;
 use analysis::latency::{Counts, counts_of_kind};
+use analysis::measures::{Reading, Unit, activity};
 use driver::plan::Driven;
 use engines::statement::{ByDialect, Dialect};
 use record::check::{CheckResult, Verdict};
 use record::intervals::Span;
+use record::looks::Looks;
 use record::text::visible;
 use record::trial::{DriverFacts, KindTotals};
 use report::format::{count, decimal};
+use report::measures;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,8 +26,16 @@ pub fn throughput(facts: &DriverFacts) -> f64 {
     if facts.measured_ms == 0 { 0.0 } else { finished as f64 * facts.metric.per_ms as f64 / facts.measured_ms as f64 }
 }
 
+/// What came of a run.
+pub struct Measured<'a> {
+    pub driven: &'a Driven,
+    /// What the server counted, if the window was long enough to look twice.
+    pub looks: Option<&'a Looks>,
+}
+
 /// Totals and response times of each kind, and of all together.
-pub fn text(driven: &Driven, limit_us: Option<u64>) -> String {
+pub fn text(measured: &Measured<'_>, limit_us: Option<u64>) -> String {
+    let Measured { driven, looks } = measured;
     let facts = &driven.facts;
     let seconds = facts.measured_ms as f64 / 1000.0;
     let response = |index| counts_of_kind(driven.latencies.iter(), index, Span::Response);
@@ -49,6 +60,7 @@ pub fn text(driven: &Driven, limit_us: Option<u64>) -> String {
         let share = above as f64 * 100.0 / (all_counts.total().max(1)) as f64;
         let _ = writeln!(text, "above {} ms: {} ({} %)", milliseconds(limit), count(above), decimal(share, 3));
     }
+    let _ = writeln!(text, "{}", of_server(*looks));
     about_itself(facts, &mut text);
     troubles(facts, &mut text);
     text
@@ -119,6 +131,37 @@ fn rates(facts: &DriverFacts, all: &KindTotals) -> String {
         rates.push(format!("{} statements/s", decimal(facts.work.statements as f64 / seconds, 0)));
     }
     rates.join(" · ")
+}
+
+/// "server's counters over 8.0 s: reads past the cache 52.1/s · …".
+fn of_server(looks: Option<&Looks>) -> String {
+    let why = match looks {
+        None => "the run was too short to read them twice, or was cut short".to_owned(),
+        Some(looks) => {
+            let shown: Vec<String> = activity::between_looks(looks).iter().filter_map(shown).collect();
+            if !shown.is_empty() {
+                let seconds = decimal(looks.span_ns() as f64 / 1e9, 1);
+                return format!("server's counters over {seconds} s: {}", shown.join(" · "));
+            }
+            why_not_counted(looks).unwrap_or("they were reset in between").to_owned()
+        }
+    };
+    format!("server's counters: unavailable, because {why}")
+}
+
+fn shown(reading: &Reading) -> Option<String> {
+    let (measure, value) = (&reading.measure, reading.value.as_ref().ok()?);
+    let (name, _) = measures::words(&measure.id);
+    let name = name.strip_prefix("database: ").unwrap_or(&name);
+    let unit = match &measure.unit {
+        Unit::PerSecond => "/s".to_owned(),
+        unit => format!(" {}", measures::style(unit).unit),
+    };
+    Some(format!("{name} {}{unit}", measures::number(&measure.unit, *value)))
+}
+
+fn why_not_counted(looks: &Looks) -> Option<&str> {
+    [&looks.start, &looks.end].into_iter().find_map(|look| look.database.why_not())
 }
 
 fn about_itself(facts: &DriverFacts, text: &mut String) {
@@ -222,7 +265,8 @@ pub fn findings(findings: &[CheckResult]) -> String {
 }
 
 /// The same for programs.
-pub fn of(driven: &Driven, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
+pub fn of(measured: &Measured<'_>, set: &[String], limit_us: Option<u64>) -> Map<String, Value> {
+    let Measured { driven, looks } = measured;
     let spread = |counts: &Counts| {
         json!({
             "p50_us": counts.quantile(0.5), "p95_us": counts.quantile(0.95), "p99_us": counts.quantile(0.99),
@@ -246,9 +290,18 @@ pub fn of(driven: &Driven, set: &[String], limit_us: Option<u64>) -> Map<String,
         ("latency_limit_us".to_owned(), json!(limit_us)),
         ("latency".to_owned(), Value::Object(latency.collect())),
         ("driver".to_owned(), json!(driven.facts)),
+        ("counters".to_owned(), looks.map_or(Value::Null, counters)),
         ("stopped".to_owned(), json!(driven.stopped)),
         ("broke_off".to_owned(), json!(driven.broke_off)),
     ])
+}
+
+/// By the server's own names.
+fn counters(looks: &Looks) -> Value {
+    json!({
+        "seconds": looks.span_ns() as f64 / 1e9, "before": looks.start.counters, "after": looks.end.counters,
+        "unavailable": why_not_counted(looks),
+    })
 }
 
 #[cfg(test)]
