@@ -218,8 +218,9 @@ fn what_a_server_that_is_there_cannot_give_is_unavailable() {
     assert!(matches!(used, Reply::Started(_)), "{used:?}");
     assert_eq!(ask(Request::Counters), Reply::Counters([].into()));
     let Reply::Look(look) = ask(Request::Look { edge: Edge::Start }) else { panic!("no look") };
-    let Look { database, device, cpu, .. } = *look;
-    for why_not in [database.why_not(), device.why_not(), cpu.why_not()] {
+    let Look { database, device, cpu, counters, .. } = *look;
+    assert!(database.known().unwrap().data_bytes.is_some() && counters.contains_key("page_count"), "{database:?}");
+    for why_not in [device.why_not(), cpu.why_not()] {
         assert!(why_not.unwrap().contains("was not started by bakeoff"), "{why_not:?}");
     }
     assert!(why(ask(Request::StartSampling { origin_ns: 0 })).contains("was not started by bakeoff"));
