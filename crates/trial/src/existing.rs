@@ -119,7 +119,8 @@ impl Order {
         let (vcpus, memory) = NO_SHAPE;
         let tables = [
             ("machine", json!({ "vcpus": vcpus, "memory": memory, "image": "", "disk": {} })),
-            ("platform", json!({ "kind": EXTERNAL.kind })),
+            // Runs on two servers differ in this.
+            ("platform", json!({ "kind": EXTERNAL.kind, "server": endpoint.to_string() })),
             ("engine", json!({ "kind": endpoint.dialect().name() })),
             ("workload", chosen.table().into()),
             ("load", load.into()),
