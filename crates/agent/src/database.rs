@@ -11,6 +11,7 @@ use engines::session::SessionError;
 use engines::statement::Dialect;
 use machines::clock::monotonic_ns;
 use record::looks::Look;
+use record::waits::{REASON_BYTES, cut};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -87,7 +88,7 @@ impl Database {
     /// Reads everything that counts. What cannot be read is told with the reason; measuring goes on.
     fn seen(&mut self, data: &Path) -> Look {
         let before = monotonic_ns();
-        let counters = self.counted(Limit::LOOK).map_err(|error| error.to_string());
+        let counters = self.counted(Limit::LOOK).map_err(|error| cut(&error.to_string(), REASON_BYTES).to_owned());
         let (device, cpu) = if self.server.is_some() {
             (telemetry::device_counts(Path::new("/"), data), telemetry::cpu_time(Path::new("/")))
         } else {

@@ -143,7 +143,7 @@ fn of_server(looks: Option<&Looks>) -> String {
                 let seconds = decimal(looks.span_ns() as f64 / 1e9, 1);
                 return format!("server's counters over {seconds} s: {}", shown.join(" · "));
             }
-            why_not_counted(looks).unwrap_or("they were reset in between").to_owned()
+            visible(why_not_counted(looks).unwrap_or("they were reset in between")).into_owned()
         }
     };
     format!("server's counters: unavailable, because {why}")
