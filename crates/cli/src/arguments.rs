@@ -59,9 +59,6 @@ pub enum Command {
     Completions(CompletionsOptions),
     /// Write manual pages into a folder
     Man(ManOptions),
-    /// Be the agent of a machine (started by bakeoff itself)
-    #[command(hide = true)]
-    Agent(AgentOptions),
 }
 
 #[derive(Debug, Args)]
@@ -454,7 +451,10 @@ pub struct CompletionsOptions {
     pub shell: clap_complete::Shell,
 }
 
-#[derive(Debug, Args)]
+/// `bakeoff agent`, which bakeoff itself starts in a machine. It is apart from the other commands, so that no help, tip or
+/// completion offers it.
+#[derive(Debug, Parser)]
+#[command(name = "bakeoff agent")]
 pub struct AgentOptions {
     /// Folder that is the machine's data disk
     #[arg(long)]

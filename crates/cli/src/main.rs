@@ -18,8 +18,9 @@ mod readiness;
 mod run_name;
 mod tools;
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{AgentOptions, Arguments, Command};
 use crate::exit::Exit;
+use anyhow::Result;
 use clap::Parser;
 use std::process::ExitCode;
 
@@ -39,12 +40,15 @@ fn main() -> ExitCode {
     if agent::guest::is_init(std::env::args_os().next().as_deref()) {
         return commands::agent::as_init();
     }
+    if std::env::args_os().nth(1).is_some_and(|word| word == "agent") {
+        return ended(commands::agent::agent(&AgentOptions::parse_from(std::env::args_os().skip(1))));
+    }
     let arguments = Arguments::parse();
     let Some(command) = arguments.command else {
         display::print(FIRST_STEPS);
         return ExitCode::SUCCESS;
     };
-    let result = match command {
+    ended(match command {
         Command::Init(options) => commands::init::init(&options),
         Command::Run(options) => commands::run::run(&options),
         Command::Plan(options) => commands::plan::plan(&options),
@@ -62,8 +66,10 @@ fn main() -> ExitCode {
         Command::Cache(options) => commands::cache::cache(&options),
         Command::Man(options) => commands::man::man(&options),
         Command::Completions(options) => Ok(commands::completions::completions(&options)),
-        Command::Agent(options) => commands::agent::agent(&options),
-    };
+    })
+}
+
+fn ended(result: Result<Exit>) -> ExitCode {
     match result {
         Ok(exit) => ExitCode::from(exit.code()),
         Err(error) => {
