@@ -57,7 +57,12 @@ fn unreadable(path: &Path, error: &io::Error) -> String {
     studies.dedup();
     let known: Vec<String> =
         studies.iter().map(|study| study.strip_prefix(".").unwrap_or(study).display().to_string()).collect();
-    let instead = if known.is_empty() {
+    let stem = |study: &Path| study.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let stems: Vec<String> = studies.iter().map(|study| stem(study)).collect();
+    let near = settings::nearest(&stem(path), stems.iter().map(String::as_str));
+    let instead = if let Some(place) = stems.iter().position(|stem| Some(stem.as_str()) == near) {
+        format!("did you mean {}?", known[place])
+    } else if known.is_empty() {
         "`bakeoff init` writes one".to_owned()
     } else {
         format!("there are: {}", known.join(", "))

@@ -31,6 +31,8 @@ fn nothing_said_is_answered_with_first_steps_and_init_writes_a_study_that_can_be
     let missing = place.bakeoff(&["plan", "quickstart.toml"]);
     assert!(text(&missing.stderr).contains("there are: mariadb-disk-cache.toml, "), "{}", text(&missing.stderr));
     assert!(!text(&missing.stderr).contains("os error"));
+    let misspelt = place.bakeoff(&["plan", "mariadb-dsik-cache.toml"]);
+    assert!(text(&misspelt.stderr).contains("did you mean mariadb-disk-cache.toml?"), "{}", text(&misspelt.stderr));
 }
 
 #[test]
@@ -83,4 +85,6 @@ fn manual_pages_and_completions_have_no_command_that_nobody_types() {
     assert!(!place.folder.path().join("pages/bakeoff-agent.1").exists());
     let script = text(&place.bakeoff(&["completions", "bash"]).stdout);
     assert!(script.contains("order-entry") && script.contains("host-busy") && !script.contains("agent"), "{script}");
+    let misspelt = text(&place.bakeoff(&["images"]).stderr);
+    assert!(misspelt.contains("'image'") && !misspelt.contains("'agent'"), "{misspelt}");
 }

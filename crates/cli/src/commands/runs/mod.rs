@@ -20,6 +20,7 @@ use record::text::visible_json;
 use report::many_runs::{Entry, listed};
 use serde::Serialize;
 use std::fs;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// Of names that may have been meant, so many are told.
@@ -142,7 +143,12 @@ fn meant<'a>(word: &str, known: impl Iterator<Item = &'a str>) -> String {
 fn entries(folder: &RunsFolder) -> Result<Vec<Entry>> {
     let dir = &folder.dir;
     let unreadable = |error: std::io::Error| {
-        Ended::bad_input(format!("reading {}: {error}; name a folder that holds runs", dir.display()))
+        let dir = dir.display();
+        Ended::bad_input(if error.kind() == ErrorKind::NotFound {
+            format!("there is no folder {dir}; name a folder that holds runs (`bakeoff run STUDY` makes the folder runs)")
+        } else {
+            format!("reading {dir}: {error}; name a folder that holds runs")
+        })
     };
     let mut paths = Vec::new();
     for entry in fs::read_dir(dir).map_err(unreadable)? {
