@@ -1,7 +1,6 @@
-//! The account that a server runs under: PostgreSQL refuses to run as root, and MariaDB does so only with an option of
-//! its own.
+//! The account that a server runs under. PostgreSQL refuses to run as root, and MariaDB needs an option for it.
 //!
-//! `/etc/passwd` is read here and not by the C library, whose lookups load code that a static binary cannot.
+//! This reads `/etc/passwd` itself: the C library's lookups load code at run time, which a static binary cannot.
 
 use crate::server::ServerError;
 use machines::process::Launch;
@@ -22,7 +21,7 @@ pub enum Account {
 }
 
 impl Account {
-    /// The first of `names` that there is, if we are root.
+    /// If we are root, the first of `names` that exists.
     pub fn choose(names: &[&str]) -> Result<Self, ServerError> {
         if !rustix::process::geteuid().is_root() {
             return Ok(Self::Ours);
@@ -50,7 +49,7 @@ impl Account {
     }
 }
 
-/// The entry `name` of a password file: name, password, user, group, and more that does not matter.
+/// The entry `name` of a password file: name, password, user, group, and fields that do not matter here.
 fn find(file: &str, name: &str) -> Option<Account> {
     file.lines().find_map(|line| {
         let mut fields = line.split(':');

@@ -8,28 +8,28 @@ use std::collections::BTreeMap;
 
 /// An open connection for administration.
 pub trait Admin {
-    /// Runs a script of statements without results. To PostgreSQL a script of several statements is one transaction, so
-    /// what cannot run in one (VACUUM) is a script of its own; to MariaDB each statement is a transaction by itself.
+    /// Runs a script of statements without results. PostgreSQL runs several statements of a script as one transaction, so a
+    /// statement that cannot run in one (VACUUM) needs its own script. To MariaDB each statement is a transaction by itself.
     fn script(&mut self, sql: &str) -> Result<(), SessionError>;
-    /// Runs one query and calls `row` for each row, with the row index to read in the set (rows arrive in bounded batches).
-    /// A server that needs more than `limit` for the answer is given up.
+    /// Runs one query and calls `row` for each row, with the result set and the row's index in it. Rows arrive in
+    /// bounded batches. A server whose answer exceeds `limit` is given up.
     fn ask(&mut self, sql: &str, limit: Limit, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError>;
-    /// The same for rows without number.
+    /// Like [`Admin::ask`], for any number of rows.
     fn scan(&mut self, sql: &str, row: &mut dyn FnMut(&ResultSet, usize)) -> Result<(), SessionError> {
         self.ask(sql, Limit::TABLE, row)
     }
-    /// Appends rows to a table, all of them or none. Several connections may load at the same time; in SQLite, which takes
-    /// one writer at a time, they do so one after the other.
+    /// Appends rows to a table, all of them or none. Several connections may load at the same time. SQLite takes one
+    /// writer at a time, so there they take turns.
     ///
-    /// `fill` puts some rows into the sink at each call and returns false after the last. Returns the number of rows the
-    /// database took.
+    /// `fill` puts some rows into the sink at each call and returns false after the last row. Returns the number of
+    /// rows that the database took.
     fn load(
         &mut self,
         table: &str,
         columns: &[&str],
         fill: &mut dyn FnMut(&mut dyn RowSink) -> bool,
     ) -> Result<u64, SessionError>;
-    /// Whether statements find a table of this name.
+    /// Whether a table of this name exists.
     fn has_table(&mut self, table: &str) -> Result<bool, SessionError> {
         match self.ask(&format!("SELECT 1 FROM {table} WHERE 1 = 0"), Limit::QUESTION, &mut |_, _| ()) {
             Ok(()) => Ok(true),
@@ -37,14 +37,14 @@ pub trait Admin {
             Err(error) => Err(error),
         }
     }
-    /// Does what the database would do by itself some time after loading (statistics, clearing up), so that it does not do
-    /// it while something is measured.
+    /// Does now what the database would do on its own some time after loading (statistics, cleanup). So that work does
+    /// not fall into the measurement.
     fn settle(&mut self) -> Result<(), SessionError>;
-    /// What the server has counted, by its own names, as far as this login may read it.
+    /// The server's counters under its own names, as far as this login may read them.
     fn counters(&mut self, limit: Limit) -> Result<Counters, SessionError>;
 }
 
-/// The rows of a query for names and values.
+/// Reads the rows of a query as names and values.
 pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BTreeMap<String, String>, SessionError> {
     let mut found = BTreeMap::new();
     admin.ask(sql, limit, &mut |rows, row| {
@@ -55,15 +55,15 @@ pub(crate) fn pairs(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<BT
     Ok(found)
 }
 
-/// The same where values are counts; what is no number is left out.
+/// Like [`pairs`], where values are counts. A value that is no number is left out.
 pub(crate) fn counted(admin: &mut dyn Admin, sql: &str, limit: Limit) -> Result<Counters, SessionError> {
     let found = pairs(admin, sql, limit)?;
     Ok(found.into_iter().filter_map(|(name, value)| Some((name.to_lowercase(), value.parse().ok()?))).collect())
 }
 
-/// What PostgreSQL, MySQL and SQLite call it. SQLite has no code of its own for it, but nothing else can be wrong with
-/// a statement so plain.
+/// The error codes of PostgreSQL, MySQL and SQLite for it. SQLite has only its generic code, but nothing else can be
+/// wrong with so plain a statement.
 const NO_SUCH_TABLE: [&str; 3] = ["42P01", "1146", "SQLITE 1"];
 
-/// Rows of a scan that are handed over together: enough to make the hand-over cheap, few enough to stay in the cache.
+/// Rows of a scan that are handed over together: enough to be cheap, few enough to stay in the cache.
 pub(crate) const BATCH_ROWS: usize = 256;

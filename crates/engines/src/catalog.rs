@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 use std::fmt;
 use std::net::SocketAddr;
 
-/// What a study and `bakeoff list` need to know of an engine.
+/// What a study and `bakeoff list` need to know about an engine.
 #[derive(Debug, Clone, Copy)]
 pub struct EngineEntry {
     pub kind: &'static str,
@@ -22,11 +22,11 @@ pub struct EngineEntry {
     /// Whether sessions may come from outside the machine.
     pub remote: bool,
     pub dialect: Dialect,
-    /// What its folder takes before it holds a row, at least: measured with the settings that it comes with.
+    /// The least space that its folder takes before it holds a row, measured with the default settings.
     pub empty_bytes: u64,
 }
 
-/// From one list: the entries, how a server is reached, and what is done there, whichever engine it is.
+/// Makes from one list: the entries, how a server is reached, and what is done there, whichever engine it is.
 macro_rules! engines {
     ($($(#[$note:meta])* $engine:ident($address:ty) in $folder:ident by $connect:ident;)+) => {
         pub const ENGINES: &[EngineEntry] = &[$($folder::ENTRY),+];
@@ -102,13 +102,13 @@ engines! {
 }
 
 impl Endpoint {
-    /// An endpoint without a server.
+    /// Stands for an endpoint where there is no server.
     pub fn nowhere() -> Self {
         Self::Sqlite(sqlite::settings::DatabaseFile::default())
     }
 }
 
-/// What is done with sessions, whichever engine's: the load engine is generic over their own type.
+/// Code that uses sessions of any engine: the load engine is generic over their type.
 pub trait ConnectVisitor {
     type Answer;
     fn visit<C: Connect + Sync>(self, connect: &C) -> Self::Answer;

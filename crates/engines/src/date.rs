@@ -1,15 +1,15 @@
-//! Days of the calendar that every engine counts by, as they travel to it and back.
+//! Calendar days, the same on every engine, on their way to it and back.
 
 use std::fmt;
 
-/// A day of the years 1 to 9999, which every engine knows and ten letters show. Days are counted from 1970-01-01.
+/// A day of the years 1 to 9999, which every engine supports and ten characters hold. Days count from 1970-01-01.
 ///
-/// SQLite has no dates: its own functions take texts such as 2026-11-21, so that is how one is stored there. A column
-/// declared as `DATE` gives dates back.
+/// SQLite has no date type. Its own functions take texts such as 2026-11-21, so a date is stored there as such a text.
+/// A column declared as `DATE` returns dates.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Date(i32);
 
-/// From the first of March of the year 0 to 1970-01-01: years that begin in March have their odd day at the end.
+/// Days from 0000-03-01 to 1970-01-01. Years that begin in March have their leap day at the end.
 const MARCH_0_TO_1970: i32 = 719_468;
 const DAYS_OF_400_YEARS: u32 = 146_097;
 const DAYS_OF_100_YEARS: u32 = 36_524;
@@ -19,7 +19,7 @@ impl Date {
     const FIRST: i32 = -719_162;
     const LAST: i32 = 2_932_896;
 
-    /// `None` if it is in none of the years 1 to 9999.
+    /// `None` outside the years 1 to 9999.
     pub const fn from_days(days: i32) -> Option<Self> {
         if days < Self::FIRST || days > Self::LAST { None } else { Some(Self(days)) }
     }
@@ -35,12 +35,12 @@ impl Date {
         let days = cycles * DAYS_OF_400_YEARS + year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100
             + days_before(month_from_march)
             + (day - 1);
-        // The 30th of February is a day of March by then.
+        // The 30th of February has become a day of March here, so it differs.
         Self::from_days(days.cast_signed() - MARCH_0_TO_1970)
             .filter(|found| found.year_month_day() == (year, month, day))
     }
 
-    /// Since 1970-01-01.
+    /// Days since 1970-01-01.
     pub const fn days(self) -> i32 {
         self.0
     }
@@ -57,7 +57,7 @@ impl Date {
         (year, month, day_of_year - days_before(month_from_march) + 1)
     }
 
-    /// From a text such as 2026-11-21, and from no other.
+    /// Reads a text such as 2026-11-21, and no other form.
     pub fn parse(text: &str) -> Option<Self> {
         let [year @ .., b'-', m1, m2, b'-', d1, d2] = text.as_bytes() else { return None };
         let number = |digits: &[u8]| {
@@ -67,7 +67,7 @@ impl Date {
         Self::from_year_month_day(year, number(&[*m1, *m2])?, number(&[*d1, *d2])?)
     }
 
-    /// As SQL and every text form write it.
+    /// The form that SQL and every text protocol use.
     pub fn shown(self) -> [u8; 10] {
         let (year, month, day) = self.year_month_day();
         let digit = |number: u32| b'0' + (number % 10) as u8;
@@ -86,7 +86,7 @@ impl Date {
     }
 }
 
-/// The days of the months from March up to this one.
+/// The number of days from the first of March to the first of this month.
 fn days_before(month_from_march: u32) -> u32 {
     (153 * month_from_march + 2) / 5
 }
@@ -98,7 +98,7 @@ impl fmt::Display for Date {
     }
 }
 
-/// For messages, where the number of days would tell nothing.
+/// For messages: the bare number of days would say nothing.
 impl fmt::Debug for Date {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

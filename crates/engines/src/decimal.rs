@@ -1,28 +1,28 @@
-//! Exact numbers with a fraction, as they travel to every engine and back.
+//! Exact numbers with a fraction, on their way to every engine and back.
 
 use std::fmt;
 
-/// A number of units of 10 to the minus `scale`: 12.50 is 1250 units of scale 2. Two are equal if their values are.
+/// A number of units of 10 to the minus `scale`: 12.50 is 1250 units of scale 2. Decimals are equal if their values are.
 ///
 /// Units have 128 bits because sums need more than 64: Σ price·(1−discount)·(1+tax) of a large database, exact in units
-/// of 10⁻⁶, is about 2·10¹⁹. A number of more than 38 digits has no room here; it comes back as a text, which
+/// of 10⁻⁶, is about 2·10¹⁹. A number of more than 38 digits may not fit. It comes back as a text, which
 /// [`ResultSet::decimal`](crate::session::ResultSet::decimal) refuses.
 ///
-/// SQLite has no decimals: it would make floating-point numbers of them, whose sums are inexact, and texts do not add up
-/// or compare as numbers. There a decimal is stored as the integer of its units, in a column declared as
+/// SQLite has no decimals. It would convert them to floating point, whose sums are inexact, and texts neither add up
+/// nor compare as numbers. So a decimal is stored there as the integer of its units, in a column declared as
 /// `DECIMAL(digits, scale)`:
-/// * A value that is bound to a statement, or rendered into a text, must have the scale that the statement counts in.
+/// * A value that is bound to a statement, or rendered into a text, must have the scale that the statement expects.
 /// * Loading brings values to the scale of their columns, and refuses those that would lose digits.
-/// * Columns read as they are come back as decimals. What a statement computes is an integer of units, and the
-///   statement says of which scale: `SELECT SUM(price * (100 - discount)) || 'e-4'`.
-/// * A sum that leaves 64 bits is refused by SQLite itself.
+/// * Plain columns come back as decimals. A computed value is an integer of units, and the statement must state their
+///   scale: `SELECT SUM(price * (100 - discount)) || 'e-4'`.
+/// * SQLite itself refuses a sum that exceeds 64 bits.
 #[derive(Clone, Copy)]
 pub struct Decimal {
     units: Units,
     scale: u8,
 }
 
-/// Not aligned more strictly than the other kinds of value, since all of them would become larger.
+/// Aligned no more strictly than the other kinds of value, since that would make all of them larger.
 #[derive(Debug, Clone, Copy)]
 #[repr(Rust, packed(8))]
 pub(crate) struct Units(i128);
@@ -48,7 +48,7 @@ impl Decimal {
         Self { units, scale }
     }
 
-    /// The same value in units of another scale, unless it has digits below them or needs too many of them.
+    /// The same value in units of another scale; `None` if it would lose digits or exceed 128 bits.
     pub fn at_scale(self, scale: u8) -> Option<Self> {
         let units = self.units();
         let factor = 10_i128.checked_pow(u32::from(scale.abs_diff(self.scale)));
@@ -61,7 +61,7 @@ impl Decimal {
         Some(Self::new(units, scale))
     }
 
-    /// The same value without zeros at the end of its fraction.
+    /// The same value without trailing zeros in its fraction.
     #[must_use]
     pub fn shortest(self) -> Self {
         let (mut units, mut scale) = (self.units(), self.scale);
@@ -72,8 +72,8 @@ impl Decimal {
         Self::new(units, scale)
     }
 
-    /// From digits with or without a sign, a fraction and an exponent. `None` for any other text, and for more digits than
-    /// there is room for.
+    /// Reads digits with an optional sign, fraction and exponent. `None` for any other text, and for more digits than
+    /// fit.
     pub fn parse(text: &str) -> Option<Self> {
         let unsigned = text.strip_prefix('-').unwrap_or(text);
         let (number, exponent) = match unsigned.split_once(['e', 'E']) {
@@ -97,7 +97,7 @@ impl Decimal {
         }
     }
 
-    /// As SQL and every text form write it, in a buffer of its own.
+    /// The form that SQL and every text protocol use, in a buffer of its own.
     pub fn shown(self) -> Shown {
         const IN_CHUNK: usize = 19;
         const CHUNK: u128 = 10_u128.pow(19);
@@ -114,7 +114,7 @@ impl Decimal {
             shown.put(b'0' + (left % 10) as u8);
             left /= 10;
             digits += 1;
-            // Division of 128 bits is slow, so it is done once for many digits.
+            // Division of 128 bits is slow, so one division yields many digits.
             if digits % IN_CHUNK == 0 {
                 (left, above) = (chunk(above), above / CHUNK);
             }
@@ -126,9 +126,9 @@ impl Decimal {
     }
 }
 
-/// The number with more digits behind it.
+/// The number with more digits appended.
 fn append(number: i128, digits: &str) -> Option<i128> {
-    /// As many digits as 64 bits hold for certain.
+    /// 64 bits hold any number of this many digits.
     const PIECE: usize = 18;
     let mut number = number;
     for piece in digits.as_bytes().chunks(PIECE) {
@@ -153,7 +153,7 @@ pub struct Shown {
 }
 
 impl Shown {
-    /// A sign, a digit, the point, and a fraction as long as one can be.
+    /// A sign, a digit, the point, and the longest fraction.
     const LONGEST: usize = 3 + u8::MAX as usize;
 
     fn put(&mut self, byte: u8) {
@@ -166,7 +166,7 @@ impl Shown {
     }
 
     pub fn as_str(&self) -> &str {
-        // Nothing but digits, a point and a sign was put there.
+        // Only digits, a point and a sign were put there.
         std::str::from_utf8(self.as_bytes()).unwrap_or_default()
     }
 }
@@ -186,7 +186,7 @@ impl fmt::Display for Decimal {
     }
 }
 
-/// For messages, where the units alone would mislead.
+/// For messages: the units alone would mislead.
 impl fmt::Debug for Decimal {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, formatter)

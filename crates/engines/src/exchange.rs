@@ -1,4 +1,4 @@
-//! A request and its answer over a wire, without waiting: the same steps whatever the protocol.
+//! A request and its answer over a wire, without blocking; the same steps for every protocol.
 
 use crate::limit::Limit;
 use crate::session::SessionError;
@@ -13,13 +13,13 @@ pub trait Exchange {
     fn wire(&mut self) -> &mut Wire<Self::Framing>;
     /// Reads what has arrived; true if the awaited answer is complete.
     fn read_answer(&mut self) -> Result<bool, SessionError>;
-    /// What the complete answer says.
+    /// The result that the complete answer reports.
     fn outcome(&mut self) -> Result<(), SessionError>;
-    /// The connection is gone, for this reason unless the server has said a better one.
+    /// The error for a lost connection: `error`, unless the server has given a better reason.
     fn lost(&mut self, error: io::Error) -> SessionError;
 }
 
-/// Sends what was written, and reads up to the end of its answer.
+/// Sends the written request and reads its whole answer.
 pub async fn exchange(session: &mut impl Exchange) -> Result<(), SessionError> {
     session.wire().expect_at_most(Limit::STATEMENT_BYTES);
     let mut sent = false;
@@ -28,13 +28,13 @@ pub async fn exchange(session: &mut impl Exchange) -> Result<(), SessionError> {
             return send_and_read(session, context);
         }
         sent = true;
-        // Reading is left to the next poll: there cannot be an answer yet.
+        // Reading is left to the next poll, because there cannot be an answer yet.
         send(session, context)
     })
     .await
 }
 
-/// Pending in any case, unless the connection is lost.
+/// Returns `Pending`, unless the connection is lost.
 fn send(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Result<(), SessionError>> {
     match session.wire().send() {
         Ok(true) => Poll::Pending,
@@ -63,13 +63,13 @@ fn send_and_read(session: &mut impl Exchange, context: &Context<'_>) -> Poll<Res
     }
 }
 
-/// The request does not fit the socket, and the owner does not wait for readiness to write.
+/// For a request that does not fit the socket: the owner does not wait until it can write.
 fn poll_again_soon<T>(context: &Context<'_>) -> Poll<T> {
     context.waker().wake_by_ref();
     Poll::Pending
 }
 
-/// Sending failed, so the server is gone; what it said before it went is worth more than "broken pipe".
+/// Sending failed, so the server is gone. Its last message says more than "broken pipe".
 fn last_words(session: &mut impl Exchange, error: io::Error) -> SessionError {
     while let Ok(true) = session.wire().receive() {
         if session.read_answer().is_err() {

@@ -1,13 +1,13 @@
 //! Database engines: the product as a server that can be started and stopped, and sessions to it.
 //!
-//! An engine knows no workload: it prepares and runs statements it is given, loads rows it is fed, and reads back the
-//! settings that are really in force. Each engine is a folder with the same file names: `settings.rs` (keys and
-//! profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans, loading),
-//! `counters.rs` (what the product counts).
-//! Values are integers, decimals, dates and texts, each the same on every engine (`decimal.rs` and `date.rs` say how where
-//! an engine has no such type). They are bound to prepared statements, or written into a text as literals (`template.rs`)
-//! where a server must see them to plan. Sessions are non-blocking state machines over one file descriptor; nothing here
-//! waits except `admin` and `wait`.
+//! An engine knows no workload. It prepares and runs the statements that it is given, loads the rows that it is fed, and
+//! reads back the settings that are really in force. Each engine is a folder with the same file names: `settings.rs`
+//! (keys and profiles), `server.rs` (start, stop, read back), `session.rs` (the hot path), `admin.rs` (scripts, scans,
+//! loading), `counters.rs` (what the product counts).
+//! Values are integers, decimals, dates and texts, each the same on every engine (`decimal.rs` and `date.rs` describe
+//! engines without such a type). They are bound to prepared statements, or written into a text as literals
+//! (`template.rs`) where a server must see them to plan. Sessions are non-blocking state machines over one file
+//! descriptor. Once open, they never wait; `admin`, `wait`, and starting and stopping a server do.
 
 mod account;
 pub mod address;

@@ -1,4 +1,4 @@
-//! Values as literals of each dialect. Whatever a text holds, it stays a text: none of it is ever read as SQL.
+//! Values as literals of each dialect. A text stays a text whatever it holds: no part of it is ever read as SQL.
 
 use crate::session::Param;
 use crate::statement::Dialect;
@@ -13,7 +13,7 @@ pub enum LiteralError {
     TooLarge(crate::session::Decimal),
 }
 
-/// Appends a value. Numbers below zero stand in brackets, because after a minus they would begin a comment.
+/// Appends a value. Negative numbers get parentheses, because after a minus they would begin a comment.
 pub fn put(out: &mut String, value: Param<'_>, dialect: Dialect) -> Result<(), LiteralError> {
     match value {
         Param::Null => out.push_str("NULL"),
@@ -25,7 +25,7 @@ pub fn put(out: &mut String, value: Param<'_>, dialect: Dialect) -> Result<(), L
         Param::Decimal(value) => put_number(out, value.shown().as_str()),
         Param::Date(value) => {
             out.push_str(if dialect == Dialect::Sqlite { "" } else { "DATE " });
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = write!(out, "'{value}'");
         }
         Param::Text(text) => put_text(out, text, dialect)?,
@@ -38,14 +38,14 @@ fn put_number(out: &mut String, digits: &str) {
     out.extend([before, digits, after]);
 }
 
-/// Between quotes, with each quote doubled, a text means the same to every server unless it holds a backslash or a zero byte.
-/// What a backslash means depends on a setting of the server, so a text with one is written in a form that does not.
+/// Between quotes, and with each quote doubled, a text means the same to every server unless it holds a backslash or zero byte.
+/// The meaning of a backslash depends on a server setting, so such a text is written in a form that does not depend on it.
 fn put_text(out: &mut String, text: &str, dialect: Dialect) -> Result<(), LiteralError> {
     let (backslash, zero) = (text.contains('\\'), text.contains('\0'));
     match dialect {
         Dialect::Postgres if zero => return Err(LiteralError::ZeroByte),
         Dialect::Postgres if backslash => {
-            // A letter right before it would make a name of the E.
+            // Without the space, a letter right before the E would make both a name.
             out.push_str(" E");
             put_quoted(out, &text.replace('\\', "\\\\"));
         }

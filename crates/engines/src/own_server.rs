@@ -1,5 +1,5 @@
-//! What servers that we start ourselves have in common, whatever the product: settings, surroundings, private folders, a
-//! random password, waiting for the first session, and flushing what the server left to the operating system.
+//! The common part of servers that we start ourselves, whatever the product: settings, environment, private folders, a
+//! random password, waiting for the first session, and flushing files that the server left to the operating system.
 
 use crate::account::Account;
 use crate::process::LoggedProcess;
@@ -18,29 +18,29 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// A start may have to read the log of changes of a server that was killed.
+/// A start may have to replay the log of a server that was killed.
 const START_LIMIT: Duration = Duration::from_mins(5);
 
 /// An orderly stop writes out the whole cache.
 pub const STOP_LIMIT: Duration = Duration::from_mins(5);
 
-/// Making a data folder takes seconds; minutes where a guest's processor is emulated.
+/// Making a data folder takes seconds, or minutes where a guest's processor is emulated.
 pub const INIT_LIMIT: Duration = Duration::from_mins(10);
 
-/// Between two attempts to connect to a server that is starting.
+/// Pause between two attempts to connect to a server that is starting.
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
 
 /// The key that names the profile.
 const PROFILE: &str = "profile";
 
-/// The longest path that the kernel takes for a socket.
+/// The longest path that the kernel accepts for a socket.
 pub const LONGEST_SOCKET_PATH: usize = 107;
 
-/// Settings by the server's own names, as its command line takes them.
+/// Settings under the server's own names, in the form of its command line.
 pub type ServerSettings = BTreeMap<&'static str, String>;
 
-/// The settings of the profile that a study's table names, with the table's own over them: `own` makes a server's setting
-/// of a key and its value, in which sizes are bytes and spans milliseconds.
+/// The settings of the profile named in a study's table, overridden by the table's own. `own` turns a key and its value
+/// into the server's setting; in the value, sizes are bytes and spans milliseconds.
 pub fn over_profile(
     kind: &str,
     table: &Map<String, Value>,
@@ -58,18 +58,18 @@ pub fn over_profile(
     Ok(settings)
 }
 
-/// A span as servers take it, in whole seconds that are not fewer.
+/// A span in whole seconds, rounded up, as servers expect it.
 pub fn seconds(span_ms: &Value) -> u64 {
     span_ms.as_u64().unwrap_or_default().div_ceil(1000)
 }
 
-/// The same surroundings everywhere: our environment must not reach the server, and it must stand where it may read.
+/// Gives every server the same surroundings: none of our environment, and a working folder that it may read.
 pub fn surroundings(launch: Launch, account: Account, stand: &Path) -> Launch {
     account.run(launch.environment(&[("PATH", "/usr/bin:/bin"), ("LC_ALL", "C"), ("TZ", "UTC")]).folder(stand))
 }
 
-/// The server's data folder below `place`, made by `init` if there is none. It is renamed into place when it is complete,
-/// so one that a lost machine left half made is not taken for a database.
+/// The server's data folder below `place`; `init` makes it if it does not exist. It is renamed into place when
+/// complete, so a folder left half made by a lost machine is not taken for a database.
 pub fn data_folder(
     place: &Path,
     name: &str,
@@ -89,8 +89,8 @@ pub fn data_folder(
     Ok(data)
 }
 
-/// A private folder for a server's socket: `name` on the data disk, or one in /tmp if the socket's path, longer than the
-/// folder's by `more`, is too long for a socket.
+/// A private folder for a server's socket: `name` on the data disk. The socket's path is longer than the folder's by
+/// `more`; if that is too long for a socket, the folder is in /tmp.
 pub fn socket_folder(place: &Path, name: &str, more: usize, account: Account) -> Result<PathBuf, ServerError> {
     let near = place.join(name);
     let folder = if near.as_os_str().len() + more <= LONGEST_SOCKET_PATH {
@@ -102,7 +102,7 @@ pub fn socket_folder(place: &Path, name: &str, more: usize, account: Account) ->
     Ok(folder)
 }
 
-/// A folder that nobody but the server's account may look into.
+/// A folder that only the server's account may look into.
 pub fn private_folder(path: &Path, account: Account) -> Result<(), ServerError> {
     const OWNER_ONLY: u32 = 0o700;
     DirBuilder::new()
@@ -114,7 +114,7 @@ pub fn private_folder(path: &Path, account: Account) -> Result<(), ServerError> 
     account.own(path)
 }
 
-/// Waits until `open` can open a session; `is_starting` tells the errors of a server that is not ready yet.
+/// Waits until `open` can open a session. `is_starting` recognises the errors of a server that is not ready yet.
 pub fn await_sessions(
     process: &mut LoggedProcess,
     open: &dyn Fn() -> Result<(), SessionError>,
@@ -135,7 +135,7 @@ pub fn await_sessions(
     }
 }
 
-/// No socket yet, or one that a dead server left behind, or a server that hangs up because it is not ready.
+/// True if there is no socket yet, a dead server left one, or a server that is not ready hangs up.
 pub fn is_not_there(error: &SessionError) -> bool {
     matches!(error, SessionError::Lost(cause) if matches!(
         cause.kind(),
@@ -143,18 +143,18 @@ pub fn is_not_there(error: &SessionError) -> bool {
     ))
 }
 
-/// The addresses to listen on, as servers are told.
+/// The addresses to listen on, in the notation of servers.
 pub fn listened(address: IpAddr) -> String {
     if address.is_unspecified() { "*".to_owned() } else { address.to_string() }
 }
 
-/// Letters and digits only, so it can stand in a statement as it is.
+/// It has only letters and digits, so it can stand in a statement as it is.
 pub fn random_password() -> Result<Secret, ServerError> {
     let bytes = random_bytes().map_err(|source| ServerError::Io { doing: "making a password".to_owned(), source })?;
     Ok(Secret::new(format!("{:032x}", u128::from_ne_bytes(bytes))))
 }
 
-/// A server that runs without flushing leaves its files to the operating system.
+/// Syncs the data to disk: a server that runs without flushing leaves its files to the operating system.
 pub fn flush(data: &Path) -> Result<(), ServerError> {
     File::open(data)
         .and_then(|folder| rustix::fs::syncfs(&folder).map_err(io::Error::from))

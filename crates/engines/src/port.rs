@@ -1,4 +1,4 @@
-//! A port of this host for a server that is going to listen on it.
+//! Holds a port of this host for a server that will listen on it.
 
 use rustix::net::sockopt::set_socket_reuseaddr;
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
@@ -6,11 +6,10 @@ use std::io;
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::os::fd::OwnedFd;
 
-/// A port that nobody else is given while this lives. A native machine shares the host's ports, so a fixed one would
-/// not do for two runs at once, and one that was only found free could be taken before the server starts.
-///
+/// A port that nobody else gets while this value lives. A native machine shares the host's ports, so two runs at once
+/// could not both use a fixed port. A port that was only found free could be taken before the server starts.
 /// The socket is bound to the port and does not listen. A server that sets `SO_REUSEADDR`, as PostgreSQL and MariaDB
-/// do, can still listen there. The kernel gives the port to no socket that asks for any free one.
+/// do, can still listen there. The kernel never gives this port to a socket that asks for any free one.
 #[derive(Debug)]
 pub struct HeldPort {
     number: u16,
@@ -39,7 +38,7 @@ mod tests {
     #[test]
     fn a_server_may_listen_on_it_and_nobody_else_is_given_it() {
         let held = HeldPort::of_loopback().unwrap();
-        // As a server binds: it names the port, and allows others the same address.
+        // Binds like a server: it names the port and sets `SO_REUSEADDR`.
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, held.number())).unwrap();
         drop(listener);
         let others: Vec<HeldPort> = (0..2000).map_while(|_| HeldPort::of_loopback().ok()).collect();

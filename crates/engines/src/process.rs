@@ -1,4 +1,4 @@
-//! Programs of a server with a log: how they end is told with the end of that log.
+//! Programs of a server, each with a log. If one fails, the error includes the end of its log.
 
 use crate::server::ServerError;
 use machines::process::{Launch, Process, ProcessError};
@@ -12,7 +12,7 @@ use std::time::Duration;
 /// How long a process may take to end after it was told to end at once.
 const ABORT_LIMIT: Duration = Duration::from_secs(5);
 
-/// A running program; dropping it ends it at once.
+/// A running program. Dropping it ends it at once.
 #[derive(Debug)]
 pub struct LoggedProcess {
     name: &'static str,
@@ -36,7 +36,7 @@ impl LoggedProcess {
         self.process.identity().pid
     }
 
-    /// How it ended, or nothing if it has not within `limit`.
+    /// How it ended, or `None` if it is still running after `limit`.
     pub fn wait(&mut self, limit: Duration) -> Result<Option<ExitStatus>, ServerError> {
         self.process.wait(limit).map_err(|error| failed(self.name, error))
     }
@@ -46,7 +46,7 @@ impl LoggedProcess {
         self.wait(Duration::ZERO)?.map_or(Ok(()), |status| Err(self.ended_with(status)))
     }
 
-    /// Waits for its end, which must come within `limit` and be a success.
+    /// Waits for its end, and fails if that is no success or not within `limit`.
     pub fn finish(&mut self, limit: Duration) -> Result<(), ServerError> {
         match self.wait(limit)? {
             Some(status) if status.success() => Ok(()),
@@ -55,7 +55,7 @@ impl LoggedProcess {
         }
     }
 
-    /// Asks it to end, which it must do well and within `limit`.
+    /// Asks it to end, and fails if that is no success or not within `limit`.
     pub fn stop(&mut self, signal: Signal, limit: Duration) -> Result<(), ServerError> {
         self.process.signal(signal);
         self.finish(limit)
@@ -77,8 +77,8 @@ fn failed(name: &str, error: ProcessError) -> ServerError {
 
 impl Drop for LoggedProcess {
     fn drop(&mut self) {
-        // There is nobody to tell of an error. A process that even a kill does not end hangs in the kernel, and we need
-        // not hang with it.
+        // Nobody is left to hear of an error. A process that survives even a kill hangs in the kernel; we need not hang
+        // with it.
         let _ = self.process.end(self.abort, ABORT_LIMIT);
     }
 }

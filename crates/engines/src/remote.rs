@@ -8,10 +8,9 @@ use std::path::PathBuf;
 /// A server that listens on TCP or on a Unix socket.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// A path (Unix socket) if it begins with a slash, else a name or a numeric address.
+    /// A path (Unix socket) if it begins with a slash, otherwise a name or a numeric address.
     pub host: String,
-    /// The address that the name stands for. Names are looked up once, where they come from the user, and never by
-    /// engines.
+    /// The address of that name. Names are looked up once, where the user gives them, and never by engines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<IpAddr>,
     pub port: u16,
@@ -24,13 +23,13 @@ pub struct Remote {
 }
 
 impl Remote {
-    /// The same server under a numeric address.
+    /// The same server at another, numeric address.
     #[must_use]
     pub fn reached_at(self, address: SocketAddr) -> Self {
         Self { host: address.ip().to_string(), address: None, port: address.port(), ..self }
     }
 
-    /// As a URL without what is secret.
+    /// As a URL without secrets.
     pub fn shown(&self, scheme: &str) -> String {
         let Self { host, port, user, database, .. } = self;
         if self.is_local_socket() {
@@ -45,22 +44,22 @@ impl Remote {
     }
 }
 
-/// Whether and how the connection is encrypted, and what the server may ask for over it.
+/// Whether and how the connection is encrypted, and which ways to authenticate are allowed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tls {
     pub mode: TlsMode,
-    /// Certificates to trust; the system's own where none are named.
+    /// File of certificates to trust; `None` trusts the system's own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ca: Option<PathBuf>,
-    /// What we show the server if it asks who we are.
+    /// Our certificate and key, if the server asks for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub identity: Option<Identity>,
     #[serde(default)]
     pub binding: Binding,
-    /// The ways in which a PostgreSQL server may let us in; any where none are named.
+    /// The authentication methods that a PostgreSQL server may ask for; `None` allows any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub methods: Option<Vec<Method>>,
-    /// The password itself may be told to a server that nobody vouches for: the user asked for that by name.
+    /// Allows sending the password itself to an unverified server. The user must ask for that by name.
     #[serde(default)]
     pub clear_password: bool,
 }
@@ -77,13 +76,13 @@ impl Tls {
 pub enum TlsMode {
     #[default]
     Disable,
-    /// If the server can; nothing is verified.
+    /// Encrypts if the server can; nothing is verified.
     Prefer,
-    /// Encrypted or not at all; the certificate is verified only if a file of trusted ones is named.
+    /// Always encrypts; the certificate is verified only if a file of trusted ones is named.
     Require,
-    /// The certificate must come from somebody trusted.
+    /// The certificate must also come from a trusted authority.
     VerifyCa,
-    /// And it must be made out to the host's name.
+    /// The certificate must also be made out to the host's name.
     VerifyFull,
 }
 
@@ -94,20 +93,20 @@ pub struct Identity {
     pub key: PathBuf,
 }
 
-/// How PostgreSQL lets somebody in. The words are those of libpq's `require_auth`.
+/// How a PostgreSQL server authenticates us. The words are those of libpq's `require_auth`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// Without asking.
+    /// Without authentication.
     None,
-    /// By the password itself.
+    /// With the password itself.
     Password,
     Md5,
     #[serde(rename = "scram-sha-256")]
     ScramSha256,
 }
 
-/// Whether the password exchange is tied to this very TLS connection, so that nobody can stand between.
+/// Whether the password exchange is bound to this very TLS connection, so that nobody can stand between.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Binding {

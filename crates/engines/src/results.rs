@@ -1,11 +1,11 @@
-//! What a statement returned: rows of values in buffers that are used again.
+//! The result of a statement: rows of values in reused buffers.
 
 use crate::date::Date;
 use crate::decimal::{Decimal, Units};
 use crate::session::{Param, SessionError};
 use crate::wire::Malformed;
 
-/// The rows of one statement; owned by the session and reused, so that reading it allocates nothing.
+/// The rows of one statement. The session owns and reuses it, so reading a result allocates nothing.
 ///
 /// Rows and columns are counted from 0.
 #[derive(Debug, Default)]
@@ -19,14 +19,14 @@ pub struct ResultSet {
     text: String,
 }
 
-/// Far more than any statement of a workload returns. A server can tell of many nulls in few bytes.
+/// Far more than any workload's statement returns. A limit is needed because many nulls take few bytes on the wire.
 const MOST_CELLS: usize = 4 << 20;
 
 #[derive(Debug, Clone, Copy)]
 enum Cell {
     Null,
     Integer(i64),
-    /// The parts of a [`Decimal`], which take no more room than a text's.
+    /// The parts of a [`Decimal`]; they take no more space than a text's range.
     Decimal {
         units: Units,
         scale: u8,
@@ -48,14 +48,14 @@ impl ResultSet {
         self.columns
     }
 
-    /// Rows that the statement inserted, updated or deleted; 0 for one that only reads. A row that an update finds counts
-    /// even if it already was as wished, on every engine.
+    /// Rows that the statement inserted, updated or deleted; 0 if it only reads. On every engine, a row that an update
+    /// matches counts even if its values stay the same.
     pub fn changed(&self) -> u64 {
         self.changed
     }
 
-    /// The number that the database itself gave to the first row that the statement inserted. Only MySQL and MariaDB tell it
-    /// with every answer; elsewhere, and on MariaDB as well, a statement asks for it by `RETURNING`.
+    /// The id that the database generated for the first row that the statement inserted. Only MySQL and MariaDB report
+    /// it with every answer. On other engines, and on MariaDB too, a statement can ask for it with `RETURNING`.
     pub fn inserted_id(&self) -> Result<i64, SessionError> {
         match i64::try_from(self.inserted_id) {
             Ok(0) => Err(self.unexpected_id("the database tells of no row that it numbered")),
@@ -64,7 +64,7 @@ impl ResultSet {
         }
     }
 
-    /// The value of a cell, or `None` if there is no such row or column.
+    /// The value of a cell; `None` if there is no such row or column.
     pub fn value(&self, row: usize, column: usize) -> Option<Param<'_>> {
         if column >= self.columns {
             return None;
@@ -91,8 +91,8 @@ impl ResultSet {
         }
     }
 
-    /// A decimal, or a text that is one, as SQLite gives what it computed. An integer is refused, because SQLite's may
-    /// be units of any scale.
+    /// A decimal, or a text with one, which is how SQLite returns computed values. An integer is refused, because
+    /// SQLite's may be units of any scale.
     pub fn decimal(&self, row: usize, column: usize) -> Result<Decimal, SessionError> {
         match self.value(row, column) {
             Some(Param::Decimal(value)) => Ok(value),
@@ -101,7 +101,7 @@ impl ResultSet {
         }
     }
 
-    /// A date, or a text that is one, as SQLite gives what it computed.
+    /// A date, or a text with one, which is how SQLite returns computed values.
     pub fn date(&self, row: usize, column: usize) -> Result<Date, SessionError> {
         match self.value(row, column) {
             Some(Param::Date(value)) => Ok(value),
@@ -117,7 +117,7 @@ impl ResultSet {
         }
     }
 
-    /// Forgets everything, for the answer to `statement`.
+    /// Clears everything, for the answer to `statement`.
     pub fn start(&mut self, statement: &'static str) {
         self.statement = statement;
         self.changed = 0;
@@ -125,7 +125,7 @@ impl ResultSet {
         self.clear_rows();
     }
 
-    /// Forgets the rows and keeps what is known of the statement.
+    /// Clears the rows and keeps what is known of the statement.
     pub fn clear_rows(&mut self) {
         self.rows = 0;
         self.columns = 0;
@@ -137,12 +137,12 @@ impl ResultSet {
         self.changed = rows;
     }
 
-    /// No database gives the number 0.
+    /// 0 means none: no database generates that id.
     pub(crate) fn set_inserted_id(&mut self, id: u64) {
         self.inserted_id = id;
     }
 
-    /// Whether it holds more than anybody asked for.
+    /// Fails if the result is larger than any workload needs.
     pub(crate) fn check_size(&self) -> Result<(), Malformed> {
         if self.cells.len() > MOST_CELLS {
             return Err(Malformed::new(format!("the server's answer is longer than {MOST_CELLS} values")));
@@ -163,7 +163,7 @@ impl ResultSet {
         self.cells.push(Cell::Date(value));
     }
 
-    /// A number written in digits; one with more than there is room for stays a text.
+    /// A number written in digits. If it has too many digits, it stays a text.
     pub(crate) fn push_digits(&mut self, digits: &str) {
         match Decimal::parse(digits) {
             Some(value) => self.push_decimal(value),
@@ -181,7 +181,7 @@ impl ResultSet {
         self.cells.push(Cell::Null);
     }
 
-    /// Ends a row; all rows of a statement have as many cells as the first.
+    /// Ends a row. All rows of a statement must have as many cells as the first.
     pub fn end_row(&mut self) {
         if self.rows == 0 {
             self.columns = self.cells.len();

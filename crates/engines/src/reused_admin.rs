@@ -1,4 +1,4 @@
-//! A connection for administration that stays open between questions, so that asking a busy server starts nothing new.
+//! An administrative connection that stays open between questions, so that asking a busy server starts nothing new.
 
 use crate::admin::Admin;
 use crate::catalog;
@@ -7,7 +7,7 @@ use crate::session::SessionError;
 
 pub struct ReusedAdmin {
     endpoint: Endpoint,
-    /// Once there was a question.
+    /// `None` until the first question, and after an error.
     open: Option<Box<dyn Admin>>,
 }
 
@@ -20,8 +20,8 @@ impl ReusedAdmin {
         &self.endpoint
     }
 
-    /// Asks over the open connection, or over a new one if there is none or the server has ended it, as it does when one
-    /// of its processes crashes.
+    /// Asks over the open connection. A new one is opened if there is none, or if the server has ended it, for instance
+    /// because one of its processes crashed.
     pub fn ask<T>(&mut self, question: impl Fn(&mut dyn Admin) -> Result<T, SessionError>) -> Result<T, SessionError> {
         let earlier = self.open.take().map(|mut admin| question(admin.as_mut()).map(|answer| (admin, answer)));
         let (admin, answer) = match earlier {

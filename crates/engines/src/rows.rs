@@ -1,4 +1,4 @@
-//! Rows on their way into a table, without knowing the table; and the text form in which servers take them in bulk.
+//! Rows on their way into a table, whatever the table, and the text form for bulk loading.
 
 use crate::session::{Date, Decimal};
 use bytes::{BufMut, BytesMut};
@@ -14,8 +14,8 @@ pub trait RowSink {
     fn end_row(&mut self);
 }
 
-/// Rows as text: cells apart by tabs, rows ended by newlines, null as `\N`, a backslash before what would be taken for
-/// any of these. PostgreSQL's COPY and MariaDB's LOAD DATA take this form as it is.
+/// Rows as text: tabs between cells, a newline after each row, `\N` for null, and a backslash before characters that
+/// would be mistaken for these. PostgreSQL's COPY and MariaDB's LOAD DATA both accept this form.
 pub(crate) struct TabbedRows<'a> {
     out: &'a mut BytesMut,
     first_cell: bool,
@@ -31,7 +31,7 @@ impl<'a> TabbedRows<'a> {
         self.rows
     }
 
-    /// Everything written so far, and what was there before.
+    /// Bytes written so far, including what was there before.
     pub(crate) fn bytes(&self) -> usize {
         self.out.len()
     }
@@ -84,7 +84,7 @@ impl RowSink for TabbedRows<'_> {
     }
 }
 
-/// The first byte that means something in this form, and the letter that stands for it after a backslash.
+/// The first byte with a special meaning in this form, and the letter that stands for it after a backslash.
 fn first_escape(bytes: &[u8]) -> Option<(usize, u8)> {
     bytes.iter().enumerate().find_map(|(at, byte)| match byte {
         b'\\' => Some((at, b'\\')),

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// It is never shown by accident: neither `Debug` nor `Display` tells it. It is serialised as it is, because the
-/// conductor must learn from the agent how to reach the server; nothing else that holds one is ever written down.
+/// It is never shown by accident: neither `Debug` nor `Display` prints it. It is serialised in plain text, because the
+/// conductor learns from the agent how to reach the server. Nothing else that holds one is ever written down.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Secret(String);

@@ -6,26 +6,26 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// What the machine offers the server; profiles derive settings from it.
+/// The machine's resources that the server may use; profiles derive settings from them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerShape {
     pub vcpus: u32,
     pub memory_bytes: u64,
 }
 
-/// Where a server keeps things and where it answers.
+/// Where a server keeps its files and where it listens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerPlace {
     /// The machine's data disk; the server makes its own folder below it.
     pub data: PathBuf,
-    /// Where its log goes.
+    /// The folder for its log.
     pub logs: PathBuf,
-    /// Where it listens for those outside the machine; `None` if only sessions inside are needed. The unspecified address
-    /// stands for all that the machine has.
+    /// Where it listens for clients outside the machine; `None` if only sessions inside need it. The unspecified
+    /// address means all addresses of the machine.
     pub listen: Option<SocketAddr>,
 }
 
-/// What the running server says of itself.
+/// What the running server reports about itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ServerReport {
     pub version: String,
@@ -57,9 +57,9 @@ pub enum ServerError {
 /// A running server; dropping it kills it.
 pub trait Server {
     fn report(&self) -> &ServerReport;
-    /// Whether it is still there; `Err` carries the end of its log.
+    /// Fails if it has ended; the error carries the end of its log.
     fn alive(&mut self) -> Result<(), ServerError>;
-    /// The process that holds the database, with everything below it: our own for an engine that runs in it.
+    /// The process that holds the database, with all its children: our own for an in-process engine.
     fn process(&self) -> u32;
     /// Orderly stop: everything is on disk afterwards.
     fn stop(self: Box<Self>) -> Result<(), ServerError>;

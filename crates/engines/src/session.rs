@@ -9,8 +9,8 @@ use std::os::fd::BorrowedFd;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::Scope;
 
-/// A value bound to a statement or returned by one. Which of them a result holds depends on the types of its columns; only
-/// what has no room in such a value comes back as its text.
+/// A value bound to a statement or returned by one. The column's type decides the variant; only a value that does not
+/// fit its variant comes back as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Param<'a> {
     Integer(i64),
@@ -29,10 +29,10 @@ pub enum Access {
 
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
-    /// The database gave this transaction up so that another could go on; the same inputs may be tried again.
+    /// The database aborted this transaction so that another could go on; the same inputs may be tried again.
     #[error("{code}: {message}")]
     Retryable { code: String, message: String },
-    /// The database refused the statement; trying again would not help.
+    /// The database refused the statement; a retry would not help.
     #[error("{code}: {message}")]
     Refused { code: String, message: String },
     #[error("connection lost: {0}")]
@@ -40,10 +40,10 @@ pub enum SessionError {
     /// The connection would not be as secure as was asked for.
     #[error("no secure connection: {why}")]
     Insecure { why: String },
-    /// The server's bytes make no sense to us.
+    /// The server's bytes do not follow the protocol.
     #[error("protocol error: {0}")]
     Protocol(String),
-    /// A row or column that a statement promised is not there, or of another type.
+    /// A row or column that a statement promised is missing, or has another type.
     #[error("unexpected result of {statement}: {what}")]
     Unexpected { statement: &'static str, what: String },
 }
@@ -52,12 +52,12 @@ pub enum SessionError {
 /// while the server has not answered. In-process engines have no descriptor and are never pending. A session stays on
 /// one thread while it is used.
 ///
-/// A future may be dropped half-way; the session then swallows the late answer before that to the next request. What the
-/// dropped request did to an open transaction is unknown, so a rollback should follow.
+/// A future may be dropped half-way; the session then skips the late answer before the one to the next request. The
+/// effect of the dropped request on an open transaction is unknown, so a rollback should follow.
 ///
-/// Contract of the futures: the first poll sends the request as far as the socket takes it and then returns `Pending`
-/// without trying to read, so that the owner waits for readiness (edge-triggered); later polls read. Owners need to
-/// wait for reading only: while a request does not fit the socket, every poll wakes its waker, which means to be polled
+/// Contract of the futures: the first poll sends the request as far as the socket takes it, then returns `Pending`
+/// without trying to read. So the owner waits for readiness (edge-triggered), and later polls read. Owners need to wait
+/// for reading only: while a request does not fit the socket, every poll wakes its waker, which means to be polled
 /// again soon.
 #[allow(async_fn_in_trait)]
 pub trait Session {
@@ -65,12 +65,12 @@ pub trait Session {
     fn dialect(&self) -> Dialect;
     async fn begin(&mut self, access: Access) -> Result<(), SessionError>;
     async fn commit(&mut self) -> Result<(), SessionError>;
-    /// Rolls back whatever is open; fine if nothing is.
+    /// Rolls back the open transaction; does nothing if there is none.
     async fn rollback(&mut self) -> Result<(), SessionError>;
     async fn execute(&mut self, statement: StatementId, params: &[Param<'_>]) -> Result<&ResultSet, SessionError>;
-    /// Executes a statement that was not prepared, so that the server plans it for the values that stand in it. `name` is
-    /// for errors. Values belong into a [`Template`](crate::template::Template), which writes them in the words of the
-    /// session's dialect. The text is one statement; a second in it is refused.
+    /// Executes a statement that was not prepared, so that the server plans it for the values in it. `name` is for
+    /// errors. Values belong into a [`Template`](crate::template::Template), which writes them in the session's
+    /// dialect. The text must be one statement; a second one in it is refused.
     async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError>;
     /// Statements executed, rows returned and rows changed since the session was opened.
     fn work(&self) -> SessionWork;
@@ -87,8 +87,8 @@ pub struct SessionWork {
 pub trait Connect {
     type Session: Session;
     fn connect(&self) -> Result<Self::Session, SessionError>;
-    /// Opens sessions on another thread, so that the caller can go on meanwhile; `None` if the engine's sessions cannot
-    /// leave the thread that opened them.
+    /// Opens sessions on another thread while the caller goes on; `None` if the engine's sessions cannot leave the
+    /// thread that opened them.
     fn opener<'scope>(&'scope self, _: &'scope Scope<'scope, '_>) -> Option<BoxedOpener<'scope, Self::Session>>
     where
         Self: Sync,
@@ -99,15 +99,15 @@ pub trait Connect {
 
 /// Sessions that are opened while their owner does other things.
 pub trait Opener<S> {
-    /// One more is wanted.
+    /// Requests one more session.
     fn ask(&self);
-    /// The next that is open, or why it could not be opened; never waits.
+    /// The next session that is open, or why it could not be opened; never waits.
     fn opened(&self) -> Option<Result<S, SessionError>>;
 }
 
 pub type BoxedOpener<'scope, S> = Box<dyn Opener<S> + Send + 'scope>;
 
-/// A thread that opens one session after another; it ends when its owner drops this.
+/// A thread that opens one session after another. It ends when its owner drops this.
 struct OpeningThread<S> {
     wanted: Sender<()>,
     opened: Receiver<Result<S, SessionError>>,
@@ -115,7 +115,7 @@ struct OpeningThread<S> {
 
 impl<S> Opener<S> for OpeningThread<S> {
     fn ask(&self) {
-        // The thread ends only after this.
+        // Sending fails only if the thread panicked: otherwise it lives as long as this.
         let _ = self.wanted.send(());
     }
 

@@ -1,4 +1,4 @@
-//! Named statements in the words of one product.
+//! Named statements in the SQL of one product.
 
 settings::names! {
     /// The product whose SQL a text is in.
@@ -10,7 +10,7 @@ settings::names! {
     }
 }
 
-/// One thing for each dialect: what lacks one does not compile.
+/// One value for each dialect; the compiler refuses a missing one.
 #[derive(Debug, Clone, Copy)]
 pub struct ByDialect<T> {
     pub sqlite: T,
@@ -37,9 +37,9 @@ impl<T> ByDialect<T> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StatementId(pub u16);
 
-/// A statement with `$1`, `$2`, … for its parameters. MariaDB is given `?` in their place, and may be given two statements
-/// in one text, apart by a semicolon, where others return the rows that they change: the second is executed if the first
-/// found or changed a row.
+/// A statement with `$1`, `$2`, … for its parameters. MariaDB gets `?` in their place. Where others return the rows
+/// that they change, MariaDB may get two statements in one text, separated by a semicolon. The second is executed only
+/// if the first found or changed a row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
     pub name: &'static str,

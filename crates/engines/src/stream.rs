@@ -1,4 +1,4 @@
-//! What carries the bytes between us and a server, never waiting unless told until when.
+//! Carries the bytes between us and a server. Nothing waits without a deadline.
 
 use crate::remote::Remote;
 use crate::session::SessionError;
@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(10);
 
-/// A host that is gone is as silent as one that computes. So the kernel sends probes, which only the latter answers.
+/// A dead host is as silent as one that computes. So the kernel sends probes, which only a live host answers.
 const SILENT_BEFORE_ASKED: Duration = Duration::from_mins(1);
 const ASKED_EVERY: Duration = Duration::from_secs(10);
 const UNANSWERED: u32 = 6;
@@ -31,11 +31,11 @@ pub enum Stream {
 }
 
 impl Stream {
-    /// Over a socket of this machine. A server that is stopped accepts nobody; once its queue is full, connecting
+    /// Connects over a socket of this machine. A stopped server accepts nobody; once its queue is full, connecting
     /// waits.
     pub fn unix(path: &Path, deadline: Instant) -> io::Result<Self> {
         let socket = unix_socket()?;
-        // The kernel limits this wait by the timeout for sending.
+        // The kernel limits this wait by the send timeout.
         set_socket_timeout(&socket, Timeout::Send, Some(time_to_connect(deadline)?))?;
         let address = SocketAddrUnix::new(path)?;
         match rustix::io::retry_on_intr(|| rustix::net::connect(&socket, &address)) {
@@ -47,7 +47,7 @@ impl Stream {
         Ok(Self::Plain(Socket::Unix(stream)))
     }
 
-    /// Over TCP, to the address that the host's name stands for.
+    /// Connects over TCP, to the address of the host's name.
     pub fn tcp(remote: &Remote, deadline: Instant) -> io::Result<Self> {
         let host = &remote.host;
         let address: IpAddr = remote.address.map_or_else(|| host.parse(), Ok).map_err(|_| {
@@ -64,8 +64,8 @@ impl Stream {
         Ok(Self::Plain(Socket::Tcp(stream)))
     }
 
-    /// From here on every byte is encrypted. The caller has read what the server said in plain bytes and no more:
-    /// plain bytes that somebody slipped in behind it are then taken for encrypted ones, and refused.
+    /// Encrypts every byte from here on. The caller must have read the server's plain answer and no more: plain bytes
+    /// that somebody slipped in behind it are then taken for encrypted ones, and refused.
     pub fn encrypt(self, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
         match self {
             Self::Plain(socket) => Ok(Self::Encrypted(Box::new(Channel::open(socket, encryption, deadline)?))),
@@ -73,8 +73,8 @@ impl Stream {
         }
     }
 
-    /// Whether nobody can listen and the server is who it says: a socket of this machine, or a certificate that was
-    /// verified. Encryption alone does not tell whom we talk to.
+    /// Whether nobody can listen and the server is the intended one: over a socket of this machine, or with a verified
+    /// certificate. Encryption alone does not prove who the peer is.
     pub fn is_trusted(&self) -> bool {
         match self {
             Self::Plain(Socket::Unix(_)) => true,
@@ -83,7 +83,7 @@ impl Stream {
         }
     }
 
-    /// What a password exchange over this connection can be bound to.
+    /// The value that a password exchange over this connection can be bound to.
     pub fn end_point(&self) -> Option<Vec<u8>> {
         match self {
             Self::Plain(_) => None,
@@ -98,7 +98,7 @@ impl Stream {
         }
     }
 
-    /// Takes some bytes, which are on their way only when [`Stream::flush`] says so.
+    /// Takes some of the bytes. They are sent for certain only when [`Stream::flush`] returns true.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Self::Plain(socket) => socket.write(bytes),
@@ -106,7 +106,7 @@ impl Stream {
         }
     }
 
-    /// Sends what was taken, as far as the socket takes it now; whether that was all.
+    /// Sends buffered bytes as far as the socket takes them now. Returns whether that was all.
     pub fn flush(&mut self) -> io::Result<bool> {
         match self {
             Self::Plain(_) => Ok(true),
@@ -131,7 +131,7 @@ fn unix_socket() -> io::Result<OwnedFd> {
     Ok(rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?)
 }
 
-/// What is left until `deadline`, within what any server needs to accept.
+/// The time left until `deadline`, but no more than any server needs to accept.
 fn time_to_connect(deadline: Instant) -> io::Result<Duration> {
     let left = deadline.saturating_duration_since(Instant::now()).min(CONNECT_LIMIT);
     if left.is_zero() { Err(io::ErrorKind::TimedOut.into()) } else { Ok(left) }
@@ -173,7 +173,7 @@ impl Read for Socket {
     }
 }
 
-/// The system calls themselves: the C library's own do more, so that a thread can be cancelled in them.
+/// The bare system calls: the C library's versions do more, because they let a thread be cancelled in them.
 fn receive(socket: impl AsFd, space: &mut [u8]) -> io::Result<usize> {
     let (count, _) = rustix::net::recv(socket, space, RecvFlags::empty())?;
     Ok(count)
@@ -215,7 +215,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("socket");
         let listener = UnixListener::bind(&path).unwrap();
-        // From now on a single one may wait to be accepted.
+        // From here on, only one connection may wait to be accepted.
         rustix::net::listen(&listener, 0).unwrap();
         let open = || Stream::unix(&path, Instant::now() + Duration::from_millis(50));
         let first = open().unwrap();

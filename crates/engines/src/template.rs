@@ -1,6 +1,6 @@
-//! Statements with `{name}` where literals go, for [`Session::execute_text`](crate::session::Session::execute_text).
+//! Statements with `{name}` in the place of literals, for [`Session::execute_text`](crate::session::Session::execute_text).
 //!
-//! A text is split once and filled many times. What is filled in is never searched again, and nothing is filled in between
+//! A text is split once and filled many times. Filled-in values are never searched again. Nothing is filled in between
 //! quotes or within a comment, where a literal would not be one.
 
 pub use crate::literal::LiteralError;
@@ -12,12 +12,12 @@ use crate::statement::Dialect;
 /// A statement without its values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Template {
-    /// Text and the name of the value that follows it.
+    /// Each text with the name of the value that follows it.
     pieces: Vec<(String, String)>,
     end: String,
 }
 
-/// Why a text is no template.
+/// Why a text is not a valid template.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TemplateError {
     #[error("a quoted text, a name or a comment that begins with {0} does not end")]
@@ -39,7 +39,7 @@ pub enum RenderError {
     Literal { name: String, why: LiteralError },
 }
 
-/// What is copied as it stands, from its first letters to its last. A quote that is doubled begins another quoted text.
+/// Parts that are copied as they are, from their first to their last characters. A doubled quote begins another quoted text.
 const OPAQUE: [(&str, &str); 5] = [("'", "'"), ("\"", "\""), ("`", "`"), ("--", "\n"), ("/*", "*/")];
 
 impl Template {
@@ -55,7 +55,7 @@ impl Template {
             }
             rest = &rest[letter.len_utf8()..];
             match letter {
-                // Escapes, parameters and texts between dollars, and what is a comment to MySQL only.
+                // Escapes, parameters and dollar-quoted texts, and the sign that begins a comment only in MySQL.
                 '\\' | '$' | '#' => return Err(TemplateError::Ambiguous(letter)),
                 '{' => {
                     let name = name(rest).ok_or_else(|| TemplateError::NoName(rest.chars().take(20).collect()))?;
@@ -68,7 +68,7 @@ impl Template {
         Ok(Self { pieces, end: text })
     }
 
-    /// The statement with these values, all of which it must need.
+    /// The statement with these values. Every value must occur in it.
     pub fn render(&self, dialect: Dialect, values: &[(&str, Param<'_>)]) -> Result<String, RenderError> {
         let mut sql = String::new();
         for (text, name) in &self.pieces {
@@ -85,13 +85,13 @@ impl Template {
     }
 }
 
-/// The length of the quoted text or the comment that a text begins with.
+/// The length of the quoted text or comment at the beginning of `text`.
 fn opaque(text: &str) -> Result<Option<usize>, TemplateError> {
     let Some((begin, end)) = OPAQUE.into_iter().find(|(begin, _)| text.starts_with(begin)) else { return Ok(None) };
     let inside = &text[begin.len()..];
     let length = match inside.find(end) {
         Some(length) => length,
-        // The last line of a text may have no end.
+        // The last line of a text may lack a line end.
         None if begin == "--" => return Ok(Some(text.len())),
         None => return Err(TemplateError::Endless(begin)),
     };

@@ -1,4 +1,4 @@
-//! Waiting for one session outside the driver's loop: checks, samples, tests, tools. No session that drives load waits so.
+//! Waits for one session outside the driver's loop: in checks, samples, tests and tools. Sessions under load never wait here.
 
 use crate::session::SessionError;
 use rustix::event::{Timespec, epoll};
@@ -10,10 +10,10 @@ use std::pin::pin;
 use std::task::{Context, Poll, Waker};
 use std::time::{Duration, Instant};
 
-/// Polls `future` until it is done, waiting for readiness of `descriptor` in between, at most `limit`.
+/// Polls `future` until it is done and waits for readiness of `descriptor` in between, for at most `limit`.
 ///
 /// The descriptor is a duplicate of [`crate::session::Session::descriptor`], because the future borrows the session:
-/// `session.descriptor().map(|d| d.try_clone_to_owned())`. Readiness is awaited by edge, as the driver does, since only
+/// `session.descriptor().map(|d| d.try_clone_to_owned())`. Readiness is awaited by edge, as in the driver, since only
 /// the future knows whether it wants to read or to write.
 pub fn block_on<T>(
     future: impl Future<Output = Result<T, SessionError>>,

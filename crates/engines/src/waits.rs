@@ -1,21 +1,21 @@
-//! What sessions of a server wait for at a moment: the statement that asks it, and from where its answer is.
+//! The statement that asks a server what its sessions wait for at the moment, and the source of the answer.
 //!
-//! The statement has three columns, class, event and how many sessions, and a row for each event that any session waits for. It
-//! counts the sessions that are at work in the database it is asked in, but for the one that asks.
+//! The statement returns class, event and number of sessions, one row for each event that any session waits for. It
+//! counts the working sessions of the database it runs in, except its own.
 
 use crate::limit::Limit;
 use crate::server::Endpoint;
 use crate::statement::{Dialect, Statement};
 
-/// Asking once, and what is to be known of the answers.
+/// The statement, and where its answers come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WaitQuestion {
     pub statement: Statement,
-    /// From where the server takes the answer, and what that leaves out.
+    /// The source of the answer, and what it leaves out.
     pub source: String,
 }
 
-/// What this server can be asked. An error is the reason why nothing can.
+/// The question for this server, or the reason why there is none.
 pub fn question(endpoint: &Endpoint) -> Result<WaitQuestion, String> {
     let ask = |sql: &str, source: String| WaitQuestion {
         statement: Statement { name: "waits", sql: sql.to_owned() },
@@ -42,7 +42,7 @@ pub fn question(endpoint: &Endpoint) -> Result<WaitQuestion, String> {
     }
 }
 
-/// Why MariaDB's performance schema does not tell the waits of sessions.
+/// Why MariaDB's performance schema cannot report the waits of sessions; `None` if it can.
 fn why_no_waits(endpoint: &Endpoint) -> Option<String> {
     let mut tells = false;
     let asked = crate::catalog::admin(endpoint).and_then(|mut admin| {

@@ -1,4 +1,4 @@
-//! A connection to a server, whatever its protocol: frames out, frames in, never waiting unless told for how long.
+//! A connection to a server, whatever its protocol: it sends and receives frames, and waits only with a deadline.
 
 use crate::limit::{Limit, too_long};
 use crate::session::SessionError;
@@ -11,10 +11,10 @@ use std::marker::PhantomData;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Instant;
 
-/// Room for the answers to most statements without growing.
+/// Holds the answers to most statements without growing.
 const INITIAL_BUFFER: usize = 16 << 10;
 
-/// What makes no sense in the server's bytes.
+/// Why the server's bytes do not follow the protocol.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(String);
@@ -35,10 +35,10 @@ impl From<Malformed> for SessionError {
 pub trait Framing {
     /// A packet or message, read in place.
     type Frame<'a>;
-    /// What both sides agreed on when they met.
+    /// What both sides agreed on at login.
     type Agreed: Default;
 
-    /// The first frame and how many bytes it takes, if all of it is there.
+    /// The first frame and its length in bytes, if it has arrived completely.
     fn first(waiting: &[u8]) -> Result<Option<(Self::Frame<'_>, usize)>, Malformed>;
 }
 
@@ -58,7 +58,7 @@ impl<F> Default for Incoming<F> {
 }
 
 impl<F: Framing> Incoming<F> {
-    /// Where the next bytes go; never empty. [`Incoming::arrived`] says how many came.
+    /// Space for the next bytes; never empty. [`Incoming::arrived`] tells how many were written.
     pub fn space(&mut self) -> &mut [u8] {
         if self.start == self.end {
             (self.start, self.end) = (0, 0);
@@ -76,7 +76,7 @@ impl<F: Framing> Incoming<F> {
         self.end += count;
     }
 
-    /// The next frame, if all of it is there.
+    /// The next frame, if it has arrived completely.
     pub fn next(&mut self) -> Result<Option<F::Frame<'_>>, Malformed> {
         let Some((frame, length)) = F::first(&self.bytes[self.start..self.end])? else { return Ok(None) };
         self.start += length;
@@ -84,15 +84,15 @@ impl<F: Framing> Incoming<F> {
     }
 }
 
-/// A stream with what is still to be sent and what is still to be read.
+/// A stream with the bytes still to be sent and still to be read.
 #[derive(Debug)]
 pub struct Wire<F: Framing> {
     stream: Stream,
-    /// Frames are appended here; the first `sent` bytes are gone already.
+    /// Frames are appended here; the first `sent` bytes are already sent.
     outgoing: BytesMut,
     sent: usize,
     incoming: Incoming<F>,
-    /// What may still be received, and what that was at first.
+    /// How many more bytes may be received, and how many there were at first.
     left_bytes: u64,
     most_bytes: u64,
     pub agreed: F::Agreed,
@@ -105,26 +105,26 @@ impl<F: Framing> Wire<F> {
         Self { stream, outgoing: BytesMut::new(), sent: 0, incoming, left_bytes: most_bytes, most_bytes, agreed }
     }
 
-    /// From here on every byte is encrypted.
+    /// Encrypts every byte from here on.
     pub fn encrypt(self, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
         if self.incoming.start != self.incoming.end {
-            // Somebody between could have slipped it in, to be read as if it had come encrypted.
+            // Somebody in between could have slipped it in, to be read as if it had come encrypted.
             return Err(SessionError::Protocol("the server speaks out of turn".to_owned()));
         }
         Ok(Self { stream: self.stream.encrypt(encryption, deadline)?, ..self })
     }
 
-    /// Whether the password itself may be told over it.
+    /// Whether the password itself may be sent over it.
     pub fn is_trusted(&self) -> bool {
         self.stream.is_trusted()
     }
 
-    /// From here on this many bytes may be received; more are an error.
+    /// Allows receiving this many more bytes; further ones are an error.
     pub fn expect_at_most(&mut self, bytes: u64) {
         (self.left_bytes, self.most_bytes) = (bytes, bytes);
     }
 
-    /// What a password exchange can be bound to; `None` if the stream is not encrypted.
+    /// The value that a password exchange can be bound to; `None` if the stream is not encrypted.
     pub fn end_point(&self) -> Option<Vec<u8>> {
         self.stream.end_point()
     }
@@ -143,12 +143,12 @@ impl<F: Framing> Wire<F> {
         self.incoming.next()
     }
 
-    /// The next frame, and where the answer to it goes.
+    /// The next frame, and the buffer for the answer to it.
     pub fn next_and_outgoing(&mut self) -> Result<Option<(F::Frame<'_>, &mut BytesMut)>, Malformed> {
         Ok(self.incoming.next()?.map(|frame| (frame, &mut self.outgoing)))
     }
 
-    /// Sends as much as the socket takes now; whether that was all.
+    /// Sends as much as the socket takes now. Returns whether that was all.
     pub fn send(&mut self) -> io::Result<bool> {
         while self.sent < self.outgoing.len() {
             match self.stream.write(&self.outgoing[self.sent..]) {
@@ -164,7 +164,7 @@ impl<F: Framing> Wire<F> {
         self.stream.flush()
     }
 
-    /// Takes what has arrived; false if nothing has. The end of the stream is an error, and so is more than is expected.
+    /// Takes bytes that have arrived; false if there are none. The end of the stream and exceeding the limit are errors.
     pub fn receive(&mut self) -> io::Result<bool> {
         loop {
             match self.stream.read(self.incoming.space()) {
@@ -192,8 +192,8 @@ impl<F: Framing> Wire<F> {
         Ok(())
     }
 
-    /// Receives something, and sends meanwhile what there is to send, so that no side waits for the other to take
-    /// something. The deadline holds for a server that never stops talking, too.
+    /// Receives some bytes and meanwhile sends what is left to send, so that neither side blocks the other. The
+    /// deadline also limits a server that never stops sending.
     pub fn receive_some(&mut self, deadline: Instant) -> io::Result<()> {
         loop {
             if Instant::now() >= deadline {
@@ -236,7 +236,7 @@ mod tests {
         (Wire::over(Stream::Plain(Socket::Unix(ours))), theirs)
     }
 
-    /// Reads until there is an error, which there must be.
+    /// Reads until an error occurs, which must happen.
     fn end_of(wire: &mut Wire<Bytes>, limit: Duration) -> io::Error {
         let deadline = Instant::now() + limit;
         loop {
@@ -283,7 +283,7 @@ mod tests {
         let (mut wire, mut server) = wire();
         wire.expect_at_most(u64::MAX);
         wire.outgoing().resize(MUCH, 7);
-        // It reads nothing before all it has to say is taken.
+        // The peer reads nothing until all its own bytes are taken.
         let talking = std::thread::spawn(move || {
             server.write_all(&vec![7; MUCH]).unwrap();
             let mut heard = vec![0; MUCH];

@@ -1,41 +1,41 @@
-//! What host and guest agree on: the words on the kernel command line, the names of things, how the data is mounted.
+//! What host and guest agree on: words on the kernel command line, names, and how the data is mounted.
 //!
-//! Written by a platform on the host, read by our first process in the guest. The native platform gives its processes
-//! the same places and options, so that a machine looks alike from inside wherever it runs. Nothing here has effects.
+//! A platform writes these words on the host, and our first process in the guest reads them. The native platform gives
+//! its processes the same places and options, so every machine looks alike from inside. Nothing here has effects.
 
 /// Name of the virtio-serial port that the agent answers on.
 pub const AGENT_PORT: &str = "bakeoff.agent";
-/// The file system that is the database's, by its ext4 label.
+/// The ext4 label of the database's file system.
 pub const DATA_LABEL: &str = "bakeoff-data";
-/// The file system that is the image's tree, by its ext4 label.
+/// The ext4 label of the file system with the image's tree.
 pub const ROOT_LABEL: &str = "root";
-/// Where the data disk is found inside every machine.
+/// Where the data disk is mounted inside every machine.
 pub const DATA_FOLDER: &str = "/data";
 /// Our own binary inside a machine that has a tree of its own.
 pub const AGENT_FILE: &str = "/run/bakeoff/agent";
 /// Where the agent keeps the logs of servers.
 pub const LOG_FOLDER: &str = "/run/bakeoff/logs";
-/// Folders of the tree that are writable and start empty; the rest of it is read-only.
+/// Folders of the tree that are writable and start empty. The rest of the tree is read-only.
 pub const WRITABLE_FOLDERS: &[&str] = &["/run", "/tmp", "/var/tmp"];
-/// What programs inside get as their environment, and nothing else.
+/// The whole environment of programs inside a machine.
 pub const ENVIRONMENT: &[(&str, &str)] =
     &[("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"), ("HOME", "/root"), ("LANG", "C.UTF-8")];
-/// ext4's own options for the data disk: without these words a new file system is still being zeroed in the background
-/// while a trial measures.
+/// ext4's own options for the data disk. Without them the kernel still zeroes a new file system in the background while
+/// a trial measures.
 pub const DATA_OPTIONS: &str = "noinit_itable";
-/// How the data disk is mounted, as `mount -o` has it: reading must not write access times.
+/// Options for `mount -o` of the data disk: reading must not write access times.
 pub const DATA_MOUNT_WORDS: &str = "noatime,noinit_itable";
 
 const DATA_WORD: &str = "bakeoff.data=";
 const ROOT_WORD: &str = "bakeoff.root=";
 const NETWORK_WORD: &str = "bakeoff.net=";
 
-/// What a guest is told on its kernel command line.
+/// What the kernel command line says to a guest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct BootWords {
-    /// Label of the file system to become `/`; the initramfs stays if there is none.
+    /// Label of the file system that becomes `/`; `None` keeps the initramfs.
     pub root: Option<String>,
-    /// Label of the file system for [`DATA_FOLDER`]; a plain folder is there if there is none.
+    /// Label of the file system for [`DATA_FOLDER`]; with `None`, that is a plain folder.
     pub data: Option<String>,
     /// Address and prefix length of the first network interface.
     pub network: Option<GuestAddress>,
@@ -74,7 +74,7 @@ impl BootWords {
         [root, data, network].into_iter().flatten().collect()
     }
 
-    /// Reads a kernel command line. Words that are not ours are the kernel's business.
+    /// Reads a kernel command line and ignores the words that are not ours.
     pub fn parse(command_line: &str) -> Result<Self, String> {
         let mut words = Self::default();
         for word in command_line.split_ascii_whitespace() {

@@ -1,9 +1,9 @@
-//! Folders of the cache: made once, kept, and used by every bakeoff of this host.
+//! Folders of the cache: made once, kept, and shared by every bakeoff on this host.
 //!
-//! One at a time makes each, under a lock that the kernel frees whatever ends its holder. A folder is made aside,
-//! brought to disk and renamed into place, so what is found there is whole. What a killed maker left is removed by the
-//! next one that makes the same, and by [`CachedFolder::sweep`]. How a folder is told from one that is not made yet is
-//! the caller's choice.
+//! One process at a time makes each folder, under a lock that the kernel frees however its holder ends. A folder is
+//! made aside, synced to disk and renamed into place, so it is never found incomplete. If a maker is killed, its
+//! leftovers are removed by the next maker of the same folder, and by [`CachedFolder::sweep`]. The caller decides how
+//! to tell a finished folder from one not made yet.
 
 use crate::lock;
 use std::fs::{self, File};
@@ -11,10 +11,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Endings of what is beside a folder's place while it is made.
+/// Endings of the names beside a folder's place while it is made.
 const BUILDING: &str = ".building";
 const LOCK: &str = ".lock";
-/// In the folder aside: what is to become the folder, and the one whose place it takes.
+/// In the folder aside: the future folder, and the old one that it replaces.
 const BUILT: &str = "built";
 const REPLACED: &str = "replaced";
 const LOCK_POLL: Duration = Duration::from_millis(200);
@@ -34,7 +34,7 @@ fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Cached
     move |source| CachedError::Io { doing, path, source }
 }
 
-/// A folder that we alone may make now. Dropping it removes what is not kept, and lets others make it.
+/// A folder that only we may make now. Dropping it removes everything that is not kept, and frees the lock.
 #[derive(Debug)]
 pub struct CachedFolder {
     place: PathBuf,
@@ -43,8 +43,8 @@ pub struct CachedFolder {
 }
 
 impl CachedFolder {
-    /// Waits until nobody else makes the folder at this place; it may be finished then. `goes_on` is asked repeatedly
-    /// whether to go on waiting.
+    /// Waits until nobody else is making the folder at this place; by then it may be finished. Waiting ends when
+    /// `goes_on`, which is called repeatedly, returns false.
     pub fn lock(place: &Path, limit: Duration, goes_on: &mut dyn FnMut() -> bool) -> Result<Self, CachedError> {
         if let Some(parent) = place.parent() {
             fs::create_dir_all(parent).map_err(failing("making", parent))?;
@@ -69,17 +69,17 @@ impl CachedFolder {
         Ok(folder)
     }
 
-    /// For what is needed only while the folder is made.
+    /// Folder for files that are needed only while making it.
     pub fn work(&self) -> &Path {
         &self.aside
     }
 
-    /// What becomes the folder. It is not there yet.
+    /// Path that becomes the folder. The caller must create it.
     pub fn built(&self) -> PathBuf {
         self.aside.join(BUILT)
     }
 
-    /// Puts what was built in its place, in one step. One that is there is replaced.
+    /// Moves what was built into its place, in one step, and replaces a folder that is already there.
     pub fn keep(self) -> Result<(), CachedError> {
         let built = self.built();
         let opened = File::open(&built).map_err(failing("opening", &built))?;
@@ -93,7 +93,7 @@ impl CachedFolder {
         File::open(parent).and_then(|parent| parent.sync_all()).map_err(failing("bringing to disk", parent))
     }
 
-    /// Removes what killed makers have left in this folder of the cache, and tells what it did.
+    /// Removes what killed makers have left in this folder of the cache, and says what it removed.
     pub fn sweep(parent: &Path) -> Result<Vec<String>, CachedError> {
         let entries = match fs::read_dir(parent) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -120,14 +120,14 @@ impl CachedFolder {
 
 impl Drop for CachedFolder {
     fn drop(&mut self) {
-        // What is left is found by the next sweep. The lock goes last, while it is held: a process that waits for it
-        // makes another.
+        // The next sweep finds whatever cannot be removed now. The lock file is removed last, while the lock is held: a
+        // process that waits for it then makes a new one.
         let _ = fs::remove_dir_all(&self.aside);
         let _ = fs::remove_file(with(&self.place, LOCK));
     }
 }
 
-/// Beside a folder's place. Names may have dots, so this is no extension that could replace a part of one.
+/// A path beside a folder's place. Names may contain dots, so `with_extension`, which could replace a part, is not used.
 fn with(place: &Path, ending: &str) -> PathBuf {
     let mut path = place.as_os_str().to_owned();
     path.push(ending);

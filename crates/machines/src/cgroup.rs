@@ -1,8 +1,8 @@
 //! Control groups that hold a machine to its memory, its CPU time and its memory nodes, where they can be had.
 //!
-//! Both versions of the interface are in use: one tree for everything (v2), or one for each resource (v1), sometimes side
-//! by side. A group is made below or beside our own, wherever we are allowed to and the resource is accounted for. What is
-//! swapped out would escape a limit of memory, so swap is forbidden as well where the kernel has a word for it.
+//! Two versions of the interface are in use, sometimes side by side: one tree for everything (v2), or one per resource
+//! (v1). A group is made below or beside our own, in a place where we may write and the resource is accounted for. Memory
+//! that is swapped out would escape a memory limit, so swap is forbidden too where the kernel has a setting for it.
 
 mod hierarchy;
 
@@ -15,26 +15,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-/// Killed processes leave their cgroup within this.
+/// How long killed processes may take to leave their cgroup.
 const EMPTY_LIMIT: Duration = Duration::from_secs(5);
 const EMPTY_POLL: Duration = Duration::from_millis(5);
-/// The kernel's default, which others who limit CPU time leave as it is. A group that has used up its time waits for the end
-/// of the period.
+/// The kernel's default, which other tools that limit CPU time keep too. A group that has used up its quota waits for
+/// the end of the period.
 const PERIOD: Duration = Duration::from_millis(100);
-/// The least that the kernel gives a group in a period.
+/// The smallest quota that the kernel accepts.
 const LEAST_QUOTA: Duration = Duration::from_millis(1);
 
-/// The groups of one machine: one in a tree for everything, or one in each tree that a limit needs. Dropping them ends what
-/// is still in them and removes them.
+/// The groups of one machine: one in a tree for everything, or one in each tree that a limit needs. Dropping them kills
+/// the processes in them and removes them.
 #[derive(Debug)]
 pub struct Cgroups {
     name: String,
-    /// The scratch folder in whose ledger they are written down.
+    /// The scratch folder whose ledger names them.
     scratch: PathBuf,
     groups: Vec<Cgroup>,
 }
 
-/// CPU time that a group gets in each period, by all of its threads together.
+/// CPU time that all threads of a group together get in each period.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CpuTime {
     pub quota: Duration,
@@ -42,7 +42,7 @@ pub struct CpuTime {
 }
 
 impl CpuTime {
-    /// As much as this many CPUs have: 0.5 is half of one.
+    /// As much as this many CPUs have; 0.5 is half a CPU.
     pub fn of_cpus(cpus: f64) -> Self {
         let quota = Duration::try_from_secs_f64(cpus * PERIOD.as_secs_f64()).unwrap_or(LEAST_QUOTA);
         Self { quota: quota.max(LEAST_QUOTA), period: PERIOD }
@@ -56,18 +56,18 @@ impl fmt::Display for CpuTime {
 }
 
 impl Cgroups {
-    /// None yet: each limit makes those that it needs.
+    /// Makes no group yet: each limit makes those that it needs.
     pub fn new(name: &str, scratch: &Path) -> Self {
         Self { name: name.to_owned(), scratch: scratch.to_owned(), groups: Vec::new() }
     }
 
-    /// Folders of the groups, all of which a process must join to be held.
+    /// Folders of the groups. A process must join all of them to be limited.
     pub fn paths(&self) -> Vec<PathBuf> {
         self.groups.iter().map(|group| group.path.clone()).collect()
     }
 
-    /// Limits the memory of processes that join. Returns the limit as the kernel has it, in whole pages, or why there is
-    /// none.
+    /// Limits the memory of processes that join. Returns the limit as the kernel rounded it to whole pages, or why
+    /// there is none.
     pub fn hold_memory(&mut self, bytes: u64) -> Result<u64, String> {
         let group = self.hold("memory", |group| {
             let (limit, swap, no_swap) = if group.is_unified {
@@ -82,7 +82,7 @@ impl Cgroups {
         limit.parse().map_err(|_| format!("the limit reads {limit}"))
     }
 
-    /// Limits the CPU time of processes that join, all threads together. Returns what the kernel made of it.
+    /// Limits the CPU time of all threads of processes that join. Returns the limit as the kernel has it.
     pub fn hold_cpu_time(&mut self, time: CpuTime) -> Result<CpuTime, String> {
         let (quota_us, period_us) = (time.quota.as_micros(), time.period.as_micros());
         let group = self.hold("cpu", |group| {
@@ -103,12 +103,12 @@ impl Cgroups {
         Ok(CpuTime { quota, period })
     }
 
-    /// Takes the memory of processes that join from these nodes only. Returns what the kernel made of it ("0-1").
+    /// Restricts processes that join to memory of these nodes. Returns the nodes as the kernel has them ("0-1").
     pub fn hold_memory_nodes(&mut self, nodes: &[u32]) -> Result<String, String> {
         let nodes = nodes.iter().map(u32::to_string).collect::<Vec<_>>().join(",");
         let group = self.hold("cpuset", |group| {
             if !group.is_unified {
-                // Nobody can join a group without CPUs; which of them are used is not held here.
+                // No process can join a group without CPUs, so it gets the parent's: CPUs are not limited here.
                 let parent = group.path.parent().unwrap_or(Path::new("/"));
                 group.write("cpuset.cpus", fs::read_to_string(parent.join("cpuset.cpus"))?.trim())?;
             }
@@ -117,7 +117,7 @@ impl Cgroups {
         group.read("cpuset.mems")
     }
 
-    /// The group that is held by what is written: the one there is in that tree, or a new one.
+    /// The group that `write` has limited: the existing one in that tree, or a new one.
     fn hold(&mut self, controller: &str, write: impl Fn(&Cgroup) -> io::Result<()>) -> Result<&Cgroup, String> {
         let hierarchy = Hierarchy::with(controller)?;
         let there = self.groups.iter().position(|group| group.path.starts_with(&hierarchy.mounted_at));
@@ -133,7 +133,7 @@ impl Cgroups {
         Ok(&self.groups[at])
     }
 
-    /// A new group in the first place where one can be made and written to.
+    /// Makes a group in the first place where that and writing the limit succeed.
     fn make_in(
         &self,
         hierarchy: &Hierarchy,
@@ -186,12 +186,12 @@ impl Cgroup {
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // It is in the ledger: what cannot be removed now is found by the next sweep.
+        // It is in the ledger, so the next sweep finds it if it cannot be removed now.
         let _ = remove(&self.path);
     }
 }
 
-/// In the unified tree a group has the controllers that the one above it passes on.
+/// In the unified tree, a group has only those controllers that its parent passes on.
 fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
     let parent = group.parent().unwrap_or(Path::new("/"));
     let file = parent.join("cgroup.subtree_control");
@@ -200,7 +200,7 @@ fn is_passed_on(controller: &str, group: &Path) -> Result<(), String> {
     passed_on.split_ascii_whitespace().any(|word| word == controller).then_some(()).ok_or_else(why)
 }
 
-/// Ends what is in a cgroup of ours, removes it and says whether there was one.
+/// Kills the processes in a cgroup of ours and removes it. Returns whether it existed.
 pub(crate) fn remove(path: &Path) -> io::Result<bool> {
     let deadline = Instant::now() + EMPTY_LIMIT;
     loop {

@@ -1,24 +1,24 @@
-//! Frames: a length and a JSON text, over any byte stream.
+//! Frames over any byte stream: a length, then JSON text.
 //!
 //! A frame is the length of its body (4 bytes, little endian) and the body. The first frame that an agent sends is its
-//! [`Greeting`], which keeps its form in every protocol. All others are [`Message`]s.
+//! [`Greeting`], whose form is the same in every protocol. All others are [`Message`]s.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 
-/// Version of the messages spoken with an agent. Raised with every change of meaning.
+/// Version of the messages spoken with an agent. It is raised whenever their meaning changes.
 pub const PROTOCOL: u32 = 5;
 
-/// No message is larger; a larger length means that the stream is out of step.
+/// The longest body allowed; a larger length means that the stream is out of step.
 pub const LONGEST_BODY: usize = 64 << 20;
 
-/// A request, or something that is said about one.
+/// A request, or a message about one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message<T> {
-    /// The request's number. What is said too late is known by it.
+    /// The request's number. It tells a late answer from the one awaited.
     pub number: u64,
-    /// Which of the machine's databases it is about, from 0; 0 as well if it is about the machine.
+    /// The database of the machine that it is about, counted from 0; also 0 if it is about the machine.
     pub instance: u16,
     pub body: T,
 }
@@ -45,12 +45,12 @@ pub fn read_frame<T: DeserializeOwned>(stream: &mut impl Read) -> io::Result<Opt
     Ok(body.map(|body| serde_json::from_slice(&body)).transpose()?)
 }
 
-/// The text of one frame; `None` at a clean end of the stream.
+/// Reads the text of one frame; `None` at a clean end of the stream.
 pub fn read_body(stream: &mut impl Read) -> io::Result<Option<Vec<u8>>> {
     read_body_within(stream, LONGEST_BODY)
 }
 
-/// The same, of so many bytes at most.
+/// Like [`read_body`], but of at most `longest` bytes.
 pub(crate) fn read_body_within(stream: &mut impl Read, longest: usize) -> io::Result<Option<Vec<u8>>> {
     let mut length = [0_u8; 4];
     let mut filled = 0;
@@ -71,12 +71,12 @@ pub(crate) fn read_body_within(stream: &mut impl Read, longest: usize) -> io::Re
     Ok(Some(body))
 }
 
-/// The first frame each agent sends, unasked. Different protocols refuse each other by number instead of misreading one
-/// another.
+/// The first frame of every agent, which it sends unasked. Peers of different protocols refuse each other by number
+/// instead of misreading each other.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
     pub protocol: u32,
-    /// Version of the bakeoff that the agent is.
+    /// Version of the bakeoff that runs as the agent.
     pub version: String,
 }
 

@@ -1,4 +1,4 @@
-//! Which process is meant: by its id and its start time, because ids are used again.
+//! Identifies a process by its id and its start time, because ids are used again.
 
 use crate::process::KILL_LIMIT;
 use crate::ready::becomes_ready;
@@ -6,7 +6,7 @@ use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use serde::{Deserialize, Serialize};
 use std::io;
 
-/// A process, told from any later one with the same id until the host boots again.
+/// Identifies a process: no later one has both the same id and start time until the host boots again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Identity {
     pub pid: u32,
@@ -23,13 +23,13 @@ impl Identity {
         Ok(Self { pid, start_ticks })
     }
 
-    /// Whether this very process still exists (a zombie does).
+    /// Whether this very process still exists, if only as a zombie.
     pub fn is_alive(&self) -> bool {
         Self::of(self.pid).is_ok_and(|now| now == *self)
     }
 
-    /// Kills this very process and says whether there was one. The id cannot pass to another process in between: the
-    /// descriptor stays that of the process that had it when the start time was compared.
+    /// Kills this very process and returns whether it existed. No other process can be hit: the descriptor is opened
+    /// first and stays that of the process whose start time is then compared.
     pub fn kill(&self) -> io::Result<bool> {
         let Some(pid) = as_pid(self.pid) else { return Ok(false) };
         let descriptor = match pidfd_open(pid, PidfdFlags::empty()) {
@@ -43,7 +43,7 @@ impl Identity {
             Err(rustix::io::Errno::SRCH) => Ok(false),
             other => {
                 other?;
-                // Only our own children leave a status to be waited for; others are gone when the descriptor says so.
+                // Only our own children leave a status to be waited for. Others are gone once the descriptor is ready.
                 becomes_ready(&descriptor, KILL_LIMIT)?;
                 Ok(true)
             }
@@ -51,12 +51,12 @@ impl Identity {
     }
 }
 
-/// What the kernel names the time since it was booted. Start times of processes are told from it.
+/// The kernel's id of this boot. Start times of processes count from the boot.
 pub fn boot_id() -> io::Result<String> {
     Ok(std::fs::read_to_string("/proc/sys/kernel/random/boot_id")?.trim_end().to_owned())
 }
 
-/// The 22nd field. The second one, the program's name, may hold spaces and parentheses.
+/// The 22nd field of `stat`. The second field, the program's name, may contain spaces and parentheses.
 fn start_ticks(stat: &str) -> Option<u64> {
     let (_, after_name) = stat.rsplit_once(')')?;
     after_name.split_ascii_whitespace().nth(19)?.parse().ok()

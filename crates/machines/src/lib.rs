@@ -1,8 +1,8 @@
 //! A place where commands run and an agent answers.
 //!
-//! Here are the frames spoken with an agent over any byte stream, the link that waits for its answers with a limit, the
-//! [`machine::Machine`] that a platform hands out, processes that die with us, and the scratch folder whose leftovers
-//! the next start sweeps away, as it does with folders of the cache that are half made. Nothing here knows an engine, a
+//! This crate holds the frames spoken with an agent over any byte stream and the link that waits for its answers with a
+//! limit. A platform hands out a [`machine::Machine`]. Processes are killed when we end. The next start sweeps away
+//! what a killed run left: its scratch folder and half-made folders of the cache. Nothing here knows an engine, a
 //! workload or a hypervisor.
 
 pub mod boot;

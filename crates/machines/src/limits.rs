@@ -1,17 +1,17 @@
-//! Limits that this process was started with, and how to tell that one was met.
+//! Limits that this process was started with, and how to recognise that one was reached.
 //!
-//! Meeting one says nothing about a contender: it is the host that lacks something. Errors come from many places, also as the words
-//! of an agent, but each that the kernel gave ends in its number, in the standard library's words.
+//! Reaching one says nothing about a contender: the host lacks something. Such errors come from many places, some as
+//! text from an agent. Each one from the kernel ends in its number, in the standard library's words.
 
 use rustix::io::Errno;
 use rustix::process::{Resource, getrlimit};
 
-/// How large a file may become; none if there is no limit.
+/// How large a file may become; `None` if there is no limit.
 pub fn file_bytes() -> Option<u64> {
     getrlimit(Resource::Fsize).current
 }
 
-/// The limit that an error tells of, and what would raise it.
+/// The limit that an error points to, and how to raise it; `None` for any other error.
 pub fn met(error: &str) -> Option<String> {
     let is = |errno: Errno| error.contains(&format!("(os error {})", errno.raw_os_error()));
     if is(Errno::MFILE) {

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::time::Duration;
 
-/// Frames that may wait unread; more than any request answers with in a burst.
+/// How many frames may wait unread: more than any request answers with in a burst.
 const QUEUED_FRAMES: usize = 1024;
 
 #[derive(Debug, thiserror::Error)]
@@ -34,11 +34,11 @@ pub enum LinkError {
     OtherVersion { ours: Greeting, theirs: Greeting },
 }
 
-/// A connection to an agent. Reading happens on a thread of its own, so that waiting has a limit on any stream.
+/// A connection to an agent. A thread of its own reads, so every wait has a limit on any kind of stream.
 pub struct AgentLink {
     write: Box<dyn Write + Send>,
     frames: Receiver<io::Result<Vec<u8>>>,
-    /// Number of the request that was sent last, and what it is about.
+    /// Number and instance of the last request.
     number: u64,
     instance: u16,
 }
@@ -46,7 +46,7 @@ pub struct AgentLink {
 impl AgentLink {
     pub fn new(read: impl Read + Send + 'static, write: impl Write + Send + 'static) -> Self {
         let (send, frames) = sync_channel(QUEUED_FRAMES);
-        // A frame is two reads, and an agent that is ahead of us has written several.
+        // Reading a frame takes two reads, and an agent ahead of us has written several frames.
         let mut read = BufReader::new(read);
         std::thread::spawn(move || {
             loop {
@@ -61,22 +61,22 @@ impl AgentLink {
         Self { write: Box::new(write), frames, number: 0, instance: 0 }
     }
 
-    /// Sends a request about one of the machine's databases, under a number of its own. Whoever asked before has given up, and gets
-    /// no answer any more.
+    /// Sends a request about one of the machine's databases, under a new number. An earlier request counts as given up:
+    /// no answer to it is handed out any more.
     pub fn ask(&mut self, instance: u16, request: &impl Serialize) -> Result<(), LinkError> {
         self.number += 1;
         self.instance = instance;
         self.add(request)
     }
 
-    /// Sends something that belongs to the request that was sent last.
+    /// Sends a message that belongs to the last request.
     pub fn add(&mut self, message: &impl Serialize) -> Result<(), LinkError> {
         let Self { number, instance, .. } = *self;
         Ok(write_frame(&mut self.write, &Message { number, instance, body: message })?)
     }
 
-    /// The next message about the request that was sent last, with the instance that it is about, or an error when nothing came
-    /// within `limit`. `None` is a message about an earlier request: too late to mean anything but that the agent is alive.
+    /// The next message about the last request, with its instance, or an error if nothing arrives within `limit`.
+    /// `None` is a message about an earlier request: it comes too late, and shows only that the agent is alive.
     pub fn receive<T: DeserializeOwned>(&mut self, limit: Duration) -> Result<Option<(u16, T)>, LinkError> {
         let Message { number, instance, body } = self.frame(limit)?;
         match number.cmp(&self.number) {
@@ -97,7 +97,7 @@ impl AgentLink {
         serde_json::from_slice(&frame).map_err(|error| LinkError::Unexpected(error.to_string()))
     }
 
-    /// Waits for the agent's first words and refuses an agent of another protocol.
+    /// Waits for the agent's greeting and refuses an agent of another protocol.
     pub(crate) fn greeting(&mut self, limit: Duration) -> Result<Greeting, LinkError> {
         let greeting: Greeting = self.frame(limit)?;
         if greeting.protocol == PROTOCOL {
@@ -109,12 +109,12 @@ impl AgentLink {
 }
 
 impl LinkError {
-    /// Whether the agent is gone. How its machine ended then tells more than this error.
+    /// Whether the agent is gone. If so, the way its machine ended tells more than this error.
     pub fn is_end(&self) -> bool {
         matches!(self, Self::Closed | Self::Broken(_))
     }
 
-    /// A read whose time was over, as what it means.
+    /// Turns a read that timed out into the error that says so.
     pub(crate) fn if_too_slow(self, limit: Duration) -> Self {
         match self {
             Self::Broken(error) if error.kind() == io::ErrorKind::TimedOut => Self::TooSlow(limit),

@@ -1,4 +1,4 @@
-//! Locks on files, which the kernel frees whatever ends their holder.
+//! Locks on files. The kernel frees them however their holder ends.
 
 use rustix::fs::OFlags;
 use std::fs::{File, TryLockError};
@@ -6,11 +6,11 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
-/// A link in the place of one of our files would lead to a file of somebody else.
+/// A link in the place of one of our files would lead to somebody else's file.
 pub(crate) const NO_LINK: i32 = OFlags::NOFOLLOW.bits().cast_signed();
 
-/// The lock of this file, which is made if it is not there. `None` if somebody else has it, or has removed the file
-/// meanwhile.
+/// Takes the lock of this file, which is created if missing. `None` if another process holds the lock, or has removed
+/// the file meanwhile.
 pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
     let lock = File::options().create(true).truncate(false).write(true).custom_flags(NO_LINK).open(path)?;
     match lock.try_lock() {
@@ -18,7 +18,7 @@ pub(crate) fn take(path: &Path) -> io::Result<Option<File>> {
         Err(TryLockError::Error(error)) => return Err(error),
         Ok(()) => {}
     }
-    // Its holder may have removed the file between opening and locking: that lock guards nothing.
+    // Its holder may have removed the file between our opening and locking it. That lock would guard nothing.
     let links = lock.metadata()?.nlink();
     Ok((links > 0).then_some(lock))
 }

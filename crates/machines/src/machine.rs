@@ -6,36 +6,36 @@ use telemetry::{QueryProbe, Targets};
 
 /// What a platform says about a machine it started: each decision by name, or why it could not be honoured.
 ///
-/// Every platform says `processor` and `data cached twice`, in the words of the record's facts of these names, because
-/// contenders are compared by them.
+/// Every platform reports `processor` and `data cached twice` in the words of the record's facts of these names,
+/// because contenders are compared by them.
 pub type Decided = std::collections::BTreeMap<String, Result<String, String>>;
 
-/// A running machine's threads, processes and devices on the host, and what its hypervisor tells when asked.
+/// A running machine's threads, processes and devices on the host, and probes that query its hypervisor.
 pub struct Watched {
     pub targets: Targets,
     pub asked: Vec<QueryProbe>,
 }
 
-/// A machine that was started. Dropping it ends everything it consists of.
+/// A running machine. Dropping it ends everything it consists of.
 pub trait Machine: Send {
     fn link(&mut self) -> &mut AgentLink;
     /// The exact command line that started it.
     fn command_line(&self) -> &[String];
     fn decided(&self) -> &Decided;
-    /// Where a server listening inside on this port, which was ordered, is reached from the host, if the platform offers that.
+    /// The host's address of a server inside on this port, if the platform offers one. The port must have been ordered.
     fn reached_at(&self, port: u16) -> Option<std::net::SocketAddr>;
-    /// The address inside on which a server must listen to be reached there, and on no more than it must.
+    /// The address inside that a server must listen on to be reached there, and no wider than needed.
     fn listens_on(&self) -> std::net::IpAddr;
-    /// The folder that is the data disk, as seen inside.
+    /// The folder of the data disk, as seen inside.
     fn data(&self) -> &str;
-    /// What of it can be watched from the host while it runs.
+    /// The parts of it that can be watched from the host while it runs.
     fn watched(&mut self) -> Watched;
-    /// Beginning and end of what it printed (a guest's console, a process's standard error).
+    /// Beginning and end of its output (a guest's console, or a process's standard error).
     fn console(&self) -> String;
-    /// Asks it to end and waits; kills it at the limit. The agent was told to shut down before.
+    /// Asks it to end and waits; kills it at the limit. The agent must have been told to shut down before.
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError>;
-    /// Ends it at once, without a goodbye, and waits until it has let go of its data. Another machine can then be started
-    /// on the same lease.
+    /// Ends it at once, without a shutdown, and waits until it has released its data. Another machine can then be
+    /// started on the same lease.
     fn cut(self: Box<Self>) -> Result<(), MachineError>;
 }
 
@@ -56,11 +56,11 @@ pub enum MachineError {
     Link(#[from] crate::link::LinkError),
 }
 
-/// What a kernel says when it gives up itself, or a program.
+/// What a kernel prints when it panics or kills a program.
 const CAUSES: [&str; 2] = ["Kernel panic", "Out of memory"];
 
-/// A console as it stands in an error: what explains most comes first, since lists show one line of an error, then
-/// the whole.
+/// A console for an error message. The most telling line comes first, since lists show one line of an error; the whole
+/// follows.
 pub fn last_words(console: &str) -> String {
     let cause = CAUSES.iter().find_map(|cause| {
         let line = console.lines().find(|line| line.contains(cause))?;

@@ -1,16 +1,16 @@
 //! Whether a folder and what is in it are ours alone: made by us and writable by nobody else.
 //!
-//! What lies in a cache is run, and what a ledger names is killed, with our rights. So nobody but us may have been able
-//! to write it, or root, who needs no such way.
+//! Programs in a cache are run, and processes that a ledger names are killed, with our rights. So nobody else may be
+//! able to write either, except root, who has those rights anyway.
 
 use std::fs::{self, Metadata};
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Bits of a mode: others of the group, and all others, may write.
+/// Mode bits: the group and all others may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// In a folder with this bit, those who may write to it can still not rename or remove what others have there.
+/// In a folder with this bit, others who may write to it still cannot rename or remove somebody else's files.
 const STICKY: u32 = 0o1000;
 const MODE: u32 = 0o7777;
 const ROOT: u32 = 0;
@@ -31,40 +31,40 @@ pub enum ForeignError {
     Io { path: PathBuf, source: io::Error },
 }
 
-/// Fails unless the file or folder, or what a link leads to, is ours and nobody else can write to it.
+/// Fails unless the file or folder, or the target of a link, is ours and nobody else can write to it.
 pub fn require(path: &Path) -> Result<(), ForeignError> {
     let metadata = fs::metadata(path).map_err(failing(path))?;
     judge(path, &metadata)
 }
 
-/// The same for an open file, or for what is known of a place without following a link.
+/// Like [`require`], for the metadata of an open file, or of a path without following a link.
 pub fn judge(path: &Path, metadata: &Metadata) -> Result<(), ForeignError> {
     let us = rustix::process::geteuid().as_raw();
     let (path, owner, mode) = (path.to_owned(), metadata.uid(), metadata.mode() & MODE);
     if owner != us && owner != ROOT {
         return Err(ForeignError::OtherOwner { path, owner, us });
     }
-    // A link's mode says nothing; what it leads to is looked at by itself.
+    // A link's own mode means nothing; its target is judged separately.
     if !metadata.is_symlink() && mode & WRITABLE_BY_OTHERS != 0 {
         return Err(ForeignError::WritableByOthers { path, mode });
     }
     Ok(())
 }
 
-/// [`require`] for the folders on the way to a folder: anybody who can rename one of them can put another in the place
-/// of this one. `folder` is without links.
+/// [`require`] for the folders on the way to a folder: whoever can rename one of them can replace this one. `folder`
+/// must not contain links.
 pub fn require_above(folder: &Path) -> Result<(), ForeignError> {
     folder.ancestors().skip(1).try_for_each(require_or_shared)
 }
 
-/// [`require`], or a folder like `/tmp`: everybody may make something there, but nobody may take away what another has made.
+/// Like [`require`], but allows a folder like `/tmp`, where everybody may make files but nobody may remove another's.
 pub fn require_or_shared(folder: &Path) -> Result<(), ForeignError> {
     let metadata = fs::metadata(folder).map_err(failing(folder))?;
     let is_shared = metadata.mode() & STICKY != 0 && metadata.mode() & WRITABLE_BY_OTHERS != 0;
     if is_shared { Ok(()) } else { judge(folder, &metadata) }
 }
 
-/// [`require`] for a folder and what is in it, down to a number of levels.
+/// [`require`] for a folder and its content, down to a number of levels.
 pub fn require_whole(folder: &Path, levels: u32) -> Result<(), ForeignError> {
     require(folder)?;
     require_below(folder, levels)
@@ -83,7 +83,7 @@ fn require_below(folder: &Path, levels: u32) -> Result<(), ForeignError> {
             if metadata.is_dir() { require_below(&path, levels - 1) } else { Ok(()) }
         });
         match required {
-            // Removed meanwhile by another of our own, or a link that leads nowhere.
+            // Another process of ours removed it meanwhile, or it is a link that leads nowhere.
             Err(ForeignError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
             other => other?,
         }
@@ -131,7 +131,7 @@ mod tests {
                 fs::set_permissions(path, before.clone()).unwrap();
             }
         }
-        // What lies deeper is not looked at: a guest's own folders are for everybody.
+        // Deeper levels are not checked: a guest's own folders may be writable by everybody.
         set_mode(&file, 0o666);
         require_whole(&folder, 2).unwrap();
     }

@@ -1,7 +1,7 @@
-//! What a machine prints, of which the beginning and the end are kept.
+//! The output of a machine, of which the beginning and the end are kept.
 //!
-//! A guest that prints without end would fill the host's disk if all of it were kept, and a guest that has to wait
-//! until we read runs slower. So it is read as it comes, by a thread of its own that sleeps while nothing does.
+//! If we kept everything, a guest that prints without end would fill the host's disk. If a guest had to wait for us to
+//! read, it would run slower. So a thread of its own reads the output at once, and sleeps while there is none.
 
 use rustix::fs::{CWD, FileType, Mode, OFlags, fcntl_setfl, mknodat};
 use std::collections::VecDeque;
@@ -12,48 +12,48 @@ use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// A boot that goes wrong says why in its first lines or in its last ones.
+/// A boot that goes wrong says why in its first or its last lines.
 const HEAD_BYTES: usize = 16 << 10;
 const TAIL_BYTES: usize = 16 << 10;
-/// How long the last words of what has ended may take to reach us.
+/// How long the last output of an ended program may take to reach us.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
-/// What was printed so far.
+/// The output so far.
 #[derive(Debug, Default)]
 struct KeptOutput {
     head: Vec<u8>,
     tail: VecDeque<u8>,
     left_out: u64,
-    /// Nobody can print any more.
+    /// No writer is left.
     ended: bool,
 }
 
-/// Reads until nobody is left who could print.
+/// The output of a program, read until no writer is left.
 #[derive(Debug)]
 pub struct Printed {
     shared: Arc<(Mutex<KeptOutput>, Condvar)>,
-    /// Keeps a named pipe from ending before anybody has opened it.
+    /// Keeps a named pipe from ending before the program opens it.
     open: Option<File>,
-    /// Bytes whose lines were told.
+    /// Bytes whose lines `new_lines` has passed on.
     told: u64,
 }
 
 impl Printed {
-    /// With the end of a pipe that is written to.
+    /// Also returns the end of the pipe that the program writes to.
     pub fn pipe() -> io::Result<(Self, PipeWriter)> {
         let (reader, writer) = io::pipe()?;
         Ok((Self::from(reader, None)?, writer))
     }
 
-    /// A new named pipe in the place of any that was there, for a program that opens what it writes to.
+    /// Makes a new named pipe, in place of an existing one, for a program that opens its output file by name.
     pub fn named_pipe(path: &Path) -> io::Result<Self> {
         match std::fs::remove_file(path) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
-            // The pipe of a guest that is booted again is still there.
+            // The pipe of a guest that is booted again still exists.
             _ => {}
         }
         mknodat(CWD, path, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-        // Opening it would wait for a writer.
+        // A blocking open would wait for a writer.
         let reader = File::options().read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
         let open = File::options().write(true).open(path)?;
         fcntl_setfl(&reader, OFlags::empty())?;
@@ -79,12 +79,12 @@ impl Printed {
         Ok(Self { shared, open, told: 0 })
     }
 
-    /// What has come up to now.
+    /// The output so far.
     pub fn text(&self) -> String {
         held(&self.shared).text()
     }
 
-    /// Tells the lines that are whole now and were not before. Of more than is kept some are left out.
+    /// Passes on the lines that became complete since the last call. Output that is not kept is left out.
     pub fn new_lines(&mut self, tell: &mut dyn FnMut(&str)) {
         let kept = held(&self.shared);
         let new = kept.since(self.told);
@@ -95,11 +95,11 @@ impl Printed {
         String::from_utf8_lossy(&new[..whole]).lines().for_each(|line| tell(line.trim_end()));
     }
 
-    /// All there is, after those who printed have ended.
+    /// The whole output, after the program has ended.
     pub fn to_the_end(&mut self) -> String {
         self.open = None;
         let kept = held(&self.shared);
-        // Something that was left running may hold the pipe open, so this cannot wait for ever.
+        // A process that was left running may hold the pipe open, so this must not wait for ever.
         let waited = self.shared.1.wait_timeout_while(kept, LAST_WORDS, |kept| !kept.ended);
         waited.unwrap_or_else(PoisonError::into_inner).0.text()
     }
@@ -121,12 +121,12 @@ impl KeptOutput {
         self.left_out += too_many as u64;
     }
 
-    /// How much was printed so far.
+    /// How many bytes were printed so far.
     fn printed(&self) -> u64 {
         (self.head.len() + self.tail.len()) as u64 + self.left_out
     }
 
-    /// What came after this many bytes, as far as it is kept.
+    /// The output after this many bytes, as far as it is kept.
     fn since(&self, seen: u64) -> Vec<u8> {
         let head = self.head.len() as u64;
         let skipped = if seen <= head { seen } else { seen.saturating_sub(self.left_out).max(head) };
@@ -134,7 +134,7 @@ impl KeptOutput {
         self.head.iter().chain(&self.tail).skip(skipped).copied().collect()
     }
 
-    /// Where something is left out, whole lines only.
+    /// Cuts at whole lines where something is left out.
     fn text(&self) -> String {
         let tail: Vec<u8> = self.tail.iter().copied().collect();
         if self.left_out == 0 {
@@ -203,7 +203,7 @@ mod tests {
         held(&shared).keep(b"ee\n");
         held(&shared).keep(&vec![b'x'; HEAD_BYTES]);
         assert_eq!(lines(), ["three"]);
-        // Far more than is kept.
+        // More than is kept.
         held(&shared).keep(&b"y\n".repeat(TAIL_BYTES));
         assert!(lines().iter().all(|line| line.len() <= HEAD_BYTES + 1));
         held(&shared).keep(b"last");

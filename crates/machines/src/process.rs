@@ -1,14 +1,14 @@
-//! Programs that we start: run to their end within a limit, or kept for as long as we live. None outlives us, however
-//! we end.
+//! Programs that we start: each runs to its end within a limit, or as long as we live. None outlives us, however we
+//! end.
 //!
-//! A started program gets the kernel's promise to be killed when its parent is gone (`setpriv --pdeathsig`, from
-//! util-linux, which every Debian has). The kernel means the parent *thread*, so all programs are started by one thread
-//! that lives as long as this process: callers need not care on which thread they are.
+//! The kernel kills each started program when its parent is gone (`setpriv --pdeathsig`, from util-linux, which every
+//! Debian has). To the kernel the parent is a *thread*. So one thread, which lives as long as this process, starts all
+//! programs, and callers may be on any thread.
 //!
-//! Each is the head of a process group of its own: an interrupt typed at a terminal goes to all of the foreground
-//! group, and what a guest or a server makes of it is not what the user meant. We alone hear it and decide.
+//! Each leads a process group of its own. An interrupt typed at a terminal goes to the whole foreground group, and a
+//! guest or a server would react in its own way. Only we receive it and decide.
 //!
-//! Left out: programs of other users and daemons that change their parent.
+//! Not covered: programs of other users, and daemons that change their parent.
 
 use crate::identity::{Identity, as_pid};
 use crate::printed::Printed;
@@ -25,20 +25,20 @@ use std::sync::OnceLock;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-/// Programs that may wait to be started; each caller waits for its own, so this bounds nothing in practice.
+/// How many starts may queue. Each caller waits for its own, so this limits nothing in practice.
 const QUEUED_STARTS: usize = 16;
 /// The kernel ends a killed process within this, unless it hangs in a device.
 pub(crate) const KILL_LIMIT: Duration = Duration::from_secs(10);
-/// Becomes the given program, unless its parent ended before it had the kernel's promise: then nobody needs it. Writing
-/// to a file that may not grow further is an error that the program can tell, and does not kill it.
+/// Runs the given program, unless our process ended before `--pdeathsig` took effect: then nobody needs it. Writing
+/// past a limit on file size gives the program an error to report instead of killing it.
 const UNLESS_ORPHANED: &str = r#"trap '' XFSZ; [ "$PPID" = "$0" ] && exec "$@""#;
 /// A process group of its own.
 const OWN_GROUP: i32 = 0;
-/// What a shell ends with when the program that it should become is not there.
+/// A shell's exit status when the program to run does not exist.
 pub const NOT_FOUND_STATUS: i32 = 127;
 /// How often the output of a program that is run to its end is read.
 const PRINTED_POLL: Duration = Duration::from_millis(100);
-/// Lines of a failed program's output that are shown.
+/// How many lines of a failed program's output are shown.
 const TAIL_LINES: usize = 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -58,13 +58,13 @@ pub enum ProcessError {
 /// A program to start.
 #[derive(Debug)]
 pub struct Launch {
-    /// As errors name it.
+    /// Its name in errors.
     program: String,
     command: Command,
 }
 
 impl Launch {
-    /// `words` begins with the program. It reads nothing and its output is thrown away unless told otherwise.
+    /// `words` begins with the program. Unless changed, it has no input and its output is discarded.
     pub fn new<Word: AsRef<OsStr>>(words: &[Word]) -> Self {
         let program = words.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
         let mut command = Command::new("setpriv");
@@ -73,7 +73,7 @@ impl Launch {
         Self { program: program.to_string_lossy().into_owned(), command }
     }
 
-    /// For a program that another one starts.
+    /// Sets the name for errors, if the first word only starts the actual program.
     #[must_use]
     pub fn named(mut self, program: &str) -> Self {
         program.clone_into(&mut self.program);
@@ -86,21 +86,21 @@ impl Launch {
         self
     }
 
-    /// One more variable of its environment, which is ours otherwise.
+    /// Adds a variable to its environment, which is otherwise ours.
     #[must_use]
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// These variables, and none of ours. One must be `PATH`.
+    /// Replaces the environment by these variables. One must be `PATH`.
     #[must_use]
     pub fn environment(mut self, variables: &[(&str, &str)]) -> Self {
         self.command.env_clear().envs(variables.iter().copied());
         self
     }
 
-    /// The account that it runs under, for root to choose.
+    /// The account that it runs under. Only root may set it.
     #[must_use]
     pub fn account(mut self, user: u32, group: u32) -> Self {
         self.command.uid(user).gid(group);
@@ -131,13 +131,13 @@ impl Launch {
         self
     }
 
-    /// Everything it prints is added to this file.
+    /// Appends all its output to this file.
     pub fn log(self, path: &Path) -> io::Result<Self> {
         let log = File::options().create(true).append(true).open(path)?;
         Ok(self.stdout(log.try_clone()?).stderr(log))
     }
 
-    /// Runs to its end, which must be a good one. Each line that it writes to its standard error is told as it comes.
+    /// Runs it to its end, and fails if that is not a success. `tell` gets each line of standard error as it comes.
     pub fn run(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
         let program = self.program.clone();
         let ended = self.run_to_any_end(limit, tell)?;
@@ -147,7 +147,7 @@ impl Launch {
         Err(ProcessError::Failed { program, status: ended.status, tail: tail_of(&ended.stderr) })
     }
 
-    /// Runs to its end, whichever that is; killed at the limit.
+    /// Runs it to its end, successful or not, and kills it at the limit.
     pub fn run_to_any_end(self, limit: Duration, tell: &mut dyn FnMut(&str)) -> Result<Ended, ProcessError> {
         let program = self.program.clone();
         let start = |source| ProcessError::Start { program: program.clone(), source };
@@ -176,7 +176,7 @@ impl Launch {
     }
 }
 
-/// What is left of a program that ran to its end. Of what it printed beginning and end are kept.
+/// How a program ended and what it printed, of which beginning and end are kept.
 #[derive(Debug)]
 pub struct Ended {
     pub status: ExitStatus,
@@ -189,7 +189,7 @@ fn tail_of(printed: &str) -> String {
     lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n")
 }
 
-/// The words before a command line that is to be carried out only as a child of this process.
+/// The words before a command line that must run only as a child of this process.
 fn unless_orphaned(parent: u32) -> [String; 4] {
     ["sh".to_owned(), "-c".to_owned(), UNLESS_ORPHANED.to_owned(), parent.to_string()]
 }
@@ -219,7 +219,7 @@ impl Process {
         match watched {
             Ok((identity, ended)) => Ok(Self { child, identity, ended }),
             Err(source) => {
-                // A process that cannot be watched is ended. The error tells the cause, not how ending it went.
+                // End a process that cannot be watched. The error reports the cause, even if ending it fails.
                 let _ = child.kill();
                 let _ = child.wait();
                 Err(ProcessError::Watch { pid, source })
@@ -250,11 +250,11 @@ impl Process {
     }
 
     pub fn signal(&self, signal: Signal) {
-        // By descriptor: the number may belong to another process once this one has ended. It fails only then.
+        // The descriptor is safe: a process id may pass to another process after this one ends. Sending fails only then.
         let _ = pidfd_send_signal(&self.ended, signal);
     }
 
-    /// Asks it to end, and ends it if it has not within the limit.
+    /// Sends it `signal`, and kills it if it is still running after `limit`.
     pub fn end(&mut self, signal: Signal, limit: Duration) -> Result<ExitStatus, ProcessError> {
         self.signal(signal);
         match self.wait(limit)? {
@@ -263,7 +263,7 @@ impl Process {
         }
     }
 
-    /// Ends it at once.
+    /// Kills it at once.
     pub fn kill(&mut self) -> Result<ExitStatus, ProcessError> {
         let pid = self.identity.pid;
         let failing = |source| ProcessError::Watch { pid, source };
@@ -274,7 +274,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended and been waited for already; there is nobody left to tell of anything else.
+        // It may already have ended, and nobody is left to hear of other errors.
         let _ = self.kill();
     }
 }
@@ -287,9 +287,9 @@ fn spawn(command: Command) -> io::Result<Child> {
     let starter = STARTER.get_or_init(|| {
         let (send, starts) = sync_channel::<Start>(QUEUED_STARTS);
         std::thread::spawn(move || {
-            // The sender is never dropped: this thread lives as long as the process does.
+            // The sender is never dropped, so this thread lives as long as the process.
             for (mut command, answer) in starts {
-                // Nobody is waiting only if the caller panicked; the child is then dropped and dies with us.
+                // Sending fails only if the caller panicked; the child is then dropped and dies with us.
                 let _ = answer.send(command.spawn());
             }
         });
@@ -370,7 +370,7 @@ mod tests {
         let mut process = Process::start(launch.log(&log).unwrap()).unwrap();
         assert!(process.wait(LONG).unwrap().unwrap().success());
         let text = std::fs::read_to_string(&log).unwrap();
-        // The shell in between names its own folder.
+        // The shell in between sets `PWD`.
         let mut said: Vec<&str> = text.lines().filter(|line| !line.starts_with("PWD=")).collect();
         said.sort_unstable();
         assert_eq!(said, ["ONLY=this", "PATH=/usr/bin:/bin", "earlier"]);
@@ -380,7 +380,7 @@ mod tests {
     fn a_program_is_asked_to_end_before_it_is_ended() {
         let ends = |script: &str| {
             let mut process = Process::start(Launch::new(&["sh", "-c", script]).stdout(Stdio::piped())).unwrap();
-            // Its first word says that it heeds the signal now.
+            // Its first byte shows that its signal handler is set.
             process.take_stdout().unwrap().read_exact(&mut [0]).unwrap();
             process
         };

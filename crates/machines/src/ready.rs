@@ -1,12 +1,12 @@
-//! Waiting, with a limit, until there is something to be read from a descriptor.
+//! Waits, with a limit, until a descriptor can be read.
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-/// Whether there is something within the limit: bytes, a peer that connects or has hung up, the end of the process of a
-/// descriptor.
+/// Whether it becomes readable within the limit: bytes, a connecting peer, a hang-up, or the end of the process that it
+/// refers to.
 pub(crate) fn becomes_ready(descriptor: impl AsFd, limit: Duration) -> io::Result<bool> {
     let deadline = Instant::now() + limit;
     loop {

@@ -1,14 +1,14 @@
-//! The scratch folder of a run, and what to do about one whose owner was killed.
+//! The scratch folder of a run, and how to clean up one whose owner was killed.
 //!
-//! A scratch folder is locked for as long as its owner lives; the kernel frees the lock whatever ends the owner. In it,
-//! in a ledger, stands everything outside of it that the run made: processes and cgroups. (Mounts live in mount
-//! namespaces of their own and go with the processes.) [`sweep`] finds folders whose lock is free and undoes them.
+//! A scratch folder is locked while its owner lives; the kernel frees the lock however the owner ends. A ledger in the
+//! folder names everything that the run made outside it: processes and cgroups. (Mounts live in mount namespaces of
+//! their own and end with the processes.) [`sweep`] finds folders whose lock is free and undoes them.
 //!
-//! It is no [`crate::cached`] folder, with which it shares the lock: nothing in it is kept, and it is locked for as
-//! long as it is there, not only while it is made.
+//! It shares the lock with [`crate::cached`] folders, but differs from them: nothing in it is kept, and it is locked as
+//! long as it exists, not only while it is made.
 //!
-//! A ledger says what to kill. So one is believed only where nobody but us could have written it, and of processes only
-//! what it says of those that were started since the host booted.
+//! A ledger says what to kill. So it is believed only if nobody but us could have written it. Its processes count only
+//! if they were started since the host booted.
 
 use crate::identity::{Identity, boot_id};
 use crate::lock::{self, NO_LINK};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 
 const LOCK_FILE: &str = "lock";
 const LEDGER_FILE: &str = "ledger.jsonl";
-/// How often a folder is made anew when a sweep took the unfinished one for a leftover.
+/// How often creating a folder is tried again because a sweep took the unfinished one for a leftover.
 const CREATE_ATTEMPTS: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
@@ -39,7 +39,7 @@ fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Scratc
     move |source| ScratchError::Io { doing, path, source }
 }
 
-/// Something outside of the folder that must be undone.
+/// Something outside the folder that must be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 enum Made {
@@ -51,7 +51,7 @@ enum Made {
     Cgroup(PathBuf),
 }
 
-/// The folder of a run. Dropping it undoes and removes everything in it.
+/// The folder of a run. Dropping it undoes what its ledgers name and removes the folder.
 #[derive(Debug)]
 pub struct Scratch {
     path: PathBuf,
@@ -68,7 +68,7 @@ impl Scratch {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
                     whose(&path)?;
                     match take_lock(&path)? {
-                        // Ours from an earlier time, or one that nobody has locked yet.
+                        // Left over from an earlier run of ours, or not locked yet by its maker.
                         Some(lock) => drop(undo(&path, &lock)?),
                         None => return Err(ScratchError::InUse(path)),
                     }
@@ -98,13 +98,13 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // What cannot be undone now is found by the next sweep.
+        // The next sweep finds what cannot be undone now.
         let _ = undo_made(&self.path);
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// The folder of one machine inside the run's. Dropping it undoes and removes everything in it.
+/// The folder of one machine inside the run's. Dropping it undoes what its ledger names and removes the folder.
 #[derive(Debug)]
 pub struct MachineScratch {
     path: PathBuf,
@@ -118,19 +118,19 @@ impl MachineScratch {
 
 impl Drop for MachineScratch {
     fn drop(&mut self) {
-        // What cannot be undone now is found by the next sweep.
+        // The next sweep finds what cannot be undone now.
         let _ = undo_made(&self.path);
         let _ = fs::remove_dir_all(&self.path);
     }
 }
 
-/// Writes down a process in the ledger of `folder`, a scratch folder or one in it.
+/// Writes a process into the ledger of `folder`, which is a scratch folder or one inside it.
 pub fn record_process(folder: &Path, process: Identity) -> Result<(), ScratchError> {
     let boot = boot_id().map_err(failing("reading which boot of the host this is, for", folder))?;
     record(folder, &Made::Process { identity: process, boot })
 }
 
-/// Writes down a cgroup, before it is made.
+/// Writes a cgroup into the ledger. Must be called before the cgroup is made.
 pub fn record_cgroup(folder: &Path, cgroup: &Path) -> Result<(), ScratchError> {
     record(folder, &Made::Cgroup(cgroup.to_owned()))
 }
@@ -143,7 +143,7 @@ fn record(folder: &Path, made: &Made) -> Result<(), ScratchError> {
     file.and_then(|mut file| file.write_all(line.as_bytes())).map_err(failing("writing", &path))
 }
 
-/// Undoes every scratch folder in `parent` whose owner is gone, and tells what it did.
+/// Undoes every scratch folder in `parent` whose owner is gone, and says what it did.
 pub fn sweep(parent: &Path) -> Result<Vec<String>, ScratchError> {
     let entries = match fs::read_dir(parent) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -167,12 +167,12 @@ pub fn sweep(parent: &Path) -> Result<Vec<String>, ScratchError> {
     Ok(told)
 }
 
-/// A folder itself, not a link to one: what that leads to is none of ours.
+/// Whether it is a folder itself. The target of a link is not ours to touch.
 fn is_folder(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir())
 }
 
-/// Fails unless it is ours; one that another has removed meanwhile was.
+/// Fails unless the folder is ours; a folder that was removed meanwhile passes.
 fn whose(folder: &Path) -> Result<(), ForeignError> {
     match owned::require(folder) {
         Err(ForeignError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -180,7 +180,7 @@ fn whose(folder: &Path) -> Result<(), ForeignError> {
     }
 }
 
-/// The folder's lock, or `None` if somebody has it or the folder was removed meanwhile.
+/// The folder's lock; `None` if it is taken or the folder was removed meanwhile.
 fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
     let path = folder.join(LOCK_FILE);
     match lock::take(&path) {
@@ -189,7 +189,7 @@ fn take_lock(folder: &Path) -> Result<Option<File>, ScratchError> {
     }
 }
 
-/// Undoes a folder that we hold the lock of.
+/// Undoes a folder whose lock we hold.
 fn undo(folder: &Path, _lock: &File) -> Result<Vec<String>, ScratchError> {
     let mut told = undo_made(folder)?;
     fs::remove_dir_all(folder).map_err(failing("removing", folder))?;
@@ -204,7 +204,7 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     let mut told = Vec::new();
     for made in &made {
         if let Made::Process { identity, boot } = made
-            // Nothing of an earlier boot runs any more; a process with this number and start time is another one.
+            // Processes of an earlier boot are gone; one with this id and start time is another process.
             && *boot == now
             && identity.kill().map_err(failing("killing a process recorded in", folder))?
         {
@@ -221,8 +221,8 @@ fn undo_made(folder: &Path) -> Result<Vec<String>, ScratchError> {
     Ok(told)
 }
 
-/// What is written down in a folder and in all folders below it, however deep: each of several machines has its own in
-/// the folder of its trial.
+/// The ledgers of a folder and of all folders below it, however deep. When a trial has several machines, each has its
+/// own folder inside the trial's.
 fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let mut made = ledger(folder)?;
     for entry in fs::read_dir(folder).map_err(failing("reading", folder))? {
@@ -235,8 +235,8 @@ fn ledgers_below(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     Ok(made)
 }
 
-/// What is written down; a half-written last line belongs to a process that was never started. A file that others could
-/// write counts as empty.
+/// Reads a ledger. A half-written last line is skipped: its process died with the writer, or its cgroup was never made.
+/// A file that others can write counts as empty.
 fn ledger(folder: &Path) -> Result<Vec<Made>, ScratchError> {
     let path = folder.join(LEDGER_FILE);
     let opened = File::options().read(true).custom_flags(NO_LINK).open(&path);

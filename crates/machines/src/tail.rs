@@ -1,4 +1,4 @@
-//! The end of a log: what a person looks at first when something ended badly.
+//! The end of a log, which a person looks at first after a failure.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};

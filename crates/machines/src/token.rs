@@ -1,7 +1,7 @@
-//! The secret by which a conductor and an agent know each other where others could connect as well.
+//! The secret by which conductor and agent recognise each other where others could connect too.
 //!
-//! It is read from a file and never told: each side proves that it has it, for two numbers that were drawn for this one
-//! conversation, so nobody who listens can prove it later.
+//! It is read from a file and never sent. Each side proves that it has the token, for two numbers drawn for this
+//! conversation, so an eavesdropper cannot reuse the proof.
 
 use crate::owned::{self, ForeignError};
 use hmac::{Hmac, KeyInit, Mac};
@@ -14,9 +14,9 @@ use std::path::{Path, PathBuf};
 const RANDOM_BYTES: &str = "/dev/urandom";
 /// 128 bits.
 const FEWEST_DIGITS: usize = 32;
-/// A token is not longer than this.
+/// No token file is longer.
 const LONGEST_FILE: u64 = 4096;
-/// Bits of a mode: others of the group, and all others, may do anything.
+/// Mode bits: the group and all others have some access.
 const OPEN_TO_OTHERS: u32 = 0o077;
 const MODE: u32 = 0o7777;
 
@@ -42,7 +42,7 @@ pub enum TokenError {
     Weak { path: PathBuf },
 }
 
-/// The side that proves: a proof of one side is none of the other.
+/// The side that gives a proof. One side's proof is not valid for the other.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Side {
     Conductor,
@@ -68,7 +68,7 @@ impl std::fmt::Debug for Token {
 }
 
 impl Token {
-    /// From a file that nobody else can read.
+    /// Reads it from a file that only we can access.
     pub fn of_file(path: &Path) -> Result<Self, TokenError> {
         let failing = |source| TokenError::Io { path: path.to_owned(), source };
         let file = File::open(path).map_err(failing)?;
@@ -85,7 +85,7 @@ impl Token {
 
     fn parse(text: &str) -> Option<Self> {
         let is_token = text.len() >= FEWEST_DIGITS && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-        // Keys may have any length.
+        // A key of HMAC may have any length.
         is_token.then(|| Hmac::new_from_slice(text.as_bytes()).ok()).flatten().map(Self)
     }
 
@@ -97,13 +97,13 @@ impl Token {
         self.of_both(side, agents, conductors).finalize().into_bytes().into()
     }
 
-    /// Takes as long for a proof that is nearly right as for any other.
+    /// Compares in constant time, so its duration reveals nothing about the right proof.
     pub(crate) fn is_proved(&self, side: Side, agents: &Nonce, conductors: &Nonce, proof: &Proof) -> bool {
         self.of_both(side, agents, conductors).verify_slice(proof).is_ok()
     }
 }
 
-/// Bytes that nobody can guess.
+/// Random bytes that nobody can guess.
 pub fn random_bytes<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     File::open(RANDOM_BYTES)?.read_exact(&mut bytes)?;

@@ -1,10 +1,10 @@
-//! The ways from a conductor to its agent: streams that are inherited, or a connection over TCP.
+//! The ways from a conductor to its agent: inherited streams, or a TCP connection.
 //!
-//! A pipe is whatever the two were given when the agent was started: its standard input and output, a guest's virtio
-//! port, the system's `ssh`. Nobody else holds its ends, so nothing is proved. At an address anybody may call. There
-//! the first thing that is said on either side is a greeting with a proof of the token that both were given
-//! ([`crate::token`]), and nothing else is read before. What follows is as on a pipe, and is not encrypted: a network
-//! that is not one's own is crossed by a pipe through `ssh`.
+//! A pipe is any pair of streams that was set up when the agent was started: its standard input and output, a guest's
+//! virtio port, or the system's `ssh`. Nobody else holds its ends, so nothing is proved. An address is open to any
+//! caller. There both sides first greet each other and prove that they have the token that both were given
+//! ([`crate::token`]); nothing else is read before. The rest is as on a pipe and not encrypted: over a foreign network,
+//! use a pipe through `ssh`.
 //!
 //! ```text
 //! agent      greeting, a number drawn for this conversation
@@ -23,16 +23,16 @@ use std::io::{self, ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-/// Nothing that is said before the proof is longer.
+/// No message before the proof is longer.
 const LONGEST_GREETING: usize = 512;
-/// Between two attempts to reach an agent that may still be starting.
+/// Pause between two attempts to reach an agent that may still be starting.
 const ATTEMPT_INTERVAL: Duration = Duration::from_millis(20);
-/// A peer whose machine is gone says nothing any more, not even that. After this silence it is asked, so many times.
+/// A peer whose machine is gone sends nothing, not even an end. After this silence TCP keepalive probes it, `ASK_TIMES` times.
 const IDLE: Duration = Duration::from_secs(30);
 const ASK_INTERVAL: Duration = Duration::from_secs(10);
 const ASK_TIMES: u32 = 6;
 
-/// What an agent says before its address.
+/// The text before the address that an agent prints.
 pub const LISTENS_AT: &str = "the agent listens at ";
 
 /// How an agent is reached.
@@ -41,7 +41,7 @@ pub enum Transport {
     Tcp { address: SocketAddr, token: Token },
 }
 
-/// An agent's first words at an address.
+/// An agent's first message at an address.
 #[derive(Debug, Serialize, Deserialize)]
 struct Challenge {
     #[serde(flatten)]
@@ -49,7 +49,7 @@ struct Challenge {
     challenge: Nonce,
 }
 
-/// What a conductor answers.
+/// A conductor's answer to it.
 #[derive(Debug, Serialize, Deserialize)]
 struct Introduction {
     #[serde(flatten)]
@@ -70,7 +70,7 @@ impl Transport {
         Self::Pipe { read: Box::new(read), write: Box::new(write) }
     }
 
-    /// Waits until the agent has greeted, who may still be starting. One of another protocol is refused.
+    /// Waits for the greeting of the agent, which may still be starting. An agent of another protocol is refused.
     pub fn connect(self, limit: Duration) -> Result<AgentLink, LinkError> {
         let deadline = Instant::now() + limit;
         let mut link = match self {
@@ -89,8 +89,8 @@ impl Transport {
     }
 }
 
-/// The end of a connection that is written to. Whoever reads from it in another thread hears when it is dropped, and so
-/// does the peer.
+/// The writing end of a connection. Dropping it shuts down both directions: a thread that still reads from it sees the
+/// end, and so does the peer.
 pub struct HangsUp(TcpStream);
 
 impl Write for HangsUp {
@@ -105,7 +105,7 @@ impl Write for HangsUp {
 
 impl Drop for HangsUp {
     fn drop(&mut self) {
-        // One that is closed already is as good.
+        // It fails only if the connection is already closed.
         let _ = self.0.shutdown(Shutdown::Both);
     }
 }
@@ -153,18 +153,18 @@ fn understood<T: DeserializeOwned>(body: &[u8]) -> Result<T, LinkError> {
     serde_json::from_slice(body).map_err(|error| LinkError::Unexpected(error.to_string()))
 }
 
-/// How long an agent waits that listens.
+/// How long a listening agent waits.
 #[derive(Debug, Clone, Copy)]
 struct ListenLimits {
-    /// For a conductor.
+    /// Limit for a conductor to come.
     conductor: Duration,
-    /// For the proof of one who has connected.
+    /// Limit for the proof, after a connection.
     proof: Duration,
 }
 
 impl Default for ListenLimits {
     fn default() -> Self {
-        // A proof takes one journey there and back. Conductors come when machines of theirs are up.
+        // A proof takes one round trip. A conductor comes once its machines are up.
         Self { conductor: Duration::from_mins(10), proof: Duration::from_secs(5) }
     }
 }
@@ -177,8 +177,8 @@ pub enum ListenError {
     Nobody { address: SocketAddr, limit: Duration },
 }
 
-/// For an agent: waits at an address, told to `tell`, for the one conductor that it serves. Port 0 stands for one that
-/// is free.
+/// For an agent: listens at an address, reports it to `tell`, and waits for the one conductor that it serves. Port 0
+/// stands for a free one.
 pub fn listen(
     address: SocketAddr,
     token: Token,
@@ -189,7 +189,7 @@ pub fn listen(
     listener.conductor(ListenLimits::default(), tell)
 }
 
-/// Why somebody is no conductor of ours.
+/// Why a caller is not accepted as our conductor.
 #[derive(Debug, thiserror::Error)]
 enum Refusal {
     #[error("it did not prove within {} s that it has the token", .0.as_secs())]
@@ -217,7 +217,7 @@ impl Listener {
     fn bind(address: SocketAddr, token: Token) -> Result<Self, ListenError> {
         let listen = || {
             let socket = TcpListener::bind(address)?;
-            // Who hangs up again before being accepted must not make us wait.
+            // A caller that hangs up before being accepted must not make `accept` block.
             socket.set_nonblocking(true)?;
             Ok((socket.local_addr()?, socket))
         };
@@ -226,8 +226,8 @@ impl Listener {
         Ok(Self { socket, address, token })
     }
 
-    /// The two directions to the first who proves to have the token; nobody can connect any more then. `tell` hears of
-    /// all that are refused.
+    /// Reading and writing end of the connection to the first caller that proves the token. Nobody can connect after
+    /// that. `tell` gets each refusal.
     fn conductor(self, limits: ListenLimits, tell: &mut dyn FnMut(&str)) -> Result<(TcpStream, HangsUp), ListenError> {
         let failing = |source| ListenError::Io { doing: "accepting a conductor at", address: self.address, source };
         let deadline = Instant::now() + limits.conductor;
@@ -237,7 +237,7 @@ impl Listener {
                 return Err(ListenError::Nobody { address: self.address, limit: limits.conductor });
             }
             let (stream, peer) = match self.socket.accept() {
-                // Who hung up before being accepted is nobody.
+                // The caller hung up before being accepted.
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::ConnectionAborted) => continue,
                 accepted => accepted.map_err(failing)?,
             };
@@ -265,14 +265,14 @@ impl Listener {
                 Ok(stream)
             }
             Err(refusal) => {
-                // It may have hung up.
+                // The caller may have hung up.
                 let _ = write_frame(&mut &stream, &Verdict::Refused { why: refusal.to_string() });
                 Err(refusal)
             }
         }
     }
 
-    /// Our own proof, if the peer's is right.
+    /// Returns our own proof if the peer's is right.
     fn judge(&self, stream: &TcpStream, challenge: &Nonce, deadline: Instant) -> Result<Proof, Refusal> {
         let body = short_frame(stream, deadline)?.ok_or(Refusal::HungUp)?;
         let introduction: Introduction =
@@ -292,12 +292,12 @@ fn is_hung_up(error: &io::Error) -> bool {
     matches!(error.kind(), ErrorKind::UnexpectedEof | ErrorKind::ConnectionReset | ErrorKind::BrokenPipe)
 }
 
-/// The text of a frame of somebody who is not known yet.
+/// Reads the text of a frame from a peer that has proved nothing yet.
 fn short_frame(stream: &TcpStream, deadline: Instant) -> io::Result<Option<Vec<u8>>> {
     read_body_within(&mut Until { stream, deadline }, LONGEST_GREETING)
 }
 
-/// Reads until a moment, however slowly bytes come.
+/// Reads until a deadline, however slowly bytes arrive.
 struct Until<'s> {
     stream: &'s TcpStream,
     deadline: Instant,
@@ -330,7 +330,7 @@ mod tests {
         agent: JoinHandle<Result<(), ListenError>>,
     }
 
-    /// An agent that answers each request with the request.
+    /// An agent that echoes each request.
     fn listening(limits: ListenLimits) -> Listening {
         let listener = Listener::bind(SocketAddr::from(([127, 0, 0, 1], 0)), token('a')).unwrap();
         let address = listener.address;
@@ -351,12 +351,12 @@ mod tests {
     }
 
     impl Listening {
-        /// What the agent says of the one that it refused.
+        /// Why the agent refused its last caller.
         fn refused(&self) -> String {
             self.told.recv_timeout(LONG).unwrap().split_once(": ").unwrap().1.to_owned()
         }
 
-        /// The agent still takes a conductor, and ends when that one hangs up.
+        /// Checks that the agent still takes a conductor, and ends when that one hangs up.
         fn still_serves(self) {
             let mut link = connect(self.address, 'a').unwrap();
             link.ask(0, &"hello").unwrap();
@@ -448,7 +448,7 @@ mod tests {
         listening.still_serves();
     }
 
-    /// Something that listens in the place of an agent, and what a conductor says of it.
+    /// Puts `play` in the place of an agent and returns the conductor's error.
     fn played(play: impl FnOnce(TcpStream) + Send + 'static) -> LinkError {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let address = listener.local_addr().unwrap();
@@ -473,7 +473,7 @@ mod tests {
         let error = played(|mut stream| {
             write_frame(&mut stream, &Challenge { greeting: Greeting::ours(), challenge: [0; 16] }).unwrap();
             let introduction: Introduction = read_frame(&mut stream).unwrap().unwrap();
-            // All that it knows is what it was told.
+            // It can only send back what it received.
             write_frame(&mut stream, &Verdict::Accepted { proof: introduction.proof }).unwrap();
         });
         assert!(matches!(error, LinkError::Unproved), "{error}");

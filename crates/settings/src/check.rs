@@ -1,16 +1,16 @@
-//! Checking a table against its keys.
+//! Checks a table against its keys.
 
 use crate::units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, parse_span};
 use crate::{Holds, Key, Problem, files};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// Whose hand a table comes from.
+/// Where a table comes from.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Origin {
     /// Checked before: spans are whole numbers of milliseconds, rates are numbers per second, shares are parts of one.
     Normalised,
-    /// Written by a person: a span, rate or share without a unit is a mistake waiting to happen.
+    /// Written by a person: a span, rate or share without a unit would be ambiguous.
     Written,
 }
 
@@ -21,12 +21,12 @@ pub fn check(table: &Map<String, Value>, keys: &[Key]) -> Result<Map<String, Val
     check_from(Origin::Normalised, table, keys)
 }
 
-/// [`check`] for a table that a person wrote: a span needs its unit there.
+/// [`check`] for a table that a person wrote: a span, rate or share needs its unit there.
 pub fn check_written(table: &Map<String, Value>, keys: &[Key]) -> Result<Map<String, Value>, Vec<Problem>> {
     check_from(Origin::Written, table, keys)
 }
 
-/// [`check`], then into the entry's own type.
+/// Checks like [`check`] and converts the result into the entry's own type.
 pub fn read<T: DeserializeOwned>(table: &Map<String, Value>, keys: &[Key]) -> Result<T, Vec<Problem>> {
     let checked = check(table, keys)?;
     serde_json::from_value(Value::Object(checked)).map_err(|error| {
@@ -34,9 +34,9 @@ pub fn read<T: DeserializeOwned>(table: &Map<String, Value>, keys: &[Key]) -> Re
     })
 }
 
-/// The known word that `word` most probably stands for, if one is near enough.
+/// The known word that `word` most probably means, if one is near enough.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    /// Of three letters, one may be wrong; more is another word.
+    /// One letter in three may be wrong; with more mistakes it is another word.
     const LETTERS_PER_MISTAKE: usize = 3;
     let allowed = (word.chars().count() / LETTERS_PER_MISTAKE).max(1);
     known
@@ -71,7 +71,7 @@ impl Checking {
                 (Some(value), _) => self.value(&path, value, key.holds),
                 (None, Some("")) => None,
                 (None, Some(text)) => self.value(&path, &default_value(text, key.holds), key.holds),
-                // The misspelt key is told already.
+                // The misspelt key is already reported.
                 (None, None) if misspelt.contains(&key.name) => None,
                 (None, None) => self.refuse(&path, "missing".to_owned(), key.holds),
             };
@@ -90,7 +90,7 @@ impl Checking {
         }
     }
 
-    /// Tells of an unknown key; gives the key that was probably meant.
+    /// Reports an unknown key; returns the key that was probably meant.
     fn unknown(&mut self, path: &str, name: &str, keys: &[Key]) -> Option<&'static str> {
         let known = keys.iter().map(|key| key.name);
         let expected = match keys {
@@ -116,7 +116,7 @@ impl Checking {
     }
 }
 
-/// `value` in its normal form, or nothing if the key cannot hold it.
+/// `value` in its normal form; `None` if the key cannot hold it.
 fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
     match holds {
         Holds::Boolean => value.as_bool().map(Value::from),
@@ -155,7 +155,7 @@ fn normalised(value: &Value, holds: Holds, origin: Origin) -> Option<Value> {
     }
 }
 
-/// How many take the size that is written; a number without a unit is how many there are.
+/// How many fit the given size. A number without a unit is the count itself.
 fn as_many_as_fit(size: &str, each_bytes: u64) -> Option<u64> {
     size.parse().ok().or_else(|| parse_size(size).map(|Bytes(bytes)| bytes / each_bytes))
 }
@@ -168,7 +168,7 @@ fn one_of(value: &Value, words: &[&str]) -> Option<Value> {
     value.as_str().filter(|word| words.contains(word)).map(Value::from)
 }
 
-/// A default, written as in a study file; quotes around text may be left out.
+/// A default, written as in a study file. Quotes around text may be left out.
 fn default_value(text: &str, holds: Holds) -> Value {
     let plain = || Value::from(text.trim_matches('"'));
     match holds {
@@ -181,7 +181,7 @@ fn below(path: &str, name: &str) -> String {
     if path.is_empty() { name.to_owned() } else { format!("{path}.{name}") }
 }
 
-/// What was found, short enough for a line.
+/// The value that was found, short enough for a line.
 fn shown(value: &Value) -> String {
     const LONGEST: usize = 60;
     match value {

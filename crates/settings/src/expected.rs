@@ -1,10 +1,10 @@
-//! Telling a user what was expected, concretely enough to write it.
+//! Says what was expected, precisely enough for a user to write it.
 
 use crate::units::{Bytes, Rate, Share, Span};
 use crate::{Holds, Problem};
 use std::fmt;
 
-/// What a key expects: the kind of value, an example where the way of writing it is not obvious, and its range.
+/// What a key expects: the kind of value, an example where the notation is not obvious, and its range.
 impl fmt::Display for Holds {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {

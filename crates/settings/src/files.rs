@@ -1,11 +1,11 @@
-//! Files that a table names: their texts take the place of their paths, so that what is decided needs no file any more.
+//! Files that a table names. Their texts replace their paths, so a decided table no longer depends on any file.
 
 use crate::{Holds, Key, Problem};
 use serde_json::{Map, Value, json};
 
 const MOST_WEIGHT: u64 = 1_000_000;
 
-/// The table with the texts of all files that it names. `read` gives the text of a path, or why there is none.
+/// Returns the table with the texts of all files that it names. `read` returns the text of a path, or why it cannot be read.
 pub fn with_texts(
     table: &Map<String, Value>,
     keys: &[Key],
@@ -52,7 +52,7 @@ fn taken_in(
     })
 }
 
-/// A list of files that were read, or nothing if it is none.
+/// Checks and normalises a list of files that were read; `None` if it is not one.
 pub(crate) fn normalised(value: &Value, weighted: bool) -> Option<Value> {
     let files = value.as_array().filter(|files| !files.is_empty())?;
     files.iter().map(|file| one(file.as_object()?, weighted)).collect::<Option<Vec<_>>>().map(Value::Array)

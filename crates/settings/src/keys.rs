@@ -1,9 +1,9 @@
-//! Lists of keys, with the struct that they are read into where there is one.
+//! Lists of keys, each with the struct that it is read into, if there is one.
 
-/// Keys, written `name = "default", what it holds, "meaning";`. A key without a default must be given, and one with the
+/// Keys, written `name = "default", what it holds, "meaning";`. A key without a default must be given. One with the
 /// default `""` may be absent.
 ///
-/// Around them may stand a struct with the type of each key's field: it becomes that struct, and the list `KEYS` beside it.
+/// They may also be written inside a struct, each with its field's type. That defines the struct, and `KEYS` beside it.
 #[macro_export]
 macro_rules! keys {
     ($(#[$attribute:meta])* $visibility:vis struct $struct:ident {

@@ -1,4 +1,4 @@
-//! Tables of settings: what keys a thing takes, what values they hold, and how a user is told what is wrong.
+//! Tables of settings: which keys a thing takes, what values they hold, and how problems are reported to a user.
 //!
 //! Every catalog entry (platform, engine, workload, load) lists its keys as data. This crate checks a table against
 //! such a list, fills in defaults, normalises units (sizes to bytes, spans to milliseconds) and names the nearest
@@ -20,8 +20,8 @@ pub use units::{Bytes, Rate, Share, Span, parse_rate, parse_share, parse_size, p
 pub struct Key {
     pub name: &'static str,
     pub holds: Holds,
-    /// What is used when the key is absent, written as in a study file; `None` if the key must be given,
-    /// `Some("")` if it may be absent and then stays absent.
+    /// The value when the key is absent, written as in a study file. `None` if the key must be given; `Some("")` if it
+    /// may be absent and then stays absent.
     pub default: Option<&'static str>,
     /// A phrase for `bakeoff list` and the reference: small first letter, no full stop.
     pub meaning: &'static str,
@@ -64,13 +64,13 @@ pub enum Holds {
         max: f64,
     },
     Table(&'static [Key]),
-    /// A table for an entry of a catalog: the entry's kind, and its keys, which are known and checked where the catalog is.
+    /// A table for an entry of a catalog: the entry's kind and its keys, which the catalog knows and checks.
     Entry,
-    /// How many there are of something, or a size such as "80MiB" that they take together; normalised to how many.
+    /// A number of things, or a size such as "80MiB" that they take together; normalised to the number.
     Count {
         min: u64,
         max: u64,
-        /// What one of them takes.
+        /// The size of one of them.
         each_bytes: u64,
     },
     /// A whole number in the range, or one of the words.
@@ -79,14 +79,14 @@ pub enum Holds {
         max: i64,
         words: &'static [&'static str],
     },
-    /// SQL files by their paths, or what was read of them: a list of tables with `name`, `text` and, if they have
-    /// weights, `weight`. Only the latter is a value; [`with_texts`] makes it of the former.
+    /// SQL files by their paths, or their content: a list of tables with `name`, `text` and, if they have weights,
+    /// `weight`. Only the content is a value; [`with_texts`] makes it from the paths.
     Files {
         weighted: bool,
     },
 }
 
-/// Something wrong with a table, told in the user's terms.
+/// A problem in a table, in the user's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
     /// Dotted path below the table that was checked ("disk.cache").

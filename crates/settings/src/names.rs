@@ -1,6 +1,6 @@
 //! Enums whose variants have names, each written once: words of a study, statements, counters, kinds.
 
-/// An enum with the name of each variant, by which it is read from a table, too.
+/// Defines an enum with a name for each variant. A table uses the same names.
 #[macro_export]
 macro_rules! names {
     ($(#[$attribute:meta])* $visibility:vis enum $enum:ident {

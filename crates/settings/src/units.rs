@@ -1,6 +1,6 @@
 //! Sizes, spans of time, rates and shares, as people write them.
 //!
-//! Decimal and binary units are told apart ("GB" is not "GiB"), and a unit that could mean either ("2G") is refused.
+//! Decimal and binary units differ ("GB" is not "GiB"), and a unit that could mean either ("2G") is refused.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -15,7 +15,7 @@ pub struct Bytes(pub u64);
 #[serde(transparent)]
 pub struct Span(pub u64);
 
-/// So much or so many per second. Serialises as a number.
+/// An amount per second. Serialises as a number.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Rate(pub f64);
@@ -25,7 +25,7 @@ pub struct Rate(pub f64);
 #[serde(transparent)]
 pub struct Share(pub f64);
 
-/// Units of size in bytes. Largest first, binary before decimal: the first that divides a size evenly is shown.
+/// Units of size in bytes. Largest first, binary before decimal: the first that divides a size evenly is displayed.
 const SIZE_UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -41,13 +41,13 @@ const SIZE_UNITS: [(&str, u64); 9] = [
 /// Units of time in milliseconds, largest first.
 const SPAN_UNITS: [(&str, u64); 4] = [("h", 3_600_000), ("m", 60_000), ("s", 1_000), ("ms", 1)];
 
-/// Seconds in what a rate may be per.
+/// Seconds in each unit of time that a rate may use.
 const RATE_UNITS: [(&str, f64); 3] = [("s", 1.0), ("min", 60.0), ("h", 3_600.0)];
 
 /// Hundredths in a whole.
 const PER_CENT: f64 = 100.0;
 
-/// Digits that fit an `u64` whatever they are; more are not a size or span anybody means.
+/// Any number with this many digits fits a `u64`. A longer one is no size or span that anybody means.
 const MOST_DIGITS: usize = 19;
 
 /// Reads "2GiB", "512 MiB", "1.5GB" or "4096". Decimal and binary units are told apart.
@@ -61,8 +61,8 @@ pub fn parse_size(text: &str) -> Option<Bytes> {
 
 /// Reads "30s", "2m", "1h", "500ms".
 ///
-/// A number without a unit is no span: whoever writes it may mean seconds or milliseconds. Fractions of a millisecond
-/// are dropped.
+/// A number without a unit is refused, since it could mean seconds or milliseconds. Fractions of a millisecond are
+/// dropped.
 pub fn parse_span(text: &str) -> Option<Span> {
     let (number, unit) = split_unit(text);
     scaled(number, scale_of(unit, &SPAN_UNITS, str::eq)?).map(Span)
@@ -70,7 +70,7 @@ pub fn parse_span(text: &str) -> Option<Span> {
 
 /// Reads "500/s", "0.5 / s", "30000/min", "1000/h".
 ///
-/// A number without a unit is no rate, as with spans.
+/// A number without a unit is refused, as with spans.
 pub fn parse_rate(text: &str) -> Option<Rate> {
     let (number, unit) = text.split_once('/')?;
     let (_, seconds) = RATE_UNITS.iter().find(|(name, _)| *name == unit.trim())?;
@@ -79,11 +79,11 @@ pub fn parse_rate(text: &str) -> Option<Rate> {
 
 /// Reads "1%" and "0.5 %".
 ///
-/// A number without the sign is no share: whoever writes 1 may mean all of it or a hundredth.
+/// A number without the sign is refused, since 1 could mean all of it or a hundredth.
 pub fn parse_share(text: &str) -> Option<Share> {
     let number = text.trim().strip_suffix('%')?.trim_end();
     plain_number(number)?;
-    // Not divided: 0.7 / 100 is not 0.007, and a plan that is read again must be equal to the one that was written.
+    // Dividing would be inexact: 0.7 / 100 is not 0.007, and a plan must be equal when it is read again.
     format!("{number}e-2").parse().ok().map(Share)
 }
 
@@ -145,7 +145,7 @@ impl fmt::Display for Rate {
     }
 }
 
-/// Shown in per cent, with as many digits as it takes to tell it from others people write.
+/// In per cent, with enough digits for any share that people write.
 impl fmt::Display for Share {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = format!("{:.3}", self.0 * PER_CENT);

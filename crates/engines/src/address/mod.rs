@@ -1,7 +1,7 @@
-//! From what a person writes to how a server is reached: a URL, completed from the variables and files that the
+//! Turns what a person writes into the way to reach a server: a URL, completed from the variables and files that the
 //! database's own programs read, in their order of precedence.
 //!
-//! Pure: variables and files are passed in. No error repeats a piece of the URL that could be part of a password.
+//! It is pure: variables and files are passed in. No error repeats a part of the URL that could belong to a password.
 
 mod mysql;
 mod option_file;
@@ -19,12 +19,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use url::Url;
 
-/// What a program finds where it is started.
+/// The environment in which a program is started.
 pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     pub file: &'a dyn Fn(&Path) -> io::Result<FileText>,
     pub home: Option<PathBuf>,
-    /// The name of the user's account here, which databases take for the name there.
+    /// The user's account name here, which databases use as the default name there.
     pub account: Option<String>,
     pub memory_bytes: u64,
 }
@@ -40,7 +40,7 @@ pub struct FileText {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Address {
     pub endpoint: Endpoint,
-    /// What the user should know: files that were not used, passwords that others can see.
+    /// Notes for the user: files that were not used, passwords that others can see.
     pub warnings: Vec<String>,
 }
 
@@ -70,14 +70,14 @@ fn hint(nearest: Option<&String>) -> String {
 
 const SCHEMES: [&str; 5] = ["postgres", "postgresql", "mysql", "mariadb", "sqlite"];
 
-/// How the server at `url` is reached.
+/// Tells how to reach the server at `url`.
 pub fn parse(url: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
     let Some((scheme, rest)) = url.split_once(':') else { return Err(AddressError::NoScheme) };
     match scheme {
         "sqlite" => sqlite::address(rest, around),
         "postgres" | "postgresql" => postgres::address(&Url::parse(rest)?, around),
         "mysql" | "mariadb" => mysql::address(&Url::parse(rest)?, around),
-        // A host and its port have no scheme.
+        // `host:port` without a scheme.
         _ if rest.starts_with(|letter: char| letter.is_ascii_digit()) => Err(AddressError::NoScheme),
         _ => Err(AddressError::Scheme {
             found: scheme.to_owned(),
@@ -95,7 +95,7 @@ fn problem(name: &str, found: &str, expected: &str) -> Problem {
     Problem { path, found, expected: expected.to_owned(), nearest: None }
 }
 
-/// One of these words, or an error that tells the nearest.
+/// The meaning of one of these words, or an error that suggests the nearest one.
 fn choice<T: Copy>(name: &str, found: &str, words: &[(&str, T)]) -> Result<T, AddressError> {
     words.iter().find(|(word, _)| *word == found).map(|(_, meaning)| *meaning).ok_or_else(|| {
         let known = || words.iter().map(|(word, _)| *word);

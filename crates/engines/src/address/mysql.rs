@@ -1,7 +1,7 @@
-//! URLs, variables and files of MySQL and MariaDB, by the rules of their clients: the URL goes before the file, and the
-//! file before variables.
+//! URLs, variables and files of MySQL and MariaDB, by the rules of their clients. The URL overrides the file, and the
+//! file overrides variables.
 //!
-//! Left out: the system's own option files, which name the system's own server, and encrypted ones (`.mylogin.cnf`).
+//! Not read: the system's own option files, which name the system's own server, and encrypted ones (`.mylogin.cnf`).
 
 use super::option_file::Options;
 use super::url::Url;
@@ -28,10 +28,10 @@ const PARAMETERS: &[&str] = &[
     "enable-cleartext-plugin",
 ];
 
-/// Which group wins is decided by the order in the file, not by the order here.
+/// The order in the file decides which group wins, not the order here.
 const GROUPS: &[&str] = &["client", "client-mariadb", "client-server", "bakeoff"];
 
-/// MySQL's words, and those that PostgreSQL has for the same.
+/// MySQL's words, and PostgreSQL's words for the same modes.
 const MODES: &[(&str, TlsMode)] = &[
     ("disabled", TlsMode::Disable),
     ("preferred", TlsMode::Prefer),
@@ -45,18 +45,18 @@ const MODES: &[(&str, TlsMode)] = &[
     ("verify-full", TlsMode::VerifyFull),
 ];
 
-/// What switches are set to; an option without a value is on.
+/// Values of a switch. An option without a value is on.
 const SWITCH: &[(&str, bool)] =
     &[("", true), ("1", true), ("on", true), ("true", true), ("0", false), ("off", false), ("false", false)];
 
-/// Where Debian's MariaDB puts its socket.
+/// The path of the socket of Debian's MariaDB.
 const SOCKET: &str = "/run/mysqld/mysqld.sock";
 const PORT: u16 = 3306;
 
-/// Clients pass over a file that everybody can write.
+/// Clients ignore a file that everybody can write.
 const WRITABLE_BY_ALL: u32 = 0o002;
 
-/// Where a value may be written, in the order of precedence.
+/// The places that may give a value, in the order of precedence.
 struct Given<'a> {
     url: &'a Url,
     options: Options,
@@ -89,7 +89,7 @@ pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressE
     Ok(Address { endpoint: Endpoint::Mysql(remote), warnings })
 }
 
-/// `localhost` means the socket, unless a port says otherwise; as with these databases' own clients.
+/// `localhost` means the socket, unless a port is given. These databases' own clients do the same.
 fn host(given: &Given<'_>, with_port: bool) -> String {
     let named = given.url.parameter("host").or_else(|| given.url.host.clone());
     let socket_in_url = given.url.parameter("socket");
@@ -147,13 +147,13 @@ fn tls(given: &Given<'_>) -> Result<Tls, AddressError> {
     Ok(Tls { mode, ca, identity, binding: Binding::Disable, methods: None, clear_password: clear_password(given)? })
 }
 
-/// By the name that MySQL's clients have for it. MariaDB's take it and send the password in any case.
+/// Takes the option of MySQL's clients. MariaDB's clients accept it, but send the password in any case.
 fn clear_password(given: &Given<'_>) -> Result<bool, AddressError> {
     const NAME: &str = "enable-cleartext-plugin";
     let written = given.url.parameter(NAME).or_else(|| given.options.get(NAME));
     match written {
         Some(word) => choice(NAME, &word.to_lowercase(), SWITCH),
-        // Those clients take any value that begins like this for yes.
+        // Those clients take any value with such a beginning as yes.
         None => Ok((given.around.variable)("LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN")
             .is_some_and(|value| value.starts_with(['1', 'Y', 'y']))),
     }

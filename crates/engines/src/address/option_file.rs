@@ -1,6 +1,6 @@
-//! `~/.my.cnf`: groups of options. A later line goes before an earlier one, whatever their groups.
+//! Reads `~/.my.cnf`: groups of options. A later line overrides an earlier one, whatever their groups.
 //!
-//! Left out: `!include` and `!includedir`, which are told apart so that the user can be warned.
+//! `!include` and `!includedir` are not followed, but reported so that the user can be warned.
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Options {
@@ -9,7 +9,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options of these groups.
+    /// Reads the options of these groups.
     pub fn read(text: &str, groups: &[&str]) -> Self {
         let mut options = Self::default();
         let mut wanted = false;
@@ -20,7 +20,7 @@ impl Options {
                 options.includes = true;
             } else if wanted && !line.is_empty() && !line.starts_with(['#', ';']) {
                 let (name, value) = line.split_once('=').unwrap_or((line, ""));
-                // Dashes and underscores are the same in a name.
+                // Dashes and underscores are equal in a name.
                 options.values.push((name.trim().replace('_', "-"), value_of(value.trim())));
             }
         }
@@ -32,7 +32,7 @@ impl Options {
     }
 }
 
-/// The value without quotes and without the comment behind it, and with escapes replaced.
+/// The value without quotes and without a trailing comment, and with escapes replaced.
 fn value_of(written: &str) -> String {
     let quote = written.chars().next().filter(|letter| matches!(letter, '"' | '\''));
     let quoted = quote.and_then(|quote| written[1..].rsplit_once(quote)).map(|(inner, _)| inner);

@@ -1,9 +1,9 @@
-//! `~/.pgpass`: lines of host, port, database, user and password, apart by colons. In the first four a `*` stands for
-//! anything; `\:` and `\\` stand for the character itself.
+//! Reads `~/.pgpass`: lines of host, port, database, user and password, separated by colons. In the first four, `*`
+//! matches anything. `\:` and `\\` stand for the character itself.
 
 use crate::secret::Secret;
 
-/// What a line is looked up by.
+/// The fields that select a line.
 pub struct Wanted<'a> {
     pub host: &'a str,
     pub port: u16,
@@ -11,7 +11,7 @@ pub struct Wanted<'a> {
     pub user: &'a str,
 }
 
-/// The password of the first line that fits.
+/// The password of the first matching line.
 pub fn find(text: &str, wanted: &Wanted<'_>) -> Option<Secret> {
     let port = wanted.port.to_string();
     let fields = [wanted.host, &port, wanted.database, wanted.user];
@@ -29,7 +29,7 @@ pub fn find(text: &str, wanted: &Wanted<'_>) -> Option<Secret> {
     })
 }
 
-/// Up to the next colon that is not escaped, and what follows it.
+/// The text up to the next unescaped colon, and the text after it.
 fn split_field(line: &str) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (index, letter) in line.char_indices() {

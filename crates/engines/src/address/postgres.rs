@@ -1,7 +1,7 @@
 //! PostgreSQL's URLs, variables and files, by the rules of libpq.
 //!
-//! Left out: service files, several hosts, keywords that set server parameters, Kerberos. Unlike libpq, modes that verify
-//! trust the system's certificates where no others are named.
+//! Not supported: service files, several hosts, keywords that set server parameters, Kerberos. Unlike libpq, verifying
+//! modes trust the system's certificates if no others are named.
 
 use super::password_file::{self, Wanted};
 use super::url::Url;
@@ -40,7 +40,7 @@ const MODES: &[(&str, TlsMode)] = &[
 const BINDINGS: &[(&str, Binding)] =
     &[("disable", Binding::Disable), ("prefer", Binding::Prefer), ("require", Binding::Require)];
 
-/// libpq knows these words, too, though they are not supported here.
+/// libpq knows these words. `None` marks those that are not supported here.
 const METHODS: &[(&str, Option<Method>)] = &[
     ("none", Some(Method::None)),
     ("password", Some(Method::Password)),
@@ -51,17 +51,17 @@ const METHODS: &[(&str, Option<Method>)] = &[
     ("oauth", None),
 ];
 
-/// Where Debian's PostgreSQL puts its socket.
+/// The folder of the socket of Debian's PostgreSQL.
 const SOCKET_FOLDER: &str = "/var/run/postgresql";
 const PORT: u16 = 5432;
 
-/// Anybody but the owner. libpq does not read passwords from a file that others can read.
+/// Access for anybody but the owner. libpq does not read passwords from a file that others can access.
 const OTHERS: u32 = 0o077;
 
 pub fn address(url: &Url, around: &Surroundings<'_>) -> Result<Address, AddressError> {
     url.check_parameters(SCHEME, PARAMETERS)?;
     let mut warnings = Vec::new();
-    // Parameters go before the other parts of the URL, the URL before variables.
+    // Parameters override the other parts of the URL, and the URL overrides variables.
     let given = |name: &str, part: Option<&String>, variable: &str| {
         let found = url.parameter(name).or_else(|| part.cloned()).or_else(|| (around.variable)(variable));
         found.filter(|value| !value.is_empty())
@@ -91,7 +91,7 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let of_system = ca.as_deref() == Some("system");
     let mode = match given("sslmode", "PGSSLMODE") {
         Some(word) => choice("sslmode", &word, MODES)?,
-        // The system's authorities certify everybody, so the name must be verified, too.
+        // The system's authorities certify everybody, so the name must be verified too.
         None if of_system => TlsMode::VerifyFull,
         None => TlsMode::Prefer,
     };
@@ -103,12 +103,12 @@ fn tls(url: &Url, around: &Surroundings<'_>) -> Result<Tls, AddressError> {
     let binding = binding.map_or(Ok(Binding::Prefer), |word| choice("channel_binding", &word, BINDINGS))?;
     let required = given("require_auth", "PGREQUIREAUTH").filter(|words| !words.is_empty());
     let methods = required.as_deref().map(methods).transpose()?;
-    // Only a list that names this method allows it; one that only excludes others does not.
+    // Only a list that names this method allows it. A list that only excludes others does not.
     let clear_password = required.is_some_and(|words| words.split(',').any(|word| word.trim() == "password"));
     Ok(Tls { mode, ca, identity, binding, methods, clear_password })
 }
 
-/// The methods of a list, or all others if each has an exclamation mark before it.
+/// The methods of a list. If each has an exclamation mark before it, all other methods.
 fn methods(words: &str) -> Result<Vec<Method>, AddressError> {
     let words: Vec<&str> = words.split(',').map(str::trim).collect();
     let unwanted: Vec<&str> = words.iter().filter_map(|word| word.strip_prefix('!')).collect();
@@ -126,7 +126,7 @@ fn methods(words: &str) -> Result<Vec<Method>, AddressError> {
     Ok(known.filter(|method| named.contains(&Some(*method)) != is_list_of_unwanted).collect())
 }
 
-/// A file that the user keeps for all of PostgreSQL's programs, if it is there.
+/// A file that the user keeps for all of PostgreSQL's programs, if it exists.
 fn own_file(around: &Surroundings<'_>, name: &str) -> Option<PathBuf> {
     let path = around.home.as_ref()?.join(".postgresql").join(name);
     (around.file)(&path).is_ok().then_some(path)
@@ -170,7 +170,7 @@ fn from_file(
         warnings.push(format!("{path} is not used, because others may read it; chmod 0600 {path} mends that"));
         return None;
     }
-    // libpq looks up the usual socket under this name.
+    // libpq looks up the default socket under this name.
     let host = if remote.host == SOCKET_FOLDER { "localhost" } else { &remote.host };
     let Remote { port, database, user, .. } = remote;
     password_file::find(&file.text, &Wanted { host, port: *port, database, user })

@@ -11,7 +11,7 @@ const SCHEME: &str = "sqlite";
 
 pub fn address(rest: &str, around: &Surroundings<'_>) -> Result<Address, AddressError> {
     let (path, query) = rest.split_once('?').unwrap_or((rest, ""));
-    // `sqlite:///srv/shop.db` is how others write `sqlite:/srv/shop.db`.
+    // Others write `sqlite:///srv/shop.db` for `sqlite:/srv/shop.db`.
     let path = decoded("path", path.strip_prefix("//").unwrap_or(path))?;
     if path.is_empty() {
         return Err(AddressError::Missing { name: "the file", example: "sqlite:shop.db" });
@@ -28,7 +28,7 @@ pub fn address(rest: &str, around: &Surroundings<'_>) -> Result<Address, Address
     Ok(Address { endpoint: Endpoint::Sqlite(database), warnings: Vec::new() })
 }
 
-/// Numbers are numbers, everything else is text.
+/// Numbers and other JSON values keep their type, everything else is text.
 fn plain(value: String) -> Value {
     serde_json::from_str(&value).unwrap_or(Value::String(value))
 }

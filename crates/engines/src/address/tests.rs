@@ -1,4 +1,4 @@
-//! URLs as people write them, in surroundings made up here.
+//! URLs as people write them, in invented surroundings.
 
 use super::*;
 use crate::remote::{Binding, Identity, Method, Remote, Tls, TlsMode};
@@ -7,7 +7,7 @@ use crate::sqlite::settings::DatabaseFile;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Variables, and files with their modes, of somebody called ann.
+/// Variables, and files with their modes, of a user called ann.
 #[derive(Default, Clone)]
 struct World {
     variables: BTreeMap<&'static str, &'static str>,

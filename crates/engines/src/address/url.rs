@@ -4,7 +4,7 @@ use super::AddressError;
 use crate::secret::Secret;
 use std::fmt;
 
-/// `//user:password@host:port/database?name=value&…`, each part as it is meant, empty ones absent.
+/// `//user:password@host:port/database?name=value&…`. Each part is decoded; an empty part is `None`.
 #[derive(Default, PartialEq, Eq)]
 pub struct Url {
     pub user: Option<String>,
@@ -22,12 +22,12 @@ impl fmt::Debug for Url {
 }
 
 impl Url {
-    /// Takes what follows the scheme and its colon.
+    /// Reads the text after the scheme and its colon.
     pub fn parse(text: &str) -> Result<Self, AddressError> {
         let text = text.strip_prefix("//").ok_or(AddressError::NoScheme)?;
         let (front, query) = text.split_once('?').unwrap_or((text, ""));
         let (authority, path) = front.split_once('/').unwrap_or((front, ""));
-        // The last one: then an @ in a password does no harm.
+        // It splits at the last @, so an @ in a password does no harm.
         let (credentials, server) = authority.rsplit_once('@').unwrap_or(("", authority));
         let (user, password) = credentials.split_once(':').unwrap_or((credentials, ""));
         let (host, port) = host_and_port(server)?;
@@ -68,7 +68,7 @@ fn host_and_port(server: &str) -> Result<(&str, &str), AddressError> {
     if server.contains(',') {
         return Err(AddressError::SeveralHosts);
     }
-    // Brackets tell the colons of an IPv6 address from the one before the port.
+    // Brackets separate the colons of an IPv6 address from the one before the port.
     if let Some(bracketed) = server.strip_prefix('[') {
         let (host, rest) = bracketed.split_once(']').ok_or(AddressError::Port)?;
         let port = rest.strip_prefix(':').unwrap_or(rest);
@@ -91,7 +91,7 @@ fn part(place: &'static str, text: &str) -> Result<Option<String>, AddressError>
     Ok(Some(decoded(place, text)?).filter(|text| !text.is_empty()))
 }
 
-/// With every "%2F" replaced by what it stands for.
+/// Replaces every escape such as "%2F" by the byte that it stands for.
 pub fn decoded(place: &'static str, text: &str) -> Result<String, AddressError> {
     let wrong = || AddressError::Encoding { place };
     let mut bytes = Vec::with_capacity(text.len());

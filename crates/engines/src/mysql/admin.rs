@@ -19,7 +19,7 @@ use crate::tls::Encryption;
 use bytes::BufMut;
 use std::time::Instant;
 
-/// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
+/// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
 const ROWS_CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
@@ -38,7 +38,7 @@ impl MysqlAdmin {
         converse(&mut self.wire, false, Limit::WORK, &mut |_| Ok(()))
     }
 
-    /// Sends rows until there are no more; the server does not speak in between. Returns how many they were.
+    /// Sends rows until there are no more; the server does not answer in between. Returns the number of rows.
     fn send_rows(&mut self, asked: u8, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError> {
         let (mut sequence, mut rows, mut more) = (asked.wrapping_add(1), 0, true);
         while more {
@@ -55,8 +55,8 @@ impl MysqlAdmin {
         Ok(rows)
     }
 
-    /// Loads within an open transaction. With LOCAL the server turns what is wrong with a row into a warning and leaves
-    /// the row out or takes some of it, so a single warning is a failure.
+    /// Loads within an open transaction. With LOCAL the server turns an error in a row into a warning, and drops the
+    /// row or takes a part of it. So a single warning is a failure.
     fn load_all(&mut self, sql: &str, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<u64, SessionError> {
         let Heard::RowsWanted { sequence } = self.query(sql)? else {
             return Err(SessionError::Protocol("the server does not ask for the rows to load".to_owned()));
@@ -106,7 +106,7 @@ impl Admin for MysqlAdmin {
         batch.rows.start("scan");
         converse(&mut self.wire, true, limit, &mut |step| batch.hear(step))?;
         batch.hand_over();
-        // Has no answer, and leaves with the next request.
+        // CLOSE has no answer. It is sent with the next request.
         put(self.wire.outgoing(), 0, |out| {
             out.put_u8(command::CLOSE);
             out.put_u32_le(id);
@@ -140,7 +140,7 @@ impl Admin for MysqlAdmin {
     }
 }
 
-/// Rows of a scan on their way; while the receiver is busy with some, the socket holds back the rest.
+/// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
 struct Batch<'a> {
     columns: Vec<ColumnKind>,
     rows: ResultSet,

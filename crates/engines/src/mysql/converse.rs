@@ -1,4 +1,4 @@
-//! Asking and waiting for the answer: before anything is measured, and for administration.
+//! Sends requests and waits for their answers: before anything is measured, and for administration.
 
 use super::decode::{ColumnKind, Refusal};
 use super::encode::PreparedStatement;
@@ -19,7 +19,7 @@ pub mod command {
     pub const CLOSE: u8 = 0x19;
 }
 
-/// Hands sequence number and body of the next packet to `read`, waiting for it until `deadline`.
+/// Passes sequence number and body of the next packet to `read`, and waits for the packet until `deadline`.
 pub fn next_body<T>(
     wire: &mut Wire,
     deadline: Instant,
@@ -33,8 +33,8 @@ pub fn next_body<T>(
     }
 }
 
-/// Sends what was put into the wire and hands each step of the answer to `hear`, until the answer ends or the server
-/// wants rows.
+/// Sends the buffered request and passes each step of the answer to `hear`, until the answer ends or the server asks
+/// for rows.
 pub fn converse(
     wire: &mut Wire,
     binary: bool,
@@ -71,7 +71,7 @@ pub enum Heard {
     RowsWanted { sequence: u8 },
 }
 
-/// What the server says first of a prepared statement.
+/// The server's first packet about a prepared statement.
 struct Announced {
     id: u32,
     columns: u16,

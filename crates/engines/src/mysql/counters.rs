@@ -1,4 +1,4 @@
-//! What MariaDB and MySQL count, and the same in the words that all engines share.
+//! Counters of MariaDB and MySQL, under their own names and in the words that all engines share.
 
 use super::admin::MysqlAdmin;
 use crate::admin::counted;
@@ -15,7 +15,7 @@ pub(super) fn read(admin: &mut MysqlAdmin, limit: Limit) -> Result<Counters, Ses
     counters.extend(counted(admin, include_str!("sql/cache.sql"), limit)?);
     match counted(admin, include_str!("sql/size.sql"), limit) {
         Ok(size) => counters.extend(size),
-        // Sizes of files are for logins with PROCESS only, and MySQL keeps them elsewhere.
+        // Only logins with PROCESS may read file sizes, and MySQL keeps them elsewhere.
         Err(SessionError::Refused { .. }) => {}
         Err(error) => return Err(error),
     }
@@ -30,9 +30,9 @@ pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
         reads: of("innodb_pages_read"),
         hits: of("innodb_buffer_pool_read_requests").zip(missed).map(|(asked, missed)| asked.saturating_sub(missed)),
         writes: of("innodb_pages_written"),
-        // Only MariaDB tells how far its log has come.
+        // Only MariaDB reports the position of its log.
         log_bytes: of("innodb_lsn_current").or_else(|| of("innodb_os_log_written")),
-        // InnoDB writes dirty pages all the time and has no cycles to count.
+        // InnoDB writes dirty pages all the time, so there are no cycles to count.
         checkpoints: None,
         data_bytes: of("database_bytes"),
         cache_bytes: of("cache_bytes"),

@@ -1,12 +1,12 @@
-//! What packets say, read in place: columns, rows in binary form and in that of texts, outcomes and refusals. Bytes in,
-//! values out; no I/O, and no allocation for a row of integers, decimals, dates and texts.
+//! Reads packets in place: columns, rows in binary and text form, outcomes and refusals. Bytes in, values out. It does
+//! no I/O, and allocates nothing for a row of integers, decimals, dates and texts.
 
 use super::packet::Reader;
 use crate::session::{Date, ResultSet};
 use crate::wire::Malformed;
 use std::fmt::Write;
 
-/// How a column's values travel.
+/// How a column's values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// One, two, four or eight bytes, little endian.
@@ -14,7 +14,7 @@ pub enum ColumnKind {
         bytes: u8,
         unsigned: bool,
     },
-    /// Digits in both forms.
+    /// Digits in both the binary and the text form.
     Decimal,
     Float,
     Double,
@@ -28,7 +28,7 @@ pub enum ColumnKind {
 }
 
 impl ColumnKind {
-    /// By the type's number in the protocol and the column's flags.
+    /// From the type's number in the protocol and the column's flags.
     fn of_type(number: u8, flags: u16) -> Self {
         const UNSIGNED: u16 = 32;
         let integer = |bytes| Self::Integer { bytes, unsigned: flags & UNSIGNED != 0 };
@@ -47,7 +47,7 @@ impl ColumnKind {
         }
     }
 
-    /// From a column's definition.
+    /// Reads a column's definition.
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         /// Catalogue, schema, table, the table's own name, name, the column's own name.
         const NAMES: usize = 6;
@@ -63,9 +63,9 @@ impl ColumnKind {
     }
 }
 
-/// Appends a row of the answer to a text, where every value is a text itself.
+/// Appends a row in text form.
 pub fn text_row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
-    /// No text is so long that its length would begin with this.
+    /// No text is long enough for its length to begin with this byte.
     const NULL: u8 = 0xfb;
     results.check_size()?;
     let mut reader = Reader(body);
@@ -80,7 +80,7 @@ pub fn text_row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) ->
     end_row(&reader, results)
 }
 
-/// As the value would be read from a binary row; what is not of its column's type stays a text.
+/// Converts to the value that a binary row would give. A text that does not fit its column's type stays a text.
 fn text_cell(text: &str, kind: ColumnKind, results: &mut ResultSet) {
     match kind {
         ColumnKind::Integer { .. } if let Ok(value) = text.parse() => results.push_integer(value),
@@ -94,11 +94,11 @@ fn text_cell(text: &str, kind: ColumnKind, results: &mut ResultSet) {
 
 /// Appends a binary row.
 pub fn row(body: &[u8], columns: &[ColumnKind], results: &mut ResultSet) -> Result<(), Malformed> {
-    /// The first bits of the map of nulls mean nothing in a row.
+    /// The first bits of a row's null map are unused.
     const UNUSED_BITS: usize = 2;
     results.check_size()?;
     let mut reader = Reader(body);
-    // What tells a row from the end of the rows.
+    // The byte that separates a row from the end of the rows.
     reader.byte()?;
     let nulls = reader.bytes((columns.len() + UNUSED_BITS).div_ceil(8))?;
     for (bit, kind) in (UNUSED_BITS..).zip(columns) {
@@ -159,7 +159,7 @@ fn text<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Malformed> {
     std::str::from_utf8(reader.counted()?).map_err(|_| Malformed::new("a text is not UTF-8"))
 }
 
-/// A date that is no day, such as 0000-00-00, stays a text.
+/// A value that is no valid day, such as 0000-00-00, stays a text.
 fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malformed> {
     let mut ahead = Reader(reader.0);
     if let &[low, high, month, day] = ahead.counted()?
@@ -173,7 +173,7 @@ fn date(reader: &mut Reader<'_>, results: &mut ResultSet) -> Result<(), Malforme
     Ok(())
 }
 
-/// As the text protocol would write it.
+/// The moment in the form of the text protocol.
 fn moment(reader: &mut Reader<'_>) -> Result<String, Malformed> {
     let mut rest = Reader(reader.counted()?);
     if rest.0.is_empty() {
@@ -204,7 +204,7 @@ fn span(reader: &mut Reader<'_>) -> Result<String, Malformed> {
 fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Result<(), Malformed> {
     let [hour, minute, second] = rest.array()?;
     let hours = more_hours + u64::from(hour);
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = write!(text, "{hours:02}:{minute:02}:{second:02}");
     if !rest.0.is_empty() {
         let _ = write!(text, ".{:06}", rest.long()?);
@@ -212,12 +212,12 @@ fn time_of_day(text: &mut String, more_hours: u64, mut rest: Reader<'_>) -> Resu
     Ok(())
 }
 
-/// How a statement ended well.
+/// The outcome of a successful statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OkPacket {
-    /// Rows that were inserted, deleted, or found to be updated.
+    /// Rows that were inserted, deleted, or matched by an update.
     pub changed: u64,
-    /// The number that the database gave to the first row inserted; 0 if it gave none.
+    /// The id that the database generated for the first inserted row; 0 if it generated none.
     pub inserted_id: u64,
     pub status: u16,
     pub warnings: u16,
@@ -228,12 +228,12 @@ impl OkPacket {
         self.status & 1 != 0
     }
 
-    /// Whether another answer follows, of the next statement of a script.
+    /// Whether the answer to a script's next statement follows.
     pub fn more_follow(self) -> bool {
         self.status & 8 != 0
     }
 
-    /// From an OK packet, whatever its first byte is.
+    /// Reads an OK packet, whatever its first byte.
     pub fn read(body: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader(body);
         reader.byte()?;
@@ -241,7 +241,7 @@ impl OkPacket {
         Ok(Self { changed, inserted_id, status: reader.short()?, warnings: reader.short()? })
     }
 
-    /// From an EOF packet, which older servers send instead.
+    /// Reads an EOF packet, which older servers send instead.
     pub fn read_end(body: &[u8]) -> Result<Self, Malformed> {
         let mut reader = Reader(body);
         reader.byte()?;
@@ -250,7 +250,7 @@ impl OkPacket {
     }
 }
 
-/// What the server refuses.
+/// The server's error for a request that it refuses.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub code: u16,
@@ -263,7 +263,7 @@ impl Refusal {
         let mut reader = Reader(body);
         reader.byte()?;
         let code = reader.short()?;
-        // SQLSTATE, which says less than the code; absent before the session is open.
+        // SQLSTATE says less than the code. It is absent before the session is open.
         if reader.0.first() == Some(&b'#') {
             reader.bytes(1 + STATE)?;
         }

@@ -1,4 +1,4 @@
-//! Requests as they leave: a prepared statement with its values, and rows of a file that the server loads.
+//! Writes requests: a prepared statement with its values, and rows of a file that the server loads.
 
 use super::converse::command;
 use super::decode::ColumnKind;
@@ -8,7 +8,7 @@ use crate::session::{Date, Param};
 use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 
-/// Types of values by their numbers in the protocol.
+/// Protocol numbers of the types of values.
 mod kind {
     pub const NULL: u8 = 6;
     pub const INTEGER: u8 = 8;
@@ -21,9 +21,9 @@ mod kind {
 #[derive(Debug)]
 pub struct PreparedStatement {
     id: u32,
-    /// For each mark, which of our parameters it stands for.
+    /// For each mark, the index of our parameter.
     values: Vec<usize>,
-    /// The types of values that the server was told last; it keeps them.
+    /// The types of values that were last sent to the server, which keeps them.
     types: Vec<u8>,
     types_known: bool,
     pub columns: Vec<ColumnKind>,
@@ -39,12 +39,12 @@ impl PreparedStatement {
         self.id
     }
 
-    /// The server may not have taken the types that it was told last, so they are told again.
+    /// The server may have missed the types that were last sent, so they will be sent again.
     pub fn forget_types(&mut self) {
         self.types_known = false;
     }
 
-    /// Appends the request to execute it; there are as many values as the statement has parameters.
+    /// Appends the request to execute it. There must be as many values as the statement has parameters.
     pub fn execute(&mut self, params: &[Param<'_>], out: &mut BytesMut) -> Result<(), Malformed> {
         const NO_CURSOR: u8 = 0;
         const ONCE: u32 = 1;
@@ -65,7 +65,7 @@ impl PreparedStatement {
     fn note_types(&mut self, params: &[Param<'_>]) {
         for (value, known) in self.values.iter().zip(&mut self.types) {
             let found = match params[*value] {
-                // Told apart from the types.
+                // Nulls are sent apart from the types.
                 Param::Null => continue,
                 Param::Integer(_) => kind::INTEGER,
                 Param::Decimal(_) => kind::DECIMAL,
@@ -105,7 +105,7 @@ fn put_counted(bytes: &[u8], out: &mut BytesMut) {
 }
 
 fn put_date(value: Date, out: &mut BytesMut) {
-    /// Without a time of day.
+    /// The length of a date without a time of day.
     const LENGTH: u8 = 4;
     let (year, month, day) = value.year_month_day();
     out.put_u8(LENGTH);
@@ -113,8 +113,8 @@ fn put_date(value: Date, out: &mut BytesMut) {
     out.put_slice(&[month.to_le_bytes()[0], day.to_le_bytes()[0]]);
 }
 
-/// Appends one packet of rows for the server to load, as `fill` puts them. Without rows it appends nothing, because an
-/// empty packet ends the load; returns whether there were some.
+/// Appends one packet with the rows that `fill` writes, for the server to load. Without rows it appends nothing,
+/// because an empty packet ends the load. Returns whether there were rows.
 pub fn put_rows(
     out: &mut BytesMut,
     sequence: u8,

@@ -14,14 +14,14 @@ use crate::wire::Malformed;
 use bytes::{BufMut, BytesMut};
 use std::time::{Duration, Instant};
 
-/// A server that takes longer than this is not going to answer.
+/// A server that takes longer will not answer at all.
 const LOGIN_LIMIT: Duration = Duration::from_secs(10);
 
-/// What both sides can do, as bits.
+/// Capabilities of both sides, as bits.
 mod can {
-    /// The only bit that MariaDB leaves out; a server without it may have the further ones of [`super::more`].
+    /// The only bit that MariaDB leaves out. A server without it may have the further ones of [`super::more`].
     pub const BE_MYSQL: u32 = 1;
-    /// Rows that an update finds count as changed even if they already were as wished.
+    /// Rows that an update matches count as changed even if their values stay the same.
     pub const COUNT_FOUND_ROWS: u32 = 1 << 1;
     pub const NAME_A_DATABASE: u32 = 1 << 3;
     pub const LOAD_LOCAL_FILES: u32 = 1 << 7;
@@ -36,7 +36,7 @@ mod can {
     pub const LEAVE_OUT_EOF: u32 = 1 << 24;
 }
 
-/// What MariaDB can besides, in bits of its own.
+/// Further capabilities of MariaDB, in bits of its own.
 mod more {
     pub const CACHE_COLUMNS: u32 = 1 << 4;
 }
@@ -52,17 +52,17 @@ const ALWAYS: u32 = can::COUNT_FOUND_ROWS
     | can::LEAVE_OUT_EOF
     | can::BE_MYSQL;
 
-/// Without these there is no way to talk.
+/// Without these, no communication is possible.
 const NEEDED: u32 = can::SPEAK_41 | can::TAKE_CHALLENGES | can::NAME_METHODS;
 
 /// `utf8mb4_bin`: text is UTF-8, and compares by its bytes.
 const CHARACTER_SET: u8 = 46;
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
     Sessions,
-    /// May send scripts of several statements, and rows when the server asks for a file.
+    /// May send scripts of several statements, and may send rows when the server asks for a file.
     Administration,
 }
 
@@ -75,7 +75,7 @@ impl Purpose {
     }
 }
 
-/// What the server says first.
+/// The server's first packet.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Greeting {
     pub capabilities: u32,
@@ -97,11 +97,11 @@ impl Greeting {
     }
 
     fn after_version(mut reader: Reader<'_>) -> Result<Self, Malformed> {
-        /// The challenge's first piece, and the least length of its second.
+        /// The length of the challenge's first piece, and the least length of its second.
         const FIRST_PIECE: usize = 8;
         const SECOND_PIECE: usize = 12;
         reader.zero_ended()?;
-        // The number of the server's thread.
+        // The server's thread id.
         reader.long()?;
         let mut challenge = reader.bytes(FIRST_PIECE)?.to_vec();
         reader.byte()?;
@@ -125,7 +125,7 @@ impl Greeting {
     }
 }
 
-/// Connects, encrypts if that is wanted and possible, and logs in.
+/// Connects, encrypts if wanted and possible, and logs in.
 pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + LOGIN_LIMIT;
     let mut wire = wire::open(remote, deadline).map_err(SessionError::Lost)?;
@@ -161,7 +161,7 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, purpose: Purpose) 
     Ok(wire)
 }
 
-/// Encrypts if that is wanted, and the server can.
+/// Encrypts if that is wanted and the server can.
 fn encrypt(
     mut wire: Wire,
     encryption: Option<&Encryption>,
@@ -183,16 +183,16 @@ fn encrypt(
     wire.encrypt(encryption, deadline)
 }
 
-/// What we say of ourselves.
+/// Our answer to the greeting.
 struct Introduction {
     capabilities: u32,
-    /// In MariaDB's own bits.
+    /// MariaDB's own bits.
     more: u32,
     sequence: u8,
 }
 
 impl Introduction {
-    /// The account, and the proof that the method asks for.
+    /// Writes the account, and the proof that the method asks for.
     fn put(&self, wire: &mut Wire, remote: &Remote, method: &str, proof: &[u8]) -> Result<(), Malformed> {
         put(wire.outgoing(), self.sequence, |out| {
             self.put_head(out);
@@ -207,11 +207,11 @@ impl Introduction {
         })
     }
 
-    /// Our capabilities. Sent alone, they ask the server to encrypt all that follows.
+    /// Writes our capabilities. Sent alone, they ask the server to encrypt everything that follows.
     fn put_head(&self, out: &mut BytesMut) {
         const UNUSED: usize = 19;
         out.put_u32_le(self.capabilities);
-        // The longest packet we would take, which servers ignore.
+        // The longest packet that we accept; servers ignore it.
         out.put_u32_le(0);
         out.put_u8(CHARACTER_SET);
         out.put_bytes(0, UNUSED);
@@ -219,16 +219,16 @@ impl Introduction {
     }
 }
 
-/// What the server wants before it lets us in.
+/// What the server asks for before it accepts the login.
 #[derive(Debug, PartialEq, Eq)]
 enum Question {
-    /// Proof by a method of its choice.
+    /// A proof by a method of the server's choice.
     Method { name: String, challenge: Vec<u8> },
-    /// The method goes on.
+    /// A further message of the method.
     More(Vec<u8>),
 }
 
-/// What the server says to a proof, and its number; nothing if we are in.
+/// The server's answer to a proof, with its sequence number; `None` if the login is accepted.
 fn question(sequence: u8, body: &[u8]) -> Result<Option<(u8, Question)>, SessionError> {
     let mut reader = Reader(body);
     match reader.byte()? {
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// From MariaDB 10.11.
+    /// Recorded from MariaDB 10.11.
     const MARIADB: &[u8] = b"\x0a5.5.5-10.11.19-MariaDB-0+deb12u1\0\x03\0\0\0gK$mz@n)\0\xfe\xf7\x08\x02\0\xff\x81\x15\
         \0\0\0\0\0\0\x1d\0\0\0\"jq{53A,Y[>d\0mysql_native_password\0";
 

@@ -1,4 +1,4 @@
-//! The programs of a server and the data folder that they make.
+//! The programs of a server, and the data folder that they make.
 
 use crate::account::Account;
 use crate::own_server::{INIT_LIMIT, data_folder, failed, surroundings};
@@ -13,20 +13,20 @@ use std::path::{Path, PathBuf};
 pub const SERVER: &str = "/usr/sbin/mariadbd";
 const MAKER: &str = "/usr/bin/mariadb-install-db";
 
-/// MariaDB refuses to run as root. The first is made by Debian's package for a whole server; the package of the bare
-/// server makes none, and everybody has the second.
+/// MariaDB refuses to run as root. Debian's package of a whole server makes the first account. The package of the bare
+/// server makes none, and the second exists everywhere.
 pub const ACCOUNTS: &[&str] = &["mysql", "nobody"];
 
-/// The database that everything of ours is in. Text compares by its bytes, as on every other engine.
+/// The database with all our tables. Text compares by its bytes, as on every other engine.
 pub const DATABASE: &str = "bakeoff";
 
-/// "At once": the server is one process, and what it leaves is what recovery is for.
+/// Ends the server "at once": it is one process, and recovery cleans up what it leaves.
 pub const ABORT: Signal = Signal::KILL;
 
-/// Who may log in: `root`, without a password, through the socket, whose folder is private.
+/// Sets up logins: only `root`, without a password, through the socket, whose folder is private.
 const FIRST_SCRIPT: &str = include_str!("sql/first.sql");
 
-/// The data folder, made if the data disk has none.
+/// The data folder, which is made if the data disk has none.
 pub fn make_if_missing(account: Account, scratch: &Path, place: &ServerPlace) -> Result<PathBuf, ServerError> {
     fs::create_dir_all(&place.logs).map_err(|source| failed("creating", &place.logs, source))?;
     if !Path::new(SERVER).exists() {

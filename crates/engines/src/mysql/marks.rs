@@ -1,17 +1,17 @@
-//! From the statements of our files to what this server prepares: `$1` becomes `?`, and a statement may be two.
+//! Converts the statements of our files into what this server prepares: `$1` becomes `?`, and a statement may become two.
 //!
 //! The server has no `UPDATE … RETURNING`. Where a transaction needs the row that it changes, the file has two
-//! statements apart by a semicolon, executed one after the other; the second only if the first found or changed a row.
+//! statements, separated by a semicolon. The second is executed only if the first found or changed a row.
 
-/// One statement as the server takes it.
+/// One statement in the server's form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MarkedPart {
     pub sql: String,
-    /// For each `?` in turn, which of our parameters it stands for, counted from 0.
+    /// For each `?` in turn, the index of our parameter, counted from 0.
     pub values: Vec<usize>,
 }
 
-/// The parts of a statement.
+/// Splits a statement into its parts.
 pub fn parts(sql: &str) -> Vec<MarkedPart> {
     let mut found = Vec::new();
     let mut part = MarkedPart { sql: String::new(), values: Vec::new() };
@@ -39,12 +39,12 @@ pub fn parts(sql: &str) -> Vec<MarkedPart> {
     found
 }
 
-/// How many parameters the parts of a statement take together.
+/// How many parameters the parts of a statement have together.
 pub fn parameters(parts: &[MarkedPart]) -> usize {
     parts.iter().flat_map(|part| &part.values).map(|value| value + 1).max().unwrap_or(0)
 }
 
-/// The parameter that a text begins with, and the length of its mark.
+/// The parameter at the beginning of a text, and the length of its mark.
 fn parameter(text: &str) -> Option<(usize, usize)> {
     let digits = text.strip_prefix('$')?;
     let length = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
@@ -52,7 +52,7 @@ fn parameter(text: &str) -> Option<(usize, usize)> {
     (number > 0).then_some((number, length + 1))
 }
 
-/// The length of the quoted text or the comment that a text begins with.
+/// The length of the quoted text or comment at the beginning of a text.
 fn opaque(text: &str) -> Option<usize> {
     let begins = text.chars().next()?;
     if text.starts_with("-- ") {

@@ -1,11 +1,11 @@
-//! MariaDB: a server of our own making from the image's binaries; and sessions by the wire protocol that it shares with
-//! MySQL, to any server of either product.
+//! MariaDB, as a server that we start from the image's binaries. Sessions reach any MariaDB or MySQL server by the wire
+//! protocol that both share.
 //!
-//! Rows that an update finds count as changed even if they already were as wished, as on every other engine. A
-//! statement that returns rows counts no changed rows: the protocol has no room for both.
+//! Rows that an update matches count as changed even if their values stay the same, as on every other engine. A
+//! statement that returns rows counts no changed rows, because the protocol has no room for both.
 //!
-//! Left out, and where it would go: packets of 16 MiB and more (`packet`), several results of one prepared statement as
-//! procedures return them (`reply` passes over them), compression, MySQL as a server of our own (`install`).
+//! Not supported, with the place for it: packets of 16 MiB and more (`packet`), compression, and a MySQL server of our
+//! own (`install`). Several results of one prepared statement, as procedures return them, are skipped (`reply`).
 
 pub mod admin;
 mod auth;

@@ -6,7 +6,7 @@ use bytes::{BufMut, BytesMut};
 
 const HEADER: usize = 4;
 
-/// A packet of this length is continued by the next. Nothing here is that long: the server's own limit is as low.
+/// A packet of this length continues in the next. Ours are never that long: the server's own limit is as low.
 const CONTINUED: usize = 0xff_ff_ff;
 
 /// One packet from the server.
@@ -34,7 +34,7 @@ impl Framing for Packets {
     }
 }
 
-/// Appends one packet; `write` puts its body. Appends nothing if the body is too long, which is said.
+/// Appends one packet, whose body `write` writes. If the body is too long, it appends nothing and fails.
 pub fn put(out: &mut BytesMut, sequence: u8, write: impl FnOnce(&mut BytesMut)) -> Result<(), Malformed> {
     let start = out.len();
     out.put_bytes(0, HEADER);
@@ -44,7 +44,7 @@ pub fn put(out: &mut BytesMut, sequence: u8, write: impl FnOnce(&mut BytesMut)) 
         out.truncate(start);
         return Err(Malformed::new(format!("{length} bytes are too many for one packet")));
     }
-    // Less than three bytes' worth, as was just seen.
+    // The check above leaves fewer than three bytes' worth.
     let [a, b, c, ..] = length.to_le_bytes();
     out[start..start + HEADER].copy_from_slice(&[a, b, c, sequence]);
     Ok(())
@@ -80,7 +80,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// A number in one, three, four or nine bytes, as the first tells.
+    /// Reads a number of one, three, four or nine bytes; the first byte tells which.
     pub fn number(&mut self) -> Result<u64, Malformed> {
         Ok(match self.byte()? {
             small @ 0..=0xfa => small.into(),
@@ -94,13 +94,13 @@ impl<'a> Reader<'a> {
         })
     }
 
-    /// Bytes after their number.
+    /// Reads bytes that follow their own count.
     pub fn counted(&mut self) -> Result<&'a [u8], Malformed> {
         let count = self.number()?;
         self.bytes(usize::try_from(count).map_err(|_| ends_early())?)
     }
 
-    /// Up to the next zero byte.
+    /// Reads up to the next zero byte.
     pub fn zero_ended(&mut self) -> Result<&'a [u8], Malformed> {
         let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| Malformed::new("a text has no end"))?;
         let text = &self.0[..end];
@@ -114,7 +114,7 @@ fn ends_early() -> Malformed {
     Malformed::new("a packet ends early")
 }
 
-/// A number as [`Reader::number`] reads it.
+/// Writes a number in the form of [`Reader::number`].
 pub fn put_number(out: &mut BytesMut, number: usize) {
     match number {
         0..=0xfa => out.put_slice(&number.to_le_bytes()[..1]),
@@ -145,7 +145,7 @@ mod tests {
         out.to_vec()
     }
 
-    /// Every packet in `bytes`, which arrive in pieces of `piece`.
+    /// Every packet in `bytes`, fed in chunks of `piece` bytes.
     fn packets(bytes: &[u8], piece: usize) -> Vec<Vec<u8>> {
         let mut incoming = Incoming::<Packets>::default();
         let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! The answer to one request, packet by packet: what each means, however it is waited for.
+//! The answer to one request, packet by packet: the meaning of each, however the caller waits.
 
 use super::decode::{OkPacket, Refusal};
 use super::packet::{Packet, Reader};
@@ -6,24 +6,24 @@ use crate::session::SessionError;
 use crate::wire::Malformed;
 use std::io;
 
-/// What was agreed with the server when the session was opened, as far as it changes answers.
+/// Features agreed at login that change the form of answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Features {
-    /// Rows end with an outcome; else columns and rows each end with an EOF packet.
+    /// Rows end with an OK packet. Otherwise columns and rows each end with an EOF packet.
     pub no_eof: bool,
-    /// The columns of a prepared statement come again only if they have changed.
+    /// The columns of a prepared statement are sent again only if they have changed.
     pub cached_columns: bool,
 }
 
-/// What a packet brings.
+/// The content of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
     Nothing,
-    /// The definitions of all columns follow, and replace what was known of them.
+    /// The definitions of all columns follow, and replace those known so far.
     ColumnsFollow,
     Column(&'a [u8]),
     Row(&'a [u8]),
-    /// The server asks for the rows of a file, with a packet of this sequence number.
+    /// The server asks for the rows of a file, in a packet with this sequence number.
     RowsWanted(u8),
     Done,
 }
@@ -37,13 +37,13 @@ enum Awaited {
     Rows,
 }
 
-/// What has been heard of an answer so far.
+/// The part of an answer that has been read so far.
 #[derive(Debug, Default)]
 pub struct Reply {
     features: Features,
     awaited: Awaited,
     refusal: Option<Refusal>,
-    /// The last outcome; it stays when the next answer begins, because it says where the transaction stands.
+    /// The last outcome. It is kept when the next answer begins, because it holds the transaction's state.
     pub outcome: OkPacket,
     /// Rows changed by all statements of the request.
     pub changed: u64,
@@ -60,7 +60,7 @@ mod first {
     pub const REFUSAL: u8 = 0xff;
 }
 
-/// A row may begin with the byte of [`first::END`], but only if its first value is longer than this.
+/// A row may also begin with the byte of [`first::END`], but then it is at least this long.
 const LONGEST_END: usize = 0xff_ff_ff;
 
 impl Reply {
@@ -68,7 +68,7 @@ impl Reply {
         Self { features, ..Self::default() }
     }
 
-    /// Ready for the next answer.
+    /// Prepares for the next answer.
     pub fn start(&mut self) {
         self.awaited = Awaited::First;
         self.refusal = None;
@@ -131,12 +131,12 @@ impl Reply {
         if outcome.more_follow() { Step::Nothing } else { Step::Done }
     }
 
-    /// How the answer ended.
+    /// The result of the whole answer.
     pub fn result(&mut self) -> Result<(), SessionError> {
         self.refusal.take().map_or(Ok(()), |refusal| Err(session_error(refusal)))
     }
 
-    /// The stream ended: by what the server said before, if it said something.
+    /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
         SessionError::Lost(match self.refusal.take() {
             Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
@@ -145,11 +145,11 @@ impl Reply {
     }
 }
 
-/// A refusal in the words that engines share.
+/// Converts a refusal into the error that engines share.
 pub fn session_error(Refusal { code, message }: Refusal) -> SessionError {
     let code_text = || code.to_string();
     match code {
-        // A row that another has changed since our snapshot, a lock not had in time, a deadlock.
+        // A row that another transaction has changed since our snapshot, a lock wait timeout, a deadlock.
         1020 | 1205 | 1213 => SessionError::Retryable { code: code_text(), message },
         // The server shuts down; this connection was killed; it was idle for too long.
         1053 | 1927 | 4031 => SessionError::Lost(io::Error::other(format!("{code}: {message}"))),

@@ -1,8 +1,8 @@
-//! A MariaDB server of our own: made, started, asked what it is, and stopped.
+//! A MariaDB server of our own: it is made, started, asked for its settings, and stopped.
 //!
 //! Its data is in `mariadb` below the data disk, its log in `mariadb.log` below the logs. Sessions inside the machine
-//! use a Unix socket in a private folder and need no password. With an address it listens there, too, and
-//! everybody is asked for a password that is made at random for each start.
+//! use a Unix socket in a private folder and need no password. If an address is given, the server listens there too.
+//! Everybody then needs a password, which is random for each start.
 
 use super::admin::open_admin;
 use super::install::{self, ABORT, ACCOUNTS, DATABASE, SERVER};
@@ -31,7 +31,7 @@ const ROOT: &str = "root";
 /// The account for TCP, with a password.
 const VISITOR: &str = "bakeoff";
 
-/// A running server; dropping it kills it.
+/// A running server. Dropping it kills it.
 #[derive(Debug)]
 pub struct MariadbServer {
     process: LoggedProcess,
@@ -46,8 +46,8 @@ pub fn start(
 ) -> Result<MariadbServer, ServerError> {
     let settings = settings::of(table, shape)?;
     let account = Account::choose(ACCOUNTS)?;
-    // A folder of its own for temporary tables: at its start a server removes those it finds, also those of other
-    // servers.
+    // Each server needs its own folder for temporary tables: at its start a server removes all it finds, even those of
+    // another server.
     let scratch = place.data.join("mariadb.tmp");
     private_folder(&scratch, account)?;
     let data = install::make_if_missing(account, &scratch, place)?;
@@ -101,8 +101,8 @@ fn arguments(
     arguments
 }
 
-/// Makes the account for connections to this address, with a new password. An address of the machine itself can be
-/// reached only from inside the machine.
+/// Makes the account for connections to this address, with a new password. A loopback address can be reached only from
+/// inside the machine.
 fn let_visitors_in(root: Remote, address: IpAddr) -> Result<Remote, ServerError> {
     let password = random_password()?;
     let hosts =
@@ -140,7 +140,7 @@ impl Server for MariadbServer {
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
-        // The orderly stop: sessions are ended, the cache is written out.
+        // On an orderly stop the server ends its sessions and writes out the cache.
         self.process.stop(Signal::TERM, STOP_LIMIT)?;
         flush(&self.data)
     }

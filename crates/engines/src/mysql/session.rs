@@ -1,7 +1,7 @@
-//! The hot path: one statement is one request to execute what was prepared, written and read without waiting.
+//! The hot path: one request executes one prepared statement, written and read without blocking.
 //!
-//! Transactions begin and end with a text each, because that is all the protocol has for them. A statement that was not
-//! prepared is a text, too, and all values of its answer are.
+//! Transactions begin and end with a text each, because the protocol has nothing else for that. A statement that was
+//! not prepared is also a text, and all values of its answer are texts.
 
 use super::converse::{command, prepare};
 use super::decode::{ColumnKind, row, text_row};
@@ -26,7 +26,7 @@ use std::thread::Scope;
 #[derive(Debug, Clone)]
 pub struct MysqlConnect {
     remote: Remote,
-    /// Made once for all sessions; if that failed, each of them is told.
+    /// Prepared once for all sessions. If that fails, each session reports the error.
     encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }
@@ -66,12 +66,12 @@ impl Connect for MysqlConnect {
     }
 }
 
-/// A statement as it is known outside: its parts are executed one after the other.
+/// A statement as the caller knows it. Its parts are executed one after the other.
 #[derive(Debug)]
 struct Whole {
     name: &'static str,
     parameters: usize,
-    /// In the list of all that is prepared.
+    /// Its range in the list of all prepared parts.
     parts: Range<usize>,
 }
 
@@ -104,10 +104,10 @@ pub struct MysqlSession {
     wire: Wire,
     statements: Vec<Whole>,
     prepared: Vec<PreparedStatement>,
-    /// Of the text that is answered now.
+    /// Columns of the text being answered.
     text_columns: Vec<ColumnKind>,
-    /// The requests that the server still owes answers to: one, or more if the future of an earlier request was
-    /// dropped. A number is one of `prepared`; a text has none.
+    /// Requests that the server has not answered yet: one, or more if the future of an earlier request was dropped. A
+    /// number is an index into `prepared`; `None` is a text.
     due: VecDeque<Option<usize>>,
     reply: Reply,
     results: ResultSet,
@@ -132,7 +132,7 @@ impl MysqlSession {
         self.answer().await
     }
 
-    /// The whole answer to a statement, which is counted with it.
+    /// Returns the whole answer to a statement, and counts its rows.
     fn told(&mut self, changed: u64, inserted_id: u64) -> &ResultSet {
         self.results.set_changed(changed);
         self.results.set_inserted_id(inserted_id);
@@ -141,7 +141,7 @@ impl MysqlSession {
         &self.results
     }
 
-    /// Sends what was written, up to the end of its answer.
+    /// Sends what was written, and reads up to the end of its answer.
     async fn answer(&mut self) -> Result<(), SessionError> {
         if self.due.len() == 1 {
             self.reply.start();
@@ -162,7 +162,7 @@ impl Exchange for MysqlSession {
             let Some(&to) = self.due.front() else {
                 return Err(SessionError::Protocol("the server answers a request that was not sent".to_owned()));
             };
-            // Nobody wants the answer to a request whose future was dropped, but its columns are told only once.
+            // A request whose future was dropped needs no rows, but its columns are sent only once.
             let wanted = self.due.len() == 1;
             let step = self.reply.take(packet, to.is_some())?;
             match (step, to) {

@@ -1,7 +1,7 @@
-//! MariaDB's settings: keys, profiles, and what a profile makes of a machine's shape.
+//! MariaDB's settings: keys, profiles, and how a profile derives them from a machine's shape.
 //!
 //! All are given on the server's command line, and no file is read. So the data folder carries no settings, and the
-//! same loaded data serves trials with different ones.
+//! same loaded data serves trials with different settings.
 
 use crate::own_server::{ServerSettings, over_profile, seconds};
 use crate::server::{ServerError, ServerShape};
@@ -37,7 +37,7 @@ pub const KEYS: &[Key] = keys! {
         "whether the server keeps what its sessions wait for, which costs throughput; off as MariaDB comes";
 };
 
-/// The profile, with the study's own settings over it.
+/// The settings of the profile, overridden by the study's own.
 pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
     over_profile(super::KIND, table, KEYS, own, |profile, table| {
         let mut settings = match profile {
@@ -51,7 +51,7 @@ pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSetti
     })
 }
 
-/// A key and its value as MariaDB's command line takes them.
+/// A key and its value in the form of MariaDB's command line.
 fn own(key: &Key, value: &Value) -> (&'static str, String) {
     let text = match (key.holds, value) {
         (_, Value::Bool(true)) => "ON".to_owned(),
@@ -66,8 +66,8 @@ fn own(key: &Key, value: &Value) -> (&'static str, String) {
     }
 }
 
-/// What the profile `sized` makes of a shape: rules of thumb for a machine that does nothing else and whose disk has no
-/// moving parts.
+/// The settings of the profile `sized` for a shape: rules of thumb for a machine that does nothing else and whose disk
+/// has no moving parts.
 fn sized(shape: &ServerShape, cache: Option<u64>) -> ServerSettings {
     let memory = shape.memory_bytes;
     let rest = (memory / 4).max(LEAST_REST);
@@ -83,7 +83,7 @@ fn sized(shape: &ServerShape, cache: Option<u64>) -> ServerSettings {
         ("innodb_io_capacity", "2000".to_owned()),
         ("innodb_io_capacity_max", "4000".to_owned()),
         ("innodb_flush_neighbors", "0".to_owned()),
-        // Reading the last cache back while something is measured would be work that no client asked for.
+        // Reloading the last cache during a measurement would be work that no client asked for.
         ("innodb_buffer_pool_dump_at_shutdown", "OFF".to_owned()),
         ("innodb_buffer_pool_load_at_startup", "OFF".to_owned()),
     ])
@@ -93,10 +93,10 @@ fn sized(shape: &ServerShape, cache: Option<u64>) -> ServerSettings {
 const WAITS_TOLD: [(&str, &str); 2] =
     [("performance_schema_consumer_events_waits_current", "ON"), ("performance_schema_instrument", "wait/%=ON")];
 
-/// What the system, the connections and everything but the cache need even in a small machine.
+/// Memory for the system, the connections and everything but the cache, even in a small machine.
 const LEAST_REST: u64 = 512 << 20;
 
-/// Memory that has to be there for each connection that is allowed: a thread and the buffers of a few statements.
+/// Memory needed for each allowed connection: a thread and the buffers of a few statements.
 const BYTES_PER_CONNECTION: u64 = 8 << 20;
 
 fn whole_mib(bytes: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! A connection to a MySQL or MariaDB server, before anything was said.
+//! A connection to a MySQL or MariaDB server, before the handshake.
 
 use super::packet::{Packets, put};
 use crate::remote::Remote;
@@ -21,7 +21,7 @@ pub fn open(remote: &Remote, deadline: Instant) -> io::Result<Wire> {
 }
 
 impl Wire {
-    /// Appends a command that is a text.
+    /// Appends a command with a text.
     pub fn command(&mut self, command: u8, text: &str) -> Result<(), Malformed> {
         put(self.outgoing(), 0, |out| {
             out.put_u8(command);

@@ -16,7 +16,7 @@ use crate::tls::Encryption;
 use postgres_protocol::message::frontend;
 use std::time::Instant;
 
-/// Rows are sent when this much is written: large enough to make the system call cheap, small enough for the cache.
+/// Rows are sent once this many bytes are written: enough to make the system call cheap, few enough for the cache.
 const COPY_CHUNK_BYTES: usize = 256 << 10;
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl PostgresAdmin {
         }
     }
 
-    /// Sends rows until there are no more, or the server refuses one: then the rest would be wasted.
+    /// Sends rows until there are no more, or until the server refuses one, because the rest would be wasted then.
     fn send_rows(&mut self, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> Result<(), SessionError> {
         let mut more = true;
         while more {
@@ -95,7 +95,7 @@ impl PostgresAdmin {
         Ok(())
     }
 
-    /// Reads a refused answer to its end, which leaves the connection usable.
+    /// Reads a refused answer to its end, so that the connection stays usable.
     fn refused(&mut self, refusal: Refusal) -> SessionError {
         match converse(&mut self.wire, Limit::WORK, &mut |_| Ok(())) {
             Ok(_) | Err(SessionError::Lost(_)) => session_error(refusal),
@@ -162,7 +162,7 @@ fn bind_and_execute(columns: &[ColumnKind], wire: &mut Wire) -> std::io::Result<
     Ok(())
 }
 
-/// Rows of a scan on their way; while the receiver is busy with some, the socket holds back the rest.
+/// Rows of a scan in transit. While the receiver is busy with some, the socket holds back the rest.
 struct Batch<'a> {
     columns: &'a [ColumnKind],
     rows: ResultSet,

@@ -10,10 +10,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Where Debian puts PostgreSQL, one folder for each major version.
+/// The folder of Debian's PostgreSQL, with one folder for each major version.
 pub const INSTALLED: &str = "/usr/lib/postgresql";
 
-/// Who may log in: everybody through the socket, whose folder is private; over TCP only with the password.
+/// Login rules: everybody through the socket, whose folder is private; over TCP only with the password.
 const LOGIN_RULES: &str = "\
 # type  database  user  address  method
 local   all       all            trust
@@ -48,7 +48,7 @@ impl Programs {
     }
 }
 
-/// The data folder, made if the data disk has none.
+/// The data folder, which is made if the data disk has none.
 pub fn make_if_missing(programs: &Programs, account: Account, place: &ServerPlace) -> Result<PathBuf, ServerError> {
     fs::create_dir_all(&place.logs).map_err(|source| failed("creating", &place.logs, source))?;
     let data = data_folder(&place.data, "postgres", account, |data| init(programs, account, place, data))?;
@@ -59,7 +59,7 @@ pub fn make_if_missing(programs: &Programs, account: Account, place: &ServerPlac
 
 fn init(programs: &Programs, account: Account, place: &ServerPlace, data: &Path) -> Result<(), ServerError> {
     let launch = Launch::new(&[programs.init()])
-        // Comparing text by its bytes is the same everywhere; a locale is as old as the system that brings it.
+        // Comparing text by its bytes is the same everywhere, but a locale's order depends on the system's version.
         .args(["--no-locale", "--encoding=UTF8", "--username=postgres", "--auth=trust", "--pgdata"])
         .args([data]);
     let launch = surroundings(launch, account, &place.data);

@@ -1,4 +1,4 @@
-//! What PostgreSQL counts, and the same in the words that all engines share.
+//! PostgreSQL's counters, under their own names and in the words that all engines share.
 
 use super::admin::PostgresAdmin;
 use crate::admin::{Admin, counted};
@@ -10,11 +10,11 @@ use record::looks::DatabaseCounts;
 const MEANING: &str = "A read or a write is one page, 8 KiB unless PostgreSQL was built otherwise; the server learns of a \
                        session's reads up to a second late.";
 
-/// Pages by the process that wrote them; from version 17 the last is counted in a view of its own, with everything
-/// else.
+/// Pages by the process that wrote them. From version 17 on, writes of sessions are counted only together with all
+/// others.
 const WRITTEN_BY: [&str; 3] = ["buffers_checkpoint", "buffers_clean", "buffers_backend"];
 
-/// Checkpoints begun by the timer, and those that were requested: by a command, or because the log had grown too long.
+/// Checkpoints begun by the timer, and requested ones: by a command, or because the log had grown too long.
 const CHECKPOINTS: [&str; 2] = ["checkpoints_timed", "checkpoints_req"];
 const CHECKPOINTS_FROM_17: [&str; 2] = ["num_timed", "num_requested"];
 
@@ -31,7 +31,7 @@ pub(super) fn read(admin: &mut PostgresAdmin, limit: Limit) -> Result<Counters, 
 
 pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
     let of = |name: &str| counters.get(name).copied();
-    // A server that is none may say anything.
+    // A peer that is no real server may send any numbers.
     let sum = |names: &[&str]| names.iter().try_fold(0_u64, |sum, name| Some(sum.saturating_add(of(name)?)));
     DatabaseCounts {
         meaning: MEANING.to_owned(),

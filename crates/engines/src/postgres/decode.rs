@@ -1,4 +1,4 @@
-//! PostgreSQL's messages as they arrive, read in place: bytes in, views out, no I/O and no allocation per message.
+//! Reads PostgreSQL's messages in place. Bytes in, views out; it does no I/O and allocates nothing per message.
 //!
 //! `postgres-protocol` has a decoder too, but it hands out each message as a reference-counted buffer split off the
 //! stream, which costs an allocation whenever the stream's buffer is reused; on the hot path that is once a statement.
@@ -6,7 +6,7 @@
 use crate::session::{Date, ResultSet};
 use crate::wire::{Framing, Malformed};
 
-/// No message is longer; a longer length means that the stream is out of step.
+/// The longest message allowed; a larger length means that the stream is out of step.
 const LONGEST_MESSAGE: usize = 64 << 20;
 
 /// Tag and length.
@@ -37,27 +37,27 @@ impl Framing for Messages {
     }
 }
 
-/// How a column's values travel.
+/// How a column's values are encoded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ColumnKind {
     /// Two, four or eight bytes, big endian.
     Integer,
-    /// One byte; 0 or 1 to us, as in SQLite.
+    /// One byte, read as 0 or 1, as in SQLite.
     Boolean,
     /// Four bytes: days since 2000-01-01.
     Date,
-    /// In its text form, which is shorter for most.
+    /// In its text form, which is usually shorter.
     Decimal,
     /// Everything else, in its text form.
     Text,
-    /// What has a binary form, in its text form.
+    /// Types with a binary form, in their text form.
     IntegerText,
     BooleanText,
     DateText,
 }
 
 impl ColumnKind {
-    /// By the type's number in PostgreSQL's catalog, which is fixed for built-in types.
+    /// From the type's number in PostgreSQL's catalog, which is fixed for built-in types.
     pub fn of_type(oid: u32) -> Self {
         match oid {
             20 | 21 | 23 => Self::Integer,
@@ -68,7 +68,7 @@ impl ColumnKind {
         }
     }
 
-    /// The same where all values come as texts.
+    /// Like [`Self::of_type`], for answers in which all values are texts.
     pub fn of_type_in_text(oid: u32) -> Self {
         match Self::of_type(oid) {
             Self::Integer => Self::IntegerText,
@@ -104,7 +104,7 @@ impl<'a> Reader<'a> {
         Ok(head)
     }
 
-    /// Up to the next zero byte.
+    /// Reads up to the next zero byte.
     fn zero_ended(&mut self) -> Result<&'a [u8], Malformed> {
         let end = self.0.iter().position(|byte| *byte == 0).ok_or_else(|| Malformed::new("a text has no end"))?;
         let text = &self.0[..end];
@@ -156,7 +156,7 @@ fn text(bytes: &[u8]) -> Result<&str, Malformed> {
 }
 
 fn date(days: i32) -> Result<Date, Malformed> {
-    /// From 1970-01-01, where ours begin, to 2000-01-01.
+    /// Days from 1970-01-01, the origin of our dates, to 2000-01-01.
     const BEFORE: i32 = 10_957;
     days.checked_add(BEFORE).and_then(Date::from_days).ok_or_else(|| no_day(&format!("day {days} from 2000-01-01")))
 }
@@ -177,7 +177,7 @@ fn integer(bytes: &[u8]) -> Result<i64, Malformed> {
     Ok(i16::from_be_bytes(two).into())
 }
 
-/// Rows changed, from a `CommandComplete`: the last word of "INSERT 0 5" or "COPY 7"; reading changes none.
+/// Rows changed, from a `CommandComplete`: the last word of "INSERT 0 5" or "COPY 7". Reading changes none.
 pub fn changed(body: &[u8]) -> u64 {
     let tag = command(body);
     if tag.starts_with("SELECT") || tag.starts_with("FETCH") {
@@ -186,7 +186,7 @@ pub fn changed(body: &[u8]) -> u64 {
     tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
 }
 
-/// The words of a `CommandComplete`, empty if they are no text.
+/// The words of a `CommandComplete`; empty if they are not UTF-8.
 pub fn command(body: &[u8]) -> &str {
     body.strip_suffix(&[0]).and_then(|tag| std::str::from_utf8(tag).ok()).unwrap_or("")
 }
@@ -199,7 +199,7 @@ pub fn parameter_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
 
 /// Type numbers of a statement's columns.
 pub fn column_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
-    /// The number of the table and of the column in it.
+    /// The numbers of the table and of the column in it.
     const BEFORE_TYPE: usize = 6;
     /// The type's size and modifier, and the column's format.
     const AFTER_TYPE: usize = 8;
@@ -215,11 +215,11 @@ pub fn column_types(body: &[u8]) -> Result<Vec<u32>, Malformed> {
         .collect()
 }
 
-/// What the server asks for, or grants, while a session is opened.
+/// A step of the login: a request of the server, or its consent.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Authentication<'a> {
     Granted,
-    /// The password as it is.
+    /// The password itself.
     Cleartext,
     Md5 {
         salt: [u8; 4],
@@ -230,7 +230,7 @@ pub enum Authentication<'a> {
     },
     ScramContinue(&'a [u8]),
     ScramFinal(&'a [u8]),
-    /// A method that is not spoken here, by its number.
+    /// The number of a method that we do not support.
     Other(u32),
 }
 
@@ -247,7 +247,7 @@ pub fn authentication(body: &[u8]) -> Result<Authentication<'_>, Malformed> {
     })
 }
 
-/// An `ErrorResponse`: what the server refuses, and whether it ends the session over it.
+/// An `ErrorResponse`: the server's error, and whether it ends the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub fatal: bool,

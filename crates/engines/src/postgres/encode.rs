@@ -1,4 +1,4 @@
-//! PostgreSQL's messages as they leave: a prepared statement with its values, and rows of a COPY.
+//! Writes PostgreSQL's messages: a prepared statement with its values, and rows of a COPY.
 
 use super::decode::ColumnKind;
 use crate::rows::{RowSink, TabbedRows};
@@ -10,7 +10,7 @@ use std::error::Error;
 use std::fmt::Write;
 use std::io;
 
-/// How a parameter's value is sent, by the type the server found for it.
+/// How a parameter's value is sent, depending on the type that the server found for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ParameterKind {
     Int2,
@@ -36,12 +36,12 @@ impl ParameterKind {
     }
 }
 
-/// What a statement needs to be executed, known since it was prepared.
+/// Everything needed to execute a prepared statement.
 #[derive(Debug, Default)]
 pub struct PreparedStatement {
-    /// As it is called in errors.
+    /// Its name in errors.
     pub name: &'static str,
-    /// As the server knows it.
+    /// Its name at the server.
     pub server_name: String,
     pub parameters: Vec<ParameterKind>,
     pub columns: Vec<ColumnKind>,
@@ -68,8 +68,8 @@ impl PreparedStatement {
     }
 }
 
-/// Appends Parse, Bind, Describe, Execute and Sync of a text that has no name at the server: all in one go, so its columns
-/// are known only from the answer, and every value comes in its text form.
+/// Appends Parse, Bind, Describe, Execute and Sync of an unnamed statement, all at once. So its columns are known only
+/// from the answer, and every value comes in its text form.
 pub fn execute_text(name: &'static str, sql: &str, out: &mut BytesMut) -> Result<(), SessionError> {
     whole_or_nothing(name, out, |out| {
         let no_values = std::iter::empty::<()>();
@@ -115,8 +115,8 @@ fn write_value(
     Ok(IsNull::No)
 }
 
-/// Appends one `CopyData` message with the rows that `fill` puts into it, which says whether there are more. One without
-/// rows is taken back.
+/// Appends one `CopyData` message with the rows that `fill` writes. Returns what `fill` returns: whether there are
+/// more. A message without rows is removed again.
 pub fn copy_rows(out: &mut BytesMut, fill: &mut dyn FnMut(&mut dyn RowSink) -> bool) -> io::Result<bool> {
     /// Tag and length.
     const HEADER: usize = 5;

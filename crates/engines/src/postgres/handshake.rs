@@ -1,5 +1,5 @@
-//! Opening a session: encryption, who we are, the password if one is asked for, and a blocking question-and-answer for
-//! all that happens before or beside measuring.
+//! Opens a session: encryption, account, and the password if the server asks for one. Also sends requests and waits for
+//! their answers, for everything before or beside measuring.
 
 use super::decode::{Message, authentication, refusal};
 use super::password::{Exchange, Login};
@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 /// A server under load on a slow machine may take a while to fork.
 const HANDSHAKE_LIMIT: Duration = Duration::from_secs(30);
 
-/// An open session that is ready for a request.
+/// Opens a session, ready for a request.
 pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, SessionError> {
     let deadline = Instant::now() + HANDSHAKE_LIMIT;
     let mut wire = wire::open(remote, encryption, deadline)?;
@@ -24,7 +24,7 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
         ("database", remote.database.as_str()),
         ("application_name", "bakeoff"),
         ("client_encoding", "UTF8"),
-        // Dates in texts are of one form, whatever the server's settings say.
+        // Dates in texts then have one form, whatever the server's settings.
         ("DateStyle", "ISO"),
     ];
     frontend::startup_message(who, wire.outgoing()).map_err(SessionError::Lost)?;
@@ -44,12 +44,12 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>) -> Result<Wire, Se
     }
 }
 
-/// Answers what has arrived; true once the server is ready.
+/// Answers the messages that have arrived; true once the server is ready.
 fn answer_what_came(wire: &mut Wire, login: &mut Login<'_>) -> Result<bool, SessionError> {
     while let Some((message, out)) = wire.next_and_outgoing()? {
         match message.tag {
             tag::ERROR => {
-                // Before the session is open every error ends it, so "fatal" says nothing here.
+                // Before the session is open every error ends it, so "fatal" carries no information here.
                 let refusal = refusal(message.body)?;
                 return Err(SessionError::Refused { code: refusal.code, message: refusal.message });
             }
@@ -61,7 +61,7 @@ fn answer_what_came(wire: &mut Wire, login: &mut Login<'_>) -> Result<bool, Sess
     Ok(false)
 }
 
-/// Sends what was put into the wire and hands each message of the answer to `hear`, until the server is ready again.
+/// Sends the buffered request and passes each message of the answer to `hear`, until the server is ready again.
 pub fn converse(
     wire: &mut Wire,
     limit: Limit,

@@ -1,7 +1,7 @@
-//! PostgreSQL: a server of our own making from the image's binaries, and sessions by its wire protocol.
+//! PostgreSQL, as a server that we start from the image's binaries, and sessions by its wire protocol.
 //!
-//! Left out, and where it would go: several statements under way in one session (`session` already counts the answers
-//! that are due), clusters and replicas.
+//! Not supported, with the place for it: several statements under way in one session (`session` already counts the
+//! answers that are due). Clusters and replicas are not supported either.
 
 pub mod admin;
 mod cluster;
@@ -21,7 +21,7 @@ use rustix::process::Signal;
 
 pub const KIND: &str = "postgres";
 
-/// "At once" to PostgreSQL: the server ends its children, too. Its other programs die of it.
+/// Ends PostgreSQL "at once": the server also ends its children. Its other programs die of this signal.
 const ABORT: Signal = Signal::QUIT;
 
 pub const ENTRY: EngineEntry = EngineEntry {

@@ -1,7 +1,7 @@
-//! Proving who we are: SCRAM-SHA-256 with and without channel binding, and the older ways that servers still ask for.
+//! Proves who we are: by SCRAM-SHA-256 with and without channel binding, and by older methods that servers still ask for.
 //!
-//! With SCRAM the server proves itself, too. A server that lets us in before it has done so is not believed. The password
-//! itself, and proofs of it that are quickly guessed, go only to a server that is known to be the right one.
+//! With SCRAM the server must prove itself too, before it accepts us. The password itself and SCRAM proofs of few iterations
+//! go only to a verified server, unless the user allows more. An MD5 hash goes to any server whose method is allowed.
 
 use super::decode::Authentication;
 use crate::remote::{Binding, Method, Tls};
@@ -13,8 +13,8 @@ use postgres_protocol::authentication::sasl::{ChannelBinding, SCRAM_SHA_256, SCR
 use postgres_protocol::message::frontend;
 use std::io;
 
-/// The least that RFC 7677 asks for. The server chooses the number of rounds, and with fewer of them a password is
-/// guessed sooner from a proof that was overheard.
+/// The minimum of RFC 7677. The server chooses the number of iterations. With fewer of them, a password is guessed
+/// sooner from an overheard proof.
 const FEWEST_ITERATIONS: u32 = 4096;
 
 /// Our side of the exchange.
@@ -22,9 +22,9 @@ pub struct Login<'a> {
     pub user: &'a str,
     pub password: Option<&'a Secret>,
     pub rules: &'a Tls,
-    /// Nobody can listen, and the server is the one that is meant.
+    /// The connection is private, and the server is verified.
     pub trusted: bool,
-    /// What the exchange can be bound to, over an encrypted stream.
+    /// The value that the exchange can be bound to, over an encrypted stream.
     pub end_point: Option<Vec<u8>>,
     pub exchange: Exchange,
 }
@@ -39,14 +39,14 @@ pub enum Exchange {
         scram: ScramSha256,
         bound: bool,
     },
-    /// Both sides know that the other knows the password.
+    /// Each side has proved to the other that it knows the password.
     Proven {
         bound: bool,
     },
 }
 
 impl<'a> Login<'a> {
-    /// Appends the answer to what the server asks for, if there is one.
+    /// Appends the answer to the server's request, if one is needed.
     pub fn answer(&mut self, asked: &Authentication<'_>, out: &mut BytesMut) -> Result<(), SessionError> {
         match asked {
             Authentication::Granted => self.check_granted(),
@@ -92,12 +92,12 @@ impl<'a> Login<'a> {
 
     fn tell(&mut self, password: &[u8], out: &mut BytesMut) -> Result<(), SessionError> {
         self.exchange = Exchange::Told;
-        // A zero byte would end it early, so it is refused.
+        // A zero byte would end the message early, so such a password is refused.
         frontend::password_message(password, out)
             .map_err(|error| not_let_in(format!("the password cannot be sent: {error}")))
     }
 
-    /// Refuses to give a server that may be a false one what it could use.
+    /// Fails if the server may be a false one, which could misuse `what`.
     fn check_trusted(&self, what: &str) -> Result<(), SessionError> {
         if self.trusted || self.rules.clear_password {
             return Ok(());
@@ -133,8 +133,8 @@ impl<'a> Login<'a> {
                 (SCRAM_SHA_256_PLUS, ChannelBinding::tls_server_end_point(end_point))
             }
             _ if self.rules.binding == Binding::Require => return Err(not_bound()),
-            // This tells the server that we could bind. If it offered that and somebody in between removed the offer,
-            // it notices.
+            // This tells the server that we could bind. If somebody in between removed the server's offer to bind, the
+            // server notices.
             _ if can_bind => (SCRAM_SHA_256, ChannelBinding::unrequested()),
             _ => (SCRAM_SHA_256, ChannelBinding::unsupported()),
         };
@@ -158,7 +158,7 @@ impl<'a> Login<'a> {
     }
 }
 
-/// How often the server wants the password to be hashed, as its first message says.
+/// The number of iterations that the server asks for in its first message.
 fn iterations(first: &[u8]) -> Option<u32> {
     let field = first.split(|byte| *byte == b',').find_map(|field| field.strip_prefix(b"i="))?;
     std::str::from_utf8(field).ok()?.parse().ok()
@@ -178,7 +178,7 @@ fn not_bound() -> SessionError {
 }
 
 fn not_let_in(message: String) -> SessionError {
-    // PostgreSQL's own code for a login that was not accepted.
+    // PostgreSQL's own code for a refused login.
     SessionError::Refused { code: "28000".to_owned(), message }
 }
 
@@ -202,7 +202,7 @@ mod tests {
     const BOTH: &[u8] = b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0";
     const PLAIN: &[u8] = b"SCRAM-SHA-256\0\0";
 
-    /// Mechanism and the first letters of what follows it.
+    /// The mechanism, and the first letters of the text after it.
     fn first(secret: &Secret, binding: Binding, end_point: Option<Vec<u8>>, mechanisms: &[u8]) -> String {
         let rules = rules(binding);
         let mut login = login(Some(secret), &rules, end_point);
@@ -221,7 +221,7 @@ mod tests {
         let secret = Secret::new("password");
         let rules = Tls::default();
         let mut login = Login { trusted: true, ..login(Some(&secret), &rules, None) };
-        // "md5" and the hash of (the hash of password and user, in hexadecimal) and salt, by md5sum(1).
+        // "md5" and the hash of (the hash of password and user, in hexadecimal) and salt, computed with md5sum(1).
         let asked = Authentication::Md5 { salt: [0x2a, 0x3d, 0x8f, 0xe0] };
         assert_eq!(answer(&mut login, &asked).unwrap(), b"p\0\0\0\x28md562af4dd09bbb41884907a838a3233294\0");
         assert_eq!(answer(&mut login, &Authentication::Cleartext).unwrap(), b"p\0\0\0\x0dpassword\0");
@@ -279,7 +279,7 @@ mod tests {
         for (count, trusted, fine) in [(4096, false, true), (4095, false, false), (0, false, false), (1, true, true)] {
             let mut login = Login { trusted, ..login(Some(&secret), &rules, None) };
             let sent = answer(&mut login, &Authentication::Scram { mechanisms: PLAIN }).unwrap();
-            // It is random and may hold any letter but a comma.
+            // The nonce is random and may hold any letter but a comma.
             let nonce = String::from_utf8_lossy(&sent).split_once(",r=").unwrap().1.to_owned();
             let first = format!("r={nonce}more,s=c2FsdA==,i={count}");
             let proof = answer(&mut login, &Authentication::ScramContinue(first.as_bytes()));

@@ -1,4 +1,4 @@
-//! The answer to one request: what each message means for it, however it is waited for.
+//! The answer to one request: the meaning of each message, however the caller waits.
 
 use super::decode::{ColumnKind, Message, Refusal, changed, command, refusal, row};
 use crate::session::{ResultSet, SessionError};
@@ -19,34 +19,34 @@ pub mod tag {
     pub const ROW_DESCRIPTION: u8 = b'T';
 }
 
-/// Where the session's transaction stands, as told with each `ReadyForQuery`.
+/// The state of the session's transaction, as each `ReadyForQuery` reports it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Transaction {
     #[default]
     None,
     Open,
-    /// A statement failed; only a rollback is taken.
+    /// A statement failed; the server accepts only a rollback.
     Failed,
 }
 
-/// What has been heard of an answer so far.
+/// The part of an answer that has been read so far.
 #[derive(Debug, Default)]
 pub struct Reply {
     pub refusal: Option<Refusal>,
     pub transaction: Transaction,
-    /// A COMMIT was answered by a rollback, because a statement before had failed.
+    /// The server answered COMMIT with a rollback, because an earlier statement had failed.
     pub rolled_back: bool,
 }
 
 impl Reply {
-    /// Ready for the next answer.
+    /// Prepares for the next answer.
     pub fn start(&mut self) {
         self.refusal = None;
         self.rolled_back = false;
     }
 
-    /// Takes the next message; true if the answer ends with it. Notices, changed parameters and the like, which may
-    /// come at any time, are passed over.
+    /// Takes the next message; true if the answer ends with it. Notices, changed parameters and similar messages may
+    /// come at any time and are skipped.
     pub fn take(
         &mut self,
         message: Message<'_>,
@@ -70,17 +70,17 @@ impl Reply {
         Ok(false)
     }
 
-    /// The first refusal is the cause; what follows it are consequences.
+    /// Keeps the first refusal, which is the cause. Later ones are consequences.
     pub fn refuse(&mut self, refusal: Refusal) {
         self.refusal.get_or_insert(refusal);
     }
 
-    /// How the answer ended.
+    /// The result of the whole answer.
     pub fn outcome(&mut self) -> Result<(), SessionError> {
         self.refusal.take().map_or(Ok(()), |refusal| Err(session_error(refusal)))
     }
 
-    /// The stream ended: by what the server said before, if it said something.
+    /// The error for a lost connection: the server's last refusal if there is one, otherwise `error`.
     pub fn lost(&mut self, error: io::Error) -> SessionError {
         SessionError::Lost(match self.refusal.take() {
             Some(refusal) => io::Error::other(format!("{}: {}", refusal.code, refusal.message)),
@@ -89,7 +89,7 @@ impl Reply {
     }
 }
 
-/// It would wait for rows, or send them, without end.
+/// The error for an unrequested copy: the server would wait for rows, or send them, without end.
 pub fn copies_unasked() -> Malformed {
     Malformed::new("the server begins to copy rows, which it was not asked for")
 }
@@ -102,7 +102,7 @@ pub fn transaction(body: &[u8]) -> Transaction {
     }
 }
 
-/// A refusal in the words that engines share.
+/// Converts a refusal into the error that engines share.
 pub fn session_error(Refusal { fatal, code, message }: Refusal) -> SessionError {
     match code.as_str() {
         // Serialization failure, deadlock, lock not available: another transaction was in the way.

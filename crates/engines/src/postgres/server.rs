@@ -1,8 +1,8 @@
-//! A PostgreSQL server of our own: made, started, asked what it is, and stopped.
+//! A PostgreSQL server of our own: it is made, started, asked for its settings, and stopped.
 //!
 //! Its data is in `postgres` below the data disk, its log in `postgres.log` below the logs. Sessions inside the machine
-//! use a Unix socket in a private folder and need no password. With an address it listens there, too, and asks there for
-//! a password that is made at random for each start.
+//! use a Unix socket in a private folder and need no password. If an address is given, the server listens there too,
+//! and asks for a password there, which is random for each start.
 
 use super::ABORT;
 use super::admin::open_admin;
@@ -25,7 +25,7 @@ use serde_json::{Map, Value};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
-/// The socket's name contains a port even where nothing listens on one.
+/// The socket's name contains a port even if the server listens on none.
 const SOCKET_PORT: u16 = 5432;
 
 /// The server adds a slash and ".s.PGSQL.65535.lock" to the folder.
@@ -34,7 +34,7 @@ const SOCKET_NAME_BYTES: usize = 20;
 const USER: &str = "postgres";
 const DATABASE: &str = "postgres";
 
-/// A running server; dropping it kills it.
+/// A running server. Dropping it kills it.
 #[derive(Debug)]
 pub struct PostgresServer {
     process: LoggedProcess,
@@ -69,7 +69,7 @@ pub fn start(
     Ok(PostgresServer { process, data, report })
 }
 
-/// The port of its socket's name, too.
+/// The port for TCP, which is also part of the socket's name.
 fn port(listen: Option<SocketAddr>) -> u16 {
     listen.map_or(SOCKET_PORT, |address| address.port())
 }
@@ -126,7 +126,7 @@ impl Server for PostgresServer {
     }
 
     fn stop(mut self: Box<Self>) -> Result<(), ServerError> {
-        // The "fast" stop: sessions are ended, the cache is written out.
+        // On a "fast" stop the server ends its sessions and writes out the cache.
         self.process.stop(Signal::INT, STOP_LIMIT)?;
         flush(&self.data)
     }

@@ -1,4 +1,4 @@
-//! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without waiting.
+//! PostgreSQL's hot path: one statement is one Bind, Execute and Sync, written and read without blocking.
 
 use super::decode::{ColumnKind, Message, Messages, column_types, parameter_types};
 use super::encode::{ParameterKind, PreparedStatement, execute_text};
@@ -20,7 +20,7 @@ use std::thread::Scope;
 #[derive(Debug, Clone)]
 pub struct PostgresConnect {
     remote: Remote,
-    /// Made once for all sessions; if that failed, each of them is told.
+    /// Prepared once for all sessions. If that fails, each session reports the error.
     encryption: Result<Option<Encryption>, Insecure>,
     statements: Vec<Statement>,
 }
@@ -58,7 +58,7 @@ impl Connect for PostgresConnect {
     }
 }
 
-/// Statements that every session has before those it was given.
+/// Statements that every session prepares before the given ones.
 const CONTROL: [(&str, &str); 4] =
     [("begin", "BEGIN READ ONLY"), ("begin", "BEGIN READ WRITE"), ("commit", "COMMIT"), ("rollback", "ROLLBACK")];
 const BEGIN_READ: usize = 0;
@@ -66,8 +66,8 @@ const BEGIN_WRITE: usize = 1;
 const COMMIT: usize = 2;
 const ROLLBACK: usize = 3;
 
-/// Prepares all statements in one round trip: they are sent without waiting for answers, each with an end of its own, so
-/// that none holds locks until the last is done.
+/// Prepares all statements in one round trip: they are sent without waiting for answers. Each has its own Sync, so none
+/// holds locks until the last is done.
 fn prepare<'a>(
     wire: &mut Wire,
     statements: impl Iterator<Item = (&'static str, &'a str)>,
@@ -93,7 +93,7 @@ fn prepare<'a>(
     Ok(prepared)
 }
 
-/// What the server says of a statement that it prepares.
+/// Reads the server's description of a prepared statement.
 fn hear(message: Message<'_>, statement: &mut PreparedStatement) -> Result<(), SessionError> {
     match message.tag {
         tag::PARAMETER_DESCRIPTION => {
@@ -112,11 +112,11 @@ fn hear(message: Message<'_>, statement: &mut PreparedStatement) -> Result<(), S
 pub struct PostgresSession {
     wire: Wire,
     prepared: Vec<PreparedStatement>,
-    /// The one of `prepared` that stands for whatever text is executed, and is prepared each time.
+    /// The entry of `prepared` for texts. It changes with each text that is executed.
     text: usize,
-    /// Answers that the server still owes: one, or more if the future of an earlier request was dropped.
+    /// Number of answers that the server still owes: one, or more if the future of an earlier request was dropped.
     due: u32,
-    /// The statement whose answer is awaited, in `prepared`.
+    /// The index in `prepared` of the statement whose answer is awaited.
     current: usize,
     reply: Reply,
     results: ResultSet,
@@ -124,13 +124,13 @@ pub struct PostgresSession {
 }
 
 impl PostgresSession {
-    /// Runs one prepared statement, up to its answer.
+    /// Runs one prepared statement and reads its answer.
     async fn run(&mut self, index: usize, params: &[Param<'_>]) -> Result<(), SessionError> {
         self.prepared[index].execute(params, self.wire.outgoing())?;
         self.answer(index).await
     }
 
-    /// Sends what was written, up to the end of its answer.
+    /// Sends what was written, and reads up to the end of its answer.
     async fn answer(&mut self, index: usize) -> Result<(), SessionError> {
         self.due += 1;
         self.current = index;
@@ -139,7 +139,7 @@ impl PostgresSession {
         exchange(self).await
     }
 
-    /// The whole answer to a statement, which is counted with it.
+    /// Returns the whole answer to a statement, and counts it.
     fn told(&mut self) -> &ResultSet {
         self.work.statements += 1;
         self.work.rows_returned += self.results.rows() as u64;
@@ -159,7 +159,7 @@ impl Exchange for PostgresSession {
         let columns = &mut self.prepared[self.current].columns;
         while let Some(message) = self.wire.next()? {
             if self.due > 1 {
-                // The answer to a request whose future was dropped; nobody wants it.
+                // The answer to a request whose future was dropped is skipped.
                 self.due -= u32::from(message.tag == tag::READY);
             } else if message.tag == tag::ROW_DESCRIPTION && self.current == self.text {
                 columns.clear();

@@ -1,7 +1,7 @@
-//! PostgreSQL's settings: keys, profiles, and what a profile makes of a machine's shape.
+//! PostgreSQL's settings: keys, profiles, and how a profile derives them from a machine's shape.
 //!
-//! All are given on the server's command line, which goes before every file. So the data folder carries no settings,
-//! and the same loaded data serves trials with different ones.
+//! All are given on the server's command line, which overrides every file. So the data folder carries no settings, and
+//! the same loaded data serves trials with different settings.
 
 use crate::own_server::{ServerSettings, over_profile, seconds};
 use crate::server::{ServerError, ServerShape};
@@ -34,7 +34,7 @@ pub const KEYS: &[Key] = keys! {
         "large memory pages for the server's cache; try as PostgreSQL comes";
 };
 
-/// The profile, with the study's own settings over it.
+/// The settings of the profile, overridden by the study's own.
 pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSettings, ServerError> {
     over_profile(super::KIND, table, KEYS, own, |profile, _| match profile {
         "stock" => ServerSettings::new(),
@@ -42,7 +42,7 @@ pub fn of(table: &Map<String, Value>, shape: &ServerShape) -> Result<ServerSetti
     })
 }
 
-/// A key and its value as PostgreSQL's command line takes them.
+/// A key and its value in the form of PostgreSQL's command line.
 fn own(key: &Key, value: &Value) -> (&'static str, String) {
     let text = match (key.holds, value) {
         (_, Value::Bool(true)) => "on".to_owned(),
@@ -58,12 +58,12 @@ fn own(key: &Key, value: &Value) -> (&'static str, String) {
     (if key.name == "isolation" { "default_transaction_isolation" } else { key.name }, text)
 }
 
-/// What the profile `sized` makes of a shape: the rules of thumb of PostgreSQL's own documentation, for a machine that
-/// does nothing else and whose disk has no moving parts.
+/// The settings of the profile `sized` for a shape: the rules of thumb of PostgreSQL's own documentation, for a machine
+/// that does nothing else and whose disk has no moving parts.
 fn sized(ServerShape { vcpus, memory_bytes }: &ServerShape) -> ServerSettings {
     let memory = *memory_bytes;
     let connections = (memory / BYTES_PER_CONNECTION).clamp(100, 2000);
-    // What the shared cache leaves, if every connection sorted and hashed three things at once.
+    // The memory beside the shared cache, divided as if every connection sorted and hashed three things at once.
     let work = (memory / 4 * 3 / connections / 3).clamp(4 << 20, 64 << 20);
     let log = memory.clamp(1 << 30, 16 << 30);
     let workers = *vcpus;
@@ -87,7 +87,7 @@ fn sized(ServerShape { vcpus, memory_bytes }: &ServerShape) -> ServerSettings {
     ])
 }
 
-/// Memory that has to be there for each connection that is allowed: about what an idle backend and its caches take.
+/// Memory needed for each allowed connection: about what an idle backend and its caches take.
 const BYTES_PER_CONNECTION: u64 = 8 << 20;
 
 fn kib(bytes: u64) -> String {

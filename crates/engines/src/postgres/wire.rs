@@ -1,4 +1,4 @@
-//! A connection to a PostgreSQL server, encrypted if asked for, before anything else was said.
+//! A connection to a PostgreSQL server, encrypted if asked for, before the login.
 
 use super::decode::Messages;
 use crate::remote::Remote;
@@ -27,7 +27,7 @@ pub fn open(remote: &Remote, encryption: Option<&Encryption>, deadline: Instant)
     Ok(Wire::over(stream))
 }
 
-/// Asks the server to encrypt, and does so if it can.
+/// Asks the server to encrypt, and encrypts if it can.
 fn encrypt(mut stream: Stream, encryption: &Encryption, deadline: Instant) -> Result<Stream, SessionError> {
     let mut request = BytesMut::new();
     frontend::ssl_request(&mut request);
@@ -41,7 +41,7 @@ fn encrypt(mut stream: Stream, encryption: &Encryption, deadline: Instant) -> Re
     }
 }
 
-/// One byte and no more: what follows belongs to the encrypted stream.
+/// Reads one byte and no more: later bytes belong to the encrypted stream.
 fn answer_byte(stream: &mut Stream, deadline: Instant) -> io::Result<u8> {
     let mut byte = [0];
     loop {

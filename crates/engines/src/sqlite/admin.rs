@@ -11,7 +11,7 @@ use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
 use rusqlite::{Connection, Statement, TransactionBehavior};
 use std::time::Duration;
 
-/// SQLite takes one writer at a time: loads on several threads queue here, each for as long as those before it need.
+/// SQLite takes one writer at a time, so loads on several threads queue here and wait for those before them.
 const LONGEST_QUEUE: Duration = Duration::from_hours(1);
 
 pub struct SqliteAdmin {
@@ -104,7 +104,7 @@ fn insert_all(
     sink.failed.map_or(Ok(sink.rows), Err)
 }
 
-/// Binds cells as they come and inserts at the end of each row. After an error it ignores what comes.
+/// Binds cells as they come and inserts at the end of each row. After an error it ignores further cells.
 struct InsertSink<'c> {
     statement: Statement<'c>,
     columns: Vec<Declared>,

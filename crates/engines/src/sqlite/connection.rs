@@ -1,4 +1,4 @@
-//! Opening SQLite's file as its settings say, and telling its errors and values in our words.
+//! Opens SQLite's file with its settings, and converts errors and values into the forms that engines share.
 
 use super::settings::DatabaseFile;
 use crate::session::{Date, Decimal, Param, ResultSet, SessionError};
@@ -23,7 +23,7 @@ pub(super) fn open(database: &DatabaseFile, busy_timeout: Option<Duration>) -> R
     open().map_err(|error| session_error(&error))
 }
 
-/// SQLite counts a cache in KiB if the number is negative, else in pages.
+/// SQLite reads a negative cache size as KiB, and a positive one as pages.
 fn cache_size(bytes: u64) -> i64 {
     -(bytes / 1024).cast_signed()
 }
@@ -64,7 +64,7 @@ pub(super) fn refused(why: &str) -> rusqlite::Error {
     rusqlite::Error::ToSqlConversionFailure(why.into())
 }
 
-/// What a column is declared to hold, where SQLite itself has no such type.
+/// The declared type of a column, for types that SQLite itself lacks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Declared {
     Decimal { scale: u8 },
@@ -91,7 +91,7 @@ impl Declared {
     }
 }
 
-/// Appends a row. A floating-point value becomes text, as every engine here shows one.
+/// Appends a row. A floating-point value becomes text, as on every engine here.
 pub(super) fn push_row(row: &rusqlite::Row<'_>, columns: &[Declared], results: &mut ResultSet) -> rusqlite::Result<()> {
     for (column, declared) in columns.iter().enumerate() {
         match row.get_ref(column)? {

@@ -1,4 +1,4 @@
-//! What SQLite and the kernel count of a file and of the process that uses it, and the same in the words that all engines share.
+//! Counters of SQLite's file and of the process that uses it, under their own names and in the words that all engines share.
 
 use super::connection::session_error;
 use super::settings::DatabaseFile;
@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What the kernel counts of the process in which SQLite and the driver run.
+/// The kernel's counters of the process in which SQLite and the driver run.
 const PROCESS_IO: &str = "/proc/self/io";
 
 const MEANING: &str = "A read or a write is one call of the process that SQLite and the driver share, for a page or a \
@@ -43,7 +43,7 @@ pub fn in_shared_words(counters: &Counters) -> DatabaseCounts {
     }
 }
 
-/// The lines of the kernel's account of this process, as counters.
+/// The lines of the kernel's file for this process, as counters.
 fn process_io(text: &str) -> Counters {
     let pairs = text.lines().filter_map(|line| line.split_once(": "));
     pairs.filter_map(|(name, value)| Some((format!("process_{name}"), value.trim().parse().ok()?))).collect()

@@ -1,6 +1,6 @@
 //! SQLite, in our own process: the library is the server, a session is a connection to its file.
 //!
-//! Left out: shared-cache mode, rollback journals, in-memory databases.
+//! Not supported: shared-cache mode, rollback journals, in-memory databases.
 
 pub mod admin;
 mod connection;

@@ -1,4 +1,4 @@
-//! SQLite as a server: a file that is created, read back, and made whole on disk at the end.
+//! SQLite as a server: a file that is created, asked for its settings, and flushed to disk at the end.
 
 use super::connection::{open, session_error};
 use super::settings::DatabaseFile;
@@ -34,8 +34,8 @@ const READ_BACK: &[&str] = &[
     "wal_autocheckpoint",
 ];
 
-/// The open file. Sessions open it for themselves; this connection keeps the write-ahead log from being folded up and
-/// deleted whenever the last of them closes.
+/// The open file. Sessions open it themselves. This connection keeps the write-ahead log from being checkpointed and
+/// deleted whenever the last session closes.
 pub struct SqliteServer {
     connection: Connection,
     file: PathBuf,
@@ -125,7 +125,7 @@ fn checkpoint(connection: &Connection) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// Whatever the synchronous level was: file, names, and the folder's own name.
+/// Syncs the file, its folder and the folder above, whatever the synchronous level.
 fn flush(file: &Path) -> Result<(), ServerError> {
     for path in file.ancestors().take(3) {
         File::open(path)

@@ -1,8 +1,8 @@
-//! SQLite's hot path: statements stay prepared, their values are bound and their rows read in place.
+//! SQLite's hot path: statements stay prepared, values are bound and rows are read in place.
 //!
-//! Nothing here is ever pending: a call returns when SQLite has done the work, waiting for another session's write lock
-//! included (at most the busy timeout, inside SQLite). So sessions that write belong on threads of their own, and a
-//! transaction on one thread is over before the next one starts.
+//! Nothing here is ever pending: a call returns when SQLite has done the work. That includes waiting for another
+//! session's write lock (at most the busy timeout, inside SQLite). So sessions that write belong on threads of their
+//! own, and a transaction on one thread is over before the next one starts.
 
 use super::connection::{Declared, bind, open, push_row, session_error};
 use super::settings::DatabaseFile;
@@ -56,7 +56,7 @@ struct Statements<'c> {
 struct Ready<'c> {
     name: &'static str,
     statement: rusqlite::Statement<'c>,
-    /// SQLite's index of `$1`, `$2`, …: to SQLite these are names, numbered as they first appear.
+    /// SQLite's indexes of `$1`, `$2`, …: to SQLite these are names, numbered in the order of their first appearance.
     parameters: Vec<usize>,
     columns: Vec<Declared>,
     writes: bool,
@@ -110,7 +110,7 @@ impl<'c> Ready<'c> {
         }
         let before = connection.total_changes();
         self.step(params, results).map_err(|error| session_error(&error))?;
-        // A statement that makes a table writes, and leaves the count of an earlier one as it was.
+        // A statement that creates a table writes, but leaves the count of an earlier statement unchanged.
         let changes = self.writes && connection.total_changes() != before;
         results.set_changed(if changes { connection.changes() } else { 0 });
         Ok(())
@@ -136,7 +136,7 @@ pub struct SqliteSession {
 }
 
 impl SqliteSession {
-    /// The whole answer to a statement, which is counted with it.
+    /// Returns the whole answer to a statement, and counts it.
     fn told(&mut self) -> &ResultSet {
         self.work.statements += 1;
         self.work.rows_returned += self.results.rows() as u64;
@@ -176,7 +176,7 @@ impl Session for SqliteSession {
     }
 
     async fn rollback(&mut self) -> Result<(), SessionError> {
-        // SQLite itself rolls back after some errors, a full disk for one.
+        // SQLite itself rolls back after some errors, such as a full disk.
         if self.prepared.borrow_owner().is_autocommit() {
             return Ok(());
         }
@@ -193,7 +193,7 @@ impl Session for SqliteSession {
 
     async fn execute_text(&mut self, name: &'static str, sql: &str) -> Result<&ResultSet, SessionError> {
         if sql.contains('\0') {
-            // SQLite would take it for the end.
+            // SQLite would take it for the end of the text.
             let what = "a zero byte in the text of a statement".to_owned();
             return Err(SessionError::Unexpected { statement: name, what });
         }

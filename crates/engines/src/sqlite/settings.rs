@@ -1,4 +1,4 @@
-//! SQLite's settings: keys, profiles, and what a profile makes of a machine's shape.
+//! SQLite's settings: keys, profiles, and how a profile derives them from a machine's shape.
 
 use crate::server::{ServerError, ServerShape};
 use serde::{Deserialize, Serialize};
@@ -26,11 +26,11 @@ keys! {
     }
 }
 
-/// Of the machine's memory, what one session may cache. Each session has a cache of its own, so sixteen of them take a
-/// quarter of the memory; the rest is left to the operating system, which caches the file once for all.
+/// Each session may cache this fraction of the machine's memory. Each has its own cache, so sixteen of them take a
+/// quarter of the memory. The rest is left to the operating system, which caches the file once for all.
 const CACHE_SHARE: u64 = 64;
 
-/// SQLite's own default, and the least that is of use.
+/// About SQLite's own default, and the least that is useful.
 const SMALLEST_CACHE_BYTES: u64 = 2 << 20;
 
 names! {
@@ -40,7 +40,7 @@ names! {
     }
 }
 
-/// The file, and what every connection to it is opened with.
+/// The file, and the settings of every connection to it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DatabaseFile {
     pub file: PathBuf,
@@ -68,7 +68,7 @@ impl DatabaseFile {
         })
     }
 
-    /// It has no outside.
+    /// An in-process database cannot be reached from outside, so nothing changes.
     #[must_use]
     pub fn reached_at(self, _: SocketAddr) -> Self {
         self

@@ -1,17 +1,17 @@
-//! What ties a password exchange to a server's certificate: the channel binding `tls-server-end-point`.
+//! The channel binding `tls-server-end-point`, which binds a password exchange to a server's certificate.
 //!
-//! It is the certificate's hash, by the hash function of the certificate's own signature. That function is named in
-//! the second part of the certificate (DER), the only one that is looked at.
+//! It is the certificate's hash, by the hash function of the certificate's own signature. The second part of the
+//! certificate (DER) names that function; no other part is read.
 
 use sha2::{Digest, Sha256, Sha384, Sha512};
 
 const SEQUENCE: u8 = 0x30;
 const OBJECT_IDENTIFIER: u8 = 0x06;
 
-/// `None` if the signature has no hash function of its own (Ed25519) or an unknown one; then nothing can be bound.
+/// `None` if the signature has no separate hash function (Ed25519) or an unknown one; then nothing can be bound.
 pub fn end_point(certificate: &[u8]) -> Option<Vec<u8>> {
     Some(match signature_algorithm(certificate)? {
-        // RSA with MD5 and SHA-1, ECDSA with SHA-1: by the rule's definition these old ones are replaced by SHA-256.
+        // RSA with MD5 and SHA-1, ECDSA with SHA-1: the standard replaces these old ones by SHA-256.
         [0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 4 | 5 | 11]
         | [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x01]
         | [0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 2] => Sha256::digest(certificate).to_vec(),
@@ -32,7 +32,7 @@ fn signature_algorithm(certificate: &[u8]) -> Option<&[u8]> {
     Some(element(algorithm, OBJECT_IDENTIFIER)?.0)
 }
 
-/// The content of the element that `bytes` begin with, and what follows it.
+/// The content of the element at the beginning of `bytes`, and the bytes after it.
 fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     let (&[found, first], rest) = bytes.split_first_chunk()?;
     if found != tag {
@@ -41,7 +41,7 @@ fn element(bytes: &[u8], tag: u8) -> Option<(&[u8], &[u8])> {
     if first < 0x80 {
         return rest.split_at_checked(first.into());
     }
-    // The number of bytes of the length itself; four are enough for any certificate.
+    // The number of bytes of the length itself. Four are enough for any certificate.
     let (length, rest) = rest.split_at_checked(usize::from(first & 0x7f)).filter(|(length, _)| length.len() <= 4)?;
     let length = length.iter().fold(0, |sum, &byte| sum << 8 | usize::from(byte));
     rest.split_at_checked(length)

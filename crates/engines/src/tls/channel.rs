@@ -1,4 +1,4 @@
-//! One encrypted connection: plain bytes on this side, records on the socket's, never waiting once it is open.
+//! One encrypted connection: plain bytes on our side, records on the socket's. Once open, it never waits.
 
 use super::{Encryption, Insecure};
 use crate::session::SessionError;
@@ -18,7 +18,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Shakes hands, until `deadline`.
+    /// Connects and completes the handshake before `deadline`.
     pub fn open(socket: Socket, encryption: &Encryption, deadline: Instant) -> Result<Self, SessionError> {
         let connection = ClientConnection::new(Arc::clone(&encryption.config), encryption.server.clone())
             .map_err(|error| Insecure(error.to_string()))?;
@@ -30,7 +30,7 @@ impl Channel {
     }
 
     fn step(&mut self, deadline: Instant) -> io::Result<()> {
-        // The deadline holds for a server that never stops talking, too.
+        // The deadline also limits a server that never stops sending.
         if Instant::now() >= deadline {
             return Err(io::ErrorKind::TimedOut.into());
         }
@@ -39,7 +39,7 @@ impl Channel {
         }
         match self.take_records() {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => self.socket.wait(PollFlags::IN, deadline),
-            // The server is told why before we hang up.
+            // The alert tells the server why, before we hang up.
             Err(error) => {
                 let _ = self.flush();
                 Err(error)
@@ -48,12 +48,12 @@ impl Channel {
         }
     }
 
-    /// What the server showed of itself.
+    /// The certificate that the server presented.
     pub fn certificate(&self) -> Option<&CertificateDer<'static>> {
         self.connection.peer_certificates()?.first()
     }
 
-    /// Whether the server was found to be the one that is meant.
+    /// Whether the server was verified to be the intended one.
     pub fn is_vouched_for(&self) -> bool {
         self.is_vouched_for
     }
@@ -71,7 +71,7 @@ impl Channel {
         }
     }
 
-    /// Takes what there is room for; [`Channel::flush`] sends it.
+    /// Takes as many bytes as there is space for; [`Channel::flush`] sends them.
     pub fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if !self.flush()? {
             return Err(io::ErrorKind::WouldBlock.into());
@@ -79,7 +79,7 @@ impl Channel {
         self.connection.writer().write(bytes)
     }
 
-    /// Sends as many records as the socket takes now; whether those were all.
+    /// Sends as many records as the socket takes now. Returns whether those were all.
     pub fn flush(&mut self) -> io::Result<bool> {
         while self.connection.wants_write() {
             match self.connection.write_tls(&mut self.socket) {
@@ -102,7 +102,7 @@ impl Channel {
     }
 }
 
-/// In words that tell the user what to do about it.
+/// An error in words that tell the user what to do about it.
 fn explained(error: io::Error, encryption: &Encryption) -> SessionError {
     let Some(cause) = error.get_ref().and_then(|cause| cause.downcast_ref::<Error>()) else {
         return match error.kind() {

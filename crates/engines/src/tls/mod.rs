@@ -1,7 +1,7 @@
-//! Encrypted streams by rustls: what is trusted is decided once for each server, then every session uses it.
+//! Encrypted streams by rustls. Trust is configured once for each server, then every session uses it.
 //!
-//! Left out: certificates that are named only by their subject (a name must be among the alternative names), lists of
-//! revoked certificates, resumption (sessions are opened once).
+//! Not supported: certificates that name a host only in their subject (it must be among the alternative names),
+//! revocation lists, and resumption (sessions are opened once).
 
 mod binding;
 mod channel;
@@ -31,19 +31,19 @@ impl From<Insecure> for SessionError {
     }
 }
 
-/// All that is needed to encrypt a stream to one server.
+/// Everything needed to encrypt a stream to one server.
 #[derive(Debug, Clone)]
 pub struct Encryption {
     config: Arc<ClientConfig>,
     server: ServerName<'static>,
-    /// A server that cannot encrypt is refused.
+    /// Refuses a server that cannot encrypt.
     pub required: bool,
-    /// The peer is the server that is meant: a trusted authority certifies it.
+    /// Whether an accepted certificate proves that the peer is the intended server.
     vouches: bool,
 }
 
 impl Encryption {
-    /// `None` where no encryption is wanted, or none is needed because the bytes never leave the machine.
+    /// `None` if no encryption is wanted, or none is needed because the bytes never leave the machine.
     pub fn prepare(remote: &Remote) -> Result<Option<Self>, Insecure> {
         let tls = &remote.tls;
         if tls.mode == TlsMode::Disable || remote.is_local_socket() {
@@ -77,7 +77,7 @@ fn identity_files(identity: &Identity) -> Result<(Vec<CertificateDer<'static>>, 
     Ok((certificates(&identity.certificate)?, key))
 }
 
-/// All certificates of a file; at least one.
+/// All certificates of a file, which must hold at least one.
 fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Insecure> {
     let found = CertificateDer::pem_file_iter(path).and_then(Iterator::collect::<Result<Vec<_>, _>>);
     let found = found.map_err(|error| unreadable(path, &error))?;

@@ -1,4 +1,4 @@
-//! Which certificates are accepted.
+//! Decides which certificates are accepted.
 
 use super::{Insecure, certificates};
 use crate::remote::{Tls, TlsMode};
@@ -10,8 +10,8 @@ use rustls::server::ParsedCertificate;
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// It is always verified that the server holds the key of the certificate it shows: otherwise a password exchange could
-/// be bound to a certificate that somebody between us only copied.
+/// The server must always prove that it holds the key of its certificate. Otherwise a password exchange could be bound
+/// to a certificate that somebody in between only copied.
 #[derive(Debug)]
 pub struct Trust {
     chain: Option<Chain>,
@@ -21,8 +21,8 @@ pub struct Trust {
 #[derive(Debug)]
 struct Chain {
     authorities: Arc<WebPkiServerVerifier>,
-    /// The trusted certificates themselves. A server may show one of them: many make their own and give it to clients,
-    /// which as a chain would be refused because an authority's certificate is not a server's.
+    /// The trusted certificates themselves. A server may present one of them: many servers make their own and give it
+    /// to clients. Chain verification would refuse it, because an authority's certificate is not a server's.
     pinned: Vec<CertificateDer<'static>>,
     with_name: bool,
 }
@@ -36,8 +36,8 @@ impl Trust {
 }
 
 impl Trust {
-    /// Whether an accepted certificate tells the server that is meant from others. Without its name it does so only if
-    /// the authorities were chosen for this server: those that a system trusts certify everybody.
+    /// Whether an accepted certificate proves which server it is. Without the name it does so only if the authorities
+    /// were chosen for this server: those that a system trusts certify everybody.
     pub fn vouches(&self) -> bool {
         self.chain.as_ref().is_some_and(|chain| chain.with_name || !chain.pinned.is_empty())
     }
@@ -74,7 +74,7 @@ impl Chain {
         if self.pinned.iter().any(|pinned| pinned == certificate) {
             return if self.with_name { verify_name(certificate, server) } else { Ok(()) };
         }
-        // The name is looked at last, so this error means that all else is well.
+        // The name is checked last, so this error means that everything else is valid.
         match self.authorities.verify_server_cert(certificate, intermediates, server, &[], now) {
             Err(Error::InvalidCertificate(
                 CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. },

@@ -1,4 +1,4 @@
-//! An authority of the test's own, and what it signs.
+//! A certificate authority for tests, and the certificates that it signs.
 
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use std::fs::{self, Permissions};
@@ -28,7 +28,7 @@ impl Authority {
         Self { issuer, folder: folder.to_owned(), file }
     }
 
-    /// A certificate for a host or a user of that name.
+    /// Signs a certificate for a host or a user of that name.
     pub fn sign(&self, name: &str) -> Files {
         let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         params.distinguished_name.push(DnType::CommonName, name);
@@ -38,7 +38,7 @@ impl Authority {
     }
 }
 
-/// One that its owner made and signed as an authority, as most instructions on the web have it.
+/// A certificate that its owner made and signed as an authority, as most instructions on the web suggest.
 pub fn self_signed(folder: &Path, name: &str) -> Files {
     let mut params = CertificateParams::new(vec![name.to_owned()]).unwrap();
     params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -56,7 +56,7 @@ fn write(folder: &Path, name: &str, certificate: &str, key: &KeyPair) -> Files {
 }
 
 impl Files {
-    /// Servers refuse a key that is not their own.
+    /// A server refuses a key file that belongs to another account.
     pub fn give_to_owner_of(&self, data: &Path) {
         let owner = fs::metadata(data).unwrap();
         chown(&self.key, Some(owner.uid()), Some(owner.gid())).unwrap();

@@ -1,4 +1,4 @@
-//! Servers that speak a protocol up to a point, and then do as they like.
+//! Servers that speak a protocol up to a point, and then misbehave.
 
 use engines::remote::{Remote, Tls};
 use engines::secret::Secret;
@@ -11,24 +11,24 @@ use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// A client that is not done by then hangs.
+/// A client that takes longer hangs.
 const PATIENCE: Duration = Duration::from_mins(1);
 
-/// A password that no server should learn unless somebody vouches for it.
+/// A password that no unverified server should learn.
 pub const PASSWORD: &str = "hunter2";
 
 /// Both directions of a connection, encrypted or not.
 pub trait Line: Read + Write + Send {}
 impl<T: Read + Write + Send> Line for T {}
 
-/// A server for one connection; joining it gives what it was told in the end.
+/// A server for one connection. Its thread returns what it heard in the end.
 pub struct Fake {
     port: u16,
     thread: JoinHandle<Vec<u8>>,
 }
 
 impl Fake {
-    /// `speak` runs with the first connection. What it returns is what it heard.
+    /// `speak` handles the first connection and returns what it heard.
     pub fn start(speak: impl FnOnce(TcpStream) -> io::Result<Vec<u8>> + Send + 'static) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = listener.local_addr().unwrap().port();
@@ -36,7 +36,7 @@ impl Fake {
             let (stream, _) = listener.accept().unwrap();
             stream.set_read_timeout(Some(PATIENCE)).unwrap();
             stream.set_write_timeout(Some(PATIENCE)).unwrap();
-            // That the client hangs up is what is hoped for.
+            // The client is supposed to hang up, so an error is fine.
             speak(stream).unwrap_or_default()
         });
         Self { port, thread }
@@ -54,7 +54,7 @@ impl Fake {
         }
     }
 
-    /// What it heard, once the client has gone.
+    /// Returns what it heard, once the client has gone.
     pub fn heard(self) -> Vec<u8> {
         self.thread.join().unwrap()
     }
@@ -64,15 +64,15 @@ pub fn contains(heard: &[u8], text: &str) -> bool {
     heard.windows(text.len()).any(|part| part == text.as_bytes())
 }
 
-/// Everything up to the end of the connection.
+/// Reads up to the end of the connection.
 pub fn rest(line: &mut dyn Line) -> Vec<u8> {
     let mut heard = Vec::new();
-    // However it ends: the client may leave without a word.
+    // An error is fine: the client may hang up abruptly.
     let _ = line.read_to_end(&mut heard);
     heard
 }
 
-/// Encrypts with a certificate that comes from nobody.
+/// Encrypts with a certificate that no authority has signed.
 pub fn encrypted(stream: TcpStream) -> Box<dyn Line> {
     let key = rcgen::KeyPair::generate().unwrap();
     let certificate = rcgen::CertificateParams::new(vec!["elsewhere".to_owned()]).unwrap().self_signed(&key).unwrap();
@@ -84,7 +84,7 @@ pub fn encrypted(stream: TcpStream) -> Box<dyn Line> {
     Box::new(StreamOwned::new(ServerConnection::new(Arc::new(config)).unwrap(), stream))
 }
 
-/// What `body` returns, which must be soon: a client that waits for ever fails here.
+/// Returns the result of `body`, which must come soon: a client that waits for ever fails here.
 pub fn soon<T: Send + 'static>(body: impl FnOnce() -> T + Send + 'static) -> T {
     let (send, receive) = channel();
     std::thread::spawn(move || send.send(body()));
@@ -105,7 +105,7 @@ pub mod postgres {
         message(b'R', &[&number.to_be_bytes(), more].concat())
     }
 
-    /// Who the client says it is.
+    /// Reads a message without a tag, such as the client's first one.
     pub fn introduction(line: &mut dyn Line) -> io::Result<Vec<u8>> {
         let mut length = [0; 4];
         line.read_exact(&mut length)?;
@@ -114,7 +114,7 @@ pub mod postgres {
         Ok(body)
     }
 
-    /// One message of the client.
+    /// Reads one message of the client and returns its tag.
     pub fn heard(line: &mut dyn Line) -> io::Result<u8> {
         let mut tag = [0];
         line.read_exact(&mut tag)?;
@@ -122,13 +122,13 @@ pub mod postgres {
         Ok(tag[0])
     }
 
-    /// Lets everybody in.
+    /// Accepts every client.
     pub fn welcome(line: &mut dyn Line) -> io::Result<()> {
         introduction(line)?;
         line.write_all(&[authentication(0, b""), message(b'Z', b"I")].concat())
     }
 
-    /// Encrypts if the client asks for it, which it does first.
+    /// Accepts the request to encrypt, which the client sends first.
     pub fn encrypting(mut stream: TcpStream) -> io::Result<Box<dyn Line>> {
         introduction(&mut stream)?;
         io::Write::write_all(&mut stream, b"S")?;
@@ -163,7 +163,7 @@ pub mod mysql {
         packet(0, &body.concat())
     }
 
-    /// The next packet of the client: its number and its body.
+    /// Reads the client's next packet: its sequence number and its body.
     pub fn heard(line: &mut dyn Line) -> io::Result<(u8, Vec<u8>)> {
         let mut header = [0; 4];
         line.read_exact(&mut header)?;
@@ -175,14 +175,14 @@ pub mod mysql {
 
     pub const OK: &[u8] = b"\0\0\0\x02\0\0\0";
 
-    /// Lets everybody in.
+    /// Accepts every client.
     pub fn welcome(line: &mut dyn Line) -> io::Result<()> {
         line.write_all(&greeting("mysql_native_password", 0))?;
         let (sequence, _) = heard(line)?;
         line.write_all(&packet(sequence + 1, OK))
     }
 
-    /// Greets and encrypts, which the client must ask for.
+    /// Greets, and encrypts as the client must ask.
     pub fn encrypting(mut stream: TcpStream, method: &str) -> io::Result<Box<dyn Line>> {
         io::Write::write_all(&mut stream, &greeting(method, ENCRYPTS))?;
         heard(&mut stream)?;

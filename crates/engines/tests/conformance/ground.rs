@@ -17,7 +17,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// Nothing here takes as long unless it hangs.
+/// Nothing here takes this long unless it hangs.
 pub const LIMIT: Duration = Duration::from_mins(1);
 
 pub const SHAPE: ServerShape = ServerShape { vcpus: 2, memory_bytes: 512 << 20 };
@@ -25,20 +25,20 @@ pub const SHAPE: ServerShape = ServerShape { vcpus: 2, memory_bytes: 512 << 20 }
 /// An engine under test.
 pub trait Engine {
     const KIND: &'static str;
-    /// The `[engine]` table with which conflicts show at once.
+    /// An `[engine]` table with which conflicts show at once.
     const SETTINGS: &'static str;
     /// A type for texts of hundreds of thousands of bytes.
     const LONG_TEXT: &'static str = "TEXT";
     /// Takes the next order number of a district and returns it with the district's.
     const NEXT_ORDER: &'static str =
         "UPDATE district SET next_order = next_order + 1 WHERE id = $1 RETURNING next_order - 1, id";
-    /// A key that the database numbers by itself.
+    /// A key column whose values the database generates.
     const NUMBERED: &'static str;
     /// Sums up revenue exactly.
     const REVENUE: &'static str = "SELECT SUM(price * (1 - discount) * (1 + tax)) FROM revenue";
     type Connect: Connect;
     fn connect(endpoint: &Endpoint, statements: Vec<Statement>) -> Self::Connect;
-    /// Why it cannot be tested here.
+    /// Why it cannot be tested here; `None` if it can.
     fn missing() -> Option<String>;
 }
 
@@ -106,7 +106,7 @@ impl Engine for Mariadb {
     }
 }
 
-/// A server and the folder it lives in.
+/// A server and its folder.
 pub struct Ground<E> {
     pub server: RefCell<Box<dyn Server>>,
     pub endpoint: Endpoint,
@@ -116,7 +116,7 @@ pub struct Ground<E> {
 }
 
 impl<E: Engine> Ground<E> {
-    /// `None` if the engine is not installed here, which is said.
+    /// `None`, with a message, if the engine is not installed here.
     pub fn new(settings: &str) -> Option<Self> {
         Self::listening(settings, None)
     }
@@ -128,7 +128,7 @@ impl<E: Engine> Ground<E> {
             eprintln!("SKIPPED {}: {why}", E::KIND);
             return None;
         }
-        // The server's account must be able to walk through it.
+        // The server's account must be able to enter it.
         let folder = tempfile::Builder::new().permissions(Permissions::from_mode(0o755)).tempdir().unwrap();
         let place = ServerPlace { data: folder.path().to_owned(), logs: folder.path().join("logs"), listen };
         let server = start::<E>(settings, &place);
@@ -189,7 +189,7 @@ pub fn try_start<E: Engine>(
     catalog::start(E::KIND, &table, place, &SHAPE)
 }
 
-/// Runs what `body` does with the session to its end.
+/// Runs `body` on the session and waits until it is done.
 pub fn done<S: Session, T>(
     session: &mut S,
     body: impl AsyncFnOnce(&mut S) -> Result<T, SessionError>,

@@ -1,5 +1,5 @@
-//! What a peer can do to us that is no database server, or the wrong one: it learns no password, and nobody waits for
-//! it without end.
+//! A peer that is no database server, or the wrong one, must do no harm: it learns no password, and nobody waits for it
+//! without end.
 
 use crate::fake::{Fake, Line, PASSWORD, contains, mysql, postgres, rest, soon};
 use crate::ground::done;
@@ -18,7 +18,7 @@ type Asking = fn(TcpStream) -> io::Result<Vec<u8>>;
 const POSTGRES: &[Asking] = &[
     |mut stream| {
         postgres::introduction(&mut stream)?;
-        // It cannot encrypt, so the client begins anew.
+        // It cannot encrypt, so the client starts again.
         stream.write_all(b"N")?;
         postgres::introduction(&mut stream)?;
         stream.write_all(&postgres::authentication(3, b""))?;
@@ -42,7 +42,7 @@ const MYSQL: &[Asking] = &[
         let mut line = mysql::encrypting(stream, "mysql_native_password")?;
         asked_again(&mut line, b"\xfemysql_clear_password\0")
     },
-    // The methods that the greeting names are answered at once.
+    // A client answers at once to a method that the greeting names.
     |stream| {
         let mut line = mysql::encrypting(stream, "mysql_clear_password")?;
         asked_again(&mut line, b"\xfemysql_clear_password\0")
@@ -113,7 +113,7 @@ fn a_proof_that_is_quickly_guessed_is_not_given() {
     }
 }
 
-/// What a PostgreSQL server sends for ever instead of an answer.
+/// A PostgreSQL server that sends `endless` for ever instead of an answer.
 fn postgres_that_sends(first: Vec<u8>, endless: Vec<u8>) -> Fake {
     Fake::start(move |mut stream| {
         postgres::welcome(&mut stream)?;
@@ -129,7 +129,7 @@ fn postgres_that_sends(first: Vec<u8>, endless: Vec<u8>) -> Fake {
 
 type Ask = fn(&mut dyn Admin) -> Result<(), SessionError>;
 
-/// How a question and a script end at a server.
+/// Checks that a question and a script both fail as expected.
 fn ends(start: impl Fn() -> Fake, endpoint: fn(Remote) -> Endpoint, expected: &str) {
     let asked: [Ask; 2] = [|admin| admin.has_table("item").map(|_| ()), |admin| admin.script("SELECT 1")];
     for ask in asked {
@@ -153,7 +153,7 @@ fn an_endless_answer_of_postgres_is_given_up() {
     }
 }
 
-/// What a MySQL server sends for ever instead of an answer, with the numbers that packets must have.
+/// A MySQL server that sends `endless` for ever instead of an answer, with correct sequence numbers.
 fn mysql_that_sends(first: &'static [&'static [u8]], endless: &'static [u8]) -> Fake {
     Fake::start(move |mut stream| {
         mysql::welcome(&mut stream)?;
@@ -179,9 +179,9 @@ const COLUMN: &[u8] = b"\x03def\0\0\0\x01n\0\x0c\x3f\0\x14\0\0\0\x08\0\0\0\0\0";
 fn an_endless_answer_of_mysql_is_given_up() {
     let row = b"\0\0\x07\0\0\0\0\0\0\0";
     ends(|| mysql_that_sends(&[b"\x01", COLUMN], row), Endpoint::Mysql, "longer than");
-    // Another answer follows, and another.
+    // Each answer announces another one.
     ends(|| mysql_that_sends(&[], b"\0\0\0\x08\0\0\0"), Endpoint::Mysql, "longer than");
-    // More columns than there are.
+    // More columns than a table can have.
     ends(|| mysql_that_sends(&[b"\xfe\xff\xff\xff\xff\xff\xff\xff\x7f"], COLUMN), Endpoint::Mysql, "columns");
 }
 
@@ -189,7 +189,7 @@ async fn once<S: Session>(session: &mut S) -> Result<usize, SessionError> {
     Ok(session.execute(StatementId(0), &[]).await?.rows())
 }
 
-/// How a statement ends that was prepared without parameters.
+/// The error of executing a statement that was prepared without parameters.
 fn executed(endpoint: &Endpoint) -> SessionError {
     let statements = vec![Statement { name: "select", sql: "SELECT 1".to_owned() }];
     let endpoint = endpoint.clone();
@@ -206,7 +206,7 @@ impl ConnectVisitor for Once {
     }
 }
 
-/// It waits for nothing but the answers to all statements together, too.
+/// The session also sends all its statements before it waits for the first answer.
 #[test]
 fn a_session_gives_an_endless_answer_up() {
     let fake = Fake::start(|mut stream| {
@@ -217,7 +217,7 @@ fn a_session_gives_an_endless_answer_up() {
             postgres::message(b'T', b"\0\x01n\0\0\0\0\0\0\0\0\0\0\x17\0\x04\xff\xff\xff\xff\0\0"),
             postgres::message(b'Z', b"I"),
         ];
-        // Four statements that every session has, and ours: it answers when all were asked for.
+        // Four statements that every session has, and ours. The server answers only after all five.
         for _ in 0..5 {
             while postgres::heard(&mut stream)? != b'S' {}
         }

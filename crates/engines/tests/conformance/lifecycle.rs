@@ -1,4 +1,4 @@
-//! Promises about servers: what they say of themselves, what survives, and how the end of one is noticed.
+//! Promises about servers: what they report, what survives, and how their end is noticed.
 
 use crate::ground::{Engine, Ground, LIMIT, Postgres, SHAPE, Sqlite, done, start, try_start};
 use engines::catalog;
@@ -104,7 +104,7 @@ fn postgres_says_what_is_in_force() {
     }
 }
 
-/// What a run reads and writes shows in the words that all engines share.
+/// Reads and writes of a run appear in the counters that all engines share.
 pub fn counters_are_told_in_shared_words<E: Engine>() {
     let Some(ground) = Ground::<E>::new(E::SETTINGS) else { return };
     let look = || ground.endpoint.in_shared_words(&ground.counters());
@@ -142,7 +142,7 @@ fn postgres_ends_a_kept_connection_and_is_counted_again() {
     kept.ask(|admin| admin.counters(Limit::QUESTION)).unwrap();
 }
 
-/// Sessions over the socket need no password.
+/// The same server for another user. Sessions over the socket need no password.
 pub fn as_visitor(endpoint: &Endpoint) -> Endpoint {
     let user = || "visitor".to_owned();
     match endpoint.clone() {
@@ -175,7 +175,7 @@ fn postgres_counts_what_closed_sessions_did() {
             false
         })
         .unwrap();
-    // The session that loaded is told to end, and the server counts its work when it has.
+    // The loading session is about to end; the server counts its work only after that.
     let deadline = Instant::now() + LIMIT;
     let grown = loop {
         let after = ground.counters();
@@ -192,7 +192,7 @@ fn postgres_listens_for_those_who_know_the_password() {
     let held = HeldPort::of_loopback().unwrap();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, held.number()));
     let Some(ground) = Ground::<Postgres>::listening("{}", Some(address)) else { return };
-    // It would answer here, too, if it listened on all addresses.
+    // It would answer here too if it listened on all addresses.
     let elsewhere = TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), held.number())).unwrap_err();
     assert_eq!(elsewhere.kind(), std::io::ErrorKind::ConnectionRefused);
     let outside = ground.endpoint.clone().reached_at(address);
@@ -208,7 +208,7 @@ fn postgres_listens_for_those_who_know_the_password() {
     }
 }
 
-/// The process number of the server, from its own file.
+/// The server's process id, from its own file.
 fn server_process(place: &ServerPlace) -> Pid {
     let file = fs::read_to_string(place.data.join("postgres/postmaster.pid")).unwrap();
     Pid::from_raw(file.lines().next().unwrap().parse().unwrap()).unwrap()
@@ -230,7 +230,7 @@ fn a_killed_postgres_is_noticed_and_recovers() {
         }
     };
     assert!(noticed.contains("signal: 9") && noticed.contains("ready to accept connections"), "{noticed}");
-    // A backend may answer once more before it notices, too.
+    // A backend may answer once more before it notices.
     let lost = loop {
         match done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())) {
             Err(error) => break error,

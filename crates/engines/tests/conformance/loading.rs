@@ -34,7 +34,7 @@ pub fn scripts_and_scans_agree_with_sessions<E: Engine>(ground: &Ground<E>) {
 
 const ROWS: i64 = 100_000;
 
-/// The row of a number: every third word is absent, the others need every escape there is.
+/// The word in the row of a number. Every third word is null, the others need every escape there is.
 fn word(number: i64) -> Option<String> {
     (number % 3 != 0).then(|| format!("{number}\ttab\nline\rreturn\\back\\N \"quoted\" 'so' é🐎\\."))
 }
@@ -49,7 +49,7 @@ fn put(number: i64, sink: &mut dyn RowSink) {
     sink.end_row();
 }
 
-/// Puts the rows of a range, some hundred at each call.
+/// Puts the rows of a range, 300 at each call.
 fn filler(mut numbers: impl Iterator<Item = i64>) -> impl FnMut(&mut dyn RowSink) -> bool {
     move |sink| {
         let mut put_some = false;

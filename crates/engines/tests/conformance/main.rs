@@ -1,10 +1,10 @@
 //! One list of promises, kept by every engine: real files, a real server, real sessions.
 //!
-//! PostgreSQL and MariaDB are started by the engine's own `start` from the installed binaries. Where there are none their
-//! tests are skipped, loudly; under `REQUIRE=postgres,mariadb` that is a failure.
+//! The engine's own `start` starts PostgreSQL and MariaDB from the installed binaries. If these are missing, their
+//! tests are skipped with a message; under `REQUIRE=postgres,mariadb` that is a failure.
 
-// Lints know a test by its attribute; the functions that tests share have none. And a test program has nothing but its
-// output to say why something was skipped.
+// Lints recognise a test by its attribute, which shared functions lack. And a test program can only print why something
+// was skipped.
 #![allow(clippy::unwrap_used, clippy::print_stderr)]
 
 mod certificates;

@@ -1,4 +1,4 @@
-//! Promises about MariaDB's server: what it says of itself, what survives, whom it lets in, and how its end is noticed.
+//! Promises about MariaDB's server: what it reports, what survives, who may log in, and how its end is noticed.
 
 use crate::ground::{Engine, Ground, LIMIT, Mariadb, done, start, try_start};
 use crate::lifecycle::as_visitor;
@@ -87,7 +87,7 @@ fn it_listens_for_those_who_know_the_password() {
     let held = HeldPort::of_loopback().unwrap();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, held.number()));
     let Some(ground) = Ground::<Mariadb>::listening("{}", Some(address)) else { return };
-    // It would answer here, too, if it listened on all addresses.
+    // It would answer here too if it listened on all addresses.
     let elsewhere = TcpStream::connect((Ipv4Addr::new(127, 0, 0, 2), held.number())).unwrap_err();
     assert_eq!(elsewhere.kind(), std::io::ErrorKind::ConnectionRefused);
     let outside = ground.endpoint.clone().reached_at(address);
@@ -107,7 +107,7 @@ fn it_listens_for_those_who_know_the_password() {
     }
 }
 
-/// The process number of the server, from its own file.
+/// The server's process id, from its own file.
 fn server_process(place: &ServerPlace) -> Pid {
     let file = fs::read_to_string(place.data.join("mariadb/mariadb.pid")).unwrap();
     Pid::from_raw(file.trim().parse().unwrap()).unwrap()
@@ -163,7 +163,7 @@ fn a_database_left_half_made_is_made_anew() {
     assert!(!data.join("mariadb.unfinished").exists());
 }
 
-/// The second of two that wait for each other is given up at once.
+/// Of two transactions that wait for each other, the second is aborted at once.
 #[test]
 fn a_deadlock_may_be_tried_again() {
     let Some(ground) = Ground::<Mariadb>::new("{}") else { return };
@@ -198,7 +198,7 @@ fn a_deadlock_may_be_tried_again() {
     assert_eq!(ground.number("SELECT SUM(amount) FROM crossed"), 0);
 }
 
-/// A statement of two parts changes and returns; where nothing is found, the second part is left out.
+/// A statement of two parts changes and returns rows. If the first finds nothing, the second is not executed.
 #[test]
 fn the_second_part_runs_only_after_a_first_that_found_something() {
     let Some(ground) = Ground::<Mariadb>::new("{}") else { return };

@@ -14,7 +14,7 @@ use std::net::Ipv4Addr;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// What each test's server lets in over TCP.
+/// The login rules of each test's server.
 const RULES: &str = "\
 local   all all           trust
 hostssl all certified all cert
@@ -51,7 +51,7 @@ impl Secured {
         let secured = Self { ground, authority };
         let certificate = secured.authority.sign("localhost");
         secured.show(&certificate);
-        // Rules that ask for certificates are taken only by a server that can check them already.
+        // A server accepts rules that ask for certificates only if it can already check them.
         fs::write(secured.data().join("pg_hba.conf"), RULES).unwrap();
         secured.reload();
         Some(secured)
@@ -61,7 +61,7 @@ impl Secured {
         self.ground.place.data.join("postgres")
     }
 
-    /// Makes the server show this certificate from now on.
+    /// Makes the server present this certificate from now on.
     fn show(&self, files: &Files) {
         files.give_to_owner_of(&self.data());
         let set = |name: &str, value: &str| self.ground.script(&format!("ALTER SYSTEM SET {name} = '{value}'"));
@@ -99,7 +99,7 @@ impl Secured {
     }
 }
 
-/// Whether the connection is encrypted; as the server sees it.
+/// Whether the connection is encrypted, as the server sees it.
 fn encrypted(remote: Remote) -> Result<bool, SessionError> {
     let mut found = 0;
     catalog::admin(&Endpoint::Postgres(remote))?.scan(

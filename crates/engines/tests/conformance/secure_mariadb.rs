@@ -1,7 +1,7 @@
 //! Promises about encryption and passwords, against a real MariaDB with certificates made here.
 //!
-//! MariaDB encrypts only if it was started so, and a server of our own is not: so its data is made by the engine, and the
-//! server is started here.
+//! MariaDB encrypts only if it was started with certificates, and our own servers are not. So the engine makes the
+//! data, and the test starts the server.
 
 use crate::certificates::{Authority, Files};
 use crate::ground::{Ground, LIMIT, Mariadb};
@@ -110,7 +110,7 @@ fn start(place: &ServerPlace, more: &[String]) -> Child {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log).spawn().unwrap()
 }
 
-/// Whether the connection is encrypted; as the server sees it.
+/// Whether the connection is encrypted, as the server sees it.
 fn encrypted(remote: Remote) -> Result<bool, SessionError> {
     let sql = "SELECT VARIABLE_VALUE <> '' FROM information_schema.SESSION_STATUS WHERE VARIABLE_NAME = 'Ssl_cipher'";
     let mut found = 0;
@@ -138,7 +138,7 @@ fn every_promise_of_mariadb_holds_over_tls() {
     let Some(secured) = Secured::new(true) else { return };
     let remote = secured.remote("native", secured.trusting(TlsMode::VerifyFull));
     assert!(encrypted(remote.clone()).unwrap());
-    // A server of the kind that sessions' promises are kept on; only the way to it is another.
+    // The promises about sessions run as on any server, but over the encrypted connection.
     let Some(mut ground) = Ground::<Mariadb>::new("{}") else { return };
     ground.endpoint = Endpoint::Mysql(remote);
     sessions::values_come_back_as_they_went(&ground);

@@ -122,7 +122,7 @@ async fn add_one<S: Session>(session: &mut S) -> Result<(), SessionError> {
     session.commit().await
 }
 
-/// One engine refuses the second writer at its start, another when it changes what the first has changed.
+/// One engine refuses the second writer at its start, another when it changes a row that the first has changed.
 pub fn of_two_that_conflict_one_may_try_again<E: Engine>(ground: &Ground<E>) {
     ground.script("CREATE TABLE contended (id BIGINT PRIMARY KEY, amount BIGINT); INSERT INTO contended VALUES (1, 0)");
     let statements = [
@@ -147,7 +147,7 @@ pub fn of_two_that_conflict_one_may_try_again<E: Engine>(ground: &Ground<E>) {
     assert_eq!(ground.number("SELECT amount FROM contended"), before + 1);
 }
 
-/// More than a socket takes at once, in both directions.
+/// The text is longer than a socket takes at once, in both directions.
 pub fn a_long_text_arrives_whole<E: Engine>(ground: &Ground<E>) {
     ground.script(&format!("CREATE TABLE wide (words {})", E::LONG_TEXT));
     let mut session =

@@ -39,7 +39,7 @@ pub fn a_text_returns_what_a_prepared_statement_does<E: Engine>(ground: &Ground<
     }
 }
 
-/// Whatever follows a statement would be SQL that somebody slipped in.
+/// Anything after the first statement could be injected SQL, so it is refused.
 pub fn a_text_is_one_statement<E: Engine>(ground: &Ground<E>) {
     ground.script("CREATE TABLE lonely (id BIGINT); INSERT INTO lonely VALUES (1)");
     let mut session = ground.session(&[]);
@@ -51,7 +51,7 @@ pub fn a_text_is_one_statement<E: Engine>(ground: &Ground<E>) {
             assert!(matches!(error, SessionError::Refused { .. }), "{sql}: {error:?}");
             assert_eq!(s.execute_text("count", "SELECT count(*) FROM lonely;").await?.integer(0, 0)?, 1);
         }
-        // Servers differ in who refuses a zero byte; none takes it for the end.
+        // Engines differ in which side refuses a zero byte; none takes it for the end.
         let error = s.execute_text("zero", "SELECT id FROM lonely \0 WHERE 1 = 0").await.map(|_| ()).unwrap_err();
         assert!(matches!(error, SessionError::Refused { .. } | SessionError::Unexpected { .. }), "{error:?}");
         let error = s.execute_text("named", "SELECT id FROM lonely").await?.text(0, 0).map(|_| ()).unwrap_err();
@@ -106,7 +106,7 @@ pub fn an_abandoned_text_is_not_taken_for_the_next<E: Engine>(ground: &Ground<E>
     }
 }
 
-/// Texts made to be read as something else.
+/// Texts that are built to be read as something else.
 const HOSTILE: [&str; 12] = [
     "'; DROP TABLE precious; --",
     "\\'; DROP TABLE precious; --",

@@ -1,4 +1,4 @@
-//! Promises about decimals, dates and the numbers of new rows.
+//! Promises about decimals, dates and the generated ids of new rows.
 
 use crate::ground::{Engine, Ground, done};
 use engines::rows::RowSink;
@@ -55,11 +55,11 @@ pub fn decimals_and_dates_come_back_as_they_went<E: Engine>(ground: &Ground<E>) 
     assert_eq!(ground.number("SELECT count(*) FROM priced WHERE price IS NULL AND day IS NULL"), 1);
 }
 
-/// What is less than 64 bits is exact everywhere; what is more is exact where there are decimals, and refused where not.
+/// A sum of up to 64 bits is exact everywhere. A larger one is exact on engines with decimals, and refused on others.
 pub fn sums_are_exact_or_refused<E: Engine>(ground: &Ground<E>) {
     ground.script("CREATE TABLE revenue (price DECIMAL(17, 2), discount DECIMAL(4, 2), tax DECIMAL(4, 2))");
     let mut session = ground.session(&[("insert", "INSERT INTO revenue VALUES ($1, $2, $3)"), ("sum", E::REVENUE)]);
-    // Each product of the first rows fits 64 bits in units of 10⁻⁶, their sum does not, and neither does the last product.
+    // In units of 10⁻⁶, each product of the first rows fits 64 bits. Their sum does not, and neither does the last product.
     let rows: [[i128; 3]; 4] = [
         [819_999_999_999_999, 3, 7],
         [819_999_999_999_998, 4, 8],
@@ -133,7 +133,7 @@ pub fn decimals_and_dates_are_loaded<E: Engine>(ground: &Ground<E>) {
         assert!(matches!(error, SessionError::Refused { .. }), "{error:?}");
         return;
     }
-    // SQLite holds no column to its number of digits, so what would lose some is refused before it gets there.
+    // SQLite does not enforce a column's digits. So a value that would lose some is refused before it gets there.
     for (column, value) in
         [("price", Decimal::new(1, 3)), ("price", Decimal::new(1 << 63, 2)), ("id", Decimal::new(1, 0))]
     {

@@ -1,4 +1,4 @@
-//! Promises about what sessions are seen waiting for.
+//! Promises about the waits of sessions, as another session sees them.
 
 use crate::ground::{Engine, Ground, LIMIT, Mariadb, Postgres, Sqlite, done};
 use engines::session::{Access, Connect, Session};
@@ -9,10 +9,10 @@ use std::sync::mpsc::channel;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// `InnoDB` tells who waits for a row from a copy that it makes anew only if nobody has read it for 100 ms.
+/// `InnoDB` reports row waits from a copy, which it renews only if nobody has read it for 100 ms.
 const BETWEEN: Duration = Duration::from_millis(125);
 
-/// Class, event and how many sessions.
+/// Class, event and number of sessions.
 type Seen = Vec<(String, String, i64)>;
 
 fn seen<S: Session>(asker: &mut S) -> Seen {
@@ -24,7 +24,7 @@ fn seen<S: Session>(asker: &mut S) -> Seen {
     .unwrap()
 }
 
-/// Asks until something is seen that only `statement` can be, which runs meanwhile; `end` then ends it.
+/// Runs `statement` and asks until its wait is the only one seen; `end` then ends the statement.
 fn seen_during<E: Engine>(ground: &Ground<E>, statement: &str, expected: (&str, &str), end: impl FnOnce()) {
     let question = question(&ground.endpoint).unwrap();
     let mut asker = E::connect(&ground.endpoint, vec![question.statement]).connect().unwrap();
@@ -33,7 +33,7 @@ fn seen_during<E: Engine>(ground: &Ground<E>, statement: &str, expected: (&str, 
     let (goes_on, ended) = channel::<()>();
     thread::scope(|scope| {
         let waiting = scope.spawn(move || {
-            // Until the statement has ended.
+            // Dropped once the statement has ended.
             let _goes_on = goes_on;
             let mut session = E::connect(&endpoint, vec![statement]).connect().unwrap();
             done(&mut session, async |s| s.execute(StatementId(0), &[]).await.map(|_| ())).unwrap();
@@ -48,7 +48,7 @@ fn seen_during<E: Engine>(ground: &Ground<E>, statement: &str, expected: (&str, 
         waiting.join().unwrap();
         assert_eq!(last, expected, "neither the session that asks nor one that is idle is seen");
     });
-    // The last answer may be younger than the copy lasts.
+    // The copy of the last answer may still be valid, so this waits until it is not.
     let (_kept, never) = channel::<()>();
     assert_eq!(never.recv_timeout(BETWEEN), Err(Timeout));
     assert_eq!(seen(&mut asker), [], "nobody else is at work");

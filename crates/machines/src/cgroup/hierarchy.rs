@@ -8,12 +8,12 @@ use std::path::PathBuf;
 pub struct Hierarchy {
     pub is_unified: bool,
     pub mounted_at: PathBuf,
-    /// Our own place in it.
+    /// Our own cgroup in it.
     own: PathBuf,
 }
 
 impl Hierarchy {
-    /// The tree on this host with this controller.
+    /// Finds the tree with this controller on this host.
     pub fn with(controller: &str) -> Result<Self, String> {
         let read = |path: &str| fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
         let (mounts, own) = (read("/proc/self/mountinfo")?, read("/proc/self/cgroup")?);
@@ -21,7 +21,7 @@ impl Hierarchy {
             .ok_or_else(|| format!("no cgroup tree with the {controller} controller is mounted"))
     }
 
-    /// Places to try, nearest first. In v2 a cgroup with processes of its own cannot pass anything on, so ours is left out.
+    /// Places to try, nearest first. In v2 a cgroup with processes of its own cannot pass controllers on, so ours is left out.
     pub fn parents(&self) -> Vec<PathBuf> {
         let skipped = usize::from(self.is_unified);
         self.own
@@ -33,7 +33,7 @@ impl Hierarchy {
     }
 }
 
-/// v1's tree if there is one: a v2 tree beside it does not have the controller then.
+/// Takes v1's tree if there is one, because a v2 tree beside it does not have the controller then.
 fn find(mounts: &str, own: &str, controller: &str) -> Option<Hierarchy> {
     let mounted = |kind: &str, option: &str| {
         mounts.lines().find_map(|line| {

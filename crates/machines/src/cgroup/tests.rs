@@ -8,14 +8,14 @@ use std::time::Duration;
 
 const LONG: Duration = Duration::from_mins(1);
 
-/// Says why a test does not run; where `REQUIRE` lists root, that is a failure.
+/// Says why a test does not run. It fails instead if `REQUIRE` lists root.
 fn skip(why: &str) {
     let is_required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == "root"));
     assert!(!is_required, "REQUIRE has root, and no such cgroup can be had: {why}");
     println!("SKIPPED: no such cgroup can be had here: {why}");
 }
 
-/// A shell that joins the groups and then does as told.
+/// A shell that joins the groups and then runs `then`.
 fn member(groups: &Cgroups, then: &str) -> Process {
     let join = groups.paths().into_iter().map(|path| format!("echo $$ > {}/cgroup.procs; ", path.display()));
     let script = format!("{}{then}", join.collect::<String>());
@@ -59,7 +59,7 @@ fn a_member_that_wants_more_cpu_time_is_held_back() {
         let line = text.lines().find_map(|line| line.strip_prefix("nr_throttled "));
         line.unwrap().parse::<u64>().unwrap()
     };
-    // A process that never waits is held back in each period.
+    // A process that never waits is throttled in each period.
     wait_until(&mut member, &groups.paths()[0].join("cpu.stat"), |text| throttled(text) >= 3);
 }
 

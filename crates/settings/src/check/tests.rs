@@ -149,7 +149,7 @@ fn the_nearest_word_is_near() {
     assert_eq!(nearest("colour", ["memory", "vcpus"]), None);
 }
 
-/// Any value, or one that has a good chance of fitting.
+/// Any value; some are made to fit a key.
 fn any_value() -> impl Strategy<Value = Value> {
     let scalar = prop_oneof![
         any::<bool>().prop_map(Value::from),
@@ -167,7 +167,7 @@ fn any_value() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Tables of which a good part is accepted.
+/// Random tables, a good part of which is valid.
 fn any_table() -> impl Strategy<Value = Map<String, Value>> {
     let name = prop::sample::select(KEYS.iter().map(|key| key.name).collect::<Vec<_>>());
     prop::collection::vec((name, any_value()), 0..4).prop_map(|entries| {

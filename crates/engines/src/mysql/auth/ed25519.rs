@@ -6,7 +6,7 @@ use curve25519_dalek::edwards::EdwardsPoint;
 use curve25519_dalek::scalar::{Scalar, clamp_integer};
 use sha2::{Digest, Sha512};
 
-/// Nothing for an empty password.
+/// Empty for an empty password.
 pub fn proof(challenge: &[u8], password: &[u8]) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -20,7 +20,7 @@ pub fn proof(challenge: &[u8], password: &[u8]) -> Vec<u8> {
     [commitment.to_bytes(), answer.to_bytes()].concat()
 }
 
-/// The secret scalar, and what nonces are made of.
+/// The secret scalar, and the prefix from which nonces are made.
 fn halves(password: &[u8]) -> (Scalar, [u8; 32]) {
     let hash = Sha512::digest(password);
     let (mut secret, mut prefix) = ([0; 32], [0; 32]);
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_secret_of_32_bytes_signs_as_the_standard_says() {
-        // The first test of RFC 8032, 7.1.
+        // The first test vector of RFC 8032, 7.1.
         let secret = bytes("9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60");
         let signature = bytes(
             "e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e06522490155\
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn the_server_keeps_the_public_key() {
-        // SELECT ed25519_password('secret') on MariaDB.
+        // The result of SELECT ed25519_password('secret') on MariaDB.
         let (secret, _) = halves(b"secret");
         let public = EdwardsPoint::mul_base(&secret).compress();
         assert_eq!(STANDARD_NO_PAD.encode(public.as_bytes()), "ZIgUREUg5PVgQ6LskhXmO+eZLS0nC8be6HPjYWR4YJY");

@@ -1,7 +1,7 @@
-//! Proving who we are: what each of the server's methods wants to hear. Bytes in, bytes out.
+//! Proves who we are, by each of the server's authentication methods. Bytes in, bytes out.
 //!
-//! Left out: the password under the server's public key, by which `caching_sha2_password` and `sha256_password` do
-//! without encryption. A key that comes from the server itself does not prove whose it is.
+//! Not supported: sending the password under the server's public key, as `caching_sha2_password` and `sha256_password`
+//! do without encryption. A key that comes from the server itself does not prove whose it is.
 
 mod caching_sha2;
 mod ed25519;
@@ -9,7 +9,7 @@ mod native;
 
 use crate::session::SessionError;
 
-/// The method that is tried if we do not know the one that the server names first.
+/// The method to begin with if we cannot use the one that the server names first.
 pub const FALLBACK: &str = "mysql_native_password";
 
 const CACHING: &str = "caching_sha2_password";
@@ -17,25 +17,25 @@ const CACHING: &str = "caching_sha2_password";
 const METHODS: &[&str] =
     &[FALLBACK, CACHING, "client_ed25519", "sha256_password", "mysql_clear_password", "unix_socket", "auth_socket"];
 
-/// The login, and the connection that it is over.
+/// The password, and whether the connection may carry it.
 #[derive(Debug, Clone, Copy)]
 pub struct Applicant<'a> {
     pub password: Option<&'a str>,
-    /// The password itself may be told: nobody can listen and the server is the one that is meant, or it was asked for.
+    /// The password itself may be sent: the connection is private and the server verified, or the user has allowed it.
     pub trusted: bool,
 }
 
-/// Whether a proof by this method can be given at once.
+/// Whether a proof by this method can be sent at once.
 pub fn is_known(method: &str, applicant: Applicant<'_>) -> bool {
     METHODS.contains(&method) && (applicant.trusted || !is_clear(method))
 }
 
-/// Methods that want the password itself.
+/// Methods that need the password itself.
 fn is_clear(method: &str) -> bool {
     matches!(method, "sha256_password" | "mysql_clear_password")
 }
 
-/// What proves the password to a server that sent this challenge.
+/// The proof of the password for a server that sent this challenge.
 pub fn proof(method: &str, challenge: &[u8], applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
     let password = applicant.password.unwrap_or_default();
     match method {
@@ -43,7 +43,7 @@ pub fn proof(method: &str, challenge: &[u8], applicant: Applicant<'_>) -> Result
         CACHING => Ok(caching_sha2::proof(challenge, password)),
         "client_ed25519" => Ok(ed25519::proof(challenge, password.as_bytes())),
         _ if is_clear(method) => clear(applicant),
-        // The kernel tells the server whose process is at the other end of the socket.
+        // The kernel tells the server which account is at the other end of the socket.
         "unix_socket" | "auth_socket" => Ok(Vec::new()),
         _ => Err(not_let_in(format!(
             "the server asks for the authentication method {method}, which is not spoken here; {} are",
@@ -52,7 +52,7 @@ pub fn proof(method: &str, challenge: &[u8], applicant: Applicant<'_>) -> Result
     }
 }
 
-/// What is sent when a method has something more to say; nothing if it is the server's turn.
+/// The answer to a method's further message; `None` if the server continues by itself.
 pub fn proof_again(method: &str, said: &[u8], applicant: Applicant<'_>) -> Result<Option<Vec<u8>>, SessionError> {
     match (method, said) {
         (CACHING, [caching_sha2::REMEMBERED]) => Ok(None),
@@ -63,7 +63,7 @@ pub fn proof_again(method: &str, said: &[u8], applicant: Applicant<'_>) -> Resul
     }
 }
 
-/// The password itself, ended by a zero byte.
+/// The password itself, with a zero byte at the end.
 fn clear(applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
     if !applicant.trusted {
         let why = "the server asks for the password itself, and is not verified; use ssl-mode=verify_identity with \
@@ -74,7 +74,7 @@ fn clear(applicant: Applicant<'_>) -> Result<Vec<u8>, SessionError> {
 }
 
 pub fn not_let_in(message: String) -> SessionError {
-    // The server's own code for a login that was not accepted.
+    // The server's own code for a refused login.
     SessionError::Refused { code: "1045".to_owned(), message }
 }
 

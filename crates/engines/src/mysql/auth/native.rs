@@ -2,7 +2,7 @@
 
 use sha1::{Digest, Sha1};
 
-/// Nothing for an empty password.
+/// Empty for an empty password.
 pub fn proof(challenge: &[u8], password: &str) -> Vec<u8> {
     if password.is_empty() {
         return Vec::new();
@@ -20,7 +20,7 @@ mod tests {
     #[test]
     fn the_server_finds_its_hash_again() {
         let challenge = *b"0123456789abcdefghij";
-        // What a server keeps for the password "secret": SELECT PASSWORD('secret').
+        // The server's stored value for the password "secret": SELECT PASSWORD('secret').
         let kept = [
             0x14, 0xe6, 0x55, 0x67, 0xab, 0xdb, 0x51, 0x35, 0xd0, 0xcf, 0xd9, 0xa7, 0x0b, 0x30, 0x32, 0xc1, 0x79, 0xa4,
             0x9e, 0xe7,

@@ -1,4 +1,4 @@
-//! Bytes recorded from MariaDB 10.11, and arbitrary ones.
+//! Tests with bytes recorded from MariaDB 10.11, and with arbitrary ones.
 
 use super::*;
 use crate::mysql::packet::{Packet, Packets};
@@ -7,7 +7,7 @@ use crate::session::{Decimal, Param, SessionError};
 use crate::wire::Incoming;
 use proptest::prelude::*;
 
-/// Answer to the first execution of a prepared statement, whose columns have become certain since.
+/// Answer to the first execution of a prepared statement, with its columns, which are certain only now.
 const EXECUTED: &[u8] =
     b"\x02\0\0\x01\x0b\x01#\0\0\x02\x03def\x07bakeoff\x01t\x01t\x02id\x02id\x0c?\0\x14\0\0\0\x08\0\x10\0\0\0)\0\0\x03\
     \x03def\x07bakeoff\x01t\x01t\x05small\x05small\x0c?\0\x06\0\0\0\x02\0\0\0\0\0'\0\0\x04\x03def\x07bakeoff\x01t\
@@ -21,7 +21,7 @@ const EXECUTED: &[u8] =
     \x88\x041.50\x0b\xea\x07\x0b\x15\x0f\x1a\0\xfa\0\0\0\x08\x01\x01\0\0\0\x01\0\x01\0\0\0\0\0\0\xe0?\xff\xff\xff\
     \xff\xff\xff\xff\xff\x0b-5000000000\x07\0\0\x0e\xfe\0\0\x02\0\0\0";
 
-/// And to the second: the columns are left out.
+/// Answer to the second execution, without column definitions.
 const EXECUTED_AGAIN: &[u8] =
     b"\x02\0\0\x01\x0b\0J\0\0\x02\0 \0\0\x0e\xfa\xd5\xfe\xff\xff\xff\x07\0\xc8\x05k\xc5\xaf\xc5\x88\x041.50\x0b\xea\
     \x07\x0b\x15\x0f\x1a\0\xfa\0\0\0\x08\x01\x01\0\0\0\x01\0\x01\0\0\0\0\0\0\xe0?\xff\xff\xff\xff\xff\xff\xff\xff\
@@ -44,7 +44,7 @@ const EXECUTED_OLD: &[u8] =
 /// Answer to `START TRANSACTION`.
 const BEGUN: &[u8] = b"\x07\0\0\x01\0\0\0\x03\0\0\0";
 
-/// Answer to an update that found a row as it should be.
+/// Answer to an update whose row already had the new values.
 const UPDATED: &[u8] = b"0\0\0\x01\0\x01\0#\0\0\0(Rows matched: 1  Changed: 0  Warnings: 0";
 
 /// Answer to a `DELETE … RETURNING` that was sent as a text.
@@ -52,7 +52,7 @@ const DELETED: &[u8] =
     b"\x02\0\0\x01\x01\x01'\0\0\x02\x03def\x07bakeoff\x01t\x01t\x04tiny\x04tiny\x0c?\0\x03\0\0\0\x01 \0\0\0\0\x04\0\0\
     \x03\x03200\x07\0\0\x04\xfe\0\0#\0\0\0";
 
-/// Answer to a query of a table that is not there.
+/// Answer to a query of a table that does not exist.
 const REFUSED: &[u8] = b".\0\0\x01\xffz\x04#42S02Table 'bakeoff.nowhere' doesn't exist";
 
 const NEW: Features = Features { no_eof: true, cached_columns: true };
@@ -72,7 +72,7 @@ fn packets(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     found
 }
 
-/// Reads an answer to its end, with the columns that are known already.
+/// Reads an answer to its end, with the columns known so far.
 fn answer(bytes: &[u8], features: Features, binary: bool, columns: &mut Vec<ColumnKind>) -> (Reply, ResultSet) {
     let (mut reply, mut results) = (Reply::new(features), ResultSet::default());
     let heard = packets(bytes);
@@ -160,7 +160,7 @@ fn an_outcome_tells_rows_and_where_the_transaction_stands() {
     assert_eq!(first_row(&results), [Param::Integer(200)]);
 }
 
-/// The values of a row whose values are texts, as they come for these columns.
+/// The values of a row in text form, read for these columns.
 fn texts_as(columns: &[ColumnKind], texts: &[&str]) -> ResultSet {
     let body: Vec<u8> =
         texts.iter().flat_map(|text| [&[u8::try_from(text.len()).unwrap()], text.as_bytes()].concat()).collect();

@@ -1,4 +1,4 @@
-//! Bytes recorded from PostgreSQL 15, and arbitrary ones.
+//! Tests with bytes recorded from PostgreSQL 15, and with arbitrary ones.
 
 use super::*;
 use crate::postgres::reply::{Reply, Transaction, session_error};
@@ -24,7 +24,7 @@ const ROLLED_BACK: &[u8] =
 const REFUSED: &[u8] = b"E\0\0\0jSERROR\0VERROR\0C42P01\0Mrelation \"nowhere\" does not exist\0P13\0\
     Fparse_relation.c\0L1392\0RparserOpenTable\0\0Z\0\0\0\x05I";
 
-/// Every message in `bytes`, which arrive in pieces of `piece`.
+/// Every message in `bytes`, fed in chunks of `piece` bytes.
 fn messages(bytes: &[u8], piece: usize) -> Vec<(u8, Vec<u8>)> {
     let mut incoming = Incoming::<Messages>::default();
     let mut found = Vec::new();
@@ -81,7 +81,7 @@ fn rows_are_read_in_the_form_their_types_ask_for() {
     assert_eq!((results.rows(), results.changed()), (1, 1));
 }
 
-/// The row of one value.
+/// Reads a row with a single value.
 fn value(bytes: &[u8], kind: ColumnKind) -> Result<ResultSet, Malformed> {
     let mut results = ResultSet::default();
     let length = i32::try_from(bytes.len()).unwrap().to_be_bytes();
