@@ -1,5 +1,5 @@
-//! The database that requests are about: of a server that was started here, or of one that was there already, of which less can
-//! be known.
+//! The database that requests are about. Its server was started here, or it was there already, in which case less can
+//! be known of it.
 
 use crate::loading::LoadError;
 use crate::looks::Edge;
@@ -15,15 +15,15 @@ use record::waits::{REASON_BYTES, cut};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Why things are not known of a server that was there already.
+/// Why some facts of a server that was there already are not known.
 pub(crate) const NOT_OURS: &str = "the server was not started by bakeoff, and where it runs is not known";
 
 pub(crate) struct Database {
-    /// What was started here; nothing if the server was there already.
+    /// The server that was started here; `None` if it was there already.
     server: Option<Box<dyn Server>>,
-    /// Also keeps a file of SQLite open, which clears its log away whenever the last connection closes.
+    /// This also keeps an SQLite file open: closing the last connection would clear its log away.
     connection: ReusedAdmin,
-    /// While what its sessions wait for is sampled.
+    /// `Some` while what its sessions wait for is sampled.
     waits: Option<WaitSampling>,
 }
 
@@ -33,7 +33,7 @@ impl Database {
         Self { server: Some(server), connection, waits: None }
     }
 
-    /// The one at this endpoint, and what it says of itself. Its settings are not read back.
+    /// Uses the database at this endpoint; also returns what it says of itself. Its settings are not read back.
     pub fn found(endpoint: Endpoint) -> Result<(Self, ServerReport), SessionError> {
         let question = match endpoint.dialect() {
             Dialect::Sqlite => "SELECT sqlite_version()",
@@ -55,12 +55,12 @@ impl Database {
         self.connection.endpoint()
     }
 
-    /// An error if a server that was started here has died.
+    /// Fails if a server that was started here has died.
     pub fn alive(&mut self) -> Result<(), ServerError> {
         self.server.as_mut().map_or(Ok(()), |server| server.alive())
     }
 
-    /// None of a server that was there already, which its login may not let us read; the looks tell why.
+    /// Empty for a server that was there already: its login may not let us read them. The looks tell why.
     pub fn counters(&mut self) -> Result<Counters, ServerError> {
         if self.server.is_some() { self.counted(Limit::QUESTION) } else { Ok(Counters::new()) }
     }
@@ -70,7 +70,7 @@ impl Database {
         Ok(self.connection.ask(|admin| admin.counters(limit))?)
     }
 
-    /// What sessions wait for is sampled between the looks, so that neither is seen in it.
+    /// Samples what sessions wait for only between the looks, so that neither look shows up in the samples.
     pub fn look(&mut self, data: &Path, edge: Edge, is_sampled: bool) -> Look {
         match edge {
             Edge::Start => {
@@ -85,7 +85,7 @@ impl Database {
         }
     }
 
-    /// Reads everything that counts. What cannot be read is told with the reason; measuring goes on.
+    /// Reads all counters. If one cannot be read, the look has the reason instead, and measuring goes on.
     fn seen(&mut self, data: &Path) -> Look {
         let before = monotonic_ns();
         let counters = self.counted(Limit::LOOK).map_err(|error| cut(&error.to_string(), REASON_BYTES).to_owned());
@@ -107,7 +107,7 @@ impl Database {
         }
     }
 
-    /// Gives a file that was there already the journal that files have which bakeoff makes itself; it stays with the file.
+    /// Gives an SQLite file that was there already the journal that bakeoff gives its own files. The file keeps it.
     pub fn make_ready_to_load(&mut self) -> Result<(), LoadError> {
         if self.server.is_some() || self.endpoint().dialect() != Dialect::Sqlite {
             return Ok(());
@@ -116,12 +116,12 @@ impl Database {
         choose.map_err(|source| LoadError::Script { doing: "choosing the journal", source })
     }
 
-    /// The process that holds it.
+    /// The process of the server.
     pub fn process(&self) -> Result<u32, &'static str> {
         self.server.as_ref().map(|server| server.process()).ok_or(NOT_OURS)
     }
 
-    /// Stops what was started here, and leaves what was there already.
+    /// Stops a server that was started here, and leaves one that was there already.
     pub fn stop(self) -> Result<(), ServerError> {
         let Self { server, connection, .. } = self;
         drop(connection);

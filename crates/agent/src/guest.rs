@@ -1,10 +1,10 @@
-//! Being the first process of a guest.
+//! The first process of a guest.
 //!
 //! The kernel starts our binary as `/init` of the initramfs. It makes the guest look like every other machine of ours
-//! (the same folders, mounts and environment; see [`machines::boot`]), then starts itself once more as a plain
-//! `bakeoff agent` on the virtio port and waits. So the agent in a guest is the same process as a native one, and the
-//! first process can reap every orphan without taking an exit status away from anybody. When the agent ends the guest
-//! powers off. Whatever goes wrong is said on the console, which the host shows.
+//! (the same folders, mounts and environment; see [`machines::boot`]). Then it starts itself once more as a plain
+//! `bakeoff agent` on the virtio port, and waits. So the agent in a guest is the same process as a native one. The
+//! first process can reap every orphan without taking an exit status away from anybody. When the agent ends, the guest
+//! powers off. Errors go to the console, which the host shows.
 
 mod disks;
 mod mounts;
@@ -21,11 +21,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use waiting::wait_for;
 
-/// What the kernel calls the first process of an initramfs.
+/// The kernel's name for the first process of an initramfs.
 const INIT: &str = "/init";
 const MODULES_FOLDER: &str = "/modules";
 const CONSOLE: &str = "/dev/console";
-/// As many files as a server with thousands of sessions opens; the kernel's own default for a first process is 1,024.
+/// As many files as a server with thousands of sessions opens. The kernel's default for a first process is 1,024.
 const OPEN_FILES: u64 = 1 << 16;
 
 #[derive(Debug, thiserror::Error)]
@@ -40,28 +40,28 @@ pub enum GuestError {
     AgentEnded(String),
 }
 
-/// For `map_err`: what was tried.
+/// For `map_err`: adds what was tried.
 fn failing<E: Into<io::Error>>(doing: impl Into<String>) -> impl FnOnce(E) -> GuestError {
     let doing = doing.into();
     move |source| GuestError::Step { doing, source: source.into() }
 }
 
-/// What a prepared guest has.
+/// What `prepare` has set up in a guest.
 #[derive(Debug)]
 pub struct GuestPlace {
-    /// The stream that the host is at the other end of.
+    /// The stream to the host.
     pub port: File,
-    /// Our own binary, where it is found now.
+    /// The path of our own binary, which a change of root moves.
     pub agent: PathBuf,
 }
 
 /// Whether this process is the first one of a guest of ours. (The first process of a container has the same id, but not
-/// the name that a kernel gives.)
+/// the name that the kernel gives.)
 pub fn is_init(called: Option<&OsStr>) -> bool {
     std::process::id() == 1 && called.is_some_and(|name| name == INIT)
 }
 
-/// The whole life of a guest. Returns only if the guest cannot even be powered off.
+/// Runs the guest from start to end. Returns only if the guest cannot even be powered off.
 pub fn run() {
     if let Err(error) = prepare().and_then(|place| live(&place)) {
         say(&format!("bakeoff: {error}"));
@@ -69,7 +69,7 @@ pub fn run() {
     power_off();
 }
 
-/// Mounts, drivers, network, disks and the way to the host.
+/// Sets up mounts, drivers, network, disks and the port to the host.
 pub fn prepare() -> Result<GuestPlace, GuestError> {
     mounts::of_the_kernel()?;
     let line = fs::read_to_string("/proc/cmdline").map_err(failing("reading the kernel command line"))?;
@@ -94,7 +94,7 @@ pub fn prepare() -> Result<GuestPlace, GuestError> {
     Ok(GuestPlace { port: open_port(AGENT_PORT)?, agent })
 }
 
-/// Runs the agent and reaps whoever ends until it does.
+/// Runs the agent, and reaps every process that ends until the agent does.
 fn live(place: &GuestPlace) -> Result<(), GuestError> {
     let sharing = || place.port.try_clone().map_err(failing("sharing the virtio port"));
     let mut command = Command::new(&place.agent);
@@ -117,18 +117,18 @@ fn live(place: &GuestPlace) -> Result<(), GuestError> {
     }
 }
 
-/// Brings the data to disk and switches the machine off. Returns only if that fails; the kernel then panics, and the host
-/// sees the machine end all the same.
+/// Syncs the data to disk and switches the machine off. Returns only if that fails; the kernel then panics, and the
+/// host sees the machine end all the same.
 pub fn power_off() {
     rustix::fs::sync();
-    // Not mounted, or still used by a server that its agent left behind: synced is all that can be done then.
+    // This fails if nothing is mounted, or if a leftover server still uses the disk. Syncing is all that can be done then.
     let _ = mounts::release(Path::new(DATA_FOLDER));
     if let Err(error) = reboot(RebootCommand::PowerOff) {
         say(&format!("bakeoff: powering off: {error}"));
     }
 }
 
-/// Loads all drivers of the initramfs. Their names put each after those it needs.
+/// Loads all drivers of the initramfs. Their file names sort each after those it needs.
 fn load_modules(folder: &Path) -> Result<(), GuestError> {
     let listing = || failing(format!("listing {}", folder.display()));
     let entries = fs::read_dir(folder).map_err(listing())?;
@@ -138,7 +138,7 @@ fn load_modules(folder: &Path) -> Result<(), GuestError> {
         let loading = || failing(format!("loading {}", file.display()));
         let module = File::open(&file).map_err(loading())?;
         match finit_module(&module, c"", 0) {
-            // Some are there already.
+            // Some are loaded already.
             Ok(()) | Err(rustix::io::Errno::EXIST) => {}
             Err(error) => return Err(failing(format!("loading {}", file.display()))(error)),
         }
@@ -146,7 +146,7 @@ fn load_modules(folder: &Path) -> Result<(), GuestError> {
     Ok(())
 }
 
-/// Opens the virtio-serial port of that name.
+/// Opens the virtio-serial port with this name.
 fn open_port(name: &str) -> Result<File, GuestError> {
     let ports = Path::new("/sys/class/virtio-ports");
     let device = wait_for(
@@ -164,7 +164,7 @@ fn open_port(name: &str) -> Result<File, GuestError> {
     File::options().read(true).write(true).open(&device).map_err(opening)
 }
 
-/// On the console, which the host keeps. There is nobody else to tell if that fails.
+/// Prints on the console, which the host keeps. If that fails, there is nobody else to tell.
 fn say(sentence: &str) {
     if let Ok(mut console) = File::options().write(true).open(CONSOLE) {
         let _ = writeln!(console, "{sentence}");

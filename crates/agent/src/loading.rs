@@ -1,4 +1,4 @@
-//! Filling the tables of a workload with several writers.
+//! Fills the tables of a workload with several writers.
 
 use crate::protocol::TableChecksum;
 use engines::admin::Admin;
@@ -9,7 +9,7 @@ use std::sync::Mutex;
 use std::sync::mpsc::{SyncSender, sync_channel};
 use workloads::dataset::{Dataset, Part, Table};
 
-/// Parts of each table for each writer: enough that the writers finish together, few enough that each part is long.
+/// Parts of each table for each writer: enough that the writers finish together, and few enough that each part is long.
 const PARTS_PER_WRITER: u32 = 4;
 /// Reports of finished parts that may wait to be passed on.
 const QUEUED_REPORTS: usize = 64;
@@ -24,7 +24,7 @@ pub enum LoadError {
     Panicked,
 }
 
-/// Makes the tables, fills them and finishes keys and indexes. Returns the rows the database took, by table.
+/// Makes the tables, fills them, and finishes keys and indexes. Returns how many rows the database took, by table.
 pub fn load(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
@@ -51,7 +51,7 @@ fn administer(
     run().map_err(|source| LoadError::Script { doing, source })
 }
 
-/// The tables in order, each in parts; writers take the next part as they become free.
+/// Fills the tables in order, each in parts. A writer takes the next part as soon as it is free.
 fn fill(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,
@@ -105,7 +105,7 @@ fn write_parts<'a>(
     Ok(())
 }
 
-/// Checksums of all tables: as the definition gives them, and as the database holds them.
+/// Checksums of all tables, both by the workload's definition and of the rows in the database.
 pub fn verify(
     dataset: &dyn Dataset,
     endpoint: &Endpoint,

@@ -1,18 +1,18 @@
-//! Looking at what database and device have counted, twice within the measured window, while load is driven.
+//! Looks at the counters of database and device, twice within the measured window, while load is driven.
 //!
-//! The driver calls once a second, on a thread that drives nothing; a look is taken in the call that begins the window
-//! and in the one a second before its end. So both lie within the load, and no session or shard waits for them. What
-//! they take is a query over a connection that is open already, and a file of the kernel's. Between them what sessions wait for is
-//! sampled, if anything is ([`crate::waits`]).
+//! The driver calls once a second, on a thread that drives no load. One look is taken in the call that begins the
+//! window, and one in the call a second before its end. So both lie within the load, and no session or shard waits for
+//! them. A look costs a query over a connection that is already open, and reading a file of the kernel's. Between the
+//! looks, what sessions wait for is sampled, if anything is sampled at all ([`crate::waits`]).
 
 use driver::plan::{DrivePlan, Tick};
 use record::looks::{Look, Looks};
 use serde::{Deserialize, Serialize};
 
-/// Where load has surely not ended yet, and the first second in which it has surely begun.
+/// This long before its end the load has surely not ended yet, and this long after its start it has surely begun.
 const MARGIN_MS: u64 = 1_000;
 
-/// At which edge of what lies between the looks one is taken.
+/// Whether a look is taken at the start or at the end of the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Edge {
@@ -20,7 +20,7 @@ pub enum Edge {
     End,
 }
 
-/// Says when to look, and keeps what was seen.
+/// Decides when to look, and keeps the looks.
 #[derive(Debug)]
 pub struct LookWatch {
     start_ms: u64,
@@ -32,14 +32,14 @@ pub struct LookWatch {
 impl LookWatch {
     pub fn over(plan: &DrivePlan) -> Self {
         let window = plan.window_ms();
-        // Of several phases there is no window that the looks could be of.
+        // With several phases there is no single window for the looks.
         let end_ms = if plan.phases.len() == 1 { window.end.saturating_sub(MARGIN_MS) } else { 0 };
         let start_ms = window.start.max(MARGIN_MS);
         Self { start_ms, end_ms, start: None, end: None }
     }
 
-    /// Looks if this is the moment to; a look that could not be taken is not tried again, and one at the end is of no use without the
-    /// one at the beginning.
+    /// Looks if this is the moment for it. A look that failed is not tried again. Without the first look there is no
+    /// second, because it would be useless.
     pub fn tick(&mut self, tick: &Tick, look: &mut dyn FnMut(Edge) -> Option<Look>) {
         let passed_ms = tick.elapsed_ms;
         if passed_ms == self.start_ms && passed_ms < self.end_ms {
@@ -49,7 +49,7 @@ impl LookWatch {
         }
     }
 
-    /// What was seen; `None` if driving ended early, or the window is too short for two looks.
+    /// Both looks; `None` if driving ended early, or if the window is too short for two looks.
     pub fn looks(self) -> Option<Looks> {
         Some(Looks { start: self.start?, end: self.end? })
     }
@@ -61,7 +61,7 @@ mod tests {
     use driver::plan::Pacing;
     use record::looks::Reading;
 
-    /// The seconds after whose end a look was taken.
+    /// The seconds at whose end a look was taken.
     fn looked_at(warmup_ms: u64, measure_ms: u64, ticks: u64) -> Option<(u64, u64)> {
         let plan = DrivePlan::timed(Pacing::Clients { clients: 1 }, warmup_ms, measure_ms, 1);
         let mut watch = LookWatch::over(&plan);

@@ -1,12 +1,12 @@
-//! What is said between the conductor and an agent.
+//! The messages between the conductor and an agent.
 //!
-//! One request is answered by any number of [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`], [`Reply::Looks`],
-//! [`Reply::Samples`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`] and [`Request::StopDriving`] may
-//! be sent while another request is being answered; they have no answer of their own.
+//! One request is answered by any number of [`Reply::Ready`], [`Reply::Tick`], [`Reply::Progress`], [`Reply::Interval`],
+//! [`Reply::Looks`], [`Reply::Samples`] and [`Reply::Alive`], and then by exactly one final reply. Only [`Request::StartDriving`]
+//! and [`Request::StopDriving`] may be sent while another request is being answered. They have no answer of their own.
 //!
-//! Every request has a number, which everything said about it repeats, so that what comes too late is not taken for the answer to
-//! the request that follows. It has the number of a database of the machine as well, an *instance*, which is counted from 0. Only
-//! [`Request::Drive`] is about several of them; what comes before its final reply says about which.
+//! Every request has a number, which all its replies repeat, so that a late reply is not taken for one to the next request. It
+//! also has the number of one of the machine's databases, an *instance*, counted from 0. Only [`Request::Drive`] is about
+//! several; replies before its final one each name one.
 
 use crate::looks::Edge;
 use crate::tables::Tables;
@@ -24,11 +24,11 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use workloads::dataset::Checksum;
 
-/// Within a request nothing is longer silent than about this. While load is driven there is a tick every second, so no sign of life is
-/// needed there that would be on its way while anything is measured.
+/// Within a request the agent is never silent for much longer than this. While load is driven there is a tick every
+/// second, so no sign of life needs to be sent while anything is measured.
 pub const PULSE: Duration = Duration::from_secs(10);
 
-/// A catalog entry by name, with its checked settings.
+/// A catalog entry: its name and its checked settings.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Chosen {
     pub kind: String,
@@ -36,7 +36,7 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    /// As it is written in a plan, the kind first.
+    /// The form in a plan, with the kind first.
     pub fn table(&self) -> Map<String, Value> {
         let kind = ("kind".to_owned(), Value::from(self.kind.as_str()));
         [kind].into_iter().chain(self.settings.clone()).collect()
@@ -46,27 +46,27 @@ impl Chosen {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "request", rename_all = "kebab-case")]
 pub enum Request {
-    /// The machine's monotonic clock, now.
+    /// Reads the machine's monotonic clock.
     Clock,
-    /// The machine as it sees itself.
+    /// Asks how the machine describes itself.
     Describe,
     StartServer {
         engine: Chosen,
         shape: ServerShape,
         listen: Option<SocketAddr>,
     },
-    /// Takes a server that runs already, wherever that is. It is asked what any client may ask, and it is left as it is in the end.
+    /// Uses a server that runs already, wherever it is. The agent asks it what any client may ask, and never stops it.
     UseServer {
         endpoint: Endpoint,
     },
     StopServer,
-    /// What there is of a workload's tables.
+    /// Asks which of a workload's tables there are.
     Tables {
         workload: Chosen,
-        /// Whether their sizes are held against the workload's settings.
+        /// Whether their sizes are compared with the workload's settings.
         with_sizes: bool,
     },
-    /// Drops the tables of a workload that are there.
+    /// Drops those tables of a workload that are there.
     Clean {
         workload: Chosen,
     },
@@ -75,7 +75,7 @@ pub enum Request {
         workload: Chosen,
         writers: u32,
     },
-    /// Checksums of all tables against the ones the definition gives.
+    /// Compares checksums of all tables with those by the workload's definition.
     Verify {
         workload: Chosen,
         threads: u32,
@@ -84,40 +84,40 @@ pub enum Request {
         workload: Chosen,
         moment: Moment,
     },
-    /// Figures that must move in step with the driver's totals.
+    /// Figures that must change in step with the driver's totals.
     State {
         workload: Chosen,
     },
     Counters,
-    /// What database and device have counted at this moment. While the machine is sampled, what sessions wait for is sampled
+    /// Reads the counters of database and device now. While the machine is sampled, what sessions wait for is sampled
     /// from the first look to the second.
     Look {
         edge: Edge,
     },
-    /// From now on everything that the machine counts is sampled, at whole seconds from this moment of its clock. The samples
-    /// stay in the machine.
+    /// Samples everything that the machine counts from now on, at whole seconds from this moment of its clock. The
+    /// samples stay in the machine.
     StartSampling {
         origin_ns: u64,
     },
     StopSampling,
     Drive {
         workload: Chosen,
-        /// One for each instance, from the first on.
+        /// One plan for each instance, from the first on.
         plans: Vec<DrivePlan>,
     },
-    /// The moment of the machine's clock at which a drive that is together with others starts, after its [`Reply::Ready`].
+    /// The moment of the machine's clock at which a drive together with others starts, after its [`Reply::Ready`].
     StartDriving {
         at_ns: u64,
     },
     StopDriving,
     /// The end of the server's log.
     ServerLog,
-    /// Every instance down, data on disk. A guest powers off after answering.
+    /// Stops every instance and syncs the data to disk. A guest powers off after answering.
     Shutdown,
 }
 
 impl Request {
-    /// Whether it is about one of the machine's databases, and not about the machine or several of them.
+    /// Whether the request is about one of the machine's databases, not about the machine or several of them.
     pub fn is_about_one(&self) -> bool {
         !matches!(
             self,
@@ -142,7 +142,7 @@ pub enum Reply {
     Description(Facts),
     Started(Box<ServerReport>),
     Tables(Tables),
-    /// Those that were dropped.
+    /// The tables that were dropped.
     Cleaned(Vec<String>),
     Loaded {
         rows: BTreeMap<String, u64>,
@@ -152,19 +152,19 @@ pub enum Reply {
     State(BTreeMap<String, i64>),
     Counters(Counters),
     Look(Box<Look>),
-    /// Of each instance. The seconds come before it, in [`Reply::Interval`]s, each when it is over.
+    /// Results of each instance. The seconds come earlier, in [`Reply::Interval`]s, each when it is over.
     Driven(Vec<Driven>),
-    /// What was sampled, without the samples: those come before it, in [`Reply::Samples`].
+    /// The series without its samples, which come earlier, in [`Reply::Samples`].
     Sampled(Box<Series>),
     ServerLog(String),
     Done,
     Failed(Failure),
 
-    /// A sign of life of an agent that works at a request and has nothing to say yet.
+    /// A sign of life of an agent that works at a request and has no other reply yet.
     Alive,
     /// All sessions are open.
     Ready,
-    /// Of all instances together.
+    /// Over all instances together.
     Tick(Tick),
     Progress {
         what: String,
@@ -172,12 +172,12 @@ pub enum Reply {
         of: u64,
     },
     Interval(Interval),
-    /// What was seen within the window of a drive, before its [`Reply::Driven`].
+    /// The looks within the window of a drive; they come before its [`Reply::Driven`].
     Looks(Box<Looks>),
     Samples(Vec<Sample>),
 }
 
-/// A table's checksum as the definition gives it and as the database has it.
+/// A table's checksum by the workload's definition, and that of the rows in the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TableChecksum {
     pub expected: Checksum,
@@ -187,10 +187,10 @@ pub struct TableChecksum {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     pub why: String,
-    /// What it is about, unless that is the machine or several.
+    /// The instance that the failure is about; `None` if it is about the machine or several instances.
     #[serde(default)]
     pub instance: Option<u16>,
-    /// The end of the server's log, where there is one.
+    /// The end of the server's log, if there is one.
     pub log: String,
 }
 

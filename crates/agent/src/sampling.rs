@@ -1,4 +1,4 @@
-//! Sampling what the machine counts while load is driven, from inside. The samples stay here until they are asked for.
+//! Samples the machine's counters from inside while load is driven. The samples stay here until they are asked for.
 
 use crate::protocol::Reply;
 use record::telemetry::Side;
@@ -6,10 +6,10 @@ use std::io;
 use std::path::Path;
 use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Grid, Interfaces, ProcessTarget, Sampler, Sampling, Targets};
 
-/// Samples of one message: so many that there are few messages, so few that none is near the limit of a frame.
+/// Samples in one message: enough that there are few messages, and few enough that none is near the limit of a frame.
 const SAMPLES_A_MESSAGE: usize = 64;
 
-/// Begins to sample the system as a whole, the disk of `data` and each server, which is one of `processes`.
+/// Begins to sample the whole system, the disk of `data`, and each server by its process.
 pub fn start(data: &Path, processes: &[u32], origin_ns: u64) -> io::Result<Sampling> {
     let servers = || labelled(processes).map(|(label, process)| ProcessTarget { label, process });
     let families = labelled(processes).map(|(label, process)| FamilyTarget {
@@ -35,14 +35,14 @@ pub fn start(data: &Path, processes: &[u32], origin_ns: u64) -> io::Result<Sampl
     Ok(sampling)
 }
 
-/// What servers are called: by their instances, if there are several.
+/// Labels servers, with their instance number if there are several.
 fn labelled(processes: &[u32]) -> impl Iterator<Item = (String, u32)> {
     let is_alone = processes.len() == 1;
     let label = move |number| if is_alone { "server".to_owned() } else { format!("server-{number}") };
     (1..).zip(processes).map(move |(number, process)| (label(number), *process))
 }
 
-/// Ends it and tells what was sampled.
+/// Ends the sampling and hands over the samples.
 pub fn hand_over(sampling: Sampling, tell: &mut dyn FnMut(Reply)) -> Reply {
     sampling.mark();
     let mut series = sampling.stop();

@@ -1,4 +1,4 @@
-//! Answering requests, one after another.
+//! Answers requests, one after another.
 
 use crate::database::Database;
 use crate::loading;
@@ -22,10 +22,10 @@ use workloads::catalog::AnyWorkload;
 
 /// Requests that may wait while one is answered; the conductor sends one at a time.
 const QUEUED_REQUESTS: usize = 4;
-/// How long a request that failed waits for its server to be seen dead.
+/// How long a failed request waits until the death of its server can be seen.
 const DYING: Duration = Duration::from_millis(100);
 
-/// Where the agent keeps things.
+/// The agent's folders.
 #[derive(Debug, Clone)]
 pub struct Folders {
     /// The machine's data disk.
@@ -35,7 +35,7 @@ pub struct Folders {
 }
 
 impl Folders {
-    /// Those of one of several databases in the machine: the first has them to itself, each other its own below them.
+    /// The folders of one database: the first uses these folders themselves, each further one has its own below them.
     fn of(&self, instance: u16) -> Self {
         match instance {
             0 => self.clone(),
@@ -47,12 +47,12 @@ impl Folders {
     }
 }
 
-/// The folder of a further instance on a data disk. What the first has is beside it.
+/// The folder of a further instance on a data disk, beside the files of the first.
 pub fn folder_of_instance(instance: u16) -> String {
     format!("instance-{}", u32::from(instance) + 1)
 }
 
-/// Serves until the conductor says `Shutdown` or goes away.
+/// Serves until the conductor sends `Shutdown` or goes away.
 pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, place: Folders) -> io::Result<()> {
     write_frame(&mut write, &Greeting::ours())?;
     let control = Arc::new(Control::default());
@@ -73,8 +73,8 @@ pub fn serve(read: impl Read + Send + 'static, mut write: impl Write + Send, pla
     })
 }
 
-/// Reads requests on a thread of its own, so that what is said to the driver is heard while driving. When the conductor is gone the
-/// driver is stopped too, and the channel ends.
+/// Reads requests on a thread of its own, so that commands to the driver arrive while it drives. When the conductor is
+/// gone, this stops the driver, too, and the channel ends.
 fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiver<Message<Request>> {
     let (send, requests) = sync_channel(QUEUED_REQUESTS);
     std::thread::spawn(move || {
@@ -93,18 +93,18 @@ fn listen(mut read: impl Read + Send + 'static, control: Arc<Control>) -> Receiv
 
 struct Service {
     place: Folders,
-    /// By their instances.
+    /// By instance.
     databases: BTreeMap<u16, Database>,
     sampling: Option<Sampling>,
     control: Arc<Control>,
 }
 
-/// Says something about an instance, before the final reply.
+/// Sends a reply about an instance before the final one.
 type Say<'a> = &'a mut dyn FnMut(u16, Reply) -> io::Result<()>;
 type Tell<'a> = &'a mut dyn FnMut(u16, Reply);
 
 impl Service {
-    /// The final reply to a request. Only a broken connection is an error here; everything else is told.
+    /// Returns the final reply to a request. Only a broken connection is an error here; any other failure becomes a reply.
     fn answer(&mut self, request: Message<Request>, say: Say<'_>) -> io::Result<Reply> {
         let Message { instance, body, .. } = request;
         let about = body.is_about_one().then_some(instance);
@@ -121,13 +121,13 @@ impl Service {
             return Err(error);
         }
         Ok(reply.unwrap_or_else(|error| {
-            // A server that died explains what failed better than the failure does.
+            // If a server died, that explains the failure better than the failure itself.
             let (about, error) = self.died().map_or((about, error), |(instance, died)| (Some(instance), died.into()));
             Reply::Failed(self.failure(about, error.as_ref()))
         }))
     }
 
-    /// The server that has died, and of what. Its sessions may notice that a moment before it can be seen here.
+    /// The server that has died, and why. Its sessions may notice the death a moment before it can be seen here.
     fn died(&mut self) -> Option<(u16, ServerError)> {
         let begin = Instant::now();
         loop {
@@ -140,7 +140,7 @@ impl Service {
         }
     }
 
-    /// What is about the machine and its servers; the rest is about data.
+    /// Carries out requests about the machine and its servers, and passes on those about data.
     fn attempt(
         &mut self,
         instance: u16,
@@ -167,7 +167,7 @@ impl Service {
                 sampling::hand_over(sampling, &mut |samples| tell(instance, samples))
             }
             Request::Drive { workload, plans } => self.drive(&workload, plans, tell)?,
-            // Taken by the reading thread.
+            // The reading thread has handled these.
             Request::StartDriving { .. } | Request::StopDriving => Reply::Done,
             Request::StartServer { engine, shape, listen } => {
                 let Folders { data, logs } = self.place.of(instance);
@@ -200,7 +200,7 @@ impl Service {
         })
     }
 
-    /// What is done with the workload's tables in one database.
+    /// Carries out requests about the workload's tables in one database.
     fn attempt_on_data(
         &mut self,
         instance: u16,
@@ -264,7 +264,7 @@ impl Service {
                 }
                 tell(instance, Reply::Tick(tick));
             }
-            // Nothing of it is kept here: memory that grows would be taken from the database.
+            // The agent keeps nothing of it: growing memory would be missing for the database.
             Seen::Second(second) => tell(instance, Reply::Interval(second.interval)),
             Seen::Receipts(_) => {}
         })?;

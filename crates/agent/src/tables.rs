@@ -1,4 +1,4 @@
-//! What a database that already exists holds of a workload's tables, and taking them away.
+//! Finds and drops the tables of a workload in a database that already exists.
 
 use crate::loading::LoadError;
 use engines::admin::Admin;
@@ -8,7 +8,7 @@ use engines::statement::Dialect;
 use serde::{Deserialize, Serialize};
 use workloads::dataset::Dataset;
 
-/// A table of another size than the workload's settings say.
+/// A table whose size is not what the workload's settings say.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{table} has {found} rows where the settings say {expected}")]
 pub struct OtherSize {
@@ -17,12 +17,12 @@ pub struct OtherSize {
     pub expected: u64,
 }
 
-/// The workload's tables, as a database has them.
+/// Which of the workload's tables a database has.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Tables {
     pub present: Vec<String>,
     pub missing: Vec<String>,
-    /// Only looked for if that is asked for, and none is missing.
+    /// Only checked if that is asked for and no table is missing.
     pub of_other_size: Vec<OtherSize>,
 }
 
@@ -42,8 +42,8 @@ fn seek(dataset: &dyn Dataset, admin: &mut dyn Admin, with_sizes: bool) -> Resul
     Ok(tables)
 }
 
-/// Looks at the highest keys only: quick on tables of any size, and no page of them is in the cache afterwards that
-/// driving would have to read itself.
+/// Looks at the highest keys only. That is quick for tables of any size, and leaves no pages in the cache that driving
+/// would have to read itself.
 fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<OtherSize>, SessionError> {
     let mut others = Vec::new();
     for table in dataset.tables() {
@@ -60,8 +60,8 @@ fn of_other_size(dataset: &dyn Dataset, admin: &mut dyn Admin) -> Result<Vec<Oth
     Ok(others)
 }
 
-/// Drops the workload's tables that are there and nothing else; says which. SQLite drops one at a time; the others drop all or
-/// none.
+/// Drops those of the workload's tables that are there, and nothing else; returns their names. SQLite drops one at a
+/// time; the others drop all or none.
 pub(crate) fn drop(dataset: &dyn Dataset, admin: &mut dyn Admin, dialect: Dialect) -> Result<Vec<String>, LoadError> {
     let names = find(dataset, admin, false)?.present;
     let dropped = match dialect {

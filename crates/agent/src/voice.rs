@@ -1,7 +1,7 @@
-//! What the agent says, and the signs of life that it gives while it works at a request and has nothing to say.
+//! The agent's replies, and the signs of life that it sends while it works at a request and has no other reply.
 //!
-//! A machine may hang in more ways than it can tell of: stopped, starved, its kernel dead. Its silence is what tells, so there must be
-//! none otherwise. Between requests nobody waits for anything, and nothing is said.
+//! A machine may hang in ways that it cannot report: stopped, starved, or with a dead kernel. Then only its silence
+//! shows that, so a working agent must never be silent. Between requests nobody waits for anything, and nothing is sent.
 
 use crate::protocol::Reply;
 use machines::frame::{Message, write_frame};
@@ -11,15 +11,15 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// The way to the conductor, for whoever has something to say.
+/// Sends replies to the conductor, from any thread.
 pub struct ReplyWriter<W>(Mutex<State<W>>);
 
 struct State<W> {
     write: W,
-    /// Of the request that is or was worked at, and the instance that it is about.
+    /// The number of the current or last request, and the instance it is about.
     number: u64,
     instance: u16,
-    /// When something was said last, while a request is worked at.
+    /// When the last message was sent; `None` between requests.
     said: Option<Instant>,
 }
 
@@ -34,14 +34,14 @@ impl<W: Write + Send> ReplyWriter<W> {
         Self(Mutex::new(State { write, number: 0, instance: 0, said: None }))
     }
 
-    /// This request is worked at from now on.
+    /// Begins a request: replies are about it from now on.
     pub fn begin<T>(&self, request: &Message<T>) {
         let mut state = self.state();
         (state.number, state.instance) = (request.number, request.instance);
         state.said = Some(Instant::now());
     }
 
-    /// About one instance of those that the request is about.
+    /// Sends a reply about one of the instances that the request is about.
     pub fn say(&self, instance: u16, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
         state.write(instance, reply)?;
@@ -49,7 +49,7 @@ impl<W: Write + Send> ReplyWriter<W> {
         Ok(())
     }
 
-    /// The last word on a request.
+    /// Sends the final reply to a request.
     pub fn conclude(&self, reply: &Reply) -> io::Result<()> {
         let mut state = self.state();
         state.said = None;
@@ -57,7 +57,7 @@ impl<W: Write + Send> ReplyWriter<W> {
         state.write(instance, reply)
     }
 
-    /// Does the work. As long as it goes on, there is no longer silence than about this within a request.
+    /// Does the work. While it goes on, no silence within a request is much longer than `pulse`.
     pub fn with_pulse<T>(&self, pulse: Duration, work: impl FnOnce() -> T) -> T {
         let (over, is_over) = channel();
         thread::scope(|scope| {
@@ -72,7 +72,7 @@ impl<W: Write + Send> ReplyWriter<W> {
         while is_over.recv_timeout(pulse) == Err(RecvTimeoutError::Timeout) {
             let mut state = self.state();
             if is_due(state.said, Instant::now(), pulse) {
-                // Whoever works finds out, too, if nobody listens any more.
+                // If nobody listens any more, the thread that works notices that, too.
                 let instance = state.instance;
                 let _ = state.write(instance, &Reply::Alive);
             }
@@ -106,7 +106,7 @@ mod tests {
             voice.begin(&said(1, Reply::Done));
             assert_eq!([hear(), hear()], [said(1, Reply::Alive), said(1, Reply::Alive)]);
             voice.say(2, &Reply::Ready).unwrap();
-            // Those that were given before are still to be heard.
+            // Signs of life from before have to be read first.
             while hear() != said(2, Reply::Ready) {}
             assert_eq!(hear(), said(1, Reply::Alive));
         });

@@ -1,8 +1,8 @@
-//! What the sessions of a server wait for, sampled between the two looks, on a thread and over a session of its own.
+//! Samples what a server's sessions wait for between the two looks, on a thread and over a session of its own.
 //!
-//! The session is opened when the first look was taken, so that it takes no place from those that drive the load. It asks one
-//! statement at a time. An answer that is late is a missed sample; any other error ends the sampling with its reason, and the
-//! trial goes on.
+//! The session is opened after the first look, so that it takes no place from the sessions that drive the load. It
+//! sends one statement at a time. A late answer counts as a missed sample. Any other error ends the sampling with its
+//! reason, and the trial goes on.
 
 use engines::catalog::{self, ConnectVisitor};
 use engines::server::Endpoint;
@@ -17,17 +17,17 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Eight samples a second: some hundreds in the shortest of usual windows, and one answer at a time for the server to make. `InnoDB`
-/// tells who waits for a row from a copy that it makes anew only if nobody has read it for 100 ms.
+/// Eight samples a second make some hundreds in the shortest usual window, and the server has one answer to make at a
+/// time. `InnoDB` shows who waits for a row from a copy, which it renews only if nobody has read it for 100 ms.
 const INTERVAL: Duration = Duration::from_millis(125);
 
-/// Until the answer to the last sample is there, or the attempt to open the session has come to its end.
+/// How long ending waits for the answer to the last sample, or for the attempt to open the session.
 const END_LIMIT: Duration = Duration::from_secs(1);
 
 /// The only statement of the session.
 const QUESTION: StatementId = StatementId(0);
 
-/// Sampling that goes on until it is ended, or until this is dropped.
+/// A running sampling; it ends when `end` is called or this is dropped.
 pub(crate) struct WaitSampling {
     goes_on: Sender<()>,
     sampled: Receiver<Reading<Waits>>,
@@ -39,7 +39,7 @@ impl WaitSampling {
         let (tell, sampled) = channel();
         std::thread::spawn(move || {
             let waits = sample(&endpoint, &until).map_err(|why| cut(&why, REASON_BYTES).to_owned());
-            // Nobody hears it after a drive that was broken off.
+            // After a drive that was broken off, nobody receives this.
             let _ = tell.send(waits.into());
         });
         Self { goes_on, sampled }
@@ -87,7 +87,7 @@ impl ConnectVisitor for Samples<'_> {
             let took = began.elapsed();
             self.waits.took_ns += u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
             due += INTERVAL;
-            // Whoever is late does not ask more often afterwards.
+            // Moments that have passed count as missed; they are not made up for by asking more often.
             while due + INTERVAL <= Instant::now() {
                 due += INTERVAL;
                 self.waits.missed += 1;
@@ -97,7 +97,7 @@ impl ConnectVisitor for Samples<'_> {
     }
 }
 
-/// One sample. It is added up only when it is complete.
+/// Takes one sample. It is added only if it is complete.
 fn ask(session: &mut impl Session, descriptor: Option<&OwnedFd>, waits: &mut Waits) -> Result<(), SessionError> {
     let sample = async {
         let seen = session.execute(QUESTION, &[]).await?;

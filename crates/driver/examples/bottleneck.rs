@@ -1,8 +1,8 @@
-//! When is the driver the bottleneck? One shard against a database that answers every statement after exactly one
-//! millisecond, whatever is asked of it: a timer of the kernel. All that a transaction takes longer is the driver's doing.
+//! Finds the load at which the driver becomes the bottleneck. One shard drives a database that answers every statement
+//! after exactly one millisecond, by a kernel timer. The driver causes whatever a transaction takes beyond that.
 //!
-//! `cargo run --release -p driver --example bottleneck` prints what docs/findings.md quotes. It wants a quiet machine, or
-//! `chrt -f 50` before it.
+//! `cargo run --release -p driver --example bottleneck` prints what docs/findings.md quotes. Run it on a quiet machine,
+//! or under `chrt -f 50`.
 
 #![allow(clippy::print_stdout, reason = "this program is its output")]
 
@@ -27,7 +27,7 @@ const WARMUP_MS: u64 = 1_000;
 const MEASURE_MS: u64 = 4_000;
 const RATES: [f64; 9] = [2_000.0, 10_000.0, 30_000.0, 60_000.0, 100_000.0, 140_000.0, 180_000.0, 220_000.0, 300_000.0];
 const CLIENTS: [u32; 8] = [8, 32, 64, 128, 192, 256, 384, 512];
-/// More sessions than are ever busy at once, so that nothing waits for one.
+/// More sessions than are ever busy at once, so no arrival waits for one.
 const SESSIONS: u32 = 2_000;
 
 struct Timers;
@@ -102,7 +102,7 @@ impl Session for TimerSession {
     }
 }
 
-/// One statement and nothing else; at a terminal, exponential think times around a mean of 20 seconds.
+/// A transaction is one statement. Terminals think for exponentially distributed times with a mean of 20 seconds.
 struct OneStatement;
 
 const THINKING_MEAN_S: f64 = 20.0;

@@ -1,6 +1,6 @@
-//! What a follow-up costs: CPU time for each transaction of clients that cause nothing, of clients whose every transaction
-//! causes another one on the same thread, and of clients who cause it for a user who is at home on one of two threads. The
-//! database answers at once, inside the driver, so that everything that is measured is the driver's.
+//! Measures what a follow-up costs: the CPU time of a client's transaction without one and with one. The follow-up is
+//! executed on the same thread, or it belongs to a user who lives on the only thread or on one of two. The database
+//! answers at once, inside the driver, so all measured time is the driver's.
 //!
 //! `cargo run --release -p driver --example follow_ups` prints what docs/benchmarks.md quotes.
 
@@ -80,7 +80,7 @@ enum Causes {
 
 struct Orders(Causes);
 
-/// Whether it is the client's own, and which user of the market answers it.
+/// `own` is true for a client's own order; `user` is the user of the market who answers it.
 struct Input {
     own: bool,
     user: u32,
@@ -143,7 +143,7 @@ impl Workload for Orders {
     }
 }
 
-/// CPU nanoseconds for each transaction of clients, with what it causes.
+/// CPU nanoseconds for each transaction of a client, including what it causes.
 fn cpu_ns_each(causes: Causes, shards: u32) -> Result<f64, DriveError> {
     let plan = DrivePlan::timed(Pacing::Clients { clients: CLIENTS }, WARMUP_MS, MEASURE_MS, 1);
     let plan = DrivePlan { shards, ..plan };

@@ -1,5 +1,5 @@
-//! How many transactions a second are rehearsed, and how long a rehearsal of ten hours takes: in CPU time, which depends
-//! least on what else the machine does.
+//! Prints how many transactions a second are rehearsed, and how long a rehearsal of ten hours takes. Times are CPU
+//! time, which other load on the machine affects least.
 //!
 //! `cargo run --release -p driver --example rehearsed`
 
@@ -14,7 +14,7 @@ use workloads::catalog::AnyWorkload;
 
 const HOUR_S: u64 = 3_600;
 
-/// Who works, for how many milliseconds at each transaction, and for how many seconds.
+/// Name, pacing, milliseconds of each transaction, and seconds of driving.
 const CASES: [(&str, Pacing, u64, u64); 5] = [
     ("one client, ten hours", Pacing::Clients { clients: 1 }, 100, 10 * HOUR_S),
     ("10 clients", Pacing::Clients { clients: 10 }, 10, HOUR_S / 2),

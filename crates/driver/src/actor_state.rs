@@ -10,29 +10,29 @@ use workloads::workload::Workload;
 
 pub struct ActorState<W: Workload> {
     pub style: Style,
-    /// Others cause work for it; nothing else ever is in its queue.
+    /// Others cause work for it; its queue holds nothing else.
     pub reacts: bool,
-    /// Its users come to the end of their work by themselves.
+    /// Its users finish their work by themselves.
     pub ends: bool,
     pub clients: RefCell<Clients<W::Client>>,
-    /// What others cause for it.
+    /// The work that others cause for it.
     pub deferral: RefCell<Deferral<W::Input>>,
-    /// Its sessions without work.
+    /// Its idle sessions.
     pub vacancy: Cell<Vacancy>,
     pub pool: Cell<Pool>,
 }
 
-/// The sessions of an actor for what others cause.
+/// An actor's background sessions, which execute what others cause for it.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Pool {
     pub at_start: u32,
     pub now: u32,
-    /// No more than there are sessions for clients.
+    /// The upper limit: the number of sessions for clients, or `at_start` if that is larger.
     pub most: u32,
 }
 
 impl<W: Workload> ActorState<W> {
-    /// The states of all actors, by their index, in this phase. `handing_over` is how many users can wait for room at a time.
+    /// The states of all actors in this phase, by index. At most `handing_over` users can wait for room at a time.
     pub fn all(assignment: &Assignment<'_, W>, handing_over: usize, sessions: impl Fn(u16) -> u32) -> Vec<Self> {
         let actors = assignment.workload.actors();
         let paced: u32 =

@@ -1,7 +1,7 @@
-//! Whose turn it is: tokens of tasks that can go on, that wait for a moment, or that have nothing to do.
+//! Decides which task runs next: some are ready, some wait for a moment, and some have nothing to do.
 //!
-//! This is all the executor there is. A task is polled when its token is in the ready list; being polled once too
-//! often is harmless everywhere, so nothing here removes duplicates.
+//! This is the whole executor. A task is polled when its token is in the ready list. An extra poll is harmless
+//! everywhere, so nothing here removes duplicates.
 
 use crate::clock::{Clock, Nanos};
 use std::cell::{Cell, RefCell};
@@ -15,17 +15,17 @@ use std::task::{Poll, Wake, Waker};
 /// The actors whose transactions a task executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
-    /// Those of one actor, by its index.
+    /// One actor's transactions, by its index.
     Of(u16),
-    /// Everybody's, whatever was due first: one in-process session does everything on its thread.
+    /// Every actor's transactions, in the order in which they are due. One in-process session does everything on its thread.
     All,
 }
 
-/// How soon a task that asked for it is polled again. Only requests larger than a socket's buffer do that, and filling
-/// such a buffer again takes a server about as long.
+/// How soon a task that asked for it is polled again. Only requests larger than a socket's buffer ask for that, and a
+/// server takes about as long to make room in such a buffer.
 const SOON: Nanos = Nanos::from_micros(50);
 
-/// Remembers that the task being polled woke its own waker.
+/// Records that the task being polled woke its own waker.
 #[derive(Default)]
 struct WakeUpCall(AtomicBool);
 
@@ -42,16 +42,16 @@ impl Wake for WakeUpCall {
 pub struct Agenda {
     ready: RefCell<VecDeque<u32>>,
     timers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
-    /// Tasks without work, by the actor that they belong to. A task that does everything is the only one.
+    /// Idle tasks, by the actor they belong to. A task that serves all actors is the only task.
     parked: Vec<RefCell<Vec<u32>>>,
-    /// Whether a task stands in one of these lists, by its token: lists are long where thousands of sessions are shared.
+    /// Whether a task is in one of these lists, by its token. The lists are long where thousands of sessions are shared.
     is_parked: RefCell<Vec<bool>>,
     serves_all: Cell<bool>,
     call: Arc<WakeUpCall>,
 }
 
 impl Agenda {
-    /// Room for `tasks` tasks, so that the lists do not grow while measuring.
+    /// Makes room for `tasks` tasks, so that the lists do not grow while measuring.
     pub fn new(tasks: usize, actors: usize) -> Self {
         Self {
             ready: RefCell::new(VecDeque::with_capacity(2 * tasks)),
@@ -63,12 +63,12 @@ impl Agenda {
         }
     }
 
-    /// The one waker for all tasks of this shard; waking it means to be polled again soon.
+    /// The one waker for all tasks of this shard. A task that wakes it is polled again soon.
     pub fn waker(&self) -> Waker {
         Waker::from(Arc::clone(&self.call))
     }
 
-    /// After a task was polled: makes it ready again soon if it asked for that.
+    /// Called after a task was polled: makes it ready again soon if it asked for that.
     #[inline]
     pub fn heed_wake_up_call(&self, token: u32, now: Nanos) {
         if self.call.0.load(Ordering::Relaxed) {
@@ -124,7 +124,7 @@ impl Agenda {
         true
     }
 
-    /// The list of a role's tasks that have nothing to do.
+    /// The list of a role's idle tasks.
     #[inline]
     fn parked_of(&self, role: Role) -> &RefCell<Vec<u32>> {
         match role {
@@ -160,7 +160,7 @@ impl Agenda {
         let asked = Cell::new(false);
         poll_fn(|_| {
             if asked.replace(true) {
-                // Waking a task takes it from its list; a task that is polled for no reason is still in it.
+                // Waking a task takes it from its list, but a task that was polled without a reason is still in it.
                 if self.is_parked(token) {
                     self.set_parked(token, false);
                     self.parked_of(role).borrow_mut().retain(|other| *other != token);
@@ -246,7 +246,7 @@ mod tests {
         assert_eq!(agenda.next_ready(), Some(9));
     }
 
-    /// Polled once, like a task that finds no work.
+    /// Polls once, like a task that finds no work.
     fn parked<'a>(agenda: &'a Agenda, token: u32, role: Role) -> Pin<Box<dyn Future<Output = ()> + 'a>> {
         let mut park: Pin<Box<dyn Future<Output = ()> + 'a>> = Box::pin(agenda.park(token, role));
         assert!(park.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());

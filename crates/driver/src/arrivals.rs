@@ -1,8 +1,8 @@
-//! The plan of arrivals: when each one is due and whose it is, from the seed alone.
+//! The plan of arrivals: when each one is due and which user it belongs to, from the seed alone.
 //!
-//! Nothing here looks at the database or at a clock, so the plan is the same however fast anything is, and however many
-//! shards share it: each shard draws the whole plan and keeps what is its own. That costs a few nanoseconds for an
-//! arrival of another shard, and saves shards from talking to each other.
+//! Nothing here looks at the database or at a clock, so the plan does not depend on how fast anything is. Nor does it
+//! depend on the number of shards: each draws the whole plan and keeps its own part. An arrival of another shard costs
+//! a few nanoseconds, and shards need not communicate.
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
@@ -10,14 +10,13 @@ use crate::plan::Generator;
 use record::trial::ArrivalProcess;
 use workloads::random::Stream;
 
-/// How many users the arrivals come from, each with a random stream and a home of its own. Far more than there are
-/// transactions under way at any time, so that hardly any user has two at a time, and enough for every home of a large
-/// data set.
+/// How many users the arrivals come from. Each has a random stream and a home of its own. There are far more users than
+/// transactions under way, so hardly any user has two at a time. They are enough for every home of a large data set.
 pub const USERS: u32 = 10_000;
 
 const NANOS_PER_SECOND: f64 = 1e9;
 
-/// Which of how many shards.
+/// One shard of several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Slice {
     pub shard: u32,
@@ -25,25 +24,25 @@ pub struct Slice {
 }
 
 impl Slice {
-    /// The same share of what one of several load generators does, as a share of what all of them do.
+    /// The same share of one load generator's work, as a share of what all generators do.
     pub fn of_generator(self, generator: Generator) -> Self {
         Self { shard: generator.number + generator.of * self.shard, of: generator.of * self.of }
     }
 
-    /// Every `of`-th of `count` things, so that a thing's number alone says where it belongs.
+    /// Every `of`-th of `count` things, so that a thing's number alone tells which shard it belongs to.
     pub fn of_all(self, count: u32) -> Vec<u32> {
         (self.shard..count).step_by(self.of as usize).collect()
     }
 }
 
-/// One shard's part of the plan, in order, without end.
+/// One shard's part of the plan, in order and endless.
 #[derive(Debug, Clone)]
 pub struct Arrivals {
     stream: Stream,
     process: ArrivalProcess,
     start: Nanos,
     gap_ns: f64,
-    /// When the arrival that was drawn last is due, since the start.
+    /// When the last drawn arrival is due, in nanoseconds since the start.
     at_ns: f64,
     drawn: u64,
     share: Slice,
@@ -54,14 +53,14 @@ impl Arrivals {
         Self { stream, process, start, gap_ns: NANOS_PER_SECOND / per_second, at_ns: 0.0, drawn: 0, share }
     }
 
-    /// The whole plan's next arrival, since the start.
+    /// The next arrival of the whole plan, in nanoseconds since the start.
     fn draw(&mut self) -> (f64, u32) {
         self.drawn += 1;
         self.at_ns = match self.process {
             ArrivalProcess::Uniform => self.drawn as f64 * self.gap_ns,
             ArrivalProcess::Poisson => self.at_ns - self.gap_ns * (1.0 - self.stream.fraction()).ln(),
         };
-        // Below the number of users, which is 32 bits wide.
+        // The result is below the number of users, which fits 32 bits.
         let user = u32::try_from(self.stream.below(u64::from(USERS))).unwrap_or(0);
         (self.at_ns, user)
     }
@@ -74,7 +73,7 @@ impl Iterator for Arrivals {
         loop {
             let (at_ns, user) = self.draw();
             if user % self.share.of == self.share.shard {
-                // It is never negative, and centuries fit.
+                // It is never negative, and 64 bits of nanoseconds hold centuries.
                 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
                 let since_start = Nanos(at_ns as u64);
                 return Some((self.start + since_start, user / self.share.of));
@@ -108,7 +107,7 @@ mod tests {
         let spans: Vec<f64> = due.windows(2).map(|pair| (pair[1] - pair[0]) as f64 / 1e6).collect();
         let mean = spans.iter().sum::<f64>() / spans.len() as f64;
         let variance = spans.iter().map(|span| (span - mean).powi(2)).sum::<f64>() / spans.len() as f64;
-        // A thousand a second: spans of 1 ms, and as large a deviation. Both errors are below 1/√100,000 ≈ 0.3 % times 4.5.
+        // A thousand a second: spans have a mean and a deviation of 1 ms. Limits allow 4.5 times 1/√100,000 ≈ 0.3 %.
         assert!((mean - 1.0).abs() < 0.015, "{mean}");
         assert!((variance.sqrt() - 1.0).abs() < 0.02, "{variance}");
         let longer = spans.iter().filter(|span| **span > 3.0).count() as f64 / spans.len() as f64;

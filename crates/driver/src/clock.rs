@@ -1,7 +1,7 @@
 //! Time as the driver counts it: nanoseconds on a clock that all shards share and that never goes back.
 //!
-//! The clock is a trait so that tests can run a shard on a virtual one. What time means (due, sent, done) is decided
-//! elsewhere.
+//! The clock is a trait so that tests can run a shard on a virtual one. The meaning of times (due, sent, done) is
+//! defined elsewhere.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use std::ops::Add;
@@ -29,7 +29,7 @@ impl Nanos {
         Self(seconds * NANOS_PER_SECOND)
     }
 
-    /// The span since an earlier moment; zero if that is later.
+    /// The span since an earlier moment; zero if that moment is later.
     pub const fn since(self, earlier: Self) -> Self {
         Self(self.0.saturating_sub(earlier.0))
     }
@@ -47,7 +47,7 @@ impl Nanos {
         self.0 / NANOS_PER_SECOND
     }
 
-    /// Spans of centuries become the longest one.
+    /// A span too long for 64 bits becomes the longest one, which is centuries.
     pub fn from_duration(span: std::time::Duration) -> Self {
         Self(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX))
     }
@@ -65,7 +65,7 @@ impl Add for Nanos {
     }
 }
 
-/// What a shard needs of time.
+/// The readings of time that a shard needs.
 pub trait Clock {
     fn now(&self) -> Nanos;
     /// CPU time of the calling thread since it began.
@@ -86,7 +86,7 @@ impl Clock for MonotonicClock {
     }
 }
 
-/// Neither clock is ever negative on Linux.
+/// Converts without a sign: neither clock is ever negative on Linux.
 fn from_timespec(time: Timespec) -> Nanos {
     Nanos(time.tv_sec.unsigned_abs() * NANOS_PER_SECOND + time.tv_nsec.unsigned_abs())
 }

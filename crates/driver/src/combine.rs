@@ -1,4 +1,4 @@
-//! Several results as one: of phases that came one after another, and of load generators that drove one database together.
+//! Combines several results into one: of successive phases, or of load generators that drove one database together.
 
 use crate::counts::Sum;
 use crate::plan::{Driven, SecondDone};
@@ -7,13 +7,13 @@ use record::together::driver;
 use record::trial::DriverFacts;
 use std::collections::BTreeMap;
 
-/// Joins results of one load generator that came one after another; `None` if there are none.
+/// Joins successive results of one load generator; `None` if there are none.
 pub fn in_turn(phases: Vec<Driven>) -> Option<Driven> {
     combined(phases, driver::in_turn, |seconds| seconds.into_iter().flatten().collect())
 }
 
-/// Joins results of several load generators of the same time, as if all their shards were those of one; `None` if there
-/// are none.
+/// Joins simultaneous results of several load generators, as if all their shards belonged to one; `None` if there are
+/// none.
 pub fn together(parts: Vec<Driven>) -> Option<Driven> {
     combined(parts, driver::added_up, |seconds| {
         let length = seconds.iter().map(Vec::len).max().unwrap_or(0);
@@ -47,7 +47,7 @@ fn combined(
     })
 }
 
-/// In the order of kinds; for each kind, what ended comes before what did not.
+/// Ordered by kind. All ended spans come before the unended ones.
 fn latencies<'a>(parts: impl Iterator<Item = &'a KindInterval>) -> Vec<KindInterval> {
     let order = |span: Span| match span {
         Span::Response => 0_u8,
@@ -63,7 +63,7 @@ fn latencies<'a>(parts: impl Iterator<Item = &'a KindInterval>) -> Vec<KindInter
     sums.map(|((_, kind, _), (span, sum))| KindInterval { kind, span, counts: sum.counts() }).collect()
 }
 
-/// One heading, and then the lines of all.
+/// One heading, followed by the lines of all logs.
 fn logs(parts: &[Driven]) -> String {
     let mut all = String::new();
     for log in parts.iter().map(|part| part.log.as_str()).filter(|log| !log.is_empty()) {

@@ -1,14 +1,14 @@
-//! Histograms while a second lasts, sparse counts afterwards.
+//! Histograms of the current second, and sparse counts of the seconds that are over.
 
 use crate::clock::Nanos;
 use record::intervals::{LATENCY_MAX_US, SIGNIFICANT_DIGITS};
 use std::collections::BTreeMap;
 
-/// Pairs of the highest value in µs of a class and how many fell into it, ascending, no zero counts.
+/// Pairs of a class's highest value in µs and its count, in ascending order and without zero counts.
 pub type SparseCounts = Vec<(u64, u32)>;
 
-/// Up to here every microsecond is a class of its own: twice as many values as the digits tell apart, rounded up to a power
-/// of two. From here on, classes are twice as wide whenever values double. These are the classes of HdrHistogram.
+/// Below this, every microsecond is a class of its own. It is twice the number of values that the digits distinguish,
+/// rounded up to a power of two. Above it, classes double in width whenever values double, as in HdrHistogram.
 const EXACT_BELOW_US: u64 = (2 * 10_u64.pow(SIGNIFICANT_DIGITS as u32)).next_power_of_two();
 const EXACT_BITS: u32 = EXACT_BELOW_US.ilog2();
 const CLASSES_OF_ONE_WIDTH: usize = 1 << (EXACT_BITS - 1);
@@ -16,9 +16,9 @@ const CLASSES: usize = class_of(LATENCY_MAX_US) + 1;
 
 /// Classes are numbered from 0, which is the class of zero.
 const fn class_of(micros: u64) -> usize {
-    // How many bits the value has beyond those that are told apart: none for a small value.
+    // How many bits the value has beyond those that are distinguished; zero for a small value.
     let doublings = (micros | 1).ilog2().saturating_sub(EXACT_BITS - 1);
-    // At most as many as there are classes.
+    // It is less than the number of classes, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     let within = (micros >> doublings) as usize;
     doublings as usize * CLASSES_OF_ONE_WIDTH + within
@@ -31,11 +31,11 @@ const fn highest_of(class: usize) -> u64 {
     ((within + 1) << doublings) - 1
 }
 
-/// A latency histogram of fixed size, so that recording never allocates. It remembers which classes hold something, so
-/// that emptying it takes no longer than what was recorded.
+/// A latency histogram of fixed size, so that recording never allocates. It keeps a list of the classes in use, so that
+/// emptying it takes no longer than recording did.
 pub struct Latencies {
     counts: Vec<u32>,
-    /// Classes with something in them.
+    /// Classes whose count is not zero.
     used: Vec<usize>,
 }
 
@@ -55,7 +55,7 @@ impl Latencies {
         *count = count.saturating_add(1);
     }
 
-    /// The counts so far; the histogram is empty afterwards.
+    /// Returns the counts so far and empties the histogram.
     pub fn take(&mut self) -> SparseCounts {
         self.used.sort_unstable();
         let take = |class: usize| (highest_of(class), std::mem::take(&mut self.counts[class]));
@@ -63,7 +63,7 @@ impl Latencies {
     }
 }
 
-/// Sparse counts that are added up one after the other. No larger than a histogram, however many are added.
+/// Adds up sparse counts, one after the other. It never gets larger than a histogram, however many are added.
 #[derive(Debug, Clone, Default)]
 pub struct Sum(BTreeMap<u64, u32>);
 
@@ -94,9 +94,9 @@ pub fn total(counts: &SparseCounts) -> u64 {
     counts.iter().map(|(_, count)| u64::from(*count)).sum()
 }
 
-/// The smallest value that at least this share of all counts does not exceed; zero if there are none.
+/// The smallest value that at least this share of all counts does not exceed; zero if there are no counts.
 pub fn quantile(counts: &SparseCounts, share: f64) -> u64 {
-    // Counts stay far below 2^53, and a share of a count is between zero and it.
+    // Counts stay far below 2^53, and a share of a count lies between zero and that count.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let rank = (share * total(counts) as f64).ceil() as u64;
     let mut seen = 0;

@@ -1,9 +1,9 @@
 //! The bounded queue of work that users of one actor hand over to another, or that their transactions cause for it.
 //!
-//! A user's part of what it hands over ends when that is queued, and it is due from when the user wanted it: one that has to
-//! wait because the queue is full waits in the transaction's response time, and it is counted. What a transaction causes is
-//! due some time after that has ended, and nobody waits for it. The sessions that execute all this are a pool: it begins in
-//! proportion to the clients, and grows while work is overdue.
+//! A user has done its part once the work it hands over is queued. Such work is due when the user wanted it: if the
+//! queue is full, waiting for room is part of its response time, and is counted. Caused work is due some time after its
+//! cause has ended, and nobody waits for it. A pool of sessions executes all of it. The pool begins in proportion to
+//! the clients, and grows while work is overdue.
 
 use crate::clock::Nanos;
 use crate::pacing::ClientIndex;
@@ -13,11 +13,11 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 use std::fmt::Write;
 
-/// Transactions that may be queued, all shards together. Far more than are ever queued while background sessions keep
-/// up, and few enough to take little memory.
+/// Transactions that may be queued, in all shards together. That is far more than are ever queued while background
+/// sessions keep up, and takes little memory.
 pub const QUEUE_CAPACITY: usize = 2_048;
 
-/// Transactions that may be due later, all shards together: a market that answers within minutes has some ten thousand.
+/// Transactions that may be due later, in all shards together. A market that answers within minutes has some ten thousand.
 pub const LATER_CAPACITY: usize = 100_000;
 
 /// There is one background session for this many sessions of clients, and at least one for each shard.
@@ -27,10 +27,10 @@ pub const CLIENTS_FOR_ONE: usize = 8;
 /// nothing holds it up, and too short for clients to notice.
 pub const OVERDUE_AFTER: Nanos = Nanos::from_millis(100);
 
-/// Result lines kept, all shards together; enough for hours at small rates and some megabytes at most.
+/// Result lines that all shards together keep. They last for hours at small rates and take some megabytes at most.
 pub const LOG_LINES_MAX: usize = 20_000;
 
-/// A transaction that somebody has to execute.
+/// A transaction that is to be executed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Job<I> {
     pub input: I,
@@ -40,24 +40,24 @@ pub struct Job<I> {
     pub due: Nanos,
     /// The client that waits for it; `None` for deferred ones.
     pub client: Option<ClientIndex>,
-    /// The user of its actor who learns from the answers, if any.
+    /// The user of its actor that learns from the answers, if any.
     pub user: Option<ClientIndex>,
-    /// How long that client pauses when it is done.
+    /// How long that client pauses once it is done.
     pub thinking: Nanos,
 }
 
-/// What is to be executed now, and the client (by actor and index) whose transaction took its place in the queue, with its
-/// think time.
+/// The transaction to execute now. With it comes the client (actor, index and think time) whose transaction took its
+/// place in the queue.
 type Taken<I> = (Job<I>, Option<(u16, ClientIndex, Nanos)>);
 
-/// A client that cannot go on before what it defers is queued.
+/// A client that waits until the transaction it defers is queued.
 struct Waiting<I> {
     actor: u16,
     client: ClientIndex,
     job: Job<I>,
 }
 
-/// What is due at a later moment; of two at the same moment, what was caused first.
+/// A transaction that is due later. Of two that are due at the same moment, the one that was caused first comes first.
 struct Later<I> {
     due: Nanos,
     number: u64,
@@ -125,7 +125,7 @@ impl<I> Deferral<I> {
         true
     }
 
-    /// Queues the transaction of somebody who does not wait, or turns it away.
+    /// Queues a transaction that no client waits for, or turns it away.
     pub fn offer_or_leave(&mut self, job: Job<I>) {
         if self.queue.len() >= self.capacity {
             self.totals.turned_away += 1;
@@ -134,7 +134,7 @@ impl<I> Deferral<I> {
         }
     }
 
-    /// Takes in what a transaction has caused. Too much of it is turned away.
+    /// Takes in what a transaction has caused, or turns it away if there is no room.
     pub fn cause(&mut self, job: Job<I>, now: Nanos) {
         if job.due <= now {
             self.offer_or_leave(job);
@@ -146,8 +146,8 @@ impl<I> Deferral<I> {
         }
     }
 
-    /// Queues what has become due; returns how many. There is always room for it, because what is due later has a bound
-    /// of its own.
+    /// Queues what has become due; returns how many. The queue's bound does not apply here, because what is due later
+    /// has a bound of its own.
     pub fn admit(&mut self, now: Nanos) -> usize {
         let before = self.queue.len();
         while self.next_later().is_some_and(|due| due <= now) {
@@ -157,7 +157,7 @@ impl<I> Deferral<I> {
         self.queue.len() - before
     }
 
-    /// When the next of what is due later becomes due.
+    /// When the next of the later transactions becomes due.
     pub fn next_later(&self) -> Option<Nanos> {
         self.later.peek().map(|Reverse(later)| later.due)
     }
@@ -181,13 +181,13 @@ impl<I> Deferral<I> {
         Backlog { waiting: (self.queue.len() + self.waiting.len()) as u64, queued: self.totals.queued }
     }
 
-    /// Driving begins to end, so clients stop waiting for room. Returns what they had to hand over; it has waited until
-    /// now.
+    /// Clients stop waiting for room, because driving begins to end. Returns the transactions they had to hand over,
+    /// which have waited until now.
     pub fn admit_no_more(&mut self) -> impl Iterator<Item = Job<I>> + '_ {
         self.waiting.drain(..).map(|waiting| waiting.job)
     }
 
-    /// What will not be executed any more.
+    /// Queued transactions that will not be executed any more.
     pub fn left(&self) -> impl Iterator<Item = &Job<I>> {
         self.queue.iter()
     }
@@ -222,7 +222,7 @@ pub struct ResultLine {
     pub well: bool,
 }
 
-/// Result lines up to a bound, and how many there would have been.
+/// Result lines up to a bound, and how many more were dropped.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ResultLines {
     pub kept: Vec<ResultLine>,
@@ -240,8 +240,8 @@ impl ResultLines {
     }
 }
 
-/// All result lines in the order in which the transactions were done, one a line, tab-separated, with a heading.
-/// Empty if there was none.
+/// All result lines under a heading, tab-separated, in the order in which the transactions were done. Empty if there
+/// were none.
 pub fn render(kinds: &[&str], shards: &[ResultLines]) -> String {
     let mut lines: Vec<ResultLine> = shards.iter().flat_map(|lines| &lines.kept).copied().collect();
     let dropped: u64 = shards.iter().map(|lines| lines.dropped).sum();

@@ -1,4 +1,4 @@
-//! Threads: one for each shard, and one start for all.
+//! The driver's threads: one for each shard, with a common start.
 
 use crate::arrivals::Slice;
 use crate::clock::{Clock, MonotonicClock, Nanos};
@@ -24,12 +24,12 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use workloads::workload::Workload;
 
-/// From the moment all sessions are open to the common start: enough for every thread to be waiting for it.
+/// Time between the opening of the last session and the common start: enough for every thread to wait for the start.
 const START_LEAD: Nanos = Nanos::from_millis(20);
-/// How often a driver that waits for its start looks whether it was told.
+/// How often a driver that waits for its start checks whether the start has been set.
 const START_POLL: Duration = Duration::from_millis(1);
 
-/// Says that a thread is over, also when it panics; in that case the others must not go on either.
+/// Reports that a thread is over, even if it panics. After a panic the others must not go on either.
 struct EndNotice<'a> {
     shard: u32,
     notes: Sender<Note>,
@@ -41,13 +41,13 @@ impl Drop for EndNotice<'_> {
         if thread::panicking() {
             self.signals.abort();
         }
-        // The receiver is gone only if the calling thread itself is on its way out.
+        // The receiver is gone only if the calling thread itself is ending.
         let _ = self.notes.send(Note::Over { shard: self.shard });
     }
 }
 
-/// Drives the workload's users through sessions opened by `connect`, phase after phase, until the plan's last phase ends, it is
-/// told to stop, or nothing works any more. `see` is called about twice a second, on the calling thread.
+/// Drives the workload's users through sessions opened by `connect`, phase after phase. It ends with the plan's last phase,
+/// when it is told to stop, or when nothing works any more. `see` is called about twice a second, on the calling thread.
 pub fn drive<W: Workload, C: Connect + Sync>(
     workload: &W,
     connect: &C,
@@ -79,18 +79,18 @@ pub fn drive<W: Workload, C: Connect + Sync>(
         let (handles, starts): (Vec<_>, Vec<_>) =
             threads.into_iter().map(|thread| (thread.handle, thread.start)).unzip();
         drop(starts);
-        // A shard that was not started is a consequence of another's failure.
+        // If a shard was not started, another shard's failure is the cause.
         let mut failures: Vec<_> = handles.into_iter().filter_map(|handle| join(handle).err()).collect();
         failures.sort_by_key(|failure| matches!(failure, DriveError::NotStarted));
         match failures.into_iter().next() {
             Some(failure) if !matches!(failure, DriveError::NotStarted) => Err(failure),
-            // Driving that ended before its last phase has started no shard for that one.
+            // If driving ended before its last phase, no shard was started for that phase.
             _ => in_turn(driven?).ok_or(DriveError::NotStarted),
         }
     })
 }
 
-/// A mailbox for each shard, if any actor has users that each belong to one shard.
+/// One mailbox for each shard, if any actor has users that each belong to one shard.
 fn mailboxes<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mailbox<W::Input>>>, DriveError> {
     if shards == 1 || workload.actors().iter().all(|actor| actor.users == 0) {
         return Ok((0..shards).map(|_| None).collect());
@@ -100,8 +100,8 @@ fn mailboxes<W: Workload>(workload: &W, shards: u32) -> Result<Vec<Option<Mailbo
     Ok(mailboxes.into_iter().map(Some).collect())
 }
 
-/// One thread for each CPU the driver may use, unless told otherwise; never more than some actor has sessions, so that each
-/// thread has at least one.
+/// One thread for each CPU the driver may use, unless the plan sets a number. There are never more threads than the
+/// largest stream has sessions, so that each thread has at least one.
 fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
     let wanted = if plan.shards == 0 {
         sched_getaffinity(None)
@@ -117,11 +117,11 @@ fn shard_count(plan: &DrivePlan) -> Result<u32, DriveError> {
 
 struct Thread<'scope> {
     handle: ScopedJoinHandle<'scope, Result<(), DriveError>>,
-    /// Takes the window of each phase that is to be driven.
+    /// Sends the window of each phase that is to be driven.
     start: Sender<Window>,
 }
 
-/// The calling thread's part: starts each phase on all shards at one moment, and puts together what they say.
+/// The calling thread's part: it starts each phase on all shards at one moment, and merges their reports.
 struct Conductor<'a> {
     plan: &'a DrivePlan,
     names: Names,
@@ -130,7 +130,7 @@ struct Conductor<'a> {
 }
 
 impl Conductor<'_> {
-    /// What was driven in each phase, up to the one in which driving ended.
+    /// The result of each phase, up to the one in which driving ended.
     fn phases<'scope>(
         &self,
         scope: &'scope thread::Scope<'scope, '_>,
@@ -149,7 +149,7 @@ impl Conductor<'_> {
             let window = Window::of(phase, self.plan, start, *origin.get_or_insert(start));
             self.signals.begin_phase(u32::try_from(threads.len()).unwrap_or(u32::MAX));
             for thread in threads {
-                // A thread that is over by now has said why; nobody else needs to know.
+                // A thread that is over by now has reported why; nobody else needs to know.
                 let _ = thread.start.send(window);
             }
             let (over, is_over) = channel();
@@ -158,10 +158,10 @@ impl Conductor<'_> {
             let mut watch = Watch::new(window, self.published, self.signals, gathering);
             let reports = watch.until_over(inbox, threads.len(), see);
             drop(over);
-            // That thread computes nothing that could fail.
+            // That thread does nothing that could fail.
             let stalls = stalls.join().unwrap_or_default();
             if reports.len() < threads.len() {
-                // A thread that is over altogether says why.
+                // A thread that has returned altogether reports why.
                 break;
             }
             driven.push(conclude(self.plan, phase, watch, reports, stalls)?);
@@ -172,8 +172,8 @@ impl Conductor<'_> {
         Ok(driven)
     }
 
-    /// When all shards start: when this was told, if they start together with others. Later phases start whole seconds after
-    /// the first, so that all seconds are on one grid.
+    /// The common start of all shards: the moment that was set, if they start together with others. Later phases start
+    /// whole seconds after the first, so that all seconds are on one grid.
     fn start_of_phase(&self, inbox: &Receiver<Note>, origin: Option<Nanos>) -> Option<Nanos> {
         let told = if self.plan.together.is_some() { Some(await_start(inbox, self.signals)?) } else { None };
         let start = told.unwrap_or_default().max(MonotonicClock.now() + START_LEAD);
@@ -181,14 +181,14 @@ impl Conductor<'_> {
     }
 }
 
-/// Rounds a start that was told, which is on the grid but for the error of two clocks; any other moment becomes the
-/// next one on the grid.
+/// Rounds a moment to the grid. A start set from outside is on it except for the error of two clocks, so it becomes the
+/// nearest one. Any other moment becomes the next one.
 pub fn on_grid(origin: Nanos, moment: Nanos, is_meant: bool) -> Nanos {
     let late = if is_meant { Nanos::from_millis(500) } else { Nanos(999_999_999) };
     origin + Nanos::from_seconds((moment.since(origin) + late).whole_seconds())
 }
 
-/// Whether a further phase can follow.
+/// True if a further phase can follow.
 pub fn goes_on(driven: &Driven) -> bool {
     let ended = driven.facts.phases.last().map(|phase| phase.ended);
     !driven.stopped && driven.broke_off.is_none() && ended != Some(PhaseEnd::Limit)
@@ -220,15 +220,15 @@ fn shard_thread<W: Workload, C: Connect>(
     result
 }
 
-/// The kernel lets a waiting thread sleep a little longer, 50 µs unless told otherwise, to serve several at once. That
-/// would be lateness of everything that is paced. If the kernel refuses, the recorded lateness shows it.
+/// The kernel's default slack lets a waiting thread sleep 50 µs longer, to serve several at once. All paced work would
+/// be late by that. If the kernel refuses a shorter slack, the recorded lateness shows it.
 fn be_punctual() {
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(1));
 }
 
-/// A thread for each CPU does best where its sessions' requests are still in the caches, and each time it moves, the
-/// server's processes follow. One that waits for a moment is better woken wherever there is room, so this is for clients
-/// that go back to back. Says whether it is so, for the record; if the kernel refuses, the driver costs a little more.
+/// Keeps a thread on one CPU if there is one CPU for each. Its sessions' requests are still in that CPU's caches, and the
+/// server's processes follow a thread that moves. Paced threads are better woken wherever there is room, so this is only
+/// for clients back to back. Returns whether it worked, for the record; if the kernel refuses, driving costs a little more.
 fn stay_on_one_cpu(share: Slice) -> bool {
     let Ok(allowed) = sched_getaffinity(None) else { return false };
     if allowed.count() != share.of {
@@ -268,7 +268,7 @@ fn open_and_drive<W: Workload, C: Connect>(
         signals,
         published: setup.published,
         hand_on: &|second| {
-            // Nobody listens any more once driving is on its way out.
+            // Nobody listens any more once driving is ending.
             let _ = end_notice.notes.send(Note::Closed { shard, second: Box::new(second) });
         },
         mailbox: setup.mailbox.as_ref(),
@@ -283,20 +283,20 @@ fn open_and_drive<W: Workload, C: Connect>(
     Ok(())
 }
 
-/// Waits until all shards have opened their sessions; whether they have.
+/// Waits until all shards have opened their sessions; returns whether they have.
 fn are_ready(inbox: &Receiver<Note>, shards: usize) -> bool {
-    // Opening a session has a limit of its own, and a thread that is over says so, so this ends.
+    // Opening a session has its own limit, and a thread that is over reports that, so this ends.
     (0..shards).all(|_| matches!(inbox.recv(), Ok(Note::Ready)))
 }
 
-/// Waits to be told when to start. The sender limits how long that takes, and may say stop instead.
+/// Waits until the start is set. The conductor limits how long that takes, and may stop the driver instead.
 fn await_start(inbox: &Receiver<Note>, signals: &Signals<'_>) -> Option<Nanos> {
     loop {
         if let Some(at_ns) = signals.take_start() {
             return Some(Nanos(at_ns));
         }
         if signals.is_stopped() {
-            // Shards see that, too, and return at once.
+            // Shards see the stop, too, and return at once.
             return Some(Nanos::ZERO);
         }
         match inbox.recv_timeout(START_POLL) {

@@ -1,4 +1,4 @@
-//! When a phase ends. Transactions that still wait then are booked with the time that they have waited.
+//! Decides when a phase ends. Transactions that still wait then are booked with the time they have waited.
 
 use crate::clock::{Clock, Nanos};
 use crate::shard::{Shard, ShardTypes};
@@ -9,9 +9,9 @@ use workloads::workload::Workload;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct GivenUp {
     pub transactions: u64,
-    /// How long the one that was due first had waited.
+    /// How long the one that was due first had been waiting.
     pub oldest: Nanos,
-    /// Session time in the measured window that they took.
+    /// Session time that they took in the measured window.
     pub in_window: Nanos,
 }
 
@@ -36,7 +36,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
     }
 
-    /// Whether the streams of all shards are at their end, if that is how the phase ends.
+    /// True if the phase ends with its streams and those of all shards have ended.
     fn have_streams_ended(&self) -> bool {
         if !self.window.is_open {
             return false;
@@ -53,7 +53,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         self.is_closing() && self.ended.get() == PhaseEnd::Streams
     }
 
-    /// Books what still waits for a session or for room: it will not be served any more, and has waited until now.
+    /// Books what still waits for a session or for room: it will not be served any more, and has waited until `now`.
     pub fn book_waiting(&self, now: Nanos) {
         let mut recorder = self.recorder.borrow_mut();
         for actor_state in &self.actor_states {
@@ -70,7 +70,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
     }
 
-    /// Books the transactions that are under way or still queued: they will not end any more.
+    /// Books the transactions that are under way or still queued, because they will not end any more.
     pub fn give_up(&self, now: Nanos) -> GivenUp {
         let mut given_up = GivenUp::default();
         let mut recorder = self.recorder.borrow_mut();

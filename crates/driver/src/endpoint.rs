@@ -1,5 +1,5 @@
-//! Driving any workload against any engine, or rehearsing it against none: picks the concrete types once, then runs code
-//! made for them alone.
+//! Drives any workload against any engine, or rehearses it against none. It picks the concrete types once; after that,
+//! code compiled for those types runs.
 
 use crate::drive::drive;
 use crate::plan::{Control, DriveError, DrivePlan, Driven, Seen};
@@ -11,7 +11,7 @@ use record::trial::Metric;
 use workloads::catalog::{AnyOf, WorkloadVisitor};
 use workloads::workload::Workload;
 
-/// As [`drive`]; also says what the workload's throughput figure is called.
+/// Like [`drive`], but also fills in the name of the workload's throughput figure.
 pub fn drive_endpoint(
     workload: &impl AnyOf,
     endpoint: &Endpoint,
@@ -24,7 +24,7 @@ pub fn drive_endpoint(
 }
 
 /// Rehearses the driving on a virtual clock: transactions take the times of `service` instead of being executed. The
-/// result is that of [`drive_endpoint`], but no work of the database is counted and no CPU time is used.
+/// result is like that of [`drive_endpoint`], but the database's work is not counted and no CPU time is used.
 pub fn rehearse(
     workload: &impl AnyOf,
     plan: &DrivePlan,
@@ -36,7 +36,7 @@ pub fn rehearse(
     Ok(with_figure(driven, workload))
 }
 
-/// Adds the name of the workload's throughput figure, which is known only here.
+/// Adds the name of the workload's throughput figure, which only this module knows.
 fn with_figure(mut driven: Driven, workload: &impl AnyOf) -> Driven {
     let figure = workload.metric();
     driven.facts.metric = Metric {
@@ -48,7 +48,7 @@ fn with_figure(mut driven: Driven, workload: &impl AnyOf) -> Driven {
     driven
 }
 
-/// Rehearses whichever workload it is.
+/// Rehearses a workload of any type.
 struct Rehearsal<'a> {
     service: &'a Service,
     plan: &'a DrivePlan,
@@ -64,7 +64,7 @@ impl WorkloadVisitor for Rehearsal<'_> {
     }
 }
 
-/// Drives whichever workload it is.
+/// Drives a workload of any type.
 struct OverEndpoint<'a> {
     endpoint: &'a Endpoint,
     plan: &'a DrivePlan,
@@ -80,7 +80,7 @@ impl WorkloadVisitor for OverEndpoint<'_> {
     }
 }
 
-/// Drives this workload over whichever sessions they are.
+/// Drives this workload over sessions of any type.
 struct Over<'w, 'a, W> {
     workload: &'w W,
     rest: OverEndpoint<'a>,

@@ -1,19 +1,19 @@
-//! Errors seen while driving, counted by code, with one message for each code.
+//! Counts errors seen while driving, by code, with one message for each code.
 //!
-//! Messages differ each time (a deadlock names its processes), so telling them apart would fill the book with one kind of
-//! trouble and hide the next. A code says what kind it is.
+//! Messages differ each time (a deadlock names its processes), so counting by message would fill the book with one
+//! problem and hide the next. A code identifies the kind of problem.
 
 use engines::session::SessionError;
 use std::collections::BTreeMap;
 
-/// Codes told apart; a database has hundreds, and a run sees a handful.
+/// Codes that are counted separately. A database has hundreds, and a run sees a handful.
 const CODES_MAX: usize = 40;
 const MESSAGE_CHARS_MAX: usize = 200;
 const OTHERS: &str = "other errors";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 struct Seen {
-    /// The first line of the first one.
+    /// The first line of the first message.
     message: String,
     count: u64,
 }
@@ -59,7 +59,7 @@ impl ErrorBook {
     }
 }
 
-/// The database's own code, or else what kind of trouble it is.
+/// The database's own code, or else a name for the kind of problem.
 fn code_of(error: &SessionError) -> &str {
     match error {
         SessionError::Retryable { code, .. } | SessionError::Refused { code, .. } => code,

@@ -1,5 +1,5 @@
-//! Several databases of one machine, driven at once: each by a load engine of its own, with its share of the load. All of
-//! them start each phase at one moment, and are one machine to whoever looks on.
+//! Several databases of one machine, driven at once. Each has a load engine of its own with its share of the load. All
+//! start each phase at one moment, and look like one machine from outside.
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::endpoint::drive_endpoint;
@@ -13,16 +13,16 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 use workloads::catalog::AnyOf;
 
-/// From the moment that all could start to their start: enough for each to be told.
+/// Time between the moment when all could start and their start: enough to tell each of them.
 const START_LEAD: Nanos = Nanos::from_millis(50);
-/// How often it is looked whether they are told to start, or to stop.
+/// How often to check whether the start has been set or a stop requested.
 const POLL: Duration = Duration::from_millis(5);
-/// Seconds that not all have told by then are told all the same: one may be at the end of its phase.
+/// After this long, a second is reported even if not all have reported it: one may be at the end of its phase.
 const LATE_MS: u64 = 2_000;
-/// Makes the seed of each further instance another. (2^64 divided by the square root of 3.)
+/// Gives each further instance another seed. (2^64 divided by the square root of 3.)
 const SEED_OF_INSTANCE: u64 = 0x93CD_3A2C_8198_E269;
 
-/// What one of `of` databases has of a load: its share of users or arrivals, who do other things than those of the others.
+/// The share of a load that one of `of` databases gets. Its users or arrivals do other things than those of the others.
 pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     let share = Generator { number: instance.into(), of: of.into() };
     let mut own = plan.clone();
@@ -36,8 +36,8 @@ pub fn share_of(plan: &DrivePlan, instance: u16, of: u16) -> DrivePlan {
     own
 }
 
-/// As [`drive_endpoint`], of several databases at once: one plan for each, in the order of the databases. What is seen comes with
-/// the number of its instance, ticks as sums over all with number 0. If one fails, the others are stopped and its error is told.
+/// Like [`drive_endpoint`] for several databases at once; results are in their order. What is seen carries its
+/// instance's number; ticks are sums over all, with number 0. If one fails, the others stop and its error is returned.
 pub fn drive_all(
     workload: &(impl AnyOf + Sync),
     databases: &[(Endpoint, DrivePlan)],
@@ -65,14 +65,14 @@ pub fn drive_all(
         let join = |thread: ScopedJoinHandle<'_, _>| thread.join().unwrap_or_else(|panic| resume_unwind(panic));
         threads.into_iter().map(join).collect()
     });
-    // Those that were stopped for the sake of another end without an error.
+    // Those that were stopped because another failed end without an error.
     let of_instance = |(number, driven): (usize, Result<Driven, DriveError>)| {
         driven.map_err(|source| DriveError::OfInstance { number, source: Box::new(source) })
     };
     (1..).zip(results).map(of_instance).collect()
 }
 
-/// One thread for each CPU, divided among so many load engines.
+/// One thread for each CPU, divided among this many load engines.
 fn shards_each(engines: usize) -> u32 {
     let cpus = sched_getaffinity(None).map_or(1, |cpus| cpus.count());
     u32::try_from(engines).map_or(1, |engines| (cpus / engines.max(1)).max(1))
@@ -80,13 +80,13 @@ fn shards_each(engines: usize) -> u32 {
 
 enum Note {
     Seen(Seen),
-    /// Nothing more comes of this one; whether it failed.
+    /// This instance is over; `failed` says whether it failed.
     Over {
         failed: bool,
     },
 }
 
-/// Says that an instance is over, also when its thread panics; in that case the others must not go on either.
+/// Reports that an instance is over, even if its thread panics. After a panic the others must not go on either.
 struct Over {
     instance: u16,
     failed: bool,
@@ -118,7 +118,7 @@ impl Drop for Over {
 struct Starter<'a> {
     controls: &'a [Control],
     control: &'a Control,
-    /// The start is told by whoever drives other machines, too.
+    /// The start is set from outside, because other machines are driven, too.
     waits_for_others: bool,
 }
 
@@ -158,7 +158,7 @@ impl Starter<'_> {
         ticks.rest().into_iter().for_each(|tick| see(0, Seen::Tick(tick)));
     }
 
-    /// Whether they were told when to start.
+    /// Starts all once the start has been set; returns whether it has.
     fn start(&self) -> bool {
         let soonest = MonotonicClock.now() + START_LEAD;
         let told = if self.waits_for_others { self.control.take_start() } else { Some(soonest.0) };
@@ -173,7 +173,7 @@ impl Starter<'_> {
     }
 }
 
-/// Makes one second of the same second of several that are driven at once.
+/// Merges the ticks of several databases, second by second.
 #[derive(Debug)]
 pub struct MergedTicks {
     of: usize,
@@ -185,7 +185,7 @@ impl MergedTicks {
         Self { of: parts, seconds: BTreeMap::new() }
     }
 
-    /// What is to be told now, in order.
+    /// Takes in a tick; returns what is to be reported now, in order.
     pub fn hear(&mut self, tick: Tick) -> Vec<Tick> {
         let Tick { elapsed_ms, measured, .. } = tick;
         let none = Tick { elapsed_ms, measured, counted: 0, committed: 0, errors: 0 };
@@ -201,7 +201,7 @@ impl MergedTicks {
         ready.into_iter().filter_map(|second| Some(self.seconds.remove(&second)?.1)).collect()
     }
 
-    /// What is left when no more is to come: seconds that some were not driven in.
+    /// What is left when nothing more is to come: seconds in which not all were driven.
     pub fn rest(&mut self) -> Vec<Tick> {
         std::mem::take(&mut self.seconds).into_values().map(|(_, tick)| tick).collect()
     }

@@ -1,8 +1,8 @@
 //! How many clients to try next on the way to the peak, and when it is found.
 //!
-//! Pure: the steps so far in, the next one out. The climb doubles the clients until two steps in a row get no more done
-//! than the best before them (one alone may be noise), a limit is broken, or there may be no more clients. Then the gaps
-//! beside the best are tried until they are small. Steps that chance alone may have set apart are tied.
+//! Pure: it takes the steps so far and returns the next one. The climb doubles the clients until two steps in a row get no
+//! more done than the best before them (one alone may be noise). It also ends when a limit is broken or no more clients are
+//! allowed. Then the gaps beside the best are tried until they are small. Steps whose difference may be chance are tied.
 //!
 //! The best of many noisy steps is too good by chance. So nothing measured here is the result: the caller measures the
 //! chosen number of clients afresh.
@@ -11,20 +11,20 @@ use crate::plan::Driven;
 use record::ladder::{ClimbEnd, Rung};
 use record::trial::KindTotals;
 
-/// Steps of the climb multiply by this.
+/// Each step of the climb multiplies the clients by this.
 const FACTOR: u32 = 2;
-/// Two steps in a row, because one can be a checkpoint or a neighbour's doing.
+/// Two steps in a row, because a checkpoint or a neighbour can spoil one.
 const STEPS_WITHOUT_GAIN: usize = 2;
-/// No gap beside the best is left with a larger ratio than this: each doubling is divided once.
+/// Gaps beside the best are divided until no ratio is larger than this: each doubling is divided once.
 const GAP_MAX: f64 = 1.45;
 /// If the best keeps moving, it is on a plateau, where further steps find nothing.
 const REFINEMENTS_MAX: usize = 6;
 /// Two throughputs are different if more than two standard errors lie between them, …
 const STANDARD_ERRORS: f64 = 2.0;
-/// … and more than this share: a window's seconds know nothing of what varies from one window to the next.
+/// … and more than this share: the seconds of one window cannot show how windows vary among each other.
 const LEAST_DIFFERENCE: f64 = 0.02;
 
-/// What no step may break.
+/// The limits that every step must keep.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     pub max_clients: u32,
@@ -48,14 +48,14 @@ pub struct Peak {
     pub ended: ClimbEnd,
 }
 
-/// CPUs that were busy for more of the time than this had no room for more clients.
+/// CPUs that were busy for a larger share of the time than this had no room for more clients.
 const CPUS_FULL: f64 = 0.9;
-/// If CPUs were idle for more of the time than this while something waited for storage, storage ran out.
+/// If CPUs idled for a larger share than this while something waited for storage, storage was the bottleneck.
 const STORAGE_WAITED_FOR: f64 = 0.2;
-/// As in the trial's own judgement of the driver.
+/// The same limit as in the trial's own judgement of the driver.
 const SHARD_FULL: f64 = 0.9;
 
-/// One step, from what was driven in it.
+/// Makes one step of the climb from what was driven in it.
 pub fn rung(clients: u32, driven: &Driven) -> Rung {
     let facts = &driven.facts;
     let each_second: Vec<f64> = driven.seconds.iter().map(|second| second.counted as f64).collect();
@@ -73,7 +73,7 @@ pub fn rung(clients: u32, driven: &Driven) -> Rung {
     }
 }
 
-/// Two values say too little about their spread; then it is taken to be that of independent events.
+/// Too few values say little about their spread, so it is taken to be that of independent events.
 fn mean_and_error(each_second: &[f64]) -> (f64, f64) {
     const FEWEST: usize = 3;
     let count = each_second.len().max(1) as f64;
@@ -86,7 +86,7 @@ fn mean_and_error(each_second: &[f64]) -> (f64, f64) {
     (mean, (variance / count).sqrt())
 }
 
-/// What ran out at a step, in words.
+/// Says in words what the bottleneck of a step was.
 pub fn saturated(rung: &Rung, in_process: bool) -> String {
     let percent = |share: f64| format!("{:.0} %", share * 100.0);
     if !in_process && rung.busiest_shard > SHARD_FULL {
@@ -105,7 +105,7 @@ pub fn saturated(rung: &Rung, in_process: bool) -> String {
     }
 }
 
-/// What to do after these steps, in the order in which they were asked for.
+/// Decides what to do after these steps, which are in the order in which they were measured.
 pub fn next(limits: &Limits, rungs: &[Rung]) -> Next {
     let mut climbed = 0;
     let mut clients = 1;
@@ -128,7 +128,7 @@ pub fn next(limits: &Limits, rungs: &[Rung]) -> Next {
     Next::Found(Peak { chosen: best.clients, smallest_tied, ended })
 }
 
-/// The most steps that can be needed: the climb, and what comes after it.
+/// The most steps that can be needed: those of the climb and those that refine it.
 pub fn steps_max(limits: &Limits) -> u32 {
     let climb = limits.max_clients.max(1).next_power_of_two().trailing_zeros() + 1;
     climb + u32::try_from(REFINEMENTS_MAX).unwrap_or(0)
@@ -156,7 +156,7 @@ fn broken(limits: &Limits, rung: &Rung) -> Option<ClimbEnd> {
     limits.p99_us.filter(|limit| rung.p99_us > *limit).map(|_| ClimbEnd::Slow)
 }
 
-/// Whether a step is a reason to climb on. A gain that may be chance counts, too: one step too many costs little, a
+/// Whether a step justifies climbing on. A gain that may be chance counts, too: one step too many costs little, and a
 /// missed peak costs much.
 fn is_gain(step: &Rung, best: &Rung) -> bool {
     step.per_second > best.per_second * (1.0 + LEAST_DIFFERENCE)
@@ -204,7 +204,7 @@ mod tests {
         Rung { clients, per_second, standard_error: 0.003 * per_second, ..Rung::default() }
     }
 
-    /// Climbs a curve to the end; what was tried, and what came of it.
+    /// Climbs a curve to the end; returns the numbers of clients tried and the result.
     fn climb(limits: &Limits, curve: impl Fn(u32, usize) -> Rung) -> (Vec<u32>, Next) {
         let mut rungs: Vec<Rung> = Vec::new();
         loop {
@@ -224,7 +224,7 @@ mod tests {
         Next::Found(Peak { chosen, smallest_tied, ended })
     }
 
-    /// Rises to a peak at 12 clients and declines by contention beyond it.
+    /// Rises to a peak at 12 clients and declines beyond it, because of contention.
     fn peaked(clients: u32) -> f64 {
         let load = f64::from(clients) / 12.0;
         1_000.0 * 2.0 * load / (1.0 + load * load)
@@ -322,7 +322,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the curve and its noise: the climb ends, and what is chosen was tried and within its limits.
+        /// For any curve and noise, the climb ends, and the chosen number was tried and is within its limits.
         #[test]
         fn every_climb_ends(
             curve in prop::collection::vec((0.0..5_000.0_f64, 0.0..0.03_f64, 0..90_000_u64), 30),

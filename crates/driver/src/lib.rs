@@ -57,17 +57,17 @@
 //!
 //! * Tasks share their shard by `Cell` and `RefCell`: no borrow may live across an `.await`.
 //! * A task may be polled without a reason (an edge for a socket that became writable, a stale wake-up). Every future
-//!   here and in `engines` takes that; a new one must too.
-//! * A call into an in-process engine, and the opening of a connection, cannot be interrupted. They are waited for,
-//!   within limits of the engine's own.
+//!   here and in `engines` tolerates that; a new one must, too.
+//! * A call into an in-process engine, and the opening of a connection, cannot be interrupted. The driver waits for
+//!   them, within the engine's own limits.
 //! * A transaction that lost its session counts as failed, yet the database may have committed it. Reconcile totals
 //!   with the database only where `losses` and `unended` are empty.
-//! * Nothing may grow with the time that is driven: a second is handed on when it is over, and only sums are kept.
-//! * Totals are sums over seconds and nothing else. A figure that is kept beside them will disagree one day.
+//! * Nothing may grow with the duration of driving: a second is handed on when it is over, and only sums are kept.
+//! * Totals are sums over seconds and nothing else. A figure kept beside them will disagree one day.
 //! * For an in-process engine the threads' CPU time contains the database's, and `busiest_shard` leaves out the time
 //!   inside transactions. The record says `in_process`.
-//! * `facts.placement` is empty and `facts.metric` has only its kinds after [`drive`]: where the driver runs and what
-//!   the figure is called is known to the caller. [`drive_endpoint`] fills the latter.
+//! * After [`drive`], `facts.placement` is empty and `facts.metric` has only its kinds. Only the caller knows where the
+//!   driver runs and what the figure is called. [`drive_endpoint`] fills in the latter.
 
 mod actor_state;
 mod agenda;

@@ -1,6 +1,6 @@
-//! Work that a transaction on one shard causes on another: a queue for each shard, and a descriptor that wakes it.
+//! Work that a transaction on one shard causes on another: one queue for each shard, and a descriptor that wakes it.
 //!
-//! Nobody waits for a lock: senders append, and only a shard that sleeps is woken by a system call.
+//! No thread waits for a lock: senders append, and only a sleeping shard is woken by a system call.
 
 use crate::clock::Nanos;
 use crate::deferral::Job;
@@ -11,13 +11,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::sync::mpsc::{Receiver, Sender, channel};
 
-/// Wakes a shard that sleeps.
+/// Wakes a sleeping shard.
 struct Wakeup {
     descriptor: OwnedFd,
     is_asleep: AtomicBool,
 }
 
-/// A shard's own queue, and those of all others.
+/// A shard's own queue, and the senders to the queues of all shards.
 pub struct Mailbox<I> {
     inbox: Receiver<Job<I>>,
     outboxes: Vec<Sender<Job<I>>>,
@@ -26,7 +26,7 @@ pub struct Mailbox<I> {
 }
 
 impl<I> Mailbox<I> {
-    /// One for each shard.
+    /// Makes one mailbox for each shard.
     pub fn among(shards: u32) -> io::Result<Vec<Self>> {
         let wakeup = |_| {
             let descriptor = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
@@ -38,7 +38,7 @@ impl<I> Mailbox<I> {
         Ok(inboxes.into_iter().enumerate().map(mailbox).collect())
     }
 
-    /// Can be read, by edge, whenever somebody wakes this shard.
+    /// Becomes readable, by edge, whenever another shard wakes this one.
     pub fn wakeup(&self) -> Option<BorrowedFd<'_>> {
         self.wakeups.get(self.shard).map(|wakeup| wakeup.descriptor.as_fd())
     }
@@ -46,9 +46,9 @@ impl<I> Mailbox<I> {
     pub fn send(&self, shard: u32, job: Job<I>) {
         let to = shard as usize;
         let (Some(outbox), Some(wakeup)) = (self.outboxes.get(to), self.wakeups.get(to)) else { return };
-        // A shard that is over executes nothing any more.
+        // If that shard is over, it executes nothing any more.
         let _ = outbox.send(job);
-        // Either this sees that the shard sleeps, or the shard sees the job before it does.
+        // Either this sees that the shard sleeps, or the shard sees the job before it falls asleep.
         fence(Ordering::SeqCst);
         if wakeup.is_asleep.swap(false, Ordering::SeqCst) {
             // The counter of the descriptor cannot be full.
@@ -56,12 +56,12 @@ impl<I> Mailbox<I> {
         }
     }
 
-    /// The next job that was sent here; never waits.
+    /// The next job that was sent here, if any; never waits.
     pub fn receive(&self) -> Option<Job<I>> {
         self.inbox.try_recv().ok()
     }
 
-    /// From now on a sender wakes this shard. What came before must be received after this and before sleeping.
+    /// From now on a sender wakes this shard. Jobs sent before must be received after this call and before sleeping.
     pub fn fall_asleep(&self) {
         if let Some(wakeup) = self.wakeups.get(self.shard) {
             wakeup.is_asleep.store(true, Ordering::SeqCst);
@@ -76,12 +76,12 @@ impl<I> Mailbox<I> {
     }
 }
 
-/// Where the users of an actor that reacts are at home: each is on one shard.
+/// The shard on which a user of a reacting actor lives, and the user's index there.
 pub fn home_of(user: u32, shards: u32) -> (u32, u32) {
     (user % shards, user / shards)
 }
 
-/// When a transaction that ended at `done` causes another that is due `after` that.
+/// When a transaction is due that is caused by one that ended at `done`, `after` that moment.
 pub fn due(done: Nanos, after: std::time::Duration) -> Nanos {
     done + Nanos::from_duration(after)
 }

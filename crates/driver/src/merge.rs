@@ -1,7 +1,7 @@
-//! From what shards hand on to what the driver says: one series of seconds, totals, and its account of itself.
+//! Merges what shards hand on into the driver's result: one series of seconds, totals, and its account of itself.
 //!
 //! Pure. A second is handed on as soon as every shard has closed it, and only its sums are kept. Every total is a sum
-//! over those seconds, and every sum over shards, so a run split over more shards says the same.
+//! over those seconds, and every sum is one over shards, so the number of shards does not change the result.
 
 use crate::clock::Nanos;
 use crate::counts::{self, SparseCounts, Sum};
@@ -23,7 +23,7 @@ use workloads::workload::{Kind, Workload};
 
 const SECOND_MS: u64 = 1_000;
 
-/// The workload's names.
+/// The workload's names of kinds and counters.
 #[derive(Debug, Clone, Copy)]
 pub struct Names {
     pub kinds: &'static [Kind],
@@ -36,16 +36,16 @@ impl Names {
     }
 }
 
-/// Takes in the seconds of all shards, and keeps what the result needs of them.
+/// Takes in the seconds of all shards, and keeps only what the result needs.
 pub struct Gathering {
     names: Names,
     window: Window,
     shards: usize,
-    /// The first second that was not handed on.
+    /// The first second that was not handed on yet.
     next: u64,
-    /// Whether a second was reached that some shard did not drive through. From there on nothing counts.
+    /// Set once some shard did not drive through a whole second. From there on nothing counts.
     is_over: bool,
-    /// Seconds that not every shard has closed yet. A shard closes them in order.
+    /// Seconds that not every shard has closed yet. Each shard closes its seconds in order.
     closed: BTreeMap<u64, Vec<(u32, Second)>>,
     whole_run: Vec<KindTotals>,
     measured: Sums,
@@ -53,7 +53,7 @@ pub struct Gathering {
     /// One for each shard, over the measured window.
     time: Vec<ShardTime>,
     done: Vec<SecondDone>,
-    /// When the last transaction that any shard booked ended.
+    /// When the last transaction ended that any shard booked.
     last_done: Nanos,
     queued_each_second: Vec<u64>,
     backlog: BacklogInWindow,
@@ -111,7 +111,7 @@ impl Gathering {
         }
     }
 
-    /// Takes a second of one shard in; returns what is now complete. What ended after the window is not part of it.
+    /// Takes in a second of one shard; returns the second that this completes. Seconds after the window are not part of it.
     pub fn take(&mut self, shard: u32, second: Second) -> Option<SecondSeen> {
         add_totals(&mut self.whole_run, &second);
         self.last_done = self.last_done.max(second.last_done);
@@ -119,7 +119,7 @@ impl Gathering {
             return None;
         }
         self.closed.entry(second.index).or_default().push((shard, second));
-        // Where streams decide the end, it is not known yet how long the last second is.
+        // Where streams decide the end, the length of the last second is not known yet.
         let is_complete = self.closed.get(&self.next).is_some_and(|parts| {
             parts.len() == self.shards && !(self.window.is_open && parts.iter().any(|(_, second)| second.is_last))
         });
@@ -130,8 +130,8 @@ impl Gathering {
         if self.is_over { None } else { Some(self.absorb(index, &parts, SECOND_MS)) }
     }
 
-    /// Returns what is left, up to the last transaction, once the streams are at their end and no shard hands on
-    /// anything. Shards without work end a little earlier than others.
+    /// Called once the streams have ended and no shard hands on anything. Returns the remaining seconds, up to the
+    /// last transaction. Shards without work end a little earlier than others.
     pub fn end_with_streams(&mut self) -> Vec<SecondSeen> {
         let last = self.window.second_of(self.last_done);
         let mut seen = Vec::new();
@@ -139,7 +139,7 @@ impl Gathering {
             let index = self.next;
             let parts = self.closed.remove(&index).unwrap_or_default();
             let begins = self.window.second_start(index);
-            // A last second never has the length zero, even if its last transaction ended as it began.
+            // The last second is never of zero length, even if its last transaction ended as it began.
             let length_ms = if index == last { self.last_done.since(begins).as_millis().max(1) } else { SECOND_MS };
             self.next += 1;
             seen.push(self.absorb(index, &parts, length_ms));
@@ -179,7 +179,7 @@ impl Gathering {
         SecondSeen { interval, totals }
     }
 
-    /// A phase as one result. The stalls that the watching thread saw count for the whole driver.
+    /// Makes one result of a phase. Its stalls are those of the thread that stood still longest, the watching one included.
     pub fn conclude(self, generator: Generator, phase: &Phase, shards: Vec<ShardReport>, stalls: Stalls) -> Driven {
         let window = &self.window;
         let measured = Nanos::from_millis(self.measured_ms);
@@ -267,7 +267,7 @@ impl Sums {
         }
     }
 
-    /// Those of the window, and what had not ended with it.
+    /// Latencies of the window, including those of transactions that had not ended with it.
     fn latencies(&self, unended: &[SparseCounts]) -> Vec<KindInterval> {
         let spans = [Span::Response, Span::Service];
         let ended = self.latencies.iter().zip(0_u16..).flat_map(|(parts, kind)| {
@@ -306,13 +306,13 @@ fn longer(one: Stalls, other: Stalls) -> Stalls {
     if other.total_ms > one.total_ms { other } else { one }
 }
 
-/// The names of the counted kinds; the caller adds what the figure is called, because it knows the workload by name.
+/// The names of the counted kinds. The caller adds the figure's name, because it knows the workload by name.
 fn counted_kinds(kinds: &[Kind]) -> Metric {
     let counted = kinds.iter().filter(|kind| kind.counted).map(|kind| kind.name.to_owned()).collect();
     Metric { counted, ..Metric::default() }
 }
 
-/// Why the phase ended: if a shard ended it before its time, for that shard's reason.
+/// Why the phase ended: with its streams only if those of every shard ended, at its limit if any shard reached that.
 fn ended(shards: &[ShardReport], is_whole: bool) -> PhaseEnd {
     let all = |end| shards.iter().all(|shard| shard.ended == end);
     if all(PhaseEnd::Streams) {
@@ -326,7 +326,7 @@ fn ended(shards: &[ShardReport], is_whole: bool) -> PhaseEnd {
     }
 }
 
-/// The same second of all shards, as one.
+/// Merges the same second of all shards.
 fn kind_intervals(shards: &[(u32, Second)]) -> Vec<KindInterval> {
     let kinds = shards.iter().map(|(_, second)| second.kinds.len()).max().unwrap_or(0);
     let mut intervals = Vec::new();
@@ -343,13 +343,13 @@ fn kind_intervals(shards: &[(u32, Second)]) -> Vec<KindInterval> {
     intervals
 }
 
-/// By kind: what had not ended with the window.
+/// By kind, what had not ended with the window.
 fn unended_latencies(shards: &[ShardReport]) -> Vec<SparseCounts> {
     let kinds = shards.iter().map(|shard| shard.unended.len()).max().unwrap_or(0);
     (0..kinds).map(|kind| counts::sum(shards.iter().filter_map(|shard| shard.unended.get(kind)))).collect()
 }
 
-/// The queue for sessions; where each client has a session, nobody waits.
+/// The queue for sessions; `None` where each client has a session, since nobody waits there.
 fn queue(
     pacings: impl Iterator<Item = Pacing>,
     shards: &[ShardReport],
@@ -367,7 +367,7 @@ fn queue(
         came,
         turned_away,
         waiting_at_end: shards.iter().map(|shard| shard.queue.waiting).sum(),
-        // The shards' queues are not longest at the same time, but nearly: they share one stream of work.
+        // The shards' queues are not longest at exactly the same time, but nearly: they share one stream of work.
         longest: shards.iter().map(|shard| shard.queue.longest).sum(),
         limit,
         each_second,

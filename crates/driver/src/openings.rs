@@ -1,6 +1,6 @@
-//! Sessions that are being opened aside while a shard drives the others.
+//! Sessions that an [`Opener`] opens while a shard drives the others.
 //!
-//! They are for tasks that lost their session, which come first, and for the pool of background sessions.
+//! They go to tasks that lost their session first, and then to the pool of background sessions.
 
 use crate::agenda::Agenda;
 use engines::session::{Opener, SessionError};
@@ -13,11 +13,11 @@ type Opened<S> = Result<S, SessionError>;
 
 pub struct Openings<'a, S> {
     opener: Option<&'a dyn Opener<S>>,
-    /// How many were asked for and are not there yet.
+    /// How many have been asked for and have not arrived yet.
     asked: Cell<u32>,
-    /// Tasks that wait for a session, by their tokens.
+    /// Tasks that wait for a session, by token.
     waiting: RefCell<VecDeque<u32>>,
-    /// What arrived for them.
+    /// What arrived for them, by token.
     came: RefCell<BTreeMap<u32, Opened<S>>>,
     is_closed: Cell<bool>,
 }
@@ -28,12 +28,12 @@ impl<'a, S> Openings<'a, S> {
         Self { opener, asked, waiting, came, is_closed }
     }
 
-    /// Whether any session is on its way.
+    /// Whether any session is being opened.
     pub fn is_under_way(&self) -> bool {
         self.asked.get() > 0
     }
 
-    /// Asks for one more, for a task or the pool.
+    /// Asks for one more session, for a task or the pool.
     pub fn ask_for_more(&self) {
         if let Some(opener) = self.opener {
             opener.ask();
@@ -41,7 +41,7 @@ impl<'a, S> Openings<'a, S> {
         }
     }
 
-    /// The next that is there; never waits.
+    /// The next session that has arrived, if any; never waits.
     pub fn arrived(&self) -> Option<Opened<S>> {
         if !self.is_under_way() {
             return None;
@@ -51,7 +51,7 @@ impl<'a, S> Openings<'a, S> {
         Some(opened)
     }
 
-    /// Gives it to the task that has waited longest; returns it if none waits.
+    /// Gives a session to the task that has waited longest; returns it if no task waits.
     pub fn hand_to_waiting(&self, opened: Opened<S>, agenda: &Agenda) -> Option<Opened<S>> {
         let Some(token) = self.waiting.borrow_mut().pop_front() else { return Some(opened) };
         self.came.borrow_mut().insert(token, opened);
@@ -59,7 +59,7 @@ impl<'a, S> Openings<'a, S> {
         None
     }
 
-    /// A session for this task; `None` where none can be opened aside, or driving ends.
+    /// A session for this task; `None` if there is no opener, or when driving ends.
     pub async fn one_for(&self, token: u32) -> Option<Opened<S>> {
         self.opener?;
         self.waiting.borrow_mut().push_back(token);
@@ -73,12 +73,12 @@ impl<'a, S> Openings<'a, S> {
         .await
     }
 
-    /// Whether they are opened aside at all.
+    /// Whether there is an opener.
     pub fn is_aside(&self) -> bool {
         self.opener.is_some()
     }
 
-    /// Ends the waiting of all tasks: driving is about to end.
+    /// Ends the waiting of all tasks, because driving is about to end.
     pub fn close(&self, agenda: &Agenda) {
         self.is_closed.set(true);
         for token in self.waiting.borrow_mut().drain(..) {

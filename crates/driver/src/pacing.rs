@@ -1,43 +1,43 @@
 //! When each client's next transaction is due, and who waits for a session.
 //!
-//! A client is data, not a thread: its random stream and a due time. What is due waits in a queue, in the order in which
-//! it became due, and sessions take from its front. Clients that work back to back are due again at once; those that
-//! pause wait in a heap of due times; arrivals come from a plan that knows nothing of all this.
+//! A client is data, not a thread: its random stream and a due time. Due clients wait in a queue, in the order in which
+//! they became due, and sessions take from its front. Clients that work back to back are due again at once. Those that
+//! pause wait in a heap of due times. Arrivals come from a plan that depends on none of this.
 
 use crate::arrivals::Arrivals;
 use crate::clock::Nanos;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// A client of this shard, by its place in the shard's list.
+/// A client of this shard, by its index in the shard's list.
 pub type ClientIndex = u32;
 
-/// Arrivals that may wait for a session, all shards together. Only a database far below the offered rate makes the
+/// Arrivals that may wait for a session, in all shards together. Only a database far below the offered rate makes the
 /// queue this long, and it takes two megabytes. An arrival that finds it full is turned away and counted.
 pub const ARRIVALS_WAITING_MAX: usize = 100_000;
 
-/// Where clients are while they do not wait.
+/// Where clients are while they are not waiting for a session.
 enum Coming {
-    /// Each has a moment at which its pause is over.
+    /// Each client has a moment at which its pause ends.
     Pausing(BinaryHeap<Reverse<(Nanos, ClientIndex)>>),
-    /// They come when the plan says so; the next one is already drawn.
+    /// Clients come when the plan says so; the next one is already drawn.
     Arriving { plan: Arrivals, next: (Nanos, ClientIndex) },
 }
 
-/// Counts of the queue; all but `waiting` only grow.
+/// Counts of the queue; all but `waiting` never decrease.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct QueueCounts {
-    /// Became due.
+    /// How many became due.
     pub came: u64,
-    /// Found the queue full.
+    /// How many found the queue full.
     pub turned_away: u64,
-    /// In the queue now.
+    /// How many are in the queue now.
     pub waiting: u64,
     pub longest: u64,
 }
 
 impl QueueCounts {
-    /// Adds those of another actor, which has a queue of its own.
+    /// Adds the counts of another actor, which has a queue of its own.
     pub fn add(&mut self, other: Self) {
         self.came += other.came;
         self.turned_away += other.turned_away;
@@ -48,9 +48,9 @@ impl QueueCounts {
 
 pub struct Clients<C> {
     states: Vec<C>,
-    /// How many transactions each still has to do, where that is limited.
+    /// How many transactions each client still has to do; `None` where that is unlimited.
     left: Option<Vec<u32>>,
-    /// How many have done everything.
+    /// How many clients have finished all their transactions.
     ended: usize,
     coming: Coming,
     waiting: VecDeque<(Nanos, ClientIndex)>,
@@ -61,21 +61,21 @@ pub struct Clients<C> {
 }
 
 impl<C> Clients<C> {
-    /// Clients that are due for the first time at these moments, and later when they say.
+    /// Clients that first become due at these moments; `due_again` says when they do later.
     pub fn pausing(states: Vec<C>, first: impl Iterator<Item = Nanos>) -> Self {
         let heap: BinaryHeap<_> = first.take(states.len()).zip(0..).map(Reverse).collect();
         let capacity = states.len();
         Self::new(states, Coming::Pausing(heap), capacity)
     }
 
-    /// Clients that come one by one as the plan says; at most `capacity` of them can wait.
+    /// Clients that come one by one, as the plan says. At most `capacity` of them can wait.
     pub fn arriving(states: Vec<C>, mut plan: Arrivals, capacity: usize) -> Self {
-        // The plan has no end, so this default is never used; with it, nobody would come.
+        // The plan is endless, so this default is never used; with it, nobody would come.
         let next = plan.next().unwrap_or((Nanos(u64::MAX), 0));
         Self::new(states, Coming::Arriving { plan, next }, capacity)
     }
 
-    /// Users who never come by themselves: others cause their work.
+    /// Users that never come by themselves, because others cause their work.
     pub fn called(states: Vec<C>) -> Self {
         Self::new(states, Coming::Pausing(BinaryHeap::new()), 0)
     }
@@ -85,31 +85,31 @@ impl<C> Clients<C> {
         Self { states, left: None, ended: 0, coming, waiting, capacity, came: 0, turned_away: 0, longest: 0 }
     }
 
-    /// Each has done everything after this many transactions.
+    /// Limits each client to this many transactions.
     #[must_use]
     pub fn limited_to(self, transactions: Option<u32>) -> Self {
         Self { left: transactions.map(|count| vec![count; self.states.len()]), ..self }
     }
 
-    /// Notes that a transaction of the client has ended; returns whether it was the last.
+    /// Records that a transaction of the client has ended; returns whether it was the last.
     fn was_last(&mut self, index: ClientIndex) -> bool {
         let Some(left) = self.left.as_mut().and_then(|left| left.get_mut(index as usize)) else { return false };
         *left = left.saturating_sub(1);
         *left == 0
     }
 
-    /// The client has nothing more to do.
+    /// Records that one client has nothing more to do.
     pub fn end_one(&mut self) {
         self.ended += 1;
     }
 
-    /// Whether all have done everything.
+    /// True once every client has finished its transactions.
     pub fn have_ended(&self) -> bool {
         self.ended >= self.states.len()
     }
 
-    /// Queues every client whose moment has come; returns how many. `turn_away` gets those that find no room; clients
-    /// that pause always find some.
+    /// Queues every client that has become due; returns how many. `turn_away` gets those that find no room. There is
+    /// always room for clients that pause.
     pub fn admit(&mut self, now: Nanos, mut turn_away: impl FnMut(&mut C)) -> usize {
         let before = self.waiting.len();
         while let Some((due, index)) = self.coming.pop_due(now) {
@@ -133,12 +133,12 @@ impl<C> Clients<C> {
         }
     }
 
-    /// Due time of the client that waits longest.
+    /// The due time of the client that has waited longest.
     pub fn next_due(&self) -> Option<Nanos> {
         self.waiting.front().map(|(due, _)| *due)
     }
 
-    /// Takes the client that waits longest.
+    /// Takes the client that has waited longest.
     pub fn take(&mut self) -> Option<(Nanos, ClientIndex, &mut C)> {
         let (due, index) = self.waiting.pop_front()?;
         let state = self.states.get_mut(index as usize)?;
@@ -153,8 +153,8 @@ impl<C> Clients<C> {
         self.states.get_mut(index as usize)
     }
 
-    /// The client is done and has its next transaction at `due`, unless this was its last. For arrivals the plan
-    /// decides instead.
+    /// Makes the client due again at `due`, unless that was its last transaction. Arrivals are left alone, because
+    /// their plan decides.
     pub fn due_again(&mut self, index: ClientIndex, due: Nanos, now: Nanos) {
         if let Coming::Arriving { .. } = self.coming {
             return;
@@ -201,8 +201,8 @@ impl Coming {
     }
 }
 
-/// Sessions of one role that have nothing to do, and since when there has been at least one. What is due waits for a
-/// session only until that moment; the time after it is the driver's lateness.
+/// Idle sessions of one role, and since when there has been at least one. Until that moment a due transaction waits for
+/// a session; the time after it is the driver's lateness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Vacancy {
     free: u32,
@@ -217,7 +217,7 @@ impl Vacancy {
         self.free += 1;
     }
 
-    /// A session begins to work; says since when one was free.
+    /// A session begins to work; returns since when one was idle.
     pub fn taken(&mut self) -> Nanos {
         self.free = self.free.saturating_sub(1);
         self.since

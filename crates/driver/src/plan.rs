@@ -1,4 +1,4 @@
-//! What the driver is asked to do, and what it says afterwards.
+//! The driver's input and its results.
 
 use crate::arrivals::Slice;
 use crate::script::ScriptError;
@@ -10,42 +10,42 @@ use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Who works, how long, and what is random about it.
+/// Who works, for how long, and with which random inputs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DrivePlan {
-    /// One after another; at least one.
+    /// The phases, one after another; at least one.
     pub phases: Vec<Phase>,
-    /// Threads; 0 means one for each CPU the driver may use, at most one for each session of clients.
+    /// Threads. 0 means one for each CPU the driver may use, but at most one for each session of clients.
     pub shards: u32,
     pub seed: u64,
-    /// How often a transaction that the database gave up is tried again with the same inputs.
+    /// How often a transaction that the database aborted is tried again with the same inputs.
     pub retries: u32,
-    /// If others drive other databases at the same time.
+    /// Set if others drive other databases at the same time.
     #[serde(default)]
     pub together: Option<Together>,
-    /// How long a lost session is tried again before the database counts as gone.
+    /// How long the driver tries to reopen a lost session before the database counts as gone.
     pub away_limit_ms: u64,
-    /// How long what is under way at the end of a phase may take to end.
+    /// How long transactions that are under way at the end of a phase may take to end.
     pub drain_limit_ms: u64,
-    /// If several load generators drive one database, which part of the users is this one's.
+    /// Which part of the users this load generator drives, if several drive one database.
     #[serde(default)]
     pub generator: Generator,
-    /// Whether what users were told is handed on, so that it can be compared with the data.
+    /// Whether what users were told is handed on, to be compared with the data.
     #[serde(default)]
     pub receipts: bool,
 }
 
-/// What a user was told once a transaction had been acknowledged: numbers in the workload's order for the kind.
+/// What a user was told once a transaction had been acknowledged: numbers in an order that the workload defines for the kind.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Receipt {
     pub kind: u16,
-    /// When the acknowledgement had come, by the driver's clock.
+    /// When the acknowledgement arrived, by the driver's clock.
     pub done_ns: u64,
     pub numbers: Vec<i64>,
 }
 
-/// One of several load generators. Users are numbered over all of them, and each drives every `of`-th, so that together they
-/// do what one would do alone.
+/// One of several load generators. Users are numbered over all of them, and each drives every `of`-th. Together they do
+/// what one would do alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Generator {
     /// From 0.
@@ -79,20 +79,20 @@ impl Default for Generator {
     }
 }
 
-/// Driving that starts at the moment that [`Control`] is told once all sessions are open.
+/// Driving that starts at a moment that [`Control`] gives, once all sessions are open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Together {
-    /// For how many seconds it goes on after the window, unmeasured, so that none of them is alone in the end.
+    /// For how many seconds driving goes on after the window, unmeasured, so that no driver is alone at the end.
     pub tail_s: u64,
 }
 
-/// How long a lost session is tried again unless the plan says otherwise.
+/// How long the driver tries to reopen a lost session, unless the plan sets another limit.
 const AWAY_LIMIT_MS: u64 = 3_000;
-/// Enough for any transaction of a user who waits for its answer.
+/// Enough for any transaction of a user that waits for its answer.
 const DRAIN_LIMIT_MS: u64 = 10_000;
 
 impl DrivePlan {
-    /// Phases with the usual limits, a thread for each CPU, and no second tries.
+    /// Phases with the usual limits, one thread for each CPU, and no retries.
     pub fn of(phases: Vec<Phase>, seed: u64) -> Self {
         Self {
             phases,
@@ -112,8 +112,8 @@ impl DrivePlan {
         Self::of(vec![Phase::timed(pacing, warmup_ms, measure_ms)], seed)
     }
 
-    /// The measured window of the first phase from the start of driving on, in whole seconds; up to its limit, if its streams
-    /// end it.
+    /// The first phase's measured window in milliseconds since the start of driving, in whole seconds. If streams end
+    /// the phase, it goes up to the phase's limit.
     pub fn window_ms(&self) -> Range<u64> {
         self.phases.first().map_or(0..0, |phase| {
             let Shape { warmup_s, measure_s, .. } = Shape::of(phase);
@@ -129,7 +129,7 @@ const MILLIS_PER_SECOND: u64 = 1_000;
 pub(crate) struct Shape {
     pub warmup_s: u64,
     pub measure_s: u64,
-    /// Its streams may end it before that.
+    /// The streams may end the phase earlier.
     pub is_open: bool,
 }
 
@@ -155,38 +155,38 @@ pub struct Tick {
     pub errors: u64,
 }
 
-/// What is told while driving goes on, on the thread that called the driver.
+/// What the caller sees while driving goes on, on the thread that called the driver.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen {
-    /// All sessions are open, or the phase before is over. A driver that starts together with others waits for its
-    /// start now.
+    /// All sessions are open, or the previous phase is over. A driver that starts together with others now waits for
+    /// its start.
     Ready,
-    /// At the end of each second.
+    /// Comes at the end of each second.
     Tick(Tick),
-    /// All about one second, once every shard has closed it: a little later than its tick. It is not kept here.
+    /// Everything about one second, once every shard has closed it: a little later than its tick. The driver keeps no copy.
     Second(SecondSeen),
     /// What users were told in a second of one shard, if the plan asks for that.
     Receipts(Vec<Receipt>),
 }
 
-/// One second over all shards.
+/// One second, over all shards.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SecondSeen {
     pub interval: Interval,
-    /// One for each kind, in the workload's order.
+    /// Totals of each kind, in the workload's order.
     pub totals: Vec<KindTotals>,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Driven {
     pub facts: DriverFacts,
-    /// Latencies of everything that was measured, by the workload's kinds. What had not ended in the window stands by itself.
+    /// Latencies of everything that was measured, by the workload's kinds. What had not ended in the window is kept apart.
     pub latencies: Vec<KindInterval>,
     /// What was done in each measured second.
     pub seconds: Vec<SecondDone>,
-    /// Result lines of deferred transactions or similar, for the trial's logs; bounded.
+    /// Result lines of deferred transactions or similar, for the trial's logs; their number is limited.
     pub log: String,
-    /// Set if driving ended early because it was told to stop.
+    /// Set if driving ended early because the driver was told to stop.
     pub stopped: bool,
     /// Why driving ended early, if the database went away after it had worked.
     #[serde(default)]
@@ -194,7 +194,7 @@ pub struct Driven {
 }
 
 impl Driven {
-    /// What had not ended when the window did.
+    /// Latencies of transactions that had not ended with the window.
     pub fn unended(&self) -> impl Iterator<Item = &KindInterval> {
         self.latencies.iter().filter(|part| part.span == Span::Unended)
     }
@@ -223,18 +223,18 @@ pub enum DriveError {
     Io { doing: &'static str, source: std::io::Error },
     #[error("driving did not start")]
     NotStarted,
-    /// Of one of several databases, counted from 1.
+    /// An error of one of several databases, counted from 1.
     #[error("instance {number}: {source}")]
     OfInstance { number: usize, source: Box<DriveError> },
     #[error("a driver thread panicked: {0}")]
     Panicked(String),
 }
 
-/// What a driver is told while it drives.
+/// Commands to a driver while it drives.
 #[derive(Debug, Default)]
 pub struct Control {
     stopped: AtomicBool,
-    /// By the driver's monotonic clock; 0 until it is told.
+    /// By the driver's monotonic clock; 0 until it is set.
     start_ns: AtomicU64,
 }
 
@@ -254,7 +254,7 @@ impl Control {
         self.start_ns.store(at_ns.max(1), Ordering::Relaxed);
     }
 
-    /// Takes the start that was told, because it does not hold for the next phase.
+    /// Takes the start that was set, because it does not hold for the next phase.
     pub fn take_start(&self) -> Option<u64> {
         Some(self.start_ns.swap(0, Ordering::Relaxed)).filter(|at_ns| *at_ns > 0)
     }

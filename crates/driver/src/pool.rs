@@ -1,4 +1,4 @@
-//! The background sessions of a shard: each actor whose work others cause has a pool that grows while work is overdue.
+//! The background sessions of a shard: each actor whose work others cause has a pool, which grows while work is overdue.
 
 use crate::actor_state::Pool;
 use crate::agenda::Role;
@@ -8,8 +8,8 @@ use crate::sessions::watch;
 use crate::shard::{Shard, ShardTypes, Task};
 
 impl<T: ShardTypes> Shard<'_, T> {
-    /// Takes sessions that were opened aside: for tasks that lost theirs, else for what is overdue. Returns how many
-    /// tasks were added.
+    /// Takes sessions that were opened meanwhile. They go to tasks that lost theirs, else to the most overdue pool.
+    /// Returns how many tasks were added.
     pub fn take_what_was_opened<'t>(&'t self, tasks: &mut Vec<Task<'t>>) -> usize {
         let before = tasks.len();
         while let Some(opened) = self.openings.arrived() {
@@ -17,7 +17,7 @@ impl<T: ShardTypes> Shard<'_, T> {
             let session = match opened {
                 Ok(session) => session,
                 Err(refusal) => {
-                    // The database takes no more sessions, so the pool stays as it is.
+                    // The database takes no more sessions, so the pools stay as they are.
                     self.note_error(&refusal);
                     for actor_state in &self.actor_states {
                         actor_state.pool.set(Pool { most: actor_state.pool.get().now, ..actor_state.pool.get() });
@@ -43,7 +43,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         tasks.len() - before
     }
 
-    /// Asks for one more background session if the oldest of what others caused has waited for too long.
+    /// Asks for one more background session if the oldest caused transaction has waited too long.
     pub fn grow_if_overdue(&self, now: Nanos) {
         if self.openings.is_under_way() || self.is_closing() {
             return;
@@ -51,7 +51,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         let reacting = (0_u16..).zip(&self.actor_states).filter(|(_, actor_state)| actor_state.reacts);
         let overdue = reacting.filter_map(|(actor, actor_state)| {
             let Pool { now: sessions, most, .. } = actor_state.pool.get();
-            // A pool without a session does not grow: its work is done by the one session that does everything.
+            // A pool without a session does not grow: one session does everything, including the pool's work.
             let due = if (1..most).contains(&sessions) { actor_state.deferral.borrow().next_due() } else { None };
             due.filter(|due| now.since(*due) > OVERDUE_AFTER).map(|due| (due, actor))
         });

@@ -1,9 +1,9 @@
 //! Waiting for sessions: a thin layer over epoll, and the trait that lets a virtual world take its place.
 //!
-//! Descriptors are registered once, edge-triggered, for reading only: a Unix socket reports that it can be written
-//! again each time the server has read a request, and every such wake-up would be for nothing.
-//! (A request that does not fit the socket asks to be polled again; see `agenda`.) A session that is dropped closes
-//! its descriptor and thereby leaves the set; an event that was already fetched for it causes one harmless extra poll.
+//! Descriptors are registered once, edge-triggered, and for reading only. A Unix socket reports that it can be written
+//! again each time the server has read a request, and every such wake-up would be useless. (If a request does not fit
+//! the socket, its session asks to be polled again; see `agenda`.) Dropping a session closes its descriptor and so
+//! removes it from the set. An event already fetched for it causes one harmless extra poll.
 
 use crate::clock::Nanos;
 use engines::session::Session;
@@ -14,17 +14,17 @@ use rustix::io::Errno;
 use std::cell::RefCell;
 use std::io;
 
-/// How many events one wait takes; the rest stays in the kernel until the next.
+/// How many events one wait takes; the rest stay in the kernel until the next wait.
 const EVENTS_PER_WAIT: usize = 256;
 
 /// No session has this token.
 const NO_SESSION: u32 = u32::MAX;
 
 pub trait Reactor<S> {
-    /// Waits for the session's answers from now on. Returns whether there is anything to wait for: a session in process
-    /// never makes a task wait.
+    /// Watches the session for answers from now on. Returns whether there is anything to wait for: an in-process
+    /// session never makes a task wait.
     fn watch(&self, session: &S, token: u32) -> io::Result<bool>;
-    /// Waits until something is ready or the time is over, and appends the tokens of what is ready.
+    /// Waits until something is ready or the time is over, and appends the tokens of ready sessions.
     fn wait(&self, at_most: Nanos, ready: &mut Vec<u32>) -> io::Result<()>;
 }
 
@@ -45,7 +45,7 @@ impl Epoll {
         Ok(())
     }
 
-    /// A descriptor that wakes the shard and belongs to no session.
+    /// Watches a descriptor that wakes the shard and belongs to no session.
     pub fn watch_wakeup(&self, wakeup: BorrowedFd<'_>) -> io::Result<()> {
         self.register(wakeup, NO_SESSION)
     }
@@ -54,7 +54,7 @@ impl Epoll {
         let mut events = self.events.borrow_mut();
         events.clear();
         match epoll::wait(&self.set, spare_capacity(&mut events), Some(&timespec(at_most))) {
-            // A signal ended the wait; the caller looks at its flags and waits again.
+            // A signal ended the wait; the caller checks its flags and waits again.
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }

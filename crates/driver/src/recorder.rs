@@ -1,11 +1,11 @@
-//! What one shard has seen, second by second.
+//! Records what one shard does, second by second.
 //!
-//! Everything is booked in the second in which a transaction is done, and every total is later a sum over seconds, so
-//! that intervals and totals cannot disagree. Histograms are turned into sparse counts at the end of each second, and a
-//! second that is over is handed on: nothing here grows with the time that is driven.
+//! A transaction is booked in the second in which it is done, and every total is later a sum over seconds. So intervals
+//! and totals cannot disagree. Histograms become sparse counts at the end of each second, and a finished second is
+//! handed on: nothing here grows with the duration of driving.
 //!
-//! Transactions that were due in the measured window and had not ended with it are kept apart, because percentiles of
-//! those that ended in time would say nothing of a database that hangs.
+//! Transactions that were due in the measured window and had not ended with it are kept apart. Percentiles of only
+//! those that ended in time would hide a database that hangs.
 
 use crate::clock::Nanos;
 use crate::counts::{Latencies, SparseCounts};
@@ -17,7 +17,7 @@ use record::trial::Work;
 use workloads::effects::{Effects, Step, Tally};
 use workloads::workload::Ending;
 
-/// What was done in one second for one kind of transaction. The histograms hold what ended well.
+/// What was done in one second for one kind of transaction. The histograms hold only transactions that ended well.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KindSecond {
     pub committed: u64,
@@ -30,37 +30,37 @@ pub struct KindSecond {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Second {
-    /// Counted from the start; warm-up comes first.
+    /// Counted from the start, warm-up included.
     pub index: u64,
-    /// Whether the shard drove through all of it, or until its streams were at their end.
+    /// Whether the shard drove through all of it, or until its streams ended.
     pub whole: bool,
-    /// The shard's last: nothing of it comes after this.
+    /// The shard's last second: nothing follows it.
     pub is_last: bool,
     pub kinds: Vec<KindSecond>,
     pub tally: Tally,
     pub work: Work,
-    /// When the last transaction that was booked in it ended; zero if there was none.
+    /// When the last transaction booked in it ended; zero if there was none.
     pub last_done: Nanos,
-    /// What users were told, if the plan asks for that.
+    /// What users were told, if the plan asks for receipts.
     pub receipts: Vec<Receipt>,
-    /// How long transactions that were due waited for a session.
+    /// How long due transactions waited for a session.
     pub session_wait: SparseCounts,
-    /// How long transactions that were due and had a session waited for the driver.
+    /// How long due transactions that had a session waited for the driver.
     pub lateness: SparseCounts,
     /// CPU time of the shard's thread.
     pub cpu: Nanos,
-    /// Time in which the shard waited for the database or for something to be due.
+    /// Time in which the shard waited for the database or for work to become due.
     pub idle: Nanos,
     /// Pauses between transactions that clients began in this second, whenever they end.
     pub paused: Nanos,
     /// The queue for sessions: how many came or were turned away in this second, how many waited at its end, and the
-    /// longest queue until then.
+    /// longest queue so far.
     pub queue: QueueCounts,
-    /// Deferred transactions that waited at its end, and how many were queued in it.
+    /// How many deferred transactions waited at its end, and how many were queued in it.
     pub deferred: Backlog,
 }
 
-/// What was deferred and waits for a background session.
+/// Deferred transactions that wait for a background session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Backlog {
     pub waiting: u64,
@@ -94,13 +94,13 @@ impl Second {
 pub struct Executed {
     pub kind: u16,
     pub due: Nanos,
-    /// When there was a session that had nothing else to do.
+    /// When a session became free for it.
     pub free: Nanos,
     /// When its first attempt began.
     pub sent: Nanos,
     pub done: Nanos,
     pub retries: u32,
-    /// `None` if it was given up.
+    /// `None` if it failed for good.
     pub ending: Option<Ending>,
     pub work: SessionWork,
     /// Executed in the background, so nobody waited for a session.
@@ -113,7 +113,7 @@ pub struct Meters {
     pub cpu: Nanos,
     pub idle: Nanos,
     pub queue: QueueCounts,
-    /// Its `queued` is of the whole run.
+    /// Here `queued` counts since the phase began.
     pub deferred: Backlog,
 }
 
@@ -131,7 +131,7 @@ pub struct Recorder {
     lateness: Latencies,
     meters: Meters,
     keeps_receipts: bool,
-    /// Of each kind; made when there is something to book, which is after the window.
+    /// By kind; made when the first one is booked, which is after the window.
     unended: Vec<Option<Latencies>>,
 }
 
@@ -158,7 +158,7 @@ impl Recorder {
         self.second_end
     }
 
-    /// Closes the current second if it is over by now; the next one is the one that contains `now`.
+    /// Closes the current second if it is over by now. The next second is the one that contains `now`.
     #[inline]
     pub fn close_second(&mut self, now: Nanos, meters: Meters) -> Option<Second> {
         if now < self.second_end {
@@ -204,7 +204,7 @@ impl Recorder {
         }
     }
 
-    /// A step is booked as done when its transaction is, and nobody waited for it before it began.
+    /// Books a step as done together with its transaction. Nobody waited for it before it began.
     #[cold]
     fn book_step(&mut self, step: &Step) {
         let index = usize::from(step.kind);
@@ -215,8 +215,8 @@ impl Recorder {
         self.service[index].record(took);
     }
 
-    /// Books a transaction that was due in the measured window and had not ended with it, with its time until now: the
-    /// moment when it ended after all, or when driving was given up.
+    /// Books a transaction that was due in the measured window and had not ended with it, with its time until `now`.
+    /// That is when it ended after all, or when driving was given up.
     pub fn book_unended(&mut self, kind: u16, due: Nanos, now: Nanos) {
         let waited = now.since(due);
         let was_due = (self.window.measured_start()..self.window.measured_end()).contains(&due);
@@ -227,13 +227,13 @@ impl Recorder {
         place.get_or_insert_with(Latencies::new).record(waited);
     }
 
-    /// Books time that a client spends between two transactions; the caller has closed the seconds before it.
+    /// Books a client's pause between two transactions; the caller has closed the seconds before it.
     #[inline]
     pub fn pause(&mut self, pause: Nanos) {
         self.current.paused = self.current.paused + pause;
     }
 
-    /// The last second as far as it went, and what had not ended with the window, of each kind.
+    /// Returns the last, partial second and, by kind, what had not ended with the window.
     pub fn finish(mut self, meters: Meters) -> (Second, Vec<SparseCounts>) {
         let after = self.current.index + 1;
         let last = Second { is_last: true, ..self.close_current(meters, after) };
@@ -266,7 +266,7 @@ impl Recorder {
     }
 }
 
-/// What a session did between two readings.
+/// The work of a session between two readings.
 #[inline]
 pub fn work_between(before: SessionWork, after: SessionWork) -> SessionWork {
     SessionWork {
@@ -306,7 +306,7 @@ mod tests {
         Recorder::new(WINDOW, 2, 1, false, Meters::default())
     }
 
-    /// The seconds that closed on the way.
+    /// Returns the seconds that closed on the way.
     fn booked(recorder: &mut Recorder, lives: &[Executed]) -> Vec<Second> {
         let mut closed = Vec::new();
         for life in lives {
@@ -374,7 +374,7 @@ mod tests {
         assert_eq!(shape, [(0, 40, 60, 9), (1, 1, 2, 2)]);
     }
 
-    /// The window is that from 1 s to 3 s.
+    /// The window is from 1 s to 3 s.
     #[test]
     fn what_outlasts_the_window_by_far_is_booked_with_its_whole_time() {
         let mut recorder = recorder();

@@ -1,4 +1,4 @@
-//! One transaction, tried until it ends: again with the same inputs when the database gave it up, up to a limit.
+//! Runs one transaction until it ends: after the database aborted it, again with the same inputs, up to a limit.
 
 use crate::clock::{Clock, Nanos};
 use crate::shard::{InputOf, SessionOf, Shard, ShardTypes};
@@ -6,8 +6,8 @@ use engines::session::{Session, SessionError};
 use workloads::effects::Effects;
 use workloads::workload::{Ending, Workload};
 
-/// Mean pause before the first retry; it doubles with each further one. Long enough for the winner of a conflict to
-/// commit, short beside any response time that a user would notice.
+/// Mean pause before the first retry; it doubles with each further retry. It is long enough for the winner of a
+/// conflict to commit, and short compared with any response time that a user would notice.
 const FIRST_PAUSE: Nanos = Nanos::from_micros(500);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(32);
 
@@ -16,7 +16,7 @@ pub enum TransactionEnd {
     Ended(Ending),
     /// Failed for good; the session is usable.
     GivenUp,
-    /// The session is of no use any more, and whether the database kept the transaction is unknown.
+    /// The session is unusable, and whether the database kept the transaction is unknown.
     Lost,
 }
 
@@ -26,14 +26,14 @@ pub struct Attempts {
     pub retries: u32,
 }
 
-/// Between half of the mean and one and a half times the mean: two transactions that conflicted must not come back in
+/// A pause between half and one and a half times the mean: two transactions that conflicted must not come back in
 /// step.
 fn pause_before(retry: u32, token: u32, now: Nanos) -> Nanos {
     let mean = Nanos(FIRST_PAUSE.0.saturating_mul(1 << retry.min(16))).min(LONGEST_PAUSE);
     Nanos(mean.0 / 2 + scattered(token, now) % mean.0)
 }
 
-/// A number that looks random and is the same for the same session and moment. (The finalizer of splitmix64.)
+/// A number that looks random but depends only on the session and the moment. (The finalizer of splitmix64.)
 fn scattered(token: u32, now: Nanos) -> u64 {
     let mut mixed = now.0 ^ (u64::from(token) << 32);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -41,7 +41,7 @@ fn scattered(token: u32, now: Nanos) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// Runs the transaction; afterwards `effects` are those of the last attempt.
+/// Runs the transaction; afterwards `effects` holds those of the last attempt.
 pub async fn attempt<T: ShardTypes>(
     shard: &Shard<'_, T>,
     token: u32,

@@ -1,4 +1,4 @@
-//! Whether a script can be driven at all, checked before anything is started.
+//! Checks whether a script can be driven at all, before anything is started.
 
 use crate::plan::{DrivePlan, Pacing, Phase, Stream, Until};
 use workloads::workload::Actor;
@@ -33,7 +33,7 @@ pub enum ScriptError {
     NoSuchGenerator { number: u32, of: u32 },
 }
 
-/// Whether a workload with these actors can be driven as planned.
+/// Checks whether a workload with these actors can be driven as planned.
 pub fn check(plan: &DrivePlan, actors: &[Actor]) -> Result<(), ScriptError> {
     if plan.phases.is_empty() {
         return Err(ScriptError::NoPhases);
@@ -79,7 +79,7 @@ fn check_phase(phase: &Phase, actors: &[Actor]) -> Result<(), ScriptError> {
     Ok(())
 }
 
-/// Whether the stream comes to an end by itself. Work that arrives at a rate goes on for as long as the others do.
+/// Whether the stream ends by itself. Arrivals at a rate go on for as long as the other streams do.
 pub fn has_end(stream: &Stream, actors: &[Actor]) -> bool {
     let ends = actors.get(usize::from(stream.actor)).is_some_and(|actor| actor.ends);
     stream.transactions.is_some() || (ends && !matches!(stream.pacing, Pacing::Arrivals { .. }))

@@ -1,4 +1,4 @@
-//! Opening a shard's sessions before the start, and opening one again when it was lost.
+//! Opens a shard's sessions before the start, and reopens lost ones.
 
 use crate::agenda::Role;
 use crate::arrivals::Slice;
@@ -14,14 +14,14 @@ use workloads::workload::Workload;
 const FIRST_PAUSE: Nanos = Nanos::from_millis(20);
 const LONGEST_PAUSE: Nanos = Nanos::from_millis(500);
 
-/// The sessions of one shard; a session's place in the list is its token.
+/// The sessions of one shard; a session's index in the list is its token.
 #[derive(Debug)]
 pub struct Opened<S> {
     pub sessions: Vec<(Role, S)>,
     pub in_process: bool,
 }
 
-/// Which sessions a shard opens: what each is for, and its number among all.
+/// The sessions that a shard opens: what each is for, and its number among all sessions.
 pub struct SessionList {
     sessions: Vec<(Role, u32)>,
     of: u32,
@@ -29,7 +29,7 @@ pub struct SessionList {
 
 impl SessionList {
     /// For each actor with a pacing, the shard's part of the most sessions that any of its streams needs. For each
-    /// actor that reacts, some in the background: in proportion to the others, so that more shards do not mean more of
+    /// reacting actor, some background sessions: in proportion to the others, so that more shards do not mean more of
     /// them.
     pub fn of(workload: &impl Workload, share: Slice, plan: &DrivePlan) -> Self {
         let actors = || (0_u16..).zip(workload.actors());
@@ -61,8 +61,8 @@ impl SessionList {
     }
 }
 
-/// Opens the sessions of a list. An in-process engine gets a single session for everything: on one thread a second
-/// one would only split the engine's cache.
+/// Opens the sessions of a list. An in-process engine gets a single session for everything, because a second one on
+/// the same thread would only split the engine's cache.
 pub fn open<C: Connect>(
     connect: &C,
     reactor: &impl Reactor<C::Session>,
@@ -84,7 +84,7 @@ pub fn open<C: Connect>(
     Ok(Opened { sessions, in_process: false })
 }
 
-/// Opens a lost session again, or ends the driving if that does not work for too long. `None` means to give up.
+/// Reopens a lost session, or ends the driving if that fails for too long. `None` means that the task must end.
 pub async fn reopen<T: ShardTypes>(shard: &Shard<'_, T>, token: u32) -> Option<SessionOf<T>> {
     let lost_at = shard.clock.now();
     shard.count_loss(|losses| losses.lost += 1);
@@ -129,7 +129,7 @@ fn watched<T: ShardTypes>(shard: &Shard<'_, T>, session: SessionOf<T>, token: u3
     }
 }
 
-/// Whether there is anything to watch.
+/// Returns whether there is anything to watch.
 pub fn watch<S>(reactor: &impl Reactor<S>, session: &S, token: u32) -> Result<bool, DriveError> {
     reactor.watch(session, token).map_err(|source| DriveError::Io { doing: "watching a session", source })
 }

@@ -1,4 +1,4 @@
-//! One thread of the driver: its sessions' tasks, and the loop that polls them.
+//! One thread of the driver: the tasks of its sessions, and the loop that polls them.
 
 use crate::actor_state::ActorState;
 use crate::agenda::{Agenda, Role};
@@ -29,15 +29,15 @@ use std::task::{Context, Poll, Waker};
 use workloads::effects::Effects;
 use workloads::workload::{Ending, Kind, User, Workload};
 
-/// What one shard is told before a phase starts.
+/// What one shard needs to know before a phase starts.
 pub struct Assignment<'a, W: Workload> {
     pub workload: &'a W,
     pub phase: &'a Phase,
-    /// Which phase, from 0.
+    /// The number of the phase, from 0.
     pub number: u16,
-    /// Of all users, over all load generators.
+    /// The shard's share of all users, over all load generators.
     pub share: Slice,
-    /// Among the shards of this load generator.
+    /// The shard's place among the shards of this load generator.
     pub here: Slice,
     pub seed: u64,
     pub retries: u32,
@@ -66,14 +66,14 @@ impl<'a, W: Workload> Assignment<'a, W> {
         })
     }
 
-    /// The users of an actor that have these numbers.
+    /// An actor's users with these numbers.
     pub fn users(&self, actor: u16, numbers: impl Iterator<Item = u32>) -> Vec<W::Client> {
         let (seed, phase) = (self.seed, self.number);
         numbers.map(|index| self.workload.client(User { seed, phase, actor, index })).collect()
     }
 }
 
-/// A transaction that a session is in.
+/// The transaction that a session is executing.
 #[derive(Debug, Clone, Copy)]
 pub struct UnderWay {
     pub kind: u16,
@@ -81,7 +81,7 @@ pub struct UnderWay {
     pub taken: Nanos,
 }
 
-/// The types that the code of a shard is compiled for, under one name.
+/// Names the types that the code of a shard is compiled for.
 pub trait ShardTypes {
     type Workload: Workload;
     type Connect: Connect;
@@ -99,7 +99,7 @@ impl<W: Workload, C: Connect, K: Clock, R: Reactor<C::Session>> ShardTypes for (
 pub type SessionOf<T> = <<T as ShardTypes>::Connect as Connect>::Session;
 pub type InputOf<T> = <<T as ShardTypes>::Workload as Workload>::Input;
 
-/// What the tasks of one shard share. They run on one thread and borrow it only between waits.
+/// State that the tasks of one shard share. They run on one thread and borrow it only between waits.
 pub struct Shard<'a, T: ShardTypes> {
     pub workload: &'a T::Workload,
     pub connect: &'a T::Connect,
@@ -110,7 +110,7 @@ pub struct Shard<'a, T: ShardTypes> {
     pub away_limit: Nanos,
     drain_limit: Nanos,
     pub window: Window,
-    /// Among the shards of this load generator.
+    /// The shard's place among the shards of this load generator.
     pub here: Slice,
     pub in_process: bool,
     pub agenda: Agenda,
@@ -120,23 +120,23 @@ pub struct Shard<'a, T: ShardTypes> {
     pub lines: RefCell<ResultLines>,
     pub losses: Cell<Losses>,
     pub openings: Openings<'a, SessionOf<T>>,
-    /// What each session is in, by its token.
+    /// The transaction of each session, by token.
     pub under_way: RefCell<Vec<Option<UnderWay>>>,
-    /// The latest reading of the clock, for decisions that need no fresh one.
+    /// The latest reading of the clock, for decisions that do not need a fresh one.
     pub now: Cell<Nanos>,
     kinds: &'static [Kind],
     published: &'a Published,
     hand_on: &'a dyn Fn(Second),
     pub recorder: RefCell<Recorder>,
     errors: RefCell<ErrorBook>,
-    /// The actor whose work is most overdue: the next session is for it.
+    /// The actor whose work is most overdue; the next new session goes to it.
     pub most_overdue: Cell<Option<u16>>,
-    /// Sessions whose work is over, with their tokens.
+    /// Sessions that have finished their work in this phase, with their tokens.
     kept: RefCell<Vec<(u32, Role, SessionOf<T>)>>,
-    /// Whether it was said that the streams are at their end here.
+    /// Set once this shard has reported that its streams have ended.
     pub is_at_end: Cell<bool>,
     stalls: Cell<StallWatch>,
-    /// How many waited for a session when driving began to end.
+    /// How many clients waited for a session when driving began to end.
     pub waiting_at_end: Cell<u64>,
     pub idle: Cell<Nanos>,
     pub closing_since: Cell<Option<Nanos>>,
@@ -144,7 +144,7 @@ pub struct Shard<'a, T: ShardTypes> {
     failure: RefCell<Option<DriveError>>,
 }
 
-/// What one shard reports at its end. It has handed on its seconds before.
+/// What one shard reports at the end of a phase. It has handed on its seconds before.
 #[derive(Debug)]
 pub struct ShardReport {
     pub errors: ErrorBook,
@@ -152,22 +152,22 @@ pub struct ShardReport {
     pub deferred: Deferred,
     pub sessions: u32,
     pub losses: Losses,
-    /// By kind: transactions that were due in the measured window and had not ended with it, with their time until they
-    /// ended or driving was given up.
+    /// By kind, the times of transactions that were due in the measured window and had not ended with it. They count
+    /// until the transactions ended or driving was given up.
     pub unended: Vec<SparseCounts>,
-    /// What was given up.
+    /// The transactions that were still under way.
     pub given_up: GivenUp,
     pub stalls: Stalls,
-    /// Whether its thread was kept on one CPU.
+    /// Whether the thread was kept on one CPU.
     pub on_one_cpu: bool,
     pub in_process: bool,
-    /// Of the whole phase, as it ended.
+    /// Over the whole phase; `waiting` is from when driving began to end.
     pub queue: QueueCounts,
     pub ended: PhaseEnd,
     pub failure: Option<DriveError>,
 }
 
-/// The places of a shard's surroundings that tests replace.
+/// Everything around a shard that tests can replace.
 pub struct Surroundings<'a, T: ShardTypes> {
     pub connect: &'a T::Connect,
     pub opener: Option<&'a dyn Opener<SessionOf<T>>>,
@@ -175,15 +175,15 @@ pub struct Surroundings<'a, T: ShardTypes> {
     pub reactor: &'a T::Reactor,
     pub signals: &'a Signals<'a>,
     pub published: &'a Published,
-    /// Takes each second when it is over.
+    /// Takes each second once it is over.
     pub hand_on: &'a dyn Fn(Second),
-    /// Its mailbox, if there are other shards.
+    /// The shard's mailbox, if there are other shards.
     pub mailbox: Option<&'a Mailbox<InputOf<T>>>,
 }
 
 pub type Task<'t> = Option<Pin<Box<dyn Future<Output = ()> + 't>>>;
 
-/// Drives the shard's users over the opened sessions until the phase ends; leaves behind the sessions that are still good.
+/// Drives the shard's users over the opened sessions until the phase ends. Afterwards `opened` holds the usable sessions.
 pub fn run<T: ShardTypes>(
     around: &Surroundings<'_, T>,
     assignment: &Assignment<'_, T::Workload>,
@@ -202,7 +202,7 @@ pub fn run<T: ShardTypes>(
     Ok(shard.into_report(sessions))
 }
 
-/// Events before the start are of no interest: a session that has sent nothing has nothing to read.
+/// Events before the start can be ignored: a session that has sent nothing has nothing to read.
 fn wait_for_start<T: ShardTypes>(around: &Surroundings<'_, T>, start: Nanos) -> Result<(), DriveError> {
     let mut ignored = Vec::new();
     loop {
@@ -271,7 +271,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         }
     }
 
-    /// One more session works from now on.
+    /// Adds one more session that works from now on.
     pub fn put_to_work<'t>(&'t self, tasks: &mut Vec<Task<'t>>, token: u32, role: Role, session: SessionOf<T>) {
         self.under_way.borrow_mut().push(None);
         tasks.push(Some(Box::pin(task::serve(self, token, role, session))));
@@ -282,12 +282,12 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         self.actor_states.get(usize::from(actor))
     }
 
-    /// A session has no work any more in this phase.
+    /// Keeps a session that has no more work in this phase.
     pub fn keep(&self, token: u32, role: Role, session: SessionOf<T>) {
         self.kept.borrow_mut().push((token, role, session));
     }
 
-    /// Those that can be used again, in the order of their tokens.
+    /// The sessions that can be used again, in the order of their tokens.
     fn sessions_left(&self) -> Vec<(Role, SessionOf<T>)> {
         let mut kept = self.kept.take();
         kept.sort_by_key(|(token, ..)| *token);
@@ -303,7 +303,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
             left -= self.poll_ready(tasks, &waker);
             let now = self.look_at_the_clock();
             if !self.in_process {
-                // Nothing here waits, so this takes no longer than the work itself.
+                // Nothing here waits, so a long time is a stall of the load engine.
                 self.note_stall(looked, now);
             }
             self.look_for_the_end(now);
@@ -334,14 +334,14 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         }
     }
 
-    /// The shard was to go on at `expected`, and did so at `now`.
+    /// Notes that the shard was to go on at `expected`, and did so at `now`.
     fn note_stall(&self, expected: Nanos, now: Nanos) {
         let mut stalls = self.stalls.get();
         stalls.note(expected, now);
         self.stalls.set(stalls);
     }
 
-    /// Gives every task that is ready now one turn; returns how many came to their end.
+    /// Gives every task that is ready now one turn; returns how many tasks have ended.
     fn poll_ready(&self, tasks: &mut [Task<'_>], waker: &Waker) -> usize {
         let mut context = Context::from_waker(waker);
         let mut ended = 0;
@@ -366,7 +366,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         now
     }
 
-    /// Closes the seconds one by one, so that each knows how many were waiting when it ended.
+    /// Closes the seconds one by one, so that each records how many were waiting when it ended.
     fn moved_on(&self, now: Nanos) {
         self.now.set(now);
         loop {
@@ -374,7 +374,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
             if now < second_end {
                 return;
             }
-            // What is due exactly on a boundary belongs to the second that begins there.
+            // A transaction due exactly on a boundary belongs to the second that begins there.
             self.admit(Nanos(second_end.0 - 1));
             let closed = self.recorder.borrow_mut().close_second(second_end, self.meters());
             if let Some(mut second) = closed {
@@ -393,7 +393,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         self.closing_since.get().is_some_and(|since| now >= since + self.drain_limit)
     }
 
-    /// Ends the driving of all shards for a reason.
+    /// Ends the driving of all shards, for this reason.
     pub fn fail(&self, reason: DriveError) {
         self.failure.borrow_mut().get_or_insert(reason);
         self.signals.abort();
@@ -409,7 +409,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
         self.errors.borrow_mut().note(error);
     }
 
-    /// Books time that a client spends between two transactions.
+    /// Books a client's pause between two transactions.
     pub fn paused(&self, pause: Nanos) {
         self.recorder.borrow_mut().pause(pause);
     }
@@ -417,7 +417,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
     /// Books a finished transaction in the second in which it was done.
     pub fn book(&self, life: &Executed, effects: &Effects<'_, InputOf<T>>) {
         if self.in_process {
-            // Inside the transaction this thread was the database.
+            // During the transaction this thread was the database.
             self.idle.set(self.idle.get() + life.done.since(life.sent));
         }
         self.moved_on(life.done);
@@ -447,7 +447,7 @@ impl<'a, T: ShardTypes> Shard<'a, T> {
             let sessions = Deferred { sessions_at_start: pool.at_start, sessions_at_end: pool.now, ..totals };
             deferred.add(&sessions);
         }
-        // What was sent here and not received any more.
+        // Jobs that were sent here but not received before the end.
         deferred.abandoned += self.mailbox.map_or(0, |mailbox| std::iter::from_fn(|| mailbox.receive()).count() as u64);
         ShardReport {
             errors: self.errors.into_inner(),

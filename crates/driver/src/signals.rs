@@ -1,5 +1,5 @@
-//! What threads say to each other while driving: two flags inwards, three counters outwards, all relaxed atomics; and
-//! once a second, off the hot path, a message.
+//! How threads communicate while driving. Shards look at two flags and a count of shards with work left, and publish
+//! three counters, all relaxed atomics. Once a second, off the hot path, each sends a message.
 
 use crate::plan::Control;
 use crate::recorder::Second;
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 pub struct Signals<'a> {
     control: &'a Control,
     abort: AtomicBool,
-    /// Shards whose streams are not at their end.
+    /// The number of shards whose streams have not ended.
     streams_left: AtomicU32,
 }
 
@@ -19,7 +19,7 @@ impl<'a> Signals<'a> {
         Self { control, abort: AtomicBool::new(false), streams_left: AtomicU32::new(0) }
     }
 
-    /// Something is wrong: shards drop what they are in and return.
+    /// Something went wrong: shards drop their transactions and return.
     pub fn abort(&self) {
         self.abort.store(true, Ordering::Relaxed);
     }
@@ -29,12 +29,12 @@ impl<'a> Signals<'a> {
         self.abort.load(Ordering::Relaxed)
     }
 
-    /// A phase is about to start, driven by this many shards.
+    /// Begins a phase that this many shards will drive.
     pub fn begin_phase(&self, shards: u32) {
         self.streams_left.store(shards, Ordering::Relaxed);
     }
 
-    /// The streams of one shard are at their end.
+    /// Records that the streams of one shard have ended.
     pub fn streams_ended(&self) {
         self.streams_left.fetch_sub(1, Ordering::Relaxed);
     }
@@ -44,19 +44,19 @@ impl<'a> Signals<'a> {
         self.streams_left.load(Ordering::Relaxed) == 0
     }
 
-    /// When the next phase is to start, if that was told.
+    /// When the next phase is to start, if that has been set.
     pub fn take_start(&self) -> Option<u64> {
         self.control.take_start()
     }
 
-    /// Somebody wants driving to end at the next transaction boundary.
+    /// True if driving should end at the next transaction boundary.
     #[inline]
     pub fn is_stopped(&self) -> bool {
         self.control.is_stopped()
     }
 }
 
-/// What a shard's thread tells the calling thread.
+/// A message from a shard's thread to the calling thread.
 pub enum Note {
     /// Its sessions are open.
     Ready,
@@ -68,7 +68,7 @@ pub enum Note {
     Over { shard: u32 },
 }
 
-/// One shard's running totals for the live display. Only the shard writes; a cache line of its own each.
+/// One shard's running totals for the live display. Only the shard writes them; each has a cache line of its own.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub struct Published {
@@ -108,7 +108,7 @@ impl Published {
     }
 }
 
-/// With a single writer a load and a store are enough, and cheaper than an atomic addition.
+/// There is a single writer, so a load and a store are enough, and they are cheaper than an atomic addition.
 #[inline]
 fn bump(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed) + by, Ordering::Relaxed);

@@ -1,21 +1,21 @@
-//! How long the load engine stood still though it had something to do or to look at.
+//! How long the load engine stood still although it had something to do or to check.
 //!
-//! Every wait has a moment at which it is over at the latest, and between waits there is only work that takes
-//! microseconds. So if a moment is missed by far, the load engine itself is the reason: its process was stopped, it had
-//! no CPU, or it was too busy. What the database makes clients wait for does not show here.
+//! Every wait has a latest end, and between waits there is only work that takes microseconds. So if such a moment is
+//! missed by far, the load engine itself is the reason. Its process was stopped, it had no CPU, or it was too busy.
+//! Time that the database makes clients wait does not count here.
 
 use crate::clock::{Clock, MonotonicClock, Nanos};
 use crate::window::Window;
 use record::trial::Stalls;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// Less than this happens on any busy host. It is as long as half of the seconds in which results are counted.
+/// Shorter stalls happen on any busy host. It is half as long as the seconds in which results are counted.
 const STALL_MIN: Nanos = Nanos::from_millis(500);
 
-/// How often the thread that only watches reads the clock.
+/// How often the watching thread reads the clock.
 const LOOK_UP: Nanos = Nanos::from_millis(100);
 
-/// Watches until the sender is dropped. It does nothing else, so what delays it delays every thread.
+/// Watches until the sender is dropped. This thread does nothing else, so what delays it delays every thread.
 pub fn watch(window: Window, is_over: &Receiver<()>) -> Stalls {
     let mut stalls = StallWatch::over(window);
     loop {
@@ -40,7 +40,7 @@ impl StallWatch {
         Self { window, total: Nanos::ZERO, longest: Nanos::ZERO }
     }
 
-    /// What was to happen at `expected` happened at `now`.
+    /// Notes that something planned for `expected` happened at `now`.
     pub fn note(&mut self, expected: Nanos, now: Nanos) {
         if now.since(expected) < STALL_MIN {
             return;

@@ -1,6 +1,6 @@
-//! What a session's task does: take what was due first, run it, book it, and open the session again if it was lost.
+//! A session's task: it takes the transaction that was due first, runs it, books it, and reopens the session if it was lost.
 //!
-//! One such future lives as long as its session, so that a transaction costs no allocation.
+//! Each such future lives as long as its session, so that a transaction costs no allocation.
 
 use crate::actor_state::ActorState;
 use crate::agenda::Role;
@@ -42,7 +42,7 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
         shard.release(token, &job, &life);
         if matches!(outcome, TransactionEnd::Lost) {
             drop(session);
-            // The client may be due again, and this session cannot take it.
+            // The client may be due again, and this session cannot serve it.
             shard.agenda.wake_one(job.actor);
             match reopen(shard, token).await {
                 Some(new) => session = new,
@@ -52,7 +52,7 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
         } else {
             shard.freed(role, done);
         }
-        // These may not have waited for anything, and must not keep the others from their turn.
+        // Such a transaction may not have waited for anything; without this, the other tasks would not get their turn.
         if shard.in_process || ending.is_none() {
             shard.agenda.yield_turn(token).await;
         }
@@ -61,7 +61,7 @@ pub async fn serve<T: ShardTypes>(shard: &Shard<'_, T>, token: u32, role: Role, 
 }
 
 impl<T: ShardTypes> Shard<'_, T> {
-    /// The next transaction for a session of this role; waits if there is none, `None` when there will be none.
+    /// The next transaction for a session of this role. Waits if there is none now; `None` if there will be none.
     async fn next_job(&self, token: u32, role: Role) -> Option<Job<InputOf<T>>> {
         loop {
             self.look_for_the_end(self.now.get());
@@ -127,8 +127,8 @@ impl<T: ShardTypes> Shard<'_, T> {
         Some(job)
     }
 
-    /// Draws the next transaction of the client that is due first; `None` if it has no more, or hands it over to another
-    /// actor.
+    /// Draws the next transaction of the client that is due first. `None` if the client has no more, or if it hands the
+    /// transaction over to another actor.
     fn take_client(&self, actor: u16) -> Option<Job<InputOf<T>>> {
         let (client, job) = self.draw(actor)?;
         if job.actor == actor {
@@ -137,10 +137,10 @@ impl<T: ShardTypes> Shard<'_, T> {
         let performer = self.reacting(job.actor)?;
         let (now, thinking, by) = (self.now.get(), job.thinking, job.actor);
         if self.actor_state(actor)?.style == Style::Arriving {
-            // Nobody waits, so nobody pauses either.
+            // No user waits, so no user pauses either.
             performer.deferral.borrow_mut().offer_or_leave(job);
         } else {
-            // While it waited to be queued it was the client's, and from now on it is in the background.
+            // Until now it was the client's transaction, waiting to be queued; from now on it is in the background.
             self.paused(now.since(job.due));
             if performer.deferral.borrow_mut().offer(actor, client, job) {
                 self.due_again(actor, client, now, thinking);
@@ -166,8 +166,8 @@ impl<T: ShardTypes> Shard<'_, T> {
         Some((client, Job { input, actor, kind, due, client: Some(client), user: Some(client), thinking }))
     }
 
-    /// The client thinks, and a terminal's next inputs have to be typed in. How long that takes depends on what they
-    /// are, so they are drawn from a copy: to keep them until they are due would cost more memory than the terminal.
+    /// The client thinks, and a terminal also types its next inputs. How long typing takes depends on those inputs.
+    /// They are drawn from a copy, because keeping them until they are due would take more memory than the terminal.
     fn due_again(&self, actor: u16, client: ClientIndex, done: Nanos, thinking: Nanos) {
         let Some(actor_state) = self.actor_state(actor) else { return };
         let mut clients = actor_state.clients.borrow_mut();
@@ -180,7 +180,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         self.paused(pause);
     }
 
-    /// The user whose transaction it was learns from the answers.
+    /// Lets the user that the transaction belongs to learn from the answers.
     fn learn(&self, job: &Job<InputOf<T>>, effects: &mut Effects<'_, InputOf<T>>) {
         let (Some(user), Some(actor_state)) = (job.user, self.actor_state(job.actor)) else { return };
         if let Some(state) = actor_state.clients.borrow_mut().state_mut(user) {
@@ -188,7 +188,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
     }
 
-    /// Gives another actor what a transaction has caused: here, or where the user is at home.
+    /// Gives another actor what a transaction has caused: on this shard, or on the one where the user lives.
     fn follow_up(&self, follow_up: FollowUp<InputOf<T>>, done: Nanos) {
         let FollowUp { input, after, user } = follow_up;
         let (kind, actor) = (self.workload.kind(&input), self.workload.performer(&input));
@@ -206,7 +206,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
     }
 
-    /// Takes what others have caused for an actor here.
+    /// Takes in work that others have caused for an actor of this shard.
     pub fn take_caused(&self, job: Job<InputOf<T>>, now: Nanos) {
         let actor = job.actor;
         let Some(actor_state) = self.reacting(actor) else { return };
@@ -214,7 +214,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         self.agenda.wake_one(actor);
     }
 
-    /// An actor that others may cause work for. Work for any other would never be done, so that ends the driving.
+    /// An actor that others may cause work for. Work for any other actor would never be done, so that ends the driving.
     fn reacting(&self, actor: u16) -> Option<&ActorState<T::Workload>> {
         let actor_state = self.actor_state(actor).filter(|actor_state| actor_state.reacts);
         if actor_state.is_none() {
@@ -233,12 +233,12 @@ impl<T: ShardTypes> Shard<'_, T> {
         let is_last = self.is_closing() && all.iter().all(Option::is_none);
         drop(all);
         if is_last {
-            // Tasks that waited for what this might cause need not wait any longer.
+            // Tasks that waited for what this transaction might cause need not wait any longer.
             self.agenda.wake_all_parked();
         }
     }
 
-    /// Lets the client go on, or writes down how a deferred transaction went.
+    /// Lets the client go on, or logs how a deferred transaction went.
     fn release(&self, token: u32, job: &Job<InputOf<T>>, life: &Executed) {
         self.note_under_way(token, None);
         if let Some(client) = job.client {

@@ -1,8 +1,8 @@
-//! The driver about itself: what it cost, how late it was, and whether it was the bottleneck.
+//! The driver's account of itself: what it cost, how late it was, and whether it was the bottleneck.
 //!
-//! Lateness is the time from when a transaction was due *and* a session was free for it until its first statement:
-//! waiting for a session is queueing, which belongs to the response, and is not the driver's fault. For an in-process
-//! engine the thread's CPU time contains the database's; the time inside its transactions counts as waiting.
+//! Lateness is the time from when a transaction was due *and* a session was free for it until its first statement.
+//! Waiting for a session is queueing: it belongs to the response, and is not the driver's fault. For an in-process
+//! engine the thread's CPU time contains the database's, so the time inside its transactions counts as waiting.
 
 use crate::clock::Nanos;
 use crate::counts::{self, SparseCounts};
@@ -22,9 +22,9 @@ impl ShardTime {
         self.idle = self.idle + second.idle;
     }
 
-    /// Shares of a window in which the shard worked, and in which it was ready to but others had the CPU. Work is CPU
-    /// time: a shard with too much to do still asks the kernel for more and is answered at once, which looks like
-    /// waiting; and one that shares its CPUs with the database it drives is kept from working, not busy.
+    /// The shares of a window in which the shard worked, and in which it could have worked but others had the CPU. Work
+    /// is CPU time: a shard with too much to do still asks the kernel for more and is answered at once, which looks
+    /// like waiting. One that shares its CPUs with the database it drives is kept from working, not busy.
     fn shares(self, window: Nanos, in_process: bool) -> (f64, f64) {
         if window == Nanos::ZERO {
             return (0.0, 0.0);
@@ -41,7 +41,7 @@ impl ShardTime {
 
 /// How long things took in the measured window, all kinds of transaction together.
 pub struct Times<'a> {
-    /// With what had not ended in the window.
+    /// Includes transactions that had not ended in the window.
     pub response: Vec<&'a SparseCounts>,
     pub service: Vec<&'a SparseCounts>,
     pub session_wait: SparseCounts,

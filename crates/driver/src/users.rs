@@ -1,4 +1,4 @@
-//! From the plan's pacing to the clients of one shard: who they are, and when each is due for the first time.
+//! Makes the clients of one shard from the plan's pacing: who they are, and when each first becomes due.
 
 use crate::arrivals::{Arrivals, USERS};
 use crate::clock::Nanos;
@@ -11,14 +11,14 @@ use std::time::Duration;
 use workloads::random::Stream as Chance;
 use workloads::workload::{Pause, Workload};
 
-/// What decides when a client is due again.
+/// When a client is due again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
-    /// The answer, and a think time if the workload demands one.
+    /// After the answer, and a think time if the workload demands one.
     BackToBack,
-    /// The answer, thinking and typing.
+    /// After the answer, thinking and typing.
     Terminals,
-    /// The plan of arrivals.
+    /// When the plan of arrivals says so.
     Arriving,
     /// No user comes by itself; others cause the work.
     Called,
@@ -34,7 +34,7 @@ impl Style {
     }
 }
 
-/// The users of a stream that belong to a shard, due as the plan says.
+/// The users of a stream that belong to a shard, due as the pacing says.
 pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) -> Clients<W::Client> {
     let Assignment { workload, share, seed, window, .. } = *assignment;
     let (start, Stream { actor, pacing, transactions }) = (window.start, *stream);
@@ -60,7 +60,7 @@ pub fn clients_of<W: Workload>(assignment: &Assignment<'_, W>, stream: &Stream) 
     clients.limited_to(transactions)
 }
 
-/// The users of an actor that reacts, as far as they belong to this shard.
+/// The users of a reacting actor that belong to this shard.
 pub fn reacting_users<W: Workload>(assignment: &Assignment<'_, W>, actor: u16) -> Clients<W::Client> {
     let users = assignment.workload.actors().get(usize::from(actor)).map_or(0, |actor| actor.users);
     let here = assignment.here;
@@ -68,24 +68,24 @@ pub fn reacting_users<W: Workload>(assignment: &Assignment<'_, W>, actor: u16) -
     Clients::called(assignment.users(actor, numbers))
 }
 
-/// The pauses around the client's next transaction, which is not drawn by this.
+/// The pauses around the client's next transaction. The client's own state does not advance.
 pub fn next_pause<W: Workload>(workload: &W, client: &W::Client) -> Pause {
     let mut ahead = client.clone();
     workload.next(&mut ahead).map_or_else(Pause::default, |input| workload.pause(&mut ahead, &input, true))
 }
 
-/// Terminals have lived for this many mean cycles when driving starts, and for a random part of as many again. That is
-/// long enough to hide that all of them began at once. It is a whole number, so that terminals whose cycle never varies
-/// are spread evenly over it.
+/// When driving starts, terminals have lived for this many mean cycles, and for a random part of as many again. That is
+/// long enough to hide that all began at once. It is a whole number, so that terminals with constant cycles are spread
+/// evenly over them.
 const CYCLES_LIVED: f64 = 8.0;
-/// A bound that only pauses of no length reach: any other terminal comes to the start in far fewer cycles.
+/// A bound that only pauses of zero length reach. Any other terminal comes to the start in far fewer cycles.
 const CYCLES_MAX: usize = 256;
-/// Terminals, and cycles of each, from which the mean cycle is estimated. It only says how long to look back.
+/// How many terminals, and how many cycles of each, the mean cycle is estimated from. The mean only says how far to look back.
 const SAMPLED_TERMINALS: usize = 256;
 const SAMPLED_CYCLES: usize = 16;
 
-/// Where terminals are in their pauses when driving starts: as if they had been typing and thinking for long. If all of
-/// them began to type at once, all with the same keying time would send at the same moment.
+/// Where terminals are in their pauses when driving starts: as if they had been typing and thinking for long. If all
+/// began to type at once, those with the same keying time would send at the same moment.
 struct PauseHistory<'a, W: Workload> {
     workload: &'a W,
     seed: u64,
@@ -102,7 +102,7 @@ impl<'a, W: Workload> PauseHistory<'a, W> {
         Self { workload, seed, actor, mean_cycle: lengths.iter().sum::<Duration>() / count }
     }
 
-    /// From the start until the terminal comes for the first time.
+    /// The time from the start until the terminal first comes.
     fn first_pause(&self, number: u32, terminal: &W::Client) -> Nanos {
         let mut chance = Chance::new(self.seed, "terminal", [number, self.actor.into()]);
         let lived = self.mean_cycle.mul_f64(CYCLES_LIVED * (1.0 + chance.fraction()));
@@ -115,7 +115,7 @@ impl<'a, W: Workload> PauseHistory<'a, W> {
     }
 }
 
-/// How long the terminal's transactions would be apart if each were answered at once.
+/// How far apart the terminal's transactions would be if each were answered at once.
 fn cycles<W: Workload>(workload: &W, terminal: &W::Client) -> impl Iterator<Item = Duration> {
     let mut ahead = terminal.clone();
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! What a shard waits for: work that becomes due, work that other shards cause, and sessions that have none.
+//! What a shard waits for: work that becomes due, work that other shards cause, and sessions without work.
 
 use crate::agenda::Role;
 use crate::clock::{Clock, Nanos};
@@ -8,14 +8,14 @@ use crate::shard::{Shard, ShardTypes};
 use std::cell::Cell;
 use workloads::workload::Workload;
 
-/// How often a shard that waits looks at the flags.
+/// How often a waiting shard checks the flags.
 pub const LONGEST_WAIT: Nanos = Nanos::from_millis(100);
 
-/// How often a shard looks for a session that is being opened aside.
+/// How often a shard checks for a session that is being opened meanwhile.
 const OPENING_WAIT: Nanos = Nanos::from_millis(5);
 
 impl<T: ShardTypes> Shard<'_, T> {
-    /// Takes what other shards have caused. After this they wake the shard; says whether it may sleep.
+    /// Takes in what other shards have caused. After this they wake the shard; returns whether it may sleep.
     pub fn receive_caused(&self, now: Nanos) -> bool {
         let Some(mailbox) = self.mailbox else { return true };
         mailbox.fall_asleep();
@@ -27,7 +27,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         nothing_came
     }
 
-    /// Queues what is due and wakes sessions for it. What comes after the end is left out.
+    /// Queues what is due and wakes sessions for it. Work that comes after the end is left out.
     #[inline]
     pub fn admit(&self, now: Nanos) {
         if self.is_closing() {
@@ -35,7 +35,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         }
         let last = now.min(Nanos(self.window.end().0 - 1));
         for (actor, actor_state) in (0_u16..).zip(&self.actor_states) {
-            // An arrival that is turned away still uses up its inputs, so that those of all others are the same however
+            // An arrival that is turned away still uses up its inputs, so that all others have the same inputs however
             // long the queue is.
             let turn_away = |state: &mut <T::Workload as Workload>::Client| drop(self.workload.next(state));
             let mut came = actor_state.clients.borrow_mut().admit(last, turn_away);
@@ -61,13 +61,13 @@ impl<T: ShardTypes> Shard<'_, T> {
         Meters { cpu: self.clock.thread_cpu(), idle: self.idle.get(), queue, deferred }
     }
 
-    /// The actor that a free session counts for; one that does everything counts for the first.
+    /// The actor that an idle session counts for; one that does everything counts for the first actor.
     fn vacancy_of(&self, role: Role) -> Option<&Cell<Vacancy>> {
         let actor = if let Role::Of(actor) = role { actor } else { 0 };
         Some(&self.actor_state(actor)?.vacancy)
     }
 
-    /// A session has nothing to do any more.
+    /// A session has become idle.
     pub fn freed(&self, role: Role, now: Nanos) {
         let Some(vacancy) = self.vacancy_of(role) else { return };
         let mut changed = vacancy.get();
@@ -75,7 +75,7 @@ impl<T: ShardTypes> Shard<'_, T> {
         vacancy.set(changed);
     }
 
-    /// A session begins to work; says since when one was free.
+    /// A session begins to work; returns since when one was idle.
     pub fn taken(&self, role: Role) -> Nanos {
         let Some(vacancy) = self.vacancy_of(role) else { return Nanos::ZERO };
         let mut changed = vacancy.get();

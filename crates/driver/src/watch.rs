@@ -1,5 +1,5 @@
-//! The calling thread's part: a tick at the end of each second, seconds as they become complete, whether anything
-//! succeeds, and one result in the end.
+//! The calling thread's part. It reports a tick each second, and seconds as they become complete. It notices when
+//! nothing succeeds, and makes one result in the end.
 
 use crate::clock::{Clock, MonotonicClock};
 use crate::errors::ErrorBook;
@@ -14,7 +14,7 @@ use record::trial::Stalls;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 
-/// After this many seconds in a row with errors, and without a single success, driving is given up.
+/// After this many seconds in a row with errors, and no success since the start, driving is given up.
 const ALL_FAIL_AFTER_S: u64 = 5;
 
 /// The calling thread's part while shards drive.
@@ -35,8 +35,8 @@ impl<'a> Watch<'a> {
         Self { window, published, signals, second: 0, last, failing, all_failed: false, gathering }
     }
 
-    /// Ticks once a second until all shards are over with the phase. Each of them ends by itself, within the drain
-    /// limit. Returns their reports; a thread that has returned gives none.
+    /// Ticks once a second until all shards have finished the phase. Each ends by itself, within the drain limit.
+    /// Returns their reports; a thread that has returned sends none.
     pub fn until_over(&mut self, inbox: &Receiver<Note>, shards: usize, see: &mut dyn FnMut(Seen)) -> Vec<ShardReport> {
         let (mut over, mut reports) = (BTreeSet::new(), BTreeMap::new());
         while over.len() < shards {
@@ -55,7 +55,7 @@ impl<'a> Watch<'a> {
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        // The last second ends when the shards do, so its tick is usually still owed.
+        // The last second ends when the shards do, so its tick is usually still missing.
         while self.second < self.window.seconds() && MonotonicClock.now() >= self.window.second_start(self.second + 1) {
             self.tick(see);
         }
@@ -64,14 +64,14 @@ impl<'a> Watch<'a> {
         reports
     }
 
-    /// All shards are over.
+    /// Called once all shards are over.
     pub fn end(&mut self, reports: &[ShardReport], see: &mut dyn FnMut(Seen)) {
         if !reports.is_empty() && reports.iter().all(|report| report.ended == PhaseEnd::Streams) {
             self.gathering.end_with_streams().into_iter().for_each(|second| see(Seen::Second(second)));
         }
     }
 
-    /// Takes a second of one shard in, and tells what is complete with it.
+    /// Takes in a second of one shard, and reports the second that this completes.
     pub fn take(&mut self, shard: u32, mut second: Second, see: &mut dyn FnMut(Seen)) {
         let receipts = std::mem::take(&mut second.receipts);
         if !receipts.is_empty() {
@@ -82,7 +82,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// One more second is over.
+    /// Reports one more second that is over.
     pub fn tick(&mut self, see: &mut dyn FnMut(Seen)) {
         let now = Published::sum(self.published);
         let tick = Tick {
@@ -102,7 +102,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// Notices when errors are all there is.
+/// Notices when there are only errors.
 #[derive(Debug, Default)]
 struct FailureWatch {
     seconds_of_errors: u64,
@@ -117,7 +117,7 @@ impl FailureWatch {
     }
 }
 
-/// What all shards said of a phase, as one. `None` if nothing that they drove ended well, or ever will.
+/// Makes one result of what all shards reported of a phase. Fails if a shard failed or every transaction did.
 pub fn conclude(
     plan: &DrivePlan,
     phase: &Phase,

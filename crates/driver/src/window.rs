@@ -1,6 +1,6 @@
 //! The grid of seconds that all shards share, and which of them are measured.
 //!
-//! Warm-up and measured time are whole seconds, counted from one start. What finishes in a second belongs to it.
+//! Warm-up and measured time are whole seconds, counted from one start. A transaction belongs to the second in which it ends.
 
 use crate::clock::Nanos;
 use crate::plan::{DrivePlan, Phase, Shape};
@@ -9,13 +9,13 @@ use crate::plan::{DrivePlan, Phase, Shape};
 pub struct Window {
     pub start: Nanos,
     pub warmup_s: u64,
-    /// At most, if it is open.
+    /// The longest it can be, if the window is open.
     pub measure_s: u64,
-    /// Driven and not measured, after the rest.
+    /// Driven after the rest, but not measured.
     pub tail_s: u64,
-    /// It ends with the last transaction of its streams.
+    /// The window ends with the last transaction of its streams.
     pub is_open: bool,
-    /// When driving began: the start of the first phase. Later ones begin whole seconds after it.
+    /// When driving began: the start of the first phase. Later phases begin whole seconds after it.
     pub origin: Nanos,
 }
 
@@ -31,17 +31,17 @@ impl Window {
         Self { start, warmup_s, measure_s, tail_s, is_open, origin }
     }
 
-    /// From the beginning of driving to that of this phase.
+    /// From the start of driving to the start of this phase.
     pub fn offset_ms(&self) -> u64 {
         self.start.since(self.origin).as_millis()
     }
 
-    /// Of warm-up and measured time.
+    /// The number of seconds of warm-up and measured time.
     pub fn seconds(&self) -> u64 {
         self.warmup_s + self.measure_s
     }
 
-    /// When no further transaction begins.
+    /// From this moment on, no further transaction begins.
     pub fn end(&self) -> Nanos {
         self.second_start(self.seconds() + self.tail_s)
     }

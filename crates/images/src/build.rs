@@ -1,4 +1,4 @@
-//! Building an image: its tree, its root disk and its kernel, each from the cache if it is there.
+//! Builds an image: its tree, its root disk and its kernel, each taken from the cache if it is there.
 
 use crate::cache::{BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk};
 use crate::kernel::{self, Flavour, KernelError};
@@ -27,8 +27,8 @@ pub enum ImageError {
     Tool(#[from] ToolError),
 }
 
-/// The image of a recipe with a kernel of that flavour. What is in the cache is taken from there, whatever the archive
-/// has become since; `force` builds it anew, which no machine that runs from the old one survives.
+/// The image of a recipe with a kernel of that flavour. What is in the cache is used, even if the archive has changed
+/// since. `force` builds it anew; machines that run from the old one do not survive that.
 pub fn build(
     recipe: &Recipe,
     flavour: Flavour,
@@ -45,7 +45,7 @@ pub fn build(
     Ok(Image { id, kernel: Some(kernel), packages, ..image })
 }
 
-/// The same without a kernel, for native machines alone.
+/// The same without a kernel, for native machines only.
 pub fn build_without_kernel(
     recipe: &Recipe,
     cache: &Cache,
@@ -54,7 +54,7 @@ pub fn build_without_kernel(
     Ok(of_tree(recipe, build_tree(recipe, cache, false, progress)?))
 }
 
-/// The image of a tree in the cache.
+/// The image of a tree that is in the cache.
 fn of_tree(recipe: &Recipe, (place, manifest): (PathBuf, Manifest)) -> Image {
     let disk = place.join("root.ext4");
     Image {
@@ -68,7 +68,7 @@ fn of_tree(recipe: &Recipe, (place, manifest): (PathBuf, Manifest)) -> Image {
     }
 }
 
-/// The id of a recipe's tree, if it is in the cache in this folder: nothing is built.
+/// The id of a recipe's tree, if the cache in this folder has it. Builds nothing.
 pub fn tree_in_cache(recipe: &Recipe, cache: &Path) -> Result<Option<String>, ImageError> {
     let place = Cache::open(cache)?.place(EntryKind::Tree, &recipe.name, &tree_key(recipe));
     Ok(Manifest::read(&place)?.map(|manifest| manifest.id))
@@ -78,7 +78,7 @@ fn tree_key(recipe: &Recipe) -> String {
     identity([recipe.name.as_bytes(), recipe.text.as_bytes(), &BUILDER.to_le_bytes()])
 }
 
-/// The tree's place in the cache and its manifest, from the cache or newly built.
+/// The tree's place in the cache and its manifest. The tree is built if it is not there.
 fn build_tree(
     recipe: &Recipe,
     cache: &Cache,
@@ -119,7 +119,7 @@ fn build_tree(
     Ok((place, manifest))
 }
 
-/// Makes `built/tree`; answers with the packages in it.
+/// Makes `built/tree`; returns the packages in it.
 fn make_tree(
     recipe: &Recipe,
     contents: Option<&Contents>,
@@ -142,7 +142,7 @@ fn make_tree(
     Ok(packages)
 }
 
-/// Now, in seconds since 1970; a clock before that counts as then.
+/// The current time in seconds since 1970; 0 if the clock shows an earlier time.
 pub(crate) fn unix_seconds() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |span| span.as_secs())
 }

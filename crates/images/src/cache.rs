@@ -1,6 +1,6 @@
-//! The cache: finished trees, kernels and initramfs archives, and how they get there whole or not at all.
+//! The cache: finished trees, kernels and initramfs archives. An entry gets there whole or not at all.
 //!
-//! Each entry is a [`CachedFolder`] with a manifest; a folder without one is no entry. The caller chooses where the
+//! Each entry is a [`CachedFolder`] with a manifest; a folder without one is not an entry. The caller chooses where the
 //! cache is.
 
 use crate::Image;
@@ -13,26 +13,26 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Goes up when the same recipe would give another result; older entries are then built again.
+/// Increased when the same recipe would give another result; older entries are then built again.
 pub(crate) const BUILDER: u32 = 1;
 
 /// How long one builder waits for another: longer than the slowest build may take.
 const LOCK_LIMIT: Duration = Duration::from_mins(65);
 
-/// Bytes of an identity: 128 bits are told apart by 32 hexadecimal digits.
+/// Bytes of an identity: 128 bits, written as 32 hexadecimal digits.
 const ID_BYTES: usize = 16;
-/// Digits of a key in a folder's name.
+/// Digits of a key that go into a folder's name.
 const KEY_DIGITS: usize = 12;
 
 const MANIFEST: &str = "manifest.json";
 
-/// A folder that images are kept in.
+/// A folder that holds images.
 #[derive(Debug, Clone)]
 pub struct Cache {
     folder: PathBuf,
 }
 
-/// The kinds of entries, and the folders they are in.
+/// The kinds of entries; each kind has a folder of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum EntryKind {
@@ -40,13 +40,13 @@ pub enum EntryKind {
     Kernel,
 }
 
-/// What is known of an entry.
+/// The description of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub name: String,
-    /// What was asked for.
+    /// Hash of what was asked for.
     pub key: String,
-    /// What was asked for and what went in.
+    /// Hash of what was asked for and what went in.
     pub id: String,
     /// `name=version`, sorted.
     pub packages: Vec<String>,
@@ -56,7 +56,7 @@ pub(crate) struct Manifest {
     pub builder: u32,
     /// Versions of the tools that built it.
     pub tools: Vec<String>,
-    /// A kernel's release.
+    /// The release, if this is a kernel.
     pub release: Option<String>,
 }
 
@@ -100,7 +100,7 @@ pub enum CacheError {
 }
 
 impl CacheError {
-    /// For `map_err`: what was tried, and on what.
+    /// For `map_err`: adds what was tried, and on which path.
     pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CacheError {
         let path = path.to_owned();
         move |cause| CacheError::Io { what, path, cause }
@@ -117,7 +117,7 @@ impl EntryKind {
 }
 
 impl Cache {
-    /// Opens the cache in this folder, which is made if it is not there.
+    /// Opens the cache in this folder, and makes the folder if it is not there.
     pub fn open(folder: &Path) -> Result<Cache, CacheError> {
         for part in ["trees", "kernels", "initramfs"] {
             let path = folder.join(part);
@@ -142,27 +142,27 @@ impl Cache {
         self.folder.join("initramfs")
     }
 
-    /// Where the entry of this key is, or will be.
+    /// Where the entry with this key is, or will be.
     pub(crate) fn place(&self, kind: EntryKind, name: &str, key: &str) -> PathBuf {
         self.folder.join(kind.folder()).join(format!("{name}-{}", &key[..KEY_DIGITS.min(key.len())]))
     }
 }
 
-/// Removes what killed builders have left in the cache of this folder, and tells what it did.
+/// Removes what killed builders have left in the cache of this folder; returns what it did.
 pub fn sweep(cache: &Path) -> Result<Vec<String>, CachedError> {
     let [trees, kernels] =
         [EntryKind::Tree, EntryKind::Kernel].map(|kind| CachedFolder::sweep(&cache.join(kind.folder())));
     Ok([trees?, kernels?].concat())
 }
 
-/// What is at the place of an entry.
+/// The result of looking up an entry.
 pub(crate) enum Lookup {
     Found(Manifest),
     Missing(CachedFolder),
 }
 
-/// The entry of this place, or the right to make it once no other builder does; says so once if one does. `force` makes
-/// one that is there anew.
+/// Returns the entry of this place, or the right to make it. Waits while another builder has that right, and reports
+/// this once. With `force`, an existing entry is made anew.
 pub(crate) fn look_up(place: &Path, force: bool, progress: &mut dyn FnMut(&str)) -> Result<Lookup, CacheError> {
     if let Some(manifest) = Manifest::read(place)?.filter(|_| !force) {
         return Ok(Lookup::Found(manifest));
@@ -175,11 +175,11 @@ pub(crate) fn look_up(place: &Path, force: bool, progress: &mut dyn FnMut(&str))
         }
         true
     })?;
-    // It may have been made meanwhile.
+    // Another builder may have made it meanwhile.
     Ok(Manifest::read(place)?.filter(|_| !force).map_or_else(|| Lookup::Missing(folder), Lookup::Found))
 }
 
-/// Keeps what was built as an entry of the cache.
+/// Makes a built folder an entry of the cache.
 pub(crate) fn keep(folder: CachedFolder, manifest: &Manifest) -> Result<(), CacheError> {
     let path = folder.built().join(MANIFEST);
     let text = serde_json::to_string_pretty(manifest)
@@ -196,7 +196,7 @@ pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
         for entry in fs::read_dir(&folder).map_err(CacheError::io("list", &folder))? {
             let path = entry.map_err(CacheError::io("list", &folder))?.path();
             if !path.is_dir() {
-                // The lock of one that is being made.
+                // The lock of an entry that is being made.
                 continue;
             }
             let Some(Manifest { name, id, size_bytes, packages, built_unix_s, .. }) = Manifest::read(&path)? else {
@@ -209,7 +209,7 @@ pub fn list(cache: &Cache) -> Result<Vec<Listed>, CacheError> {
     Ok(listed)
 }
 
-/// One hash over several parts, none of which can pass into its neighbour.
+/// One hash over several parts. Each part's length is hashed, too, so the boundaries between parts matter.
 pub(crate) fn identity<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     for part in parts {
@@ -221,7 +221,7 @@ pub(crate) fn identity<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String 
     format!("{:032x}", head.iter().fold(0_u128, |number, &byte| number << 8 | u128::from(byte)))
 }
 
-/// Bytes that a folder takes on disk; a file with several names counts under each.
+/// Bytes that a folder takes on disk; a file with several names counts once for each.
 pub(crate) fn size_on_disk(folder: &Path) -> Result<u64, CacheError> {
     use std::os::unix::fs::MetadataExt;
     let mut bytes = 0;
@@ -229,7 +229,7 @@ pub(crate) fn size_on_disk(folder: &Path) -> Result<u64, CacheError> {
     Ok(bytes)
 }
 
-/// Shows every file and folder below `folder`, not following links.
+/// Visits every file and folder below `folder`, without following links.
 pub(crate) fn walk(folder: &Path, visit: &mut dyn FnMut(&Path, &fs::Metadata)) -> Result<(), CacheError> {
     let mut waiting = vec![folder.to_owned()];
     while let Some(folder) = waiting.pop() {

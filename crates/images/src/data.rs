@@ -1,7 +1,7 @@
-//! Data disks: made once from a loaded folder, cloned for each trial.
+//! Data disks: made once from a loaded folder, and cloned for each trial.
 //!
-//! A clone is as cold as its original: both are on disk and in no page cache when a trial begins, so no contender finds
-//! the host's memory warmed by the one before. Nothing here mounts a disk.
+//! A clone is as cold as its original: when a trial begins, both are on disk and not in the page cache. So no contender
+//! finds the host's memory warmed by the previous one. Nothing here mounts a disk.
 
 use crate::cache::{CacheError, walk};
 use crate::rootdisk::Content;
@@ -16,33 +16,33 @@ use std::time::Duration;
 
 pub use crate::device::{require_idle, write_to_device};
 
-/// Filling a filesystem or copying a folder of hundreds of gigabytes.
+/// For filling a filesystem or copying a folder of hundreds of gigabytes.
 const COPY_LIMIT: Duration = Duration::from_hours(4);
 
 /// Bytes of disk for each inode: databases keep few, large files.
 const BYTES_PER_INODE: u64 = 1 << 20;
 /// Inodes that even the smallest disk has, for the files that a database makes while it runs.
 const FEWEST_INODES: u64 = 16_384;
-/// Room for tables and journal of the filesystem: a 64th of the disk and this much.
+/// Room for the filesystem's tables and journal: a 64th of the disk, plus this.
 const FILESYSTEM_BYTES: u64 = 16 << 20;
-/// Room that is left on the host's disk; with less it counts as full.
+/// Room that must remain on the host's disk; with less the disk counts as full.
 const SPARE_BYTES: u64 = 64 << 20;
 
 /// The longest label ext4 can hold.
 const LABEL_BYTES: usize = 16;
 
-/// What holds a database.
+/// A place that holds a database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DataDisk {
     /// An ext4 image file.
     Image(PathBuf),
-    /// A block device that was given an ext4 image.
+    /// A block device onto which an ext4 image was written.
     Device(PathBuf),
-    /// A plain folder: only natively, while the data is loaded.
+    /// A plain folder: used only natively, and while the data is loaded.
     Folder(PathBuf),
 }
 
-/// How a clone was made; the first shares blocks with its original until they are written.
+/// How a clone was made. A reflink shares blocks with its original until they are written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CloneMethod {
@@ -91,12 +91,12 @@ fn mebibytes(bytes: u64) -> u64 {
 }
 
 impl DataError {
-    /// Whether it is the host that has no room, rather than the disk that was asked for.
+    /// Whether the host has no room, as opposed to the requested disk.
     pub fn is_full_host(&self) -> bool {
         matches!(self, DataError::NoSpace { .. } | DataError::Full { .. } | DataError::DiskFull { .. })
     }
 
-    /// For `map_err`: what was tried, and on what.
+    /// For `map_err`: adds what was tried, and on which path.
     pub(crate) fn io<Cause: Into<io::Error>>(what: &'static str, path: &Path) -> impl FnOnce(Cause) -> DataError {
         let path = path.to_owned();
         move |cause| match cause.into() {
@@ -127,7 +127,7 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
     let made = MKE2FS
         .call()?
         .args(["-q", "-F", "-t", "ext4", "-m", "0", "-L", label, "-N", inodes.to_string().as_str()])
-        // Everything is initialised now, so that no guest does it in the background while it is measured.
+        // Everything is initialised now, so that no guest does this in the background while it is measured.
         .args(["-E", "lazy_itable_init=0,lazy_journal_init=0,packed_meta_blocks=1"])
         .args([Path::new("-d"), folder, image])
         .run(COPY_LIMIT, &mut |_| ());
@@ -144,12 +144,12 @@ pub fn make_from_folder(folder: &Path, image: &Path, size_bytes: u64, label: &st
     Ok(DataDisk::Image(image.to_owned()))
 }
 
-/// What tables and journal of the filesystem take on a disk of that size, at most.
+/// The most that a filesystem's tables and journal take on a disk of that size.
 pub fn filesystem_bytes(size_bytes: u64) -> u64 {
     size_bytes / 64 + FILESYSTEM_BYTES
 }
 
-/// A private copy of an image file, by the cheapest means the filesystem has.
+/// Makes a private copy of an image file, in the cheapest way the filesystem supports.
 pub fn clone(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
     let source = File::open(from).map_err(DataError::io("open", from))?;
     let target = Unfinished::create(to)?;
@@ -168,7 +168,7 @@ pub fn clone(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
     Ok(method)
 }
 
-/// A private copy of a folder, with owners, modes and times; for hosts where an image cannot be mounted.
+/// Makes a private copy of a folder, with owners, modes and times, for hosts that cannot mount an image.
 pub fn clone_folder(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
     if to.symlink_metadata().is_ok() {
         return Err(DataError::Exists { path: to.to_owned() });
@@ -177,14 +177,14 @@ pub fn clone_folder(from: &Path, to: &Path) -> Result<CloneMethod, DataError> {
     let copied = CP.call()?.args(["--archive", "--reflink=auto", "--sparse=auto", "--no-target-directory", "--"]);
     let copied = copied.args([from, to]).run(COPY_LIMIT, &mut |_| ()).map_err(ToolError::from);
     if let Err(error) = copied.map_err(DataError::from).and_then(|_| cool_folder(to)).and_then(|()| cool_folder(from)) {
-        // The cause is told, not what else the clean-up may have met.
+        // The cause is returned, not a further error of the clean-up.
         let _ = fs::remove_dir_all(to);
         return Err(error);
     }
     Ok(CloneMethod::FolderCopy)
 }
 
-/// Brings a folder to disk and drops its files from the page cache.
+/// Syncs a folder to disk and drops its files from the page cache.
 fn cool_folder(folder: &Path) -> Result<(), DataError> {
     let opened = File::open(folder).map_err(DataError::io("open", folder))?;
     rustix::fs::syncfs(&opened).map_err(DataError::io("bring to disk", folder))?;
@@ -206,7 +206,7 @@ pub(crate) fn forget(file: &File) -> io::Result<()> {
     Ok(rustix::fs::fadvise(file, 0, None, rustix::fs::Advice::DontNeed)?)
 }
 
-/// Fails unless the filesystem that `path` is to be on has that much room, and some to spare.
+/// Fails unless the filesystem on which `path` will be has that much room, and some to spare.
 pub fn require_space(path: &Path, needed_bytes: u64) -> Result<(), DataError> {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let (needed_bytes, free_bytes) = (needed_bytes + SPARE_BYTES, free_bytes(folder)?);
@@ -221,7 +221,7 @@ fn free_bytes(folder: &Path) -> Result<u64, DataError> {
     Ok(free.f_bavail * free.f_frsize)
 }
 
-/// Fails if the filesystem of a folder has no room left to work in.
+/// Fails if the filesystem of a folder has too little room left to work in.
 pub fn require_room_in(folder: &Path) -> Result<(), DataError> {
     match free_bytes(folder)? {
         free_bytes if free_bytes < SPARE_BYTES => Err(DataError::Full { folder: folder.to_owned(), free_bytes }),
@@ -229,20 +229,20 @@ pub fn require_room_in(folder: &Path) -> Result<(), DataError> {
     }
 }
 
-/// Whether clones of files share blocks with their originals there; tried out with a small one.
+/// Whether clones of files in this folder share blocks with their originals; tried with a small file.
 pub fn shares_blocks(folder: &Path) -> Result<bool, DataError> {
     let file = || tempfile::tempfile_in(folder).map_err(DataError::io("make a file in", folder));
     let (from, to) = (file()?, file()?);
     Ok(rustix::fs::ioctl_ficlone(&to, &from).is_ok())
 }
 
-/// What a file takes on its disk, without its holes.
+/// The space that a file takes on its disk, without its holes.
 pub fn allocated_bytes(path: &Path) -> Result<u64, DataError> {
     use std::os::unix::fs::MetadataExt;
     Ok(path.metadata().map_err(DataError::io("look at", path))?.blocks() * 512)
 }
 
-/// A new file that goes away again unless it is kept.
+/// A new file that is removed again unless it is kept.
 struct Unfinished {
     file: File,
     path: PathBuf,
@@ -264,7 +264,7 @@ impl Unfinished {
 impl Drop for Unfinished {
     fn drop(&mut self) {
         if !self.is_kept {
-            // An error is being returned already, and this one can be told to nobody.
+            // An error is being returned already, and nobody could be told this one.
             let _ = fs::remove_file(&self.path);
         }
     }

@@ -1,5 +1,5 @@
-//! Writing a data disk onto a block device that the study names. What was on it is gone afterwards, so everything is
-//! refused that is not plainly an idle block device of sufficient size.
+//! Writes a data disk onto a block device that the study names. This destroys the device's content, so it refuses
+//! everything that is not clearly an idle block device of sufficient size.
 
 use crate::data::{CloneMethod, DataDisk, DataError, forget};
 use crate::sparse;
@@ -10,10 +10,10 @@ use std::ops::Range;
 use std::os::unix::fs::{FileExt, FileTypeExt, OpenOptionsExt};
 use std::path::Path;
 
-/// Zeros written at once to devices that cannot zero by themselves.
+/// Zeros that are written at once to devices that cannot zero by themselves.
 const ZEROS_BYTES: usize = 1 << 20;
 
-/// Makes the device hold the same bytes as the image file; what is beyond them on the device stays.
+/// Makes the device hold the same bytes as the image file. Bytes beyond the file's size stay as they are.
 pub fn write_to_device(from: &Path, device: &Path) -> Result<(DataDisk, CloneMethod), DataError> {
     let source = File::open(from).map_err(DataError::io("open", from))?;
     let size = source.metadata().map_err(DataError::io("look at", from))?.len();
@@ -33,20 +33,20 @@ pub fn write_to_device(from: &Path, device: &Path) -> Result<(DataDisk, CloneMet
     Ok((DataDisk::Device(device.to_owned()), CloneMethod::SparseCopy))
 }
 
-/// Fails unless the device could be written to now: a block device that nobody uses, large enough, and ours to open.
+/// Fails unless the device could be written to now: it is a block device, idle, large enough, and we may open it.
 pub fn require_idle(device: &Path, size: u64) -> Result<(), DataError> {
     open_idle(device, size).map(drop)
 }
 
-/// Opens a block device that nobody uses and that has at least that many bytes.
+/// Opens an idle block device that has at least that many bytes.
 fn open_idle(device: &Path, size: u64) -> Result<File, DataError> {
     let refused = |why: String| DataError::Device { path: device.to_owned(), why };
     let metadata = device.metadata().map_err(DataError::io("look at", device))?;
     if !metadata.file_type().is_block_device() {
         return Err(refused("it is not a block device".into()));
     }
-    // For block devices this flag asks the kernel for sole use: it fails while the device, or a part of it, is mounted,
-    // swapped to, or below another device.
+    // For block devices this flag asks the kernel for exclusive use. Opening fails while the device, or a part of it,
+    // is mounted, swapped to, or below another device.
     let exclusive = i32::try_from(rustix::fs::OFlags::EXCL.bits()).unwrap_or_default();
     let opened = File::options().read(true).write(true).custom_flags(exclusive).open(device);
     let mut file = opened.map_err(|cause| match cause.kind() {

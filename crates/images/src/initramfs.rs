@@ -1,7 +1,7 @@
 //! The first user space of a guest: our own binary as `/init`, and the drivers it needs to find its disks.
 //!
 //! The archive is not compressed: a virtual machine reads it from the host's memory, and unpacking would cost more than
-//! it saves. What is in it:
+//! it saves. It contains:
 //! - `/init`, the agent
 //! - `/modules/NNN-name.ko`, in the order of loading
 //! - `/bakeoff-image`, the id of the image
@@ -18,13 +18,13 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// Folders in the archive; `newroot` is where the root disk is mounted before it becomes the root.
+/// Folders in the archive. `newroot` is where the root disk is mounted before it becomes the root.
 const FOLDERS: &[&str] = &["proc", "sys", "dev", "run", "tmp", "data", "newroot", "modules"];
 
-/// Device numbers of the console, the same on every Linux.
+/// Device numbers of the console, which are the same on every Linux.
 const CONSOLE: (u32, u32) = (5, 1);
 
-/// Archives that are kept: each build of the agent makes another, and old ones are soon of no use.
+/// How many archives are kept. Each build of the agent makes another one, and old ones are soon useless.
 const KEPT: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
@@ -37,7 +37,7 @@ pub enum InitramfsError {
     Io { path: PathBuf, cause: io::Error },
 }
 
-/// The archive for this image, agent and drivers, from the cache or newly made.
+/// The archive for this image, agent and drivers. It is made if it is not in the cache.
 pub fn build(image: &Image, agent: &Path, drivers: &[&str], cache: &Cache) -> Result<PathBuf, InitramfsError> {
     let modules = kernel::module_closure(image.guest_kernel()?, drivers)?;
     let agent_hash = hash_of(agent).map_err(|cause| InitramfsError::Io { path: agent.to_owned(), cause })?;
@@ -73,7 +73,7 @@ fn write(to: &mut File, image: &Image, agent: &Path, modules: &[PathBuf]) -> io:
     newc::trailer(archive.to)?.flush()
 }
 
-/// An archive in newc form, as the kernel reads it.
+/// An archive in the newc format, which the kernel reads.
 struct Archive<W: Write> {
     to: W,
     next_inode: u32,
@@ -123,7 +123,7 @@ fn hash_of(path: &Path) -> io::Result<Vec<u8>> {
     }
 }
 
-/// Removes all but the newest archives. A guest has read its own before its process runs, so none is missed.
+/// Removes all but the newest archives. That is safe, because a guest has read its own by the time it runs.
 fn prune(folder: &Path) -> io::Result<()> {
     let mut archives: Vec<(SystemTime, PathBuf)> = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -1,7 +1,7 @@
-//! Kernels: Debian's, unpacked without being installed, and the modules that a guest must load before it can mount
+//! Kernels: Debian's, unpacked without being installed. Also the modules that a guest must load before it can mount
 //! anything, in the order in which they can be loaded.
 //!
-//! Nothing here runs `depmod` or a maintainer's script: a module says itself what it depends on.
+//! Nothing here runs `depmod` or a maintainer's script: each module itself says what it depends on.
 
 use crate::cache::{
     BUILDER, Cache, CacheError, EntryKind, Lookup, Manifest, identity, keep, look_up, size_on_disk, walk,
@@ -16,22 +16,22 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The release that kernels are taken from, whatever is in the image: one kernel for all contenders.
+/// The release that kernels come from, whatever release is in the image: one kernel for all contenders.
 const SUITE: &str = "bookworm";
 
-/// Which of Debian's kernels.
+/// One of Debian's kernels.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flavour {
-    /// For virtual machines: small, virtio only.
+    /// For virtual machines: small, with virtio drivers only.
     #[default]
     Cloud,
-    /// With every driver, AHCI among them.
+    /// With every driver, including AHCI.
     Generic,
 }
 
 impl Flavour {
-    /// The flavour that a study names.
+    /// The flavour with the name that a study uses.
     pub fn named(name: &str) -> Option<Self> {
         [Self::Cloud, Self::Generic].into_iter().find(|flavour| flavour.name() == name)
     }
@@ -86,7 +86,7 @@ fn after_semicolon(hint: Option<&&'static str>) -> String {
     hint.map(|hint| format!("; {hint}")).unwrap_or_default()
 }
 
-/// The kernel of that flavour and its manifest, from the cache or newly unpacked.
+/// The kernel of that flavour and its manifest. It is unpacked if it is not in the cache.
 pub(crate) fn fetch(
     flavour: Flavour,
     cache: &Cache,
@@ -127,7 +127,7 @@ fn kernel_in(place: &Path, manifest: &Manifest) -> Kernel {
     Kernel { file: place.join("vmlinuz"), modules: place.join("modules"), release }
 }
 
-/// Moves the kernel and its modules out of an unpacked package; answers with its release.
+/// Moves the kernel and its modules out of an unpacked package; returns the kernel's release.
 fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
     let boot = unpacked.join("boot");
     let mut releases = Vec::new();
@@ -139,7 +139,7 @@ fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
         return Err(KernelError::NotOneKernel { folder: boot, found: releases.len() });
     };
     fs::create_dir(to).map_err(CacheError::io("create", to))?;
-    // Newer packages know only `usr/lib`, older ones only `lib`.
+    // Newer packages have only `usr/lib`, older ones only `lib`.
     let modules = ["lib/modules", "usr/lib/modules"].map(|folder| unpacked.join(folder).join(release));
     let modules = modules.iter().find(|folder| folder.is_dir()).unwrap_or(&modules[0]);
     fs::rename(modules, to.join("modules")).map_err(CacheError::io("move", modules))?;
@@ -148,7 +148,7 @@ fn take_kernel(unpacked: &Path, to: &Path) -> Result<String, KernelError> {
     Ok(release.clone())
 }
 
-/// The wanted modules and everything they need, each after what it needs. Drivers built into the kernel are left out.
+/// The wanted modules and everything they need, each after those it needs. Drivers built into the kernel are left out.
 pub fn module_closure(kernel: &Kernel, wanted: &[&str]) -> Result<Vec<PathBuf>, KernelError> {
     let index = ModuleIndex::read(kernel)?;
     let mut order = KernelOrder { index: &index, aliases: None, visited: HashSet::new(), files: Vec::new() };
@@ -158,7 +158,7 @@ pub fn module_closure(kernel: &Kernel, wanted: &[&str]) -> Result<Vec<PathBuf>, 
     Ok(order.files)
 }
 
-/// What a kernel has, by module name.
+/// The modules of a kernel, by name.
 struct ModuleIndex<'a> {
     kernel: &'a Kernel,
     files: HashMap<String, PathBuf>,
@@ -185,11 +185,11 @@ impl<'a> ModuleIndex<'a> {
         KernelError::MissingDriver { module: module.to_owned(), release: self.kernel.release.clone(), hint }
     }
 
-    /// Module names by their aliases. Making it reads every module, so it is made only when needed.
+    /// Module names by their aliases. Making this map reads every module, so it is made only when needed.
     fn aliases(&self) -> Result<HashMap<String, String>, KernelError> {
         let mut aliases = HashMap::new();
         let mut modules: Vec<(&String, &PathBuf)> = self.files.iter().collect();
-        // Plain implementations are named `…_generic`; coming last, they win over those that need special hardware.
+        // Portable implementations are named `…_generic`. They come last, so they win over those that need special hardware.
         modules.sort_by_key(|(name, _)| (name.ends_with("_generic"), name.as_str()));
         for (name, path) in modules {
             let info = modinfo::read(path)?;
@@ -199,7 +199,7 @@ impl<'a> ModuleIndex<'a> {
     }
 }
 
-/// The load order while it grows.
+/// The growing load order.
 struct KernelOrder<'a> {
     index: &'a ModuleIndex<'a>,
     aliases: Option<HashMap<String, String>>,
@@ -229,7 +229,7 @@ impl KernelOrder<'_> {
         Ok(())
     }
 
-    /// A soft dependency names a module or an alias, and may be absent.
+    /// A soft dependency names a module or an alias, and may be missing.
     fn require_if_there(&mut self, module: &str) -> Result<(), KernelError> {
         let module = normal(module);
         if self.index.files.contains_key(&module) || self.index.built_in.contains(&module) {
@@ -247,20 +247,20 @@ impl KernelOrder<'_> {
     }
 }
 
-/// The modules that a `softdep` line wants before: the words between `pre:` and `post:`.
+/// The modules that a `softdep` line wants loaded before: the words between `pre:` and `post:`.
 fn needed_before(softdep: &str) -> impl Iterator<Item = &str> {
     let before = softdep.split_once("pre:").map_or("", |(_, rest)| rest);
     before.split("post:").next().unwrap_or_default().split_whitespace()
 }
 
-/// `virtio_blk` of `…/virtio-blk.ko` or `….ko.xz`; nothing for other files.
+/// `virtio_blk` for `…/virtio-blk.ko` or `….ko.xz`; `None` for other files.
 fn module_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_str()?;
     let (stem, ending) = name.split_once(".ko")?;
     matches!(ending, "" | ".xz" | ".zst" | ".gz").then(|| normal(stem))
 }
 
-/// The kernel does not tell `-` from `_` in names.
+/// The kernel treats `-` and `_` in names as the same.
 fn normal(name: &str) -> String {
     name.replace('-', "_")
 }
@@ -269,7 +269,7 @@ fn normal(name: &str) -> String {
 mod tests {
     use super::*;
 
-    /// The smallest ELF file that a module's information can be read from.
+    /// The smallest ELF file from which a module's information can be read.
     fn module_file(info: &[&str]) -> Vec<u8> {
         let info: Vec<u8> = info.iter().flat_map(|entry| entry.bytes().chain([0])).collect();
         let names = b"\0.modinfo\0.shstrtab\0";
@@ -294,7 +294,7 @@ mod tests {
         file
     }
 
-    /// A kernel with these modules, and `built_in` built in.
+    /// A kernel with these modules, and with `built_in` built in.
     fn kernel_with(folder: &Path, modules: &[(&str, &[&str])]) -> Kernel {
         for (name, info) in modules {
             fs::write(folder.join(name), module_file(info)).unwrap();

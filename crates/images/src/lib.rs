@@ -1,8 +1,8 @@
 //! Images: recipes (data) become a root tree, a kernel and a disk, without root and from Debian's packages alone.
 //!
-//! The tree serves the native platform, the disk made from it serves virtual machines, so binaries are the same. Trees
-//! and kernels are cached by the hash of the recipe; what went in is in the manifest beside them and in the image's id.
-//! Data disks (the loaded database) are made and cloned here too. Nothing here starts a machine or knows an engine.
+//! The tree serves the native platform, and the disk made from it serves virtual machines, so both run the same binaries.
+//! Trees and kernels are cached by the hash of the recipe. What went in is in the manifest beside them and in the image's
+//! id. Data disks (the loaded database) are made and cloned here, too. Nothing here starts a machine or knows an engine.
 
 mod build;
 mod cache;
@@ -34,15 +34,15 @@ pub struct Image {
     pub name: String,
     /// Hash of the recipe and of what went in.
     pub id: String,
-    /// The same without the kernel: what native machines have of it.
+    /// The same without the kernel: the part that native machines use.
     pub tree_id: String,
     /// The root tree for native machines.
     pub tree: PathBuf,
     /// The ext4 root disk for VMs, read-only; `None` if the agent is the whole user space.
     pub root_disk: Option<PathBuf>,
-    /// That of guests; `None` if it was built for native machines alone, which need none.
+    /// The guests' kernel; `None` if the image was built for native machines only, which need none.
     pub kernel: Option<Kernel>,
-    /// Installed packages with versions (`name=version`), the kernel's among them.
+    /// Installed packages with versions (`name=version`), including the kernel's.
     pub packages: Vec<String>,
 }
 

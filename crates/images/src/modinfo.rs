@@ -1,7 +1,7 @@
-//! What a kernel module says about itself: the `.modinfo` section of its ELF file.
+//! Reads what a kernel module says about itself: the `.modinfo` section of its ELF file.
 //!
-//! Only that section and the tables that lead to it are read, so looking into all modules of a kernel is cheap. This
-//! reads 64-bit little-endian files, as modules for x86-64 and arm64 are.
+//! It reads only that section and the tables that lead to it, so going through all modules of a kernel is cheap. It
+//! reads 64-bit little-endian files, which modules for x86-64 and arm64 are.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 const MAGIC: &[u8] = b"\x7fELF\x02\x01";
 const HEADER_BYTES: usize = 64;
 const SECTION_HEADER_BYTES: usize = 64;
-/// No module has more, and a damaged file may claim anything.
+/// No module has more, but a damaged file may claim anything.
 const MOST_SECTIONS: usize = 65_536;
 const MOST_BYTES: u64 = 16 << 20;
 

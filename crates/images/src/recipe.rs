@@ -1,7 +1,7 @@
 //! Recipes: what goes into an image, as data.
 //!
-//! The recipes in the project's `images/` folder are part of the binary; a folder named by the user may add to them or
-//! replace one of the same name. This file reads and checks recipes; it builds nothing.
+//! The recipes in the project's `images/` folder are part of the binary. A folder that the user names may add to them
+//! or replace one of the same name. This file reads and checks recipes; it builds nothing.
 
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,10 @@ const BUILT_IN: &[(&str, &str)] = &[
     ("postgres", include_str!("../../../images/postgres.toml")),
 ];
 
-/// Every key of a recipe and of its `[[file]]` tables, for "did you mean".
+/// Every key of a recipe and of its `[[file]]` tables, for "did you mean" suggestions.
 const KEYS: &[&str] = &["about", "suite", "packages", "excludes", "file", "path", "text"];
 
-/// A word is offered as "did you mean" if it is at least this similar (Jaro-Winkler, 0 to 1).
+/// A word is suggested in "did you mean" if it is at least this similar (Jaro-Winkler, 0 to 1).
 const SIMILAR_ENOUGH: f64 = 0.75;
 
 /// What goes into an image.
@@ -26,13 +26,13 @@ pub struct Recipe {
     pub name: String,
     /// One line for `bakeoff image list`.
     pub about: String,
-    /// Debian's name for the release; `None` if nothing of Debian's goes in.
+    /// Debian's name for the release; `None` if the image has nothing of Debian's.
     pub suite: Option<String>,
-    /// Packages to install, with what they depend on; none means that the agent is the whole user space.
+    /// Packages to install, with their dependencies. If there are none, the agent is the whole user space.
     pub packages: Vec<String>,
-    /// Paths (shell patterns) that packages bring and the image leaves out.
+    /// Paths (shell patterns) that the image leaves out, although packages have them.
     pub excludes: Vec<String>,
-    /// Files put in place before any package is configured.
+    /// Files that are put in place before any package is configured.
     pub files: Vec<RecipeFile>,
     /// The recipe as written; its hash is part of the image's identity.
     pub text: String,
@@ -74,7 +74,7 @@ fn did_you_mean(nearest: Option<&str>) -> String {
     nearest.map(|word| format!(" (did you mean `{word}`?)")).unwrap_or_default()
 }
 
-/// All recipes by name: those of the binary, and those of the user's folder in their place or beside them.
+/// All recipes by name: those of the binary, plus those of the user's folder, which replace any of the same name.
 pub fn catalog(folder: Option<&Path>) -> Result<Vec<Recipe>, RecipeError> {
     let mut recipes = Vec::new();
     for (name, text) in BUILT_IN {
@@ -88,12 +88,12 @@ pub fn catalog(folder: Option<&Path>) -> Result<Vec<Recipe>, RecipeError> {
     Ok(recipes)
 }
 
-/// Names of the recipes in the binary, which are what a study can name.
+/// Names of the recipes in the binary; a study can name only these.
 pub fn names() -> impl Iterator<Item = &'static str> {
     BUILT_IN.iter().map(|(name, _)| *name)
 }
 
-/// The recipe of that name.
+/// The recipe with that name.
 pub fn find(name: &str, folder: Option<&Path>) -> Result<Recipe, RecipeError> {
     let recipes = catalog(folder)?;
     let known: Vec<String> = recipes.iter().map(|recipe| recipe.name.clone()).collect();
@@ -119,7 +119,7 @@ fn read_folder(folder: &Path) -> Result<Vec<Recipe>, RecipeError> {
     Ok(recipes)
 }
 
-/// Reads one recipe; `file` is only named in errors.
+/// Reads one recipe; `file` is only used in errors.
 fn parse(name: &str, file: &Path, text: &str) -> Result<Recipe, RecipeError> {
     let invalid =
         |line, problem: String, nearest| RecipeError::Invalid { file: file.to_owned(), line, problem, nearest };
@@ -144,7 +144,7 @@ fn parse(name: &str, file: &Path, text: &str) -> Result<Recipe, RecipeError> {
     }
 }
 
-/// What is wrong with a recipe beyond its syntax, and the words to look for when naming the line.
+/// What is wrong with a recipe beyond its syntax, and the words by which to find the line.
 fn problem_of(recipe: &Recipe) -> Option<(String, String)> {
     let is_word =
         |text: &str| !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-.:".contains(c));
@@ -167,7 +167,7 @@ fn problem_of(recipe: &Recipe) -> Option<(String, String)> {
     Some((path, problem))
 }
 
-/// The line, from 1, of a byte of the text.
+/// The line number, from 1, of a byte of the text.
 fn line_of(text: &str, byte: usize) -> usize {
     1 + text.bytes().take(byte).filter(|&b| b == b'\n').count()
 }

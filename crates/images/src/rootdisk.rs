@@ -10,9 +10,9 @@ use std::time::Duration;
 const LIMIT: Duration = Duration::from_mins(10);
 const BLOCK_BYTES: u64 = 4096;
 const INODE_BYTES: u64 = 256;
-/// Room for the filesystem's own tables beyond what is counted: a tenth, and this much.
+/// Room for the filesystem's own tables beyond the counted content: a tenth of that, plus this.
 const SLACK_BYTES: u64 = 32 << 20;
-/// Inodes that a filesystem needs for itself, generously.
+/// Inodes that a filesystem needs for itself, estimated generously.
 const SPARE_INODES: u64 = 64;
 
 /// Makes `disk` from `tree`. The same tree and identity give the same bytes.
@@ -24,12 +24,12 @@ pub(crate) fn make(tree: &Path, disk: &Path, identity: &str) -> Result<(), RootD
     let call = MKE2FS
         .call_as_owner()?
         .args(["-q", "-F", "-t", "ext4", "-m", "0", "-L", "root", "-U", uuid.as_str()])
-        // Never written, so never in need of a journal.
+        // The disk is never written, so it needs no journal.
         .args(["-O", "^has_journal,^resize_inode"])
         .args(["-E", format!("hash_seed={uuid},lazy_itable_init=0").as_str()])
         .args(["-b", BLOCK_BYTES.to_string().as_str(), "-N", size.inodes().to_string().as_str()])
         .args([Path::new("-d"), tree, disk])
-        // One name for releases up to 1.47.0, one for those after.
+        // Releases up to 1.47.0 read the first name, later ones the second.
         .env("E2FSPROGS_FAKE_TIME", SOURCE_DATE_EPOCH)
         .env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
     call.run(LIMIT, &mut |_| ()).map_err(ToolError::from)?;
@@ -44,11 +44,11 @@ pub enum RootDiskError {
     Tool(#[from] ToolError),
 }
 
-/// How much is in a folder, as a filesystem counts it.
+/// How much a folder contains, as a filesystem counts it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Content {
     pub entries: u64,
-    /// Whole blocks of files and folders.
+    /// Bytes of files and folders, in whole blocks.
     pub bytes: u64,
 }
 

@@ -1,14 +1,14 @@
-//! Where this host gets Debian's packages from: its own apt sources, and of those only Debian's.
+//! Where this host gets Debian's packages from: its own apt sources, and only Debian's among them.
 //!
-//! Hosts have other vendors' entries beside Debian's, or a mirror near by, or another release than the image's. So the
-//! entries are read, told apart, and rewritten for the release that a recipe asks for. No mirror is named here.
+//! Hosts may have other vendors' entries beside Debian's, a nearby mirror, or another release than the image's. So the
+//! entries are read, filtered, and rewritten for the release that a recipe asks for. No mirror is named here.
 
 use std::path::{Path, PathBuf};
 
-/// What comes after a release's name in the suites that belong to a Debian installation.
+/// What follows a release's name in the suites that belong to a Debian installation.
 const SUITE_SUFFIXES: &[&str] = &["", "-updates", "-security"];
 
-/// Suites of Debian itself. Other vendors use such names too, so they decide only where no key is named.
+/// Suites of Debian itself. Other vendors use such names, too, so the key, or else the address, must fit as well.
 const RELEASES: &[&str] =
     &["oldstable", "stable", "testing", "unstable", "sid", "bullseye", "bookworm", "trixie", "forky", "duke"];
 
@@ -29,9 +29,9 @@ struct SourceEntry {
     uri: String,
     suite: String,
     components: Vec<String>,
-    /// A key file, if one is named by path. A key written into the entry itself is left to apt's own keys.
+    /// A key file, if one is named by path. For a key written into the entry itself, apt's own keys are used instead.
     signed_by: Option<String>,
-    /// Options that decide whether apt accepts the archive, as written in a one-line entry.
+    /// Options that decide whether apt trusts the archive, as written in a one-line entry.
     trust: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ fn source_files(apt: &Path) -> Result<Vec<PathBuf>, SourcesError> {
     Ok(files)
 }
 
-/// The Debian entries, moved to `suite`, without duplicates; empty unless the release itself is among them.
+/// The Debian entries, moved to `suite`, without duplicates. Empty if the release itself is not among them.
 fn lines_for_suite(entries: &[SourceEntry], suite: &str) -> Vec<String> {
     let mut lines: Vec<(bool, String)> = Vec::new();
     for entry in entries.iter().filter(|entry| entry.is_debian()) {
@@ -89,12 +89,12 @@ impl SourceEntry {
         self.suite.split(['-', '/']).next().unwrap_or_default()
     }
 
-    /// "-updates" of "bookworm-updates"; nothing for the release itself.
+    /// "-updates" of "bookworm-updates"; empty for the release itself.
     fn suffix(&self) -> &str {
         &self.suite[self.release().len()..]
     }
 
-    /// Signed by Debian's keys, or with no key file named and in every other way like Debian's archive.
+    /// Signed by Debian's keys; or, if no key file is named, in every other way like Debian's archive.
     fn is_debian(&self) -> bool {
         let is_main = self.components.iter().any(|component| component == "main");
         let is_archive = self.uri.split('/').any(|part| part.starts_with("debian"));
@@ -110,7 +110,7 @@ impl SourceEntry {
     }
 }
 
-/// Reads the classic form: `deb [options] URI suite component...`, one entry a line.
+/// Reads the classic form: `deb [options] URI suite component...`, one entry on each line.
 fn read_one_line_entries(text: &str) -> Vec<SourceEntry> {
     text.lines().filter_map(read_one_line_entry).collect()
 }
@@ -133,7 +133,7 @@ fn read_one_line_entry(line: &str) -> Option<SourceEntry> {
     Some(SourceEntry { uri, suite, components: words.collect(), signed_by, trust })
 }
 
-/// Reads the newer form: stanzas of `Field: value` lines, several URIs and suites in each.
+/// Reads the newer form: stanzas of `Field: value` lines, each with several URIs and suites.
 fn read_stanzas(text: &str) -> Vec<SourceEntry> {
     let plain: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
     plain.split(|line| line.trim().is_empty()).flat_map(read_stanza).collect()

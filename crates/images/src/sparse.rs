@@ -1,4 +1,4 @@
-//! Copying files that are mostly holes: only the data is read, and holes stay holes.
+//! Copies files that are mostly holes: only the data is read, and holes stay holes.
 
 use rustix::fs::SeekFrom;
 use rustix::io::Errno;
@@ -7,7 +7,7 @@ use std::io;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 
-/// What is moved at once where the kernel cannot copy by itself.
+/// How much is copied at once where the kernel cannot copy by itself.
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Copies `from` onto `to`, which must be a new, empty file.
@@ -45,7 +45,7 @@ pub(crate) fn copy_range(from: &File, to: &File, range: Range<u64>) -> io::Resul
         let wanted = usize::try_from(range.end - position).unwrap_or(usize::MAX).min(1 << 30);
         let (mut read_at, mut write_at) = (position, position);
         match rustix::fs::copy_file_range(from, Some(&mut read_at), to, Some(&mut write_at), wanted) {
-            // Nothing is copied by filesystems that only say they can.
+            // Some filesystems copy nothing although they claim to support this.
             Ok(0) | Err(Errno::XDEV | Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
                 return copy_by_hand(from, to, position..range.end);
             }
@@ -78,7 +78,7 @@ mod tests {
 
     const BLOCK: u64 = 4096;
 
-    /// A file with data in these blocks of its `blocks` blocks, and an odd end.
+    /// A file of `blocks` blocks and `odd` further bytes, with data in the given blocks.
     fn file_with(blocks: u64, data: &[u64], odd: u64) -> File {
         let file = tempfile::tempfile().unwrap();
         file.set_len(blocks * BLOCK + odd).unwrap();

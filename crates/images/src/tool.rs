@@ -1,5 +1,5 @@
-//! Running the system's tools (mmdebstrap, mke2fs, tar, cp): found wherever they are kept, and in the same surroundings
-//! everywhere.
+//! Runs the system's tools (mmdebstrap, mke2fs, tar, cp): it finds them in the usual places, and gives them the same
+//! environment everywhere.
 //!
 //! Nothing here knows what the tools are for.
 
@@ -8,7 +8,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Administrators' tools are not on every user's search path, so the usual places are named here.
+/// Administrators' tools are not on every user's search path, so the usual places are listed here.
 const PLACES: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /// For programs that only print a line, or do nothing.
@@ -44,7 +44,7 @@ impl Tool {
             .ok_or(ToolError::Missing { program: self.program, package: self.package })
     }
 
-    /// The first line it says when asked for its version.
+    /// The first line that the program prints when asked for its version.
     pub fn version(self, option: &str) -> Result<String, ToolError> {
         let ended = self.call()?.args([option]).run_to_any_end(PROMPT_LIMIT, &mut |_| ())?;
         let said = if ended.stdout.is_empty() { ended.stderr } else { ended.stdout };
@@ -56,8 +56,8 @@ impl Tool {
         self.called_through(&[])
     }
 
-    /// A call in which our user looks like root to the program, so that files it copies belong to root. For root it is
-    /// a plain [`Tool::call`].
+    /// A call in which our user looks like root to the program, so that the files it copies belong to root. If we are
+    /// root, it is a plain [`Tool::call`].
     pub fn call_as_owner(self) -> Result<Launch, ToolError> {
         if rustix::process::geteuid().is_root() {
             return self.call();
@@ -65,8 +65,8 @@ impl Tool {
         self.called_through(&[&UNSHARE.find()?.to_string_lossy(), "--map-root-user", "--"])
     }
 
-    /// A call with process and mount namespaces of its own: whatever it started or mounted ends with it. For users,
-    /// and where a container forbids namespaces, it is a plain [`Tool::call`].
+    /// A call with process and mount namespaces of its own: whatever it started or mounted ends with it. Without the
+    /// right to namespaces, as for users and in some containers, it is a plain [`Tool::call`].
     pub fn call_contained(self) -> Result<Launch, ToolError> {
         let unshare = UNSHARE.find()?;
         let unshare = unshare.to_string_lossy();
@@ -75,7 +75,7 @@ impl Tool {
         if attempt.is_ok() { self.called_through(&contain) } else { self.call() }
     }
 
-    /// These words become the program.
+    /// Runs the program through these words, such as `unshare` and its options.
     fn called_through(self, words: &[&str]) -> Result<Launch, ToolError> {
         let program = self.find()?;
         let words: Vec<_> = words.iter().map(OsStr::new).chain([program.as_os_str()]).collect();

@@ -1,7 +1,7 @@
 //! Root trees: mmdebstrap makes an archive of what a recipe asks for, and the archive is unpacked into a folder.
 //!
-//! The way over an archive lets a user, who cannot own files of other users, build the same tree as root. Nothing in
-//! the tree may gain privileges, and nothing of this host (its name, its name servers) stays in it.
+//! Through an archive, a user, who cannot own files of other users, builds the same tree as root does. Nothing in the
+//! tree may gain privileges, and nothing of this host (its name, its name servers) stays in it.
 
 use crate::cache::{CacheError, walk};
 use crate::recipe::{Recipe, RecipeFile};
@@ -13,20 +13,20 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Longest build: a slow mirror and a large server.
+/// The longest build: with a slow mirror and a large server.
 const BOOTSTRAP_LIMIT: Duration = Duration::from_mins(30);
 const UNPACK_LIMIT: Duration = Duration::from_mins(10);
 
-/// Times of files in an archive are not later than this (2023-11-14), so that two builds of the same packages are alike.
+/// Files in an archive have no times later than this (2023-11-14), so that two builds of the same packages are alike.
 pub(crate) const SOURCE_DATE_EPOCH: &str = "1700000000";
 
 /// Empty folders that platforms mount on.
 const MOUNT_POINTS: &[&str] = &["proc", "sys", "dev", "run", "tmp", "data"];
 
-/// What is copied from the host into every new tree, and must not stay.
+/// Files that are copied from the host into every new tree, and must not stay.
 const TRACES_OF_THE_HOST: &[&str] = &["etc/resolv.conf", "etc/hostname"];
 
-/// Where an unpacked tree tells what was unpacked; packages that are not installed are in no other list.
+/// The file in an unpacked tree that lists what was unpacked. Packages that are not installed are in no other list.
 const UNPACKED_LIST: &str = "packages-unpacked";
 
 const SET_ID_BITS: u32 = 0o6000;
@@ -43,7 +43,7 @@ pub enum TreeError {
     Bootstrap { cause: ProcessError, advice: &'static str },
 }
 
-/// What is asked of mmdebstrap.
+/// What mmdebstrap should make.
 pub(crate) struct Contents<'a> {
     suite: &'a str,
     /// mmdebstrap's name for the set of packages that are installed without being listed.
@@ -54,12 +54,12 @@ pub(crate) struct Contents<'a> {
 }
 
 impl<'a> Contents<'a> {
-    /// A package and what it depends on, unpacked but not installed.
+    /// A package and its dependencies, unpacked but not installed.
     pub fn unpacked(suite: &'a str, package: &'a str) -> Self {
         Contents { suite, variant: "extract", packages: vec![package], excludes: Vec::new(), files: &[] }
     }
 
-    /// Debian's essential packages and the recipe's, installed; `None` if the recipe has none of Debian's.
+    /// Debian's essential packages and the recipe's, installed; `None` if the recipe has no packages.
     pub fn installed(recipe: &'a Recipe) -> Option<Self> {
         let words = |list: &'a [String]| list.iter().map(String::as_str).collect();
         let suite = recipe.suite.as_deref().filter(|_| !recipe.packages.is_empty())?;
@@ -67,7 +67,7 @@ impl<'a> Contents<'a> {
         Some(Contents { suite, variant: "essential", packages, excludes, files: &recipe.files })
     }
 
-    /// mmdebstrap's arguments, pure.
+    /// mmdebstrap's arguments. Pure.
     fn arguments(&self, mirrors: &[String], files: &Path, archive: &Path) -> Vec<String> {
         let mut arguments = vec![
             "--mode=auto".to_owned(),
@@ -87,12 +87,12 @@ impl<'a> Contents<'a> {
     }
 }
 
-/// A path as a shell takes it for one word, whatever is in it.
+/// A path quoted so that a shell takes it as one word, whatever it contains.
 fn quoted(path: &Path) -> String {
     format!("'{}'", path.display().to_string().replace('\'', r"'\''"))
 }
 
-/// Makes the archive in `work`; answers with its path.
+/// Makes the archive in `work`; returns its path.
 pub(crate) fn bootstrap(
     contents: &Contents,
     work: &Path,
@@ -105,8 +105,8 @@ pub(crate) fn bootstrap(
     let mut call = MMDEBSTRAP.call_contained()?.args(contents.arguments(&mirrors, &files, &archive));
     call = call.env("SOURCE_DATE_EPOCH", SOURCE_DATE_EPOCH);
     if rustix::process::geteuid().is_root() {
-        // Its own temporary tree then goes with our work folder, even if it is killed. For users it must stay where
-        // the other user ids that are lent to them can reach it.
+        // Its temporary tree is then removed with our work folder, even if it is killed. For users the tree must stay
+        // where their subordinate user ids can reach it.
         call = call.env("TMPDIR", work);
     }
     let made = call.run(BOOTSTRAP_LIMIT, progress);
@@ -117,7 +117,7 @@ pub(crate) fn bootstrap(
     Ok(archive)
 }
 
-/// What a user can do about a failed build, as far as its last words tell.
+/// What a user can do about a failed build, as far as its last lines tell.
 fn advice_on(error: &ProcessError) -> Option<&'static str> {
     let ProcessError::Failed { tail, .. } = error else { return None };
     let says = |words: &[&str]| words.iter().any(|word| tail.contains(word));
@@ -136,7 +136,7 @@ fn advice_on(error: &ProcessError) -> Option<&'static str> {
 pub(crate) fn unpack(archive: &Path, work: &Path) -> Result<PathBuf, TreeError> {
     let tree = work.join("tree");
     fs::create_dir(&tree).map_err(CacheError::io("create", &tree))?;
-    // Users cannot make device nodes, and platforms mount a `dev` of their own.
+    // Users cannot make device nodes, and platforms mount their own `dev`.
     let call = TAR.call()?.args(["--extract", "--preserve-permissions", "--exclude=./dev/*", "--file"]);
     let call = call.args([archive, Path::new("--directory"), &tree]);
     call.run(UNPACK_LIMIT, &mut |_| ()).map_err(ToolError::from)?;
@@ -151,7 +151,7 @@ pub(crate) fn empty(work: &Path) -> Result<PathBuf, TreeError> {
     Ok(tree)
 }
 
-/// Gives a tree its mount points and the recipe's files, and takes out what must not be in it.
+/// Gives a tree its mount points and the recipe's files, and removes what must not be in it.
 pub(crate) fn finish(tree: &Path, files: &[RecipeFile]) -> Result<(), TreeError> {
     for trace in TRACES_OF_THE_HOST.iter().map(|trace| tree.join(trace)).filter(|path| path.symlink_metadata().is_ok())
     {
@@ -185,7 +185,7 @@ fn write_files(files: &[RecipeFile], tree: &Path) -> Result<(), CacheError> {
     Ok(())
 }
 
-/// `name=version` of what is installed in a tree, sorted.
+/// The packages installed in a tree, as `name=version`, sorted.
 pub(crate) fn installed_packages(tree: &Path) -> Result<Vec<String>, TreeError> {
     let path = tree.join("var/lib/dpkg/status");
     let status = fs::read_to_string(&path).map_err(CacheError::io("read", &path))?;
@@ -205,7 +205,7 @@ fn packages_of_status(status: &str) -> Vec<String> {
     packages
 }
 
-/// `name=version` of what is unpacked in a tree, sorted.
+/// The packages unpacked in a tree, as `name=version`, sorted.
 pub(crate) fn unpacked_packages(tree: &Path) -> Result<Vec<String>, TreeError> {
     let path = tree.join(UNPACKED_LIST);
     let list = fs::read_to_string(&path).map_err(CacheError::io("read", &path))?;
@@ -214,7 +214,7 @@ pub(crate) fn unpacked_packages(tree: &Path) -> Result<Vec<String>, TreeError> {
     Ok(packages)
 }
 
-/// apt keeps `name_version_architecture.deb`, with colons written as `%3a`.
+/// apt keeps files named `name_version_architecture.deb`, with colons written as `%3a`.
 fn package_of_file(file: &str) -> Option<String> {
     let mut parts = file.strip_suffix(".deb")?.split('_');
     Some(format!("{}={}", parts.next()?, parts.next()?.replace("%3a", ":")))

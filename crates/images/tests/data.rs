@@ -1,4 +1,4 @@
-//! Data disks made, checked by e2fsprogs, cloned, and refused.
+//! Data disks: made, checked by e2fsprogs, cloned, and refused.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
@@ -10,7 +10,7 @@ use std::process::Command;
 
 const MEBIBYTE: u64 = 1 << 20;
 
-/// A folder like a database's: a large file, small ones, a deep one.
+/// A folder like a database's: with a large file, small ones, and a deep one.
 fn loaded_folder(place: &Path) -> std::path::PathBuf {
     let folder = place.join("loaded");
     fs::create_dir_all(folder.join("base/1")).unwrap();
@@ -85,7 +85,7 @@ fn what_does_not_fit_is_refused_and_leaves_nothing() {
     let image = place.path().join("data.ext4");
     let error = data::make_from_folder(&folder, &image, 8 * MEBIBYTE, "data").unwrap_err();
     assert!(matches!(error, DataError::DoesNotFit { .. }), "{error}");
-    // A sparse file claims more than any disk has; it is refused before anything is written.
+    // A sparse file that claims more than any disk has is refused before anything is written.
     let huge = place.path().join("huge");
     fs::create_dir(&huge).unwrap();
     File::create(huge.join("file")).unwrap().set_len(10 << 40).unwrap();

@@ -1,6 +1,6 @@
 //! Real images from Debian's packages, in one cache that repeated runs share.
 //!
-//! Without mmdebstrap or without an archive these are skipped, loudly; under `REQUIRE=qemu` that is a failure.
+//! Without mmdebstrap or an archive these tests are skipped, with a message; under `REQUIRE=qemu` they fail instead.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
@@ -37,7 +37,7 @@ fn names(modules: &[PathBuf]) -> Vec<String> {
     modules.iter().map(|path| path.file_stem().unwrap().to_string_lossy().replace('-', "_")).collect()
 }
 
-/// What a program prints, which must not fail.
+/// The output of a program, which must not fail.
 fn output(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -1,4 +1,4 @@
-//! Finding disks by the label of their ext4 file system, so that their order and their adapters' names do not matter.
+//! Finds disks by the label of their ext4 file system, so that neither their order nor their adapters' names matter.
 
 use super::GuestError;
 use super::waiting::{names_in, wait_for};
@@ -14,7 +14,7 @@ const MAGIC: [u8; 2] = 0xEF53_u16.to_le_bytes();
 const LABEL_AT: u64 = SUPERBLOCK + 0x78;
 const LABEL_BYTES: usize = 16;
 
-/// The device with an ext4 file system of this label.
+/// The device whose ext4 file system has this label.
 pub(super) fn with_label(label: &str) -> Result<PathBuf, GuestError> {
     let devices = Path::new(BLOCK_DEVICES);
     let look = || {
@@ -24,7 +24,7 @@ pub(super) fn with_label(label: &str) -> Result<PathBuf, GuestError> {
     wait_for(&format!("disk with the label {label}"), look, || names_in(devices))
 }
 
-/// A device that cannot be read has no label.
+/// A device that cannot be read counts as one without a label.
 fn has_label(device: &Path, label: &str) -> bool {
     File::open(device).is_ok_and(|device| label_of(&device).is_some_and(|found| found == label.as_bytes()))
 }

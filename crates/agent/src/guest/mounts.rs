@@ -1,4 +1,4 @@
-//! The mounts of a guest, the same as a native machine is given.
+//! The mounts of a guest, which are the same as those of a native machine.
 
 use super::{GuestError, failing};
 use machines::boot::{AGENT_FILE, DATA_OPTIONS, LOG_FOLDER, WRITABLE_FOLDERS};
@@ -9,19 +9,19 @@ use std::path::{Path, PathBuf};
 
 /// Where the root disk is mounted before it becomes the root.
 const NEW_ROOT: &str = "/newroot";
-/// What the kernel tells about itself and its devices.
+/// File systems in which the kernel shows itself and its devices.
 const KERNEL_FOLDERS: &[(&str, &str)] = &[("/proc", "proc"), ("/sys", "sysfs"), ("/dev", "devtmpfs")];
 
 pub(super) fn of_the_kernel() -> Result<(), GuestError> {
     for (folder, kind) in KERNEL_FOLDERS {
         attach(kind, Path::new(folder), kind, MountFlags::empty(), c"")?;
     }
-    // Shared memory between a server's processes, and terminals.
+    // For shared memory between a server's processes, and for terminals.
     attach("tmpfs", Path::new("/dev/shm"), "tmpfs", MountFlags::empty(), c"mode=1777")?;
     attach("devpts", Path::new("/dev/pts"), "devpts", MountFlags::empty(), c"mode=620,ptmxmode=666")
 }
 
-/// Makes the disk the root, read-only, with our binary in it; the folders of the kernel move along.
+/// Makes the disk the root, read-only, with our binary in it. The kernel's folders move along.
 pub(super) fn enter_root(disk: &Path, init: &Path) -> Result<(), GuestError> {
     let root = Path::new(NEW_ROOT);
     attach_path(disk, root, "ext4", MountFlags::RDONLY, c"")?;
@@ -39,7 +39,7 @@ pub(super) fn enter_root(disk: &Path, init: &Path) -> Result<(), GuestError> {
     rustix::process::chdir("/").map_err(failing("entering /"))
 }
 
-/// Covers what must be writable by empty folders in memory, and makes ours.
+/// Mounts empty folders in memory over those that must be writable, and makes our own folder.
 pub(super) fn writable_folders(root: &Path) -> Result<(), GuestError> {
     for folder in WRITABLE_FOLDERS.iter().map(|folder| below(root, folder)).filter(|folder| folder.is_dir()) {
         attach("tmpfs", &folder, "tmpfs", MountFlags::empty(), c"mode=1777")?;
@@ -82,7 +82,7 @@ fn attach_path(
     mount(source, folder, kind, flags, options).map_err(mounting)
 }
 
-/// An absolute path as seen below another root.
+/// An absolute path, moved below another root.
 fn below(root: &Path, path: &str) -> PathBuf {
     root.join(path.trim_start_matches('/'))
 }

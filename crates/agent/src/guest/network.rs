@@ -1,5 +1,5 @@
-//! Bringing up a network interface, by the two messages of the kernel's routing protocol (rtnetlink) that it takes.
-//! Debian's kernels cannot do it from the command line, and a guest need not have `ip`.
+//! Brings up a network interface with two messages of the kernel's routing protocol (rtnetlink). Debian's kernels
+//! cannot do it from the command line, and a guest need not have `ip`.
 
 use super::waiting::{names_in, wait_for};
 use super::{GuestError, failing};
@@ -12,7 +12,7 @@ use std::path::Path;
 use std::time::Duration;
 
 const INTERFACES: &str = "/sys/class/net";
-/// The kernel answers within the call; this only bounds the wait.
+/// The kernel answers within the call, so this is only a bound.
 const ANSWER_LIMIT: Duration = Duration::from_secs(5);
 
 // Numbers of the protocol, from the kernel's <linux/rtnetlink.h>, <linux/netlink.h>, <linux/if_addr.h> and <linux/if.h>.
@@ -27,7 +27,7 @@ const FAMILY_IPV4: u8 = 2;
 const IS_UP: u32 = 1;
 const HEADER_BYTES: usize = 16;
 
-/// The first interface that leads out of the guest.
+/// The first interface that is not the loopback one.
 pub(super) fn first_interface() -> Result<String, GuestError> {
     let interfaces = Path::new(INTERFACES);
     let look = || {
@@ -37,7 +37,7 @@ pub(super) fn first_interface() -> Result<String, GuestError> {
     wait_for("network interface", look, || names_in(interfaces))
 }
 
-/// Gives the interface its address, if it gets one, and switches it on. The loopback interface has its address by itself.
+/// Gives the interface its address, if there is one, and switches it on. The loopback interface has its address already.
 pub(super) fn bring_up(interface: &str, address: Option<GuestAddress>) -> Result<(), GuestError> {
     let doing = || format!("bringing up the network interface {interface}");
     let index =
@@ -52,7 +52,7 @@ pub(super) fn bring_up(interface: &str, address: Option<GuestAddress>) -> Result
 }
 
 fn open() -> io::Result<OwnedFd> {
-    // No protocol named is protocol 0, which is the routing one.
+    // Without a protocol the kernel uses protocol 0, the routing protocol.
     let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, None)?;
     set_socket_timeout(&socket, Timeout::Recv, Some(ANSWER_LIMIT))?;
     Ok(socket)
@@ -65,7 +65,7 @@ fn ask(socket: &OwnedFd, kind: u16, flags: u16, body: &[u8]) -> io::Result<()> {
     read_answer(&answer[..length])
 }
 
-/// Header: length, kind, flags, sequence number, sender (0 is whoever sends).
+/// The header: length, kind, flags, sequence number, sender (0 stands for the sending process).
 fn message(kind: u16, flags: u16, body: &[u8]) -> io::Result<Vec<u8>> {
     let length = u32::try_from(HEADER_BYTES + body.len()).map_err(io::Error::other)?;
     let mut message = Vec::with_capacity(HEADER_BYTES + body.len());
@@ -100,7 +100,7 @@ fn link_up_body(index: u32) -> Vec<u8> {
     body
 }
 
-/// An answer is an error message, whose number is 0 when all went well.
+/// An answer is an error message; its number is 0 if all went well.
 fn read_answer(answer: &[u8]) -> io::Result<()> {
     let unexpected = || io::Error::new(io::ErrorKind::InvalidData, format!("the kernel answered {answer:?}"));
     let kind = answer.get(4..6).and_then(|bytes| bytes.try_into().ok()).map(u16::from_ne_bytes);
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn the_kernel_reads_the_messages_and_says_what_is_wrong() {
         let socket = open().unwrap();
-        // No interface has this index: a kernel that understood the message says so, or that we may not ask.
+        // No interface has this index. A kernel that understood the message reports that, or that we may not ask.
         let refused = ask(&socket, NEW_LINK, 0x5, &link_up_body(0x00FF_FFFF)).unwrap_err();
         let codes = [rustix::io::Errno::NODEV, rustix::io::Errno::PERM].map(|errno| Some(errno.raw_os_error()));
         assert!(codes.contains(&refused.raw_os_error()), "{refused}");

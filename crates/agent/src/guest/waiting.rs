@@ -1,15 +1,15 @@
-//! Waiting for devices: a driver is loaded at once, what it drives appears a little later.
+//! Waits for devices: a driver is loaded at once, but its devices appear a little later.
 
 use super::GuestError;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Even an emulated controller on a busy host has shown its disks within this.
+/// Even an emulated controller on a busy host shows its disks within this time.
 const LIMIT: Duration = Duration::from_secs(30);
-/// A small part of the time that a guest takes to boot.
+/// A small part of a guest's boot time.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Looks again and again until there is something; `seen` tells what there is instead.
+/// Calls `look` until it finds something; for the error, `seen` tells what is there instead.
 pub(super) fn wait_for<T>(
     what: &str,
     mut look: impl FnMut() -> Option<T>,

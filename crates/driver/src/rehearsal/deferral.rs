@@ -1,4 +1,4 @@
-//! Deferred transactions: queued at once, executed by a pool that grows with what is overdue, drained or counted.
+//! Deferred transactions: queued at once, executed by a pool that grows while work is overdue, and drained or counted at the end.
 
 use super::workload::{DELIVERY, Rehearsed};
 use super::world::{Answer, Call, RequestKind};
@@ -16,7 +16,7 @@ pub fn deliveries_take(millis: u64) -> impl Fn(&Call) -> Answer {
     move |call| answers_after(if call.asked == RequestKind::Statement(DELIVERY) { millis } else { 1 })
 }
 
-/// The same for a database that takes no more sessions than there are when driving begins.
+/// The same for a database that accepts no more sessions than there are at the start of driving.
 pub fn but_no_more_sessions(at_start: u32, script: impl Fn(&Call) -> Answer) -> impl Fn(&Call) -> Answer {
     move |call| {
         if call.asked == RequestKind::Connect && call.session >= at_start {
@@ -105,7 +105,7 @@ fn the_queue_is_drained_after_the_end_if_that_is_possible_in_time() {
     assert_eq!((drained.deferred.abandoned, drained.deferred.queued), (0, drained.deferred.done));
     let hopeless = run.alone(but_no_more_sessions(5, deliveries_take(500)));
     assert!(hopeless.deferred.abandoned > 0);
-    // One was being executed when time was up.
+    // One was being executed when the time was up.
     let totals = hopeless.deferred;
     assert_eq!((totals.queued, hopeless.given_up.transactions), (totals.done + totals.abandoned + 1, 1));
     let waited: u64 = hopeless.unended.iter().map(total).sum();

@@ -1,4 +1,4 @@
-//! Retries, lost sessions, servers that go away or say nothing.
+//! Retries, lost sessions, and servers that go away or fall silent.
 
 use super::workload::Rehearsed;
 use super::world::{Answer, Call, RequestKind};
@@ -13,7 +13,7 @@ fn refused() -> Answer {
     Answer::Fail(SessionError::Refused { code: "23505".to_owned(), message: "duplicate key".to_owned() })
 }
 
-/// Fails statements as `failure` says for the first `times` calls, then answers.
+/// Fails the first `times` statements with `failure`, then answers.
 fn fails_first(times: u32, failure: fn() -> Answer) -> impl Fn(&Call) -> Answer {
     let left = Cell::new(times);
     move |call| {
@@ -37,7 +37,7 @@ fn a_retry_repeats_the_same_inputs_and_the_response_counts_from_the_first_due_ti
     assert_eq!(driven.facts.errors["40001: conflict"], 2);
     let committed = driven.facts.kinds[0].committed;
     assert_eq!(driven.facts.tally["lines"], 10 * committed, "attempts that failed are not tallied");
-    // Two rollbacks, two pauses of 0.25 to 0.75 and 0.5 to 1.5 ms, and the statement.
+    // Two rollbacks, two pauses of 0.25 to 0.75 ms and 0.5 to 1.5 ms, and the statement.
     let slowest = driven.measured.intervals[0].kinds[0].counts.last().unwrap().0;
     assert!((30_750..=32_280).contains(&slowest), "{slowest}");
 }
@@ -121,7 +121,7 @@ fn a_server_that_restarts_costs_the_time_that_it_takes() {
     assert!((4_000..5_000).contains(&report.losses.longest_ms), "{:?}", report.losses);
     let driven = run.merged(vec![report]);
     let done: Vec<bool> = driven.seconds.iter().map(|second| second.counted > 0).collect();
-    // What was asked before it went was answered in second 3.
+    // Requests from before the server went away were answered in second 3.
     assert_eq!(done, [true, true, true, true, false, false, false, true, true, true]);
     assert_eq!((driven.stopped, driven.facts.measured_ms), (false, 10_000));
 }
@@ -134,7 +134,7 @@ fn a_server_that_falls_silent_is_told_with_what_it_made_clients_wait() {
         |call: &Call| if since_start(call) < Nanos::from_seconds(4) { answers_after(10) } else { Answer::Never };
     let driven = run.merged(vec![run.alone(silent)]);
     let unended = driven.facts.unended;
-    // Two of the window's five seconds, and the ten in which they might still have ended.
+    // Two of the window's five seconds, and the ten seconds in which they might still have ended.
     assert_eq!((unended.transactions, unended.oldest_ms), (3, 12_000));
     assert!((unended.window_share - 0.4).abs() < 0.01, "{unended:?}");
     let given_up: Vec<_> = driven.unended().flat_map(|part| &part.counts).copied().collect();
@@ -143,7 +143,7 @@ fn a_server_that_falls_silent_is_told_with_what_it_made_clients_wait() {
     assert_eq!(driven.facts.testimony.stalls, record::trial::Stalls::default(), "that is not the driver's doing");
 }
 
-/// One of four stops answering for the last seconds of the window and goes on after it.
+/// One of four sessions gets no answers for the last seconds of the window, and goes on after it.
 #[test]
 fn what_ends_after_the_window_is_in_the_percentiles_with_its_whole_time() {
     let (workload, stop) = (Rehearsed::default(), Control::default());

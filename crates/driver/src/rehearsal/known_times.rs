@@ -1,4 +1,4 @@
-//! Whole drivings in which each transaction takes a known time: what they add up to is known as well.
+//! Complete runs in which each transaction takes a known time, so that the totals are known as well.
 
 use super::workload::{DELIVERY, Rehearsed, SALE};
 use super::{paced, plan};
@@ -25,7 +25,7 @@ fn order_entry() -> AnyWorkload {
     AnyWorkload::from_table("order-entry", &Map::from_iter([("warehouses".to_owned(), json!(2))])).unwrap()
 }
 
-/// With everything that was seen on the way.
+/// Also returns everything that was seen on the way.
 fn order_entry_rehearsed(plan: &DrivePlan, service: &Service) -> (Driven, Vec<Seen>) {
     let mut seen = Vec::new();
     let driven =
@@ -68,7 +68,7 @@ fn clients_do_as_much_as_their_number_over_the_service_time() {
 #[test]
 fn spread_changes_neither_the_mean_nor_the_median() {
     let driven = rehearsed(&Rehearsed::default(), &plan(10, 0, 100), &taking(20).varied(0.5));
-    // 50,000 transactions whose times deviate by 4 ms: the mean's own deviation is below 0.1 %.
+    // 50,000 transactions whose times have a deviation of 4 ms: the mean's own deviation is below 0.1 %.
     assert!(ended(&driven).abs_diff(50_000) < 250, "{}", ended(&driven));
     assert!(service_of(&driven, SALE, 0.5).abs_diff(20_000) < 200);
     assert!((10_000..10_500).contains(&service_of(&driven, SALE, 0.0)));

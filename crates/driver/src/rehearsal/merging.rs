@@ -1,4 +1,4 @@
-//! Splits equal the whole: what is merged does not depend on which shard did what.
+//! Splits equal the whole: the merged result does not depend on which shard did what.
 
 use super::workload::{COUNTERS, KINDS};
 use super::{Merged, START, ShardRun, plan, window};
@@ -22,7 +22,7 @@ use workloads::workload::Ending;
 const WARMUP_S: u64 = 1;
 const MEASURE_S: u64 = 4;
 
-/// A transaction that was done some time in the run, and the shard that did it.
+/// Transactions done at some time in the run, each with the shard that executed it.
 fn lives() -> impl Strategy<Value = Vec<(Executed, usize)>> {
     let ending = prop_oneof![Just(Some(Ending::Committed)), Just(Some(Ending::RolledBack)), Just(None)];
     let life = (0..2_u16, 0..6_000_000_u64, 1..900_000_u64, 0..900_000_u64, 0..3_u32, ending, 0..40_u64);
@@ -45,7 +45,7 @@ fn lives() -> impl Strategy<Value = Vec<(Executed, usize)>> {
     prop::collection::vec((life, 0..3_usize), 0..120)
 }
 
-/// A shard that drove until `closed_at` and did this.
+/// A shard that drove until `closed_at` and executed these transactions.
 fn shard(window: Window, mut lives: Vec<Executed>, closed_at: Nanos) -> ShardRun {
     lives.sort_by_key(|life| life.done);
     let mut recorder = Recorder::new(window, KINDS.len(), COUNTERS.len(), false, Meters::default());

@@ -1,5 +1,5 @@
-//! A shard on a virtual clock, with sessions whose service times a test decides: every run is the same, and a second
-//! of it takes no time.
+//! A shard on a virtual clock, with sessions whose service times a test decides. Every run is the same, and a second
+//! of it takes no real time.
 
 mod deferral;
 mod failures;
@@ -42,12 +42,12 @@ pub fn paced(pacing: Pacing, warmup_s: u64, measure_s: u64) -> DrivePlan {
     DrivePlan { shards: 1, retries: 3, away_limit_ms: 30_000, ..plan }
 }
 
-/// The window of its only phase.
+/// The window of the plan's only phase.
 pub fn window(plan: &DrivePlan) -> Window {
     Window::of(&plan.phases[0], plan, START, START)
 }
 
-/// Moments in a script are counted from the start of driving.
+/// Tests count moments from the start of driving.
 pub fn since_start(call: &Call) -> Nanos {
     call.now.since(START)
 }
@@ -64,13 +64,13 @@ pub fn lost() -> Answer {
     Answer::Fail(SessionError::Lost(std::io::ErrorKind::ConnectionReset.into()))
 }
 
-/// A run of one shard with the given clients, its sessions answering as `script` says.
+/// A run with the given plan, whose sessions answer as `script` says.
 pub struct Run<'a> {
     pub workload: &'a Rehearsed,
     pub plan: DrivePlan,
     pub in_process: bool,
     pub stop: &'a Control,
-    /// What each look at the clock takes the driver.
+    /// How long each reading of the clock takes the driver.
     pub toil: Nanos,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
         Ok(ShardRun { report, seconds: seconds.into_inner() })
     }
 
-    /// All clients in one shard.
+    /// Drives all clients in one shard.
     pub fn alone(&self, script: impl Fn(&Call) -> Answer + 'static) -> ShardRun {
         self.shard(Slice { shard: 0, of: 1 }, script).unwrap()
     }
@@ -130,7 +130,7 @@ impl Clock for SlowClock<'_> {
     }
 }
 
-/// What a shard said in the end, and the seconds that it handed on before.
+/// A shard's report at the end, and the seconds that it handed on before.
 #[derive(Debug)]
 pub struct ShardRun {
     pub report: ShardReport,
@@ -145,7 +145,7 @@ impl Deref for ShardRun {
     }
 }
 
-/// What was driven, and the seconds that were seen on the way.
+/// The result of driving, and the seconds that were seen on the way.
 pub struct Merged {
     pub driven: Driven,
     pub measured: Measured,

@@ -19,7 +19,7 @@ fn arrivals(per_second: f64, process: ArrivalProcess, sessions: u32) -> Pacing {
     Pacing::Arrivals { per_second, process, sessions }
 }
 
-/// Answers in a millisecond, but not at all from second 2 to second 3.
+/// Answers within a millisecond, but gives no answer from second 2 to second 3.
 fn stalls(call: &Call) -> Answer {
     let now = since_start(call);
     let stalled = if now.whole_seconds() == 2 { Nanos::from_seconds(3).since(now) } else { Nanos::ZERO };
@@ -41,7 +41,7 @@ fn a_stall_shows_in_the_response_of_every_terminal_that_was_due() {
     let (workload, stop) = (Rehearsed::pausing(200, 299), Control::default());
     let run = Run::new(&workload, paced(terminals(1_000, 10), 0, 5), false, &stop);
     let report = run.alone(stalls);
-    // Half a second of pauses: every terminal becomes due in the first half of the stall, and waits for its end.
+    // Pauses are half a second: every terminal becomes due in the first half of the stall, and waits until it ends.
     assert_eq!(slower_than(&report, 500, |second| &second.kinds[0].response), 1_000);
     assert_eq!(slower_than(&report, 500, |second| &second.kinds[0].service), 10, "only ten sessions were in it");
     assert_eq!(slower_than(&report, 500, |second| &second.session_wait), 990);
@@ -55,8 +55,8 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
     let run = Run::new(&workload, paced(arrivals(1_000.0, ArrivalProcess::Uniform, 50), 1, 4), false, &stop);
     let report = run.alone(stalls);
     let slow = slower_than(&report, 500, |second| &second.kinds[0].response);
-    // One each millisecond; the first half of those due in the stall waits half a second or more, and so do a few behind
-    // them, because what has piled up takes 20 ms.
+    // One is due each millisecond. The first half of those due in the stall waits half a second or more. So do a few
+    // after them, because the backlog takes 20 ms.
     assert!((500..=520).contains(&slow), "{slow}");
     let service = slower_than(&report, 500, |second| &second.kinds[0].service);
     assert_eq!(service, 50, "a tool that looks at service alone sees fifty");
@@ -72,7 +72,7 @@ fn a_stall_shows_in_the_response_of_every_arrival_that_was_due() {
     assert_eq!(testimony.lateness_max_us, 1);
 }
 
-/// What was begun, in order; arrivals are served in the order in which they came.
+/// The inputs in the order in which they were begun; arrivals are served in the order in which they came.
 fn begun(process: ArrivalProcess, seed: u64, sessions: u32, millis: u64) -> Vec<Input> {
     let (workload, stop) = (Rehearsed::default(), Control::default());
     let mut plan = paced(arrivals(500.0, process, sessions), 0, 3);
@@ -110,12 +110,12 @@ fn the_plan_of_arrivals_is_the_same_whatever_the_shards() {
 #[test]
 fn who_waits_for_a_session_and_who_waits_for_the_driver_are_told_apart() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
-    // One session that needs 15 ms for what comes every 10 ms.
+    // One session that needs 15 ms for each arrival, and an arrival every 10 ms.
     let run = Run::new(&workload, paced(arrivals(100.0, ArrivalProcess::Uniform, 1), 0, 3), false, &stop);
     let (lateness, wait) = lateness_and_wait(&run.alone(|_| answers_after(15)), 1.0);
     assert_eq!(lateness, 1);
     assert!(wait.abs_diff(1_000_000) < 20_000, "the queue grows by a third of all: {wait}");
-    // Sessions in plenty, but a driver that takes 2 ms for each look at the clock.
+    // Enough sessions, but a driver that takes 2 ms for each reading of the clock.
     let workload = Rehearsed::default();
     let plan = paced(arrivals(100.0, ArrivalProcess::Uniform, 60), 0, 3);
     let run = Run { toil: Nanos::from_millis(2), ..Run::new(&workload, plan, false, &stop) };

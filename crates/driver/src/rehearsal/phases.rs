@@ -23,7 +23,7 @@ fn counted(name: &str, clients: u32, transactions: u32) -> Phase {
     Phase { streams: vec![stream], ..to_the_end(name, clients, 60_000) }
 }
 
-/// What is driven if each transaction takes this long, and its seconds.
+/// The result and its seconds, if each transaction takes this long.
 fn driven(workload: &Rehearsed, phases: Vec<Phase>, millis: u64) -> (Driven, Vec<Interval>) {
     let (plan, mut seconds) = (DrivePlan::of(phases, 7), Vec::new());
     let service = Service::of_all(Duration::from_millis(millis));
@@ -35,7 +35,7 @@ fn driven(workload: &Rehearsed, phases: Vec<Phase>, millis: u64) -> (Driven, Vec
     (driven.unwrap(), seconds)
 }
 
-/// Name, start, measured length, end, and how many sales.
+/// Name, start, measured length, end, and the number of sales.
 fn shapes(driven: &Driven) -> Vec<(&str, u64, u64, PhaseEnd, u64)> {
     let phases = driven.facts.phases.iter();
     let shape = |phase: &'_ record::script::PhaseDone| (phase.start_ms, phase.measured_ms, phase.ended);
@@ -97,7 +97,7 @@ fn whoever_stops_a_phase_stops_the_script() {
     assert_eq!((ends, driven.stopped), (vec![(3_000, PhaseEnd::Stopped)], true));
 }
 
-/// A query of an hour and a quarter: nothing here has a limit of its own.
+/// A query of an hour and a quarter: only the phase limits how long it may take.
 #[test]
 fn a_transaction_may_take_hours() {
     let (driven, _) = driven(&Rehearsed::default(), vec![counted("power", 1, 2)], 4_500_250);
@@ -149,7 +149,7 @@ fn nobody_pauses_where_work_arrives() {
     let run_plan = super::paced(arrivals, 0, 2);
     let workload = Rehearsed::deferring(2);
     let run = Run::new(&workload, run_plan, false, &stop);
-    // One session for a hundred arrivals a second of 30 ms, so that what is handed over has waited.
+    // One session for a hundred arrivals a second of 30 ms each, so that transactions wait before they are handed over.
     let report = run.alone(|_| answers_after(30));
     assert_eq!(run.merged(vec![report]).driven.facts.paused_ms, Some(0));
 }

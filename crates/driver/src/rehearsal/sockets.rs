@@ -1,4 +1,4 @@
-//! The real clock, threads and epoll, over sockets to a peer that answers: also to requests larger than a socket takes.
+//! The real clock, threads and epoll, over sockets to a peer that answers, including requests larger than a socket's buffer.
 
 use super::workload::Rehearsed;
 use crate::drive;
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::task::{Context, Poll};
 use std::thread;
 
-/// Opens sessions whose requests have this many bytes; a peer answers each with one.
+/// Opens sessions whose requests have this many bytes; a peer answers each request with one byte.
 struct Peers {
     request_bytes: usize,
 }

@@ -1,4 +1,4 @@
-//! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors come out.
+//! The real clock and real threads, with an engine that does nothing: ticks, panics, stops, and how errors are reported.
 
 use super::workload::{KINDS, Rehearsed};
 use crate::clock::{Clock, MonotonicClock, Nanos};
@@ -9,7 +9,7 @@ use engines::session::{Access, Connect, Param, ResultSet, Session, SessionError,
 use engines::statement::{Dialect, StatementId};
 use std::os::fd::BorrowedFd;
 
-/// Opens in-process sessions whose statements end as the function says.
+/// Opens in-process sessions whose statements end as the function decides.
 struct Idle(fn() -> Result<(), SessionError>);
 
 struct IdleSession {

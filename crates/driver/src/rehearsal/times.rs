@@ -13,7 +13,7 @@ use std::sync::Arc;
 const STALL_BEGINS: Nanos = Nanos::from_seconds(2);
 const STALL_ENDS: Nanos = Nanos::from_seconds(3);
 
-/// The database answers in a millisecond, but not at all from second 2 to second 3.
+/// The database answers within a millisecond, but gives no answer from second 2 to second 3.
 fn stalls(call: &Call) -> Answer {
     let now = since_start(call);
     let usual = Nanos::from_millis(1);
@@ -32,7 +32,7 @@ fn a_stall_shows_in_the_response_of_every_client() {
     assert_eq!(during.kinds[0].committed, 8, "only what was asked before the stall and answered as it began");
 }
 
-/// In process only one client is inside the stall, but all others are due and wait for it.
+/// In process only one client is inside the stalled call, but all others are due and wait for it.
 #[test]
 fn a_stall_of_one_in_process_call_shows_in_the_response_of_every_client() {
     let (workload, stop) = (Rehearsed::default(), Control::default());
@@ -60,7 +60,7 @@ fn the_measured_window_is_whole_seconds_of_the_grid() {
     let run = Run::new(&workload, plan(1, 2, 3), false, &stop);
     let driven = run.merged(vec![run.alone(|_| answers_after(100))]);
     let facts = &driven.facts;
-    // Done at 0.1, 0.2, …; what is done exactly on a boundary belongs to the second that begins there.
+    // Transactions are done at 0.1, 0.2, …; one done exactly on a boundary belongs to the second that begins there.
     let ended = |interval: &record::intervals::Interval| total(&interval.kinds[0].counts);
     assert_eq!(driven.measured.intervals.iter().map(ended).collect::<Vec<_>>(), [9, 10, 10, 10, 10]);
     let flags: Vec<_> = driven.measured.intervals.iter().map(|second| (second.start_ms, second.measured)).collect();
@@ -106,7 +106,7 @@ fn the_same_seed_gives_the_same_inputs_whatever_the_shards() {
         }
         let mut by_client = workload.attempts_by_client();
         for inputs in by_client.values_mut() {
-            // Deferred transactions overtake others or are overtaken, so order by their number.
+            // Deferred transactions overtake others or are overtaken, so order them by their number.
             inputs.sort_by_key(|input| input.number);
             inputs.truncate(20);
         }

@@ -1,4 +1,4 @@
-//! A workload whose transactions are one statement each, and which remembers what it was asked to run.
+//! A workload whose transactions are one statement each. It remembers what it was asked to run.
 
 use engines::session::{Access, Session, SessionError};
 use engines::statement::{Dialect, Statement, StatementId};
@@ -18,25 +18,25 @@ const ENDING: &[Actor] = &[Actor::ending("clients")];
 pub const SALE: u16 = 0;
 pub const DELIVERY: u16 = 1;
 
-/// More than any virtual run makes; on real threads nobody looks.
+/// More than any virtual run makes. Tests on real threads do not look at it.
 const REMEMBERED_MAX: usize = 300_000;
 
 #[derive(Default)]
 pub struct Rehearsed {
-    /// Of this many transactions of a client one is deferred; 0 means none is.
+    /// One of this many transactions of a client is deferred; 0 means none is.
     pub deferred_every: u32,
-    /// Of this many transactions of a client one rolls back on purpose; 0 means none does.
+    /// One of this many transactions of a client rolls back on purpose; 0 means none does.
     pub rollback_every: u32,
     /// Each sale causes a delivery after this time.
     causes_after: Option<Duration>,
-    /// Its deliveries belong to an actor that nobody may cause work for.
+    /// Its deliveries belong to an actor that others may not cause work for.
     misdirects: bool,
-    /// Each client has done everything after this many transactions; 0 means that none ever has.
+    /// Each client ends after this many transactions; 0 means that none ever ends.
     ends_after: u32,
-    /// Pauses at a terminal; without one, only the think time counts.
+    /// Pauses at a terminal; clients without one only think.
     pub keying: Duration,
     pub thinking: Duration,
-    /// Think times are exponential around that mean instead of all the same.
+    /// Think times are exponential around `thinking` instead of constant.
     pub thinking_varies: bool,
     attempts: Mutex<Vec<Input>>,
 }
@@ -83,7 +83,7 @@ impl Rehearsed {
         Self { keying, thinking, ..Self::default() }
     }
 
-    /// Every attempt in the order of its beginning.
+    /// Every attempt, in the order in which they began.
     pub fn attempts(&self) -> Vec<Input> {
         self.attempts.lock().unwrap().clone()
     }

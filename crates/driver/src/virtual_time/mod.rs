@@ -1,7 +1,7 @@
-//! Driving on a virtual clock: hours pass in seconds, because nobody waits for anything.
+//! Driving on a virtual clock: hours pass in seconds, because nothing really waits.
 //!
-//! Clients, pacing, mix, inputs, seconds and totals are those of the real thing, by the same code. Only what a database
-//! would do is left out: each transaction takes a time that is known beforehand.
+//! Clients, pacing, mix, inputs, seconds and totals come from the same code as in real driving. Only the database's
+//! work is left out: each transaction takes a time that is known beforehand.
 
 mod service;
 pub mod world;
@@ -28,8 +28,8 @@ use std::slice;
 use workloads::workload::Workload;
 use world::World;
 
-/// Rehearses the driving of the workload's clients, in one shard on the calling thread. Everything random is drawn from
-/// the plan's seed, so that the same plan gives the same result. A driver that is to start together with others starts
+/// Rehearses the driving of the workload's clients, in one shard on the calling thread. Everything random comes from
+/// the plan's seed, so that the same plan gives the same result. A driver that should start together with others starts
 /// at once.
 pub fn rehearse<W: Workload>(
     workload: &W,

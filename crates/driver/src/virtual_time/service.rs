@@ -12,7 +12,7 @@ use workloads::effects::Effects;
 use workloads::random::Stream;
 use workloads::workload::{Actor, Ending, Kind, Pause, User, Workload};
 
-/// If transactions took no time at all, clients that do not pause would keep the virtual clock where it is.
+/// If transactions took no time at all, the virtual clock would stand still for clients that do not pause.
 const SHORTEST: Nanos = Nanos::from_micros(1);
 
 /// How long the transactions of each kind take, at least a microsecond.
@@ -34,14 +34,14 @@ impl Service {
         Self { times, spread: 0.0 }
     }
 
-    /// Single transactions take up to this share more or less than that. It is as often more as less, most often only
-    /// a little, and the same for the same seed.
+    /// Lets single transactions take up to this share more or less than that. More and less are equally frequent,
+    /// small differences are most frequent, and the same seed gives the same times.
     #[must_use]
     pub fn varied(self, spread: f64) -> Self {
         Self { spread: spread.clamp(0.0, 1.0), ..self }
     }
 
-    /// The number of a statement is that of the transaction's kind.
+    /// A statement's number is that of the transaction's kind.
     pub(super) fn script(&self, seed: u64) -> Script {
         let times: Vec<Nanos> = self.times.iter().copied().map(Nanos::from_duration).collect();
         let last = times.last().copied().unwrap_or_default();
@@ -54,21 +54,21 @@ impl Service {
     }
 }
 
-/// The sum of two evenly drawn numbers is most often near its mean.
+/// Adds two evenly distributed numbers, because their sum is most often near its mean.
 fn varied(time: Nanos, spread: f64, chance: &mut Stream) -> Nanos {
     let times = 1.0 + spread * (chance.fraction() + chance.fraction() - 1.0);
-    // Between nothing and twice the time.
+    // Between zero and twice the time.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     Nanos((time.0 as f64 * times).round() as u64)
 }
 
-/// The workload's clients as they are; a transaction is one statement that bears the number of its kind.
+/// The workload with its clients unchanged; a transaction is one statement with the number of its kind.
 pub struct Timed<'a, W>(pub &'a W);
 
 impl<W: Workload> Workload for Timed<'_, W> {
     type Input = W::Input;
     type Client = W::Client;
-    /// Nothing is really executed, so there is nothing to count.
+    /// Nothing is really executed, so nothing is counted.
     const COUNTERS: &'static [&'static str] = &[];
 
     fn kinds(&self) -> &'static [Kind] {

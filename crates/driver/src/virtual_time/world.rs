@@ -1,4 +1,4 @@
-//! A world in which time passes only when everybody waits: its clock, its reactor and its sessions are one thing.
+//! A world in which time passes only when everyone waits. It is clock, reactor and sessions in one.
 //!
 //! A script decides how each request of a session is answered, and when. Nothing here is sent anywhere, and no session
 //! has a descriptor.
@@ -33,7 +33,7 @@ pub enum RequestKind {
 #[cfg_attr(not(test), expect(dead_code, reason = "known times depend on nothing; scripts of tests ask when and who"))]
 pub struct Call {
     pub now: Nanos,
-    /// Sessions are numbered in the order in which they are opened, from 0.
+    /// Sessions are numbered from 0, in the order in which they are opened.
     pub session: u32,
     pub asked: RequestKind,
 }
@@ -51,10 +51,10 @@ struct Universe {
     now: Cell<Nanos>,
     in_process: bool,
     script: Script,
-    /// When sessions are answered, with their tokens.
+    /// The moments when sessions are answered, with their tokens.
     answers: RefCell<BinaryHeap<Reverse<(Nanos, u32)>>>,
     sessions: Cell<u32>,
-    /// Sessions that were asked for to be opened aside. Each is opened when it is looked for.
+    /// How many sessions an opener was asked for. Each is opened when the shard checks for it.
     wanted: Cell<u32>,
 }
 
@@ -63,7 +63,7 @@ struct Universe {
 pub struct World(Rc<Universe>);
 
 impl World {
-    /// Requests of a session in process are answered before it goes on, so that there is one at a time.
+    /// A request of an in-process session is answered before the session goes on, so there is only one at a time.
     pub fn new(in_process: bool, script: Script) -> Self {
         Self(Rc::new(Universe {
             now: Cell::new(BEGINNING),
@@ -140,14 +140,14 @@ impl Opener<VirtualSession> for World {
 pub struct VirtualSession {
     world: World,
     number: u32,
-    /// The session that an answer wakes.
+    /// The token that an answer wakes.
     token: Cell<u32>,
     results: ResultSet,
     work: SessionWork,
 }
 
 impl VirtualSession {
-    /// As the contract of sessions says: the first poll only sends, later polls look for the answer.
+    /// Follows the contract of sessions: the first poll only sends, later polls look for the answer.
     async fn ask(&mut self, asked: RequestKind) -> Result<(), SessionError> {
         let (world, now) = (&self.world, self.world.now());
         let at = match (world.0.script)(&Call { now, session: self.number, asked }) {

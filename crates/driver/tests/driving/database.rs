@@ -14,17 +14,17 @@ use tempfile::TempDir;
 use workloads::catalog::AnyWorkload;
 use workloads::dataset::{Dataset, Part};
 
-/// The program that a server's tests cannot do without.
+/// The program that tests of an engine need.
 fn program_of(engine: &str) -> &'static Path {
     Path::new(if engine == "mariadb" { "/usr/sbin/mariadbd" } else { "/usr/lib/postgresql/15/bin/postgres" })
 }
 
 pub type State = BTreeMap<String, i64>;
 
-/// With a workload of bakeoff's own list.
+/// A database with a workload from bakeoff's own list.
 pub type Database = Loaded<AnyWorkload>;
 
-/// What can be loaded.
+/// A workload that can be loaded.
 pub trait HasDataset {
     fn dataset(&self) -> &dyn Dataset;
 }
@@ -43,7 +43,7 @@ pub struct Loaded<W> {
     _folder: TempDir,
 }
 
-/// The loaded database, or nothing where its programs are missing.
+/// The loaded database, or `None` where its programs are missing.
 pub fn database_or_skip<W: HasDataset>(engine: &str, workload: W) -> Option<Loaded<W>> {
     let program = program_of(engine);
     if engine == "sqlite" || program.exists() {
@@ -114,7 +114,7 @@ pub fn one_warehouse() -> AnyWorkload {
     made("order-entry", &json!({ "warehouses": 1 }))
 }
 
-/// Few enough rows that clients meet.
+/// So few rows that clients meet.
 pub fn small_tables() -> AnyWorkload {
     made("sysbench-oltp", &json!({ "tables": 2, "table_size": 1_000 }))
 }

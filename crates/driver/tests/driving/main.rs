@@ -1,8 +1,8 @@
 //! The driver with real databases: SQLite, PostgreSQL and MariaDB, for a second or two each.
 //!
-//! Without a server's programs its tests skip and say so; with `REQUIRE=postgres,mariadb` in the environment they fail.
+//! Tests of a server whose programs are missing skip and say so; with `REQUIRE=postgres,mariadb` set they fail.
 
-// A test says what it skips, and stops at what should not happen.
+// A test reports what it skips, and stops at what should not happen.
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
 mod database;
@@ -24,7 +24,7 @@ fn drive(database: &Database, plan: &DrivePlan) -> Driven {
     drive_endpoint(&database.workload, database.endpoint(), plan, &Control::default(), &mut |_| ()).unwrap()
 }
 
-/// What the intervals, the totals and the work say of the measured window must be the same number.
+/// The intervals, the totals and the work must give the same number for the measured window.
 fn totals_agree(driven: &Driven) {
     let facts = &driven.facts;
     for (index, totals) in facts.kinds.iter().enumerate() {
@@ -41,7 +41,7 @@ fn totals_agree(driven: &Driven) {
     assert!(facts.kinds.iter().zip(&facts.whole_run).all(|(part, whole)| part.finished() <= whole.finished()));
 }
 
-/// What was executed is what is in the database, and all that must hold of it does.
+/// The database holds exactly what was executed, and all its data checks pass.
 fn database_agrees(database: &Database, before: &database::State, driven: &Driven) {
     let facts = &driven.facts;
     assert_eq!((facts.losses.lost, facts.unended.transactions), (0, 0), "{:?}", facts.errors);
@@ -83,7 +83,7 @@ fn order_entry_on(engine: &str) {
     totals_agree(&driven);
     database_agrees(&database, &before, &driven);
     assert_eq!(driven.facts.shards, 2);
-    // More are opened in the background where work is overdue, up to one for each client.
+    // More are opened where background work is overdue, up to one for each client.
     assert!((10..=16).contains(&driven.facts.sessions), "eight clients, two background sessions or more");
     assert!(driven.facts.testimony.cpu_ns > 0);
 
@@ -91,7 +91,7 @@ fn order_entry_on(engine: &str) {
     a_server_that_is_killed_ends_the_driving(database);
 }
 
-/// The counters of the window are those of its transactions, neither more nor fewer.
+/// The window's counters are exactly those of its transactions.
 fn every_query_is_counted(database: &Database, clients: u32) {
     let before = database.state();
     let driven = drive(database, &plan(clients, 2, 500, 1_000));

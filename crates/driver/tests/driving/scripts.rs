@@ -1,5 +1,5 @@
-//! A workload that is in no catalogue but this test's, with two actors and three phases, on every engine; and one database
-//! that two load generators drive.
+//! A workload that only this test's catalogue lists, with two actors and three phases, on every engine. Also one
+//! database that two load generators drive.
 
 use crate::database::{HasDataset, Loaded, database_or_skip};
 use crate::made_up::{self, BATCH, CLOSE, CONFIRM, DEPOSIT, FILLED_BY_EACH, LOOK, SETTLED_BY_EACH, WRITE};
@@ -113,7 +113,7 @@ fn seconds_are_those_of_the_phases(facts: &DriverFacts, seconds: &[Interval]) {
     }
 }
 
-/// Each receipt is a deposit in the database, and there are no others.
+/// Each receipt stands for a deposit in the database, and there are no other deposits.
 fn everybody_was_told_the_truth(database: &Loaded<AnyWorkload>, facts: &DriverFacts, receipts: &[Receipt]) {
     assert_eq!(receipts.len() as u64, facts.whole_run[usize::from(DEPOSIT)].committed);
     let told: BTreeSet<Vec<i64>> = receipts.iter().map(|receipt| receipt.numbers[..3].to_vec()).collect();
@@ -122,7 +122,7 @@ fn everybody_was_told_the_truth(database: &Loaded<AnyWorkload>, facts: &DriverFa
     assert_eq!((state["deposits"], state["phases"]), (i64::try_from(told.len()).unwrap(), 3));
 }
 
-/// Clerks confirm what was deposited, apart from what was due only after a phase had ended; and close their books.
+/// Clerks confirm all deposits, except those due only after their phase had ended, and close their books.
 fn what_was_caused_was_done(database: &Loaded<AnyWorkload>, facts: &DriverFacts) {
     let whole = |kind: u16| facts.whole_run[usize::from(kind)].committed;
     let deferred = facts.deferred.unwrap();
@@ -137,7 +137,7 @@ fn what_was_caused_was_done(database: &Loaded<AnyWorkload>, facts: &DriverFacts)
     assert!(left <= u64::from(CUSTOMERS) * 6, "what the last moments of three phases caused: {deferred:?}");
 }
 
-/// Three phases, of which two end with their streams, so that nobody knows when the next one can begin.
+/// Of the three phases, two end with their streams, so nobody knows beforehand when the next one can begin.
 #[test]
 fn databases_of_one_machine_are_driven_at_once_and_each_adds_up() {
     let all: Vec<_> = ["sqlite", "postgres"].iter().filter_map(|engine| database_or_skip(engine, made_up())).collect();

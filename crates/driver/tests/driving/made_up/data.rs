@@ -1,4 +1,4 @@
-//! The bank's tables: accounts, of which the first is the bank's own, and deposits, of which there are none at the start.
+//! The bank's tables: accounts, the first of which is the bank's own, and deposits, which are empty at the start.
 
 use engines::admin::Admin;
 use engines::limit::Limit;
@@ -27,7 +27,7 @@ pub const SCHEMA: &str = "
     );
 ";
 
-/// Names of the sums, and how to ask for them.
+/// Names of the sums, and the queries for them.
 const SUMS: &[(&str, &str)] = &[
     ("deposits", "SELECT count(*) FROM deposit"),
     ("confirmed", "SELECT count(*) FROM deposit WHERE d_confirmed = 1"),

@@ -1,5 +1,5 @@
-//! A bank: customers deposit, each into an account of their own, and clerks confirm every deposit a little later. Nobody
-//! measures anything with it. It is what a workload with several actors and phases takes: this folder, and its line in a list.
+//! A bank: each customer deposits into an account of its own, and clerks confirm every deposit a little later. No study
+//! uses it. It shows what a workload with several actors and phases takes: this folder, and its line in a list.
 
 mod data;
 mod transactions;
@@ -42,7 +42,7 @@ const KINDS: &[Kind] = &[
     Kind::step("write"),
 ];
 
-/// Clerks are users with a life of their own: each counts what it has confirmed.
+/// Clerks are users with a state of their own: each counts its confirmations.
 const CLERKS: u32 = 3;
 const ACTORS: &[Actor] = &[Actor::paced("customers"), Actor::reacting("clerks", CLERKS)];
 const CUSTOMERS: u16 = 0;
@@ -74,7 +74,7 @@ pub enum Client {
 }
 
 pub enum Input {
-    /// Into the customer's own account, whose balance it knows from its last deposit.
+    /// Into the customer's own account, whose balance the customer knows from its last deposit.
     Deposit {
         account: i64,
         phase: i64,
@@ -145,7 +145,7 @@ impl Workload for MadeUp {
         u16::from(!matches!(input, Input::Deposit { .. }))
     }
 
-    /// So that clerks keep up, even where one thread of SQLite keeps another from writing for seconds.
+    /// Customers pause so that clerks keep up, even where one thread of SQLite keeps another from writing for seconds.
     fn pause(&self, _: &mut Client, _: &Input, _: bool) -> Pause {
         Pause { keying: Duration::ZERO, thinking: THOUGHT }
     }
