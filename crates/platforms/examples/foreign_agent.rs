@@ -1,5 +1,5 @@
-//! The agent of another version of bakeoff, for this crate's tests: it greets with a protocol that is not ours and then
-//! waits to be hung up on.
+//! The agent of another version of bakeoff, for this crate's tests. It greets with a different protocol version and
+//! then waits until its input is closed.
 
 use machines::frame::{Greeting, PROTOCOL, write_frame};
 use std::io::Read;

@@ -1,7 +1,7 @@
-//! Starts one machine and holds it until it is killed, for this crate's tests of what a killed owner leaves behind.
+//! Starts one machine and keeps it until it is killed, for this crate's tests of what a killed owner leaves behind.
 //!
-//! Arguments: the platform's kind, its settings (JSON), the image (JSON), the agent, the data disk, the folder of scratch
-//! folders. Prints a line when the machine has greeted, or why it has not; then waits for the end of standard input.
+//! Arguments: the platform's kind, its settings (JSON), the image (JSON), the agent, the data disk, the parent of scratch
+//! folders. Once the machine has greeted, it prints a line and waits for the end of standard input. Else it prints why not.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! The agent half of the bakeoff binary alone, for this crate's tests: they start real machines, and the whole binary is
+//! Only the agent of the bakeoff binary, for this crate's tests. They start real machines, and the whole binary is
 //! built from crates that use this one.
 
 use agent::service::{Folders, serve};

@@ -1,10 +1,10 @@
-//! Sets of host CPUs: as words for `taskset`, and as what the kernel says of a thread.
+//! Sets of host CPUs: as words for `taskset`, and as the kernel reports them for a thread.
 
 use rustix::process::Pid;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use std::io;
 
-/// CPUs as `taskset` takes them, each once, in order.
+/// CPUs in the form that `taskset` takes, each once, in order.
 pub fn list(cpus: &[usize]) -> String {
     let mut cpus = cpus.to_vec();
     cpus.sort_unstable();
@@ -12,13 +12,13 @@ pub fn list(cpus: &[usize]) -> String {
     cpus.iter().map(usize::to_string).collect::<Vec<_>>().join(",")
 }
 
-/// The CPUs that a thread may use, as the kernel has them.
+/// The CPUs that a thread may use, according to the kernel.
 pub fn of_thread(thread: u32) -> io::Result<Vec<usize>> {
     let set = sched_getaffinity(Some(as_pid(thread)?))?;
     Ok((0..CpuSet::MAX_CPU).filter(|cpu| set.is_set(*cpu)).collect())
 }
 
-/// Confines a thread to one CPU and answers with what the kernel made of it.
+/// Pins a thread to one CPU; returns the CPUs that the kernel reports afterwards.
 pub fn pin(thread: u32, cpu: usize) -> io::Result<Vec<usize>> {
     if cpu >= CpuSet::MAX_CPU {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("there is no CPU {cpu}")));

@@ -1,4 +1,4 @@
-//! The list of platforms. Adding one is a folder and a line here.
+//! The list of platforms. A new one is a folder and an entry here.
 
 use crate::lease::{Lease, LeaseOrder};
 use crate::order::{Launched, MachineOrder, MachineRequest};
@@ -10,32 +10,32 @@ use settings::{Key, Problem};
 use std::path::Path;
 
 type Check = fn(&Map<String, Value>, &MachineRequest<'_>) -> Vec<Problem>;
-/// What a contender will lack here, as far as that is known without starting anything; the folder holds remembered
+/// What a contender will lack here, if that is known without starting anything. The folder is the cache with remembered
 /// answers.
 type Foreseen = fn(&Map<String, Value>, &Path) -> Option<String>;
 type MakeLease = fn(&LeaseOrder<'_>) -> Result<Lease, DataError>;
 pub(crate) type Start = fn(&Map<String, Value>, &MachineOrder, Launched<'_>) -> Result<Box<dyn Machine>, MachineError>;
 
-/// What machines use of an image that is built on this host.
+/// The parts that machines use of an image built on this host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum ImageUse {
     #[default]
     None,
     /// They run on the host's kernel.
     Tree,
-    /// They boot the image's.
+    /// They boot the image's kernel.
     TreeAndKernel,
 }
 
-/// What the phases of a trial depend on.
+/// The properties that decide the phases of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Capabilities {
     pub image: ImageUse,
-    /// Its data are loaded in a machine of its own, into a folder. Otherwise they are loaded natively, and become a disk.
+    /// Its data are loaded in its own machine, into a folder. Otherwise they are loaded natively and become a disk.
     pub owns_data: bool,
-    /// What it is asked for is really done: there are data to be checked, and a host to be watched.
+    /// It really does what it is asked to do: there are data to check and a host to watch.
     pub executes: bool,
-    /// A server is started in its machine, on data of bakeoff's own. Otherwise there is one already, with whatever data it has.
+    /// A server is started in its machine, on bakeoff's own data. Otherwise a server already runs, with any data.
     pub starts_server: bool,
 }
 
@@ -50,8 +50,8 @@ pub struct PlatformEntry {
     pub foreseen: Foreseen,
     /// Copies loaded data for one machine.
     pub lease: MakeLease,
-    /// Starts a machine and waits until the agent in it has greeted; the last argument is told before that.
-    /// [`MachineError::Unavailable`] means that this contender cannot be had here, and why.
+    /// Starts a machine and waits until its agent has greeted; the last argument is called before that.
+    /// [`MachineError::Unavailable`] means that this host cannot run the contender, and says why.
     pub start: Start,
 }
 
@@ -82,13 +82,13 @@ pub fn entry(kind: &str) -> Option<&'static PlatformEntry> {
     PLATFORMS.iter().find(|entry| entry.kind == kind)
 }
 
-/// Combinations that a platform cannot honour, and machines that it cannot make, without effects. The keys are taken to
-/// be right one by one; an unknown kind has no problems here.
+/// Combinations that a platform cannot run, and machines that it cannot make. This starts nothing. Each key is assumed
+/// to be valid by itself; an unknown kind has no problems here.
 pub fn check(kind: &str, table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
     entry(kind).map_or_else(Vec::new, |entry| (entry.check)(table, request))
 }
 
-/// What a contender will lack on this host, as far as that is known before anything is started.
+/// What a contender will lack on this host, if that is known before anything starts.
 pub fn foreseen(kind: &str, table: &Map<String, Value>, cache: &Path) -> Option<String> {
     (entry(kind)?.foreseen)(table, cache)
 }

@@ -1,7 +1,7 @@
-//! Huge pages that a host has set aside, and whether they are enough for machines whose memory is made of them.
+//! Huge pages that a host has reserved, and whether they suffice for machines that use them as memory.
 //!
-//! They are set aside beforehand, on each memory node by itself, and taken whole when a machine starts. So all machines that run
-//! side by side must find theirs, not only each for itself.
+//! They are reserved beforehand, on each memory node separately, and taken in full when a machine starts. So there must
+//! be enough for all machines that run side by side, not only for each alone.
 
 use crate::placement::{Place, divided};
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::Path;
 const PAGE_BYTES: u64 = 2 << 20;
 const FOLDER: &str = "hugepages/hugepages-2048kB";
 
-/// Pages of 2 MiB of one host.
+/// The 2 MiB pages of one host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HugePages {
     anywhere: Pool,
@@ -25,18 +25,18 @@ struct Pool {
     free: u64,
 }
 
-/// Too few pages for what is asked.
+/// Too few pages for a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Lack {
-    /// Where; anywhere if memory is bound to no node.
+    /// The memory node; `None` if memory is bound to no node.
     node: Option<u32>,
     needed: u64,
     pool: Pool,
 }
 
 impl HugePages {
-    /// Those of the system whose root folder is `root`: "/" for the one we run on, another for a recorded tree. A kernel
-    /// without any has none to spare.
+    /// Reads the pages of the system whose root folder is `root`: "/" for this host, another for a recorded tree. A
+    /// kernel without huge pages has none free.
     pub fn read(root: &Path) -> Self {
         let mut on_nodes = BTreeMap::new();
         for entry in fs::read_dir(root.join("sys/devices/system/node")).into_iter().flatten().flatten() {
@@ -49,7 +49,7 @@ impl HugePages {
         Self { anywhere: Pool::read(&root.join("sys/kernel/mm")), on_nodes }
     }
 
-    /// The first node with too few pages, if machines of this memory run at these places at the same time.
+    /// The first node with too few pages if machines with this much memory run at these places at the same time.
     pub fn lacking(&self, memory_bytes: u64, places: &[Place]) -> Option<Lack> {
         let mut needed: BTreeMap<Option<u32>, u64> = BTreeMap::new();
         for place in places {
@@ -138,7 +138,7 @@ mod tests {
         let (why, instead) = lacking(&Policy::InOrder, 3, 300).unwrap();
         assert_eq!(why, "900 huge pages of 2 MiB are needed, and 600 are free");
         assert_eq!(instead, "`echo 1000 > /sys/kernel/mm/hugepages/hugepages-2048kB/nr_hugepages` sets enough aside");
-        // One on each node, then two on the first.
+        // One machine on each node, then a single one on the first.
         assert_eq!(lacking(&Policy::Cores, 2, 100), None);
         assert_eq!(lacking(&Policy::Cores, 1, 500), None);
         let (why, instead) = lacking(&Policy::Cores, 2, 101).unwrap();

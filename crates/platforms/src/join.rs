@@ -1,11 +1,11 @@
-//! The words before a command line by which a process puts itself into control groups, before it starts any thread. Pure.
+//! Words before a command line that make its process join control groups before it starts any thread. Pure.
 
 use std::path::PathBuf;
 
-/// Joins and becomes the rest of the command line.
+/// Joins the groups, then executes the rest of the command line.
 pub const JOIN: &str = include_str!("join.sh");
 
-/// None if there is nothing to join.
+/// Empty if there is nothing to join.
 pub fn words(groups: &[PathBuf]) -> Vec<String> {
     if groups.is_empty() {
         return Vec::new();

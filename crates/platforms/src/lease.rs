@@ -1,17 +1,17 @@
-//! The data that a machine has: a copy of its own of what was loaded. It outlives the machine, so that one that was cut can
-//! be started again on what it left.
+//! A machine's own copy of the loaded data. It outlives the machine, so a machine that was cut can be started again on
+//! the data it left.
 
 use images::data::{DataDisk, DataError};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// What a machine's data are made from, and where.
+/// The source of a machine's data, and where they go.
 #[derive(Debug, Clone, Copy)]
 pub struct LeaseOrder<'a> {
     /// The loaded data, in the form that the platform takes; never written to.
     pub loaded: &'a Path,
-    /// A block device that is to hold them, instead of a file.
+    /// A block device for the copy, instead of a file.
     pub device: Option<&'a Path>,
     /// The machine's folder on this host.
     pub scratch: &'a Path,
@@ -21,7 +21,7 @@ pub struct LeaseOrder<'a> {
 pub struct Lease(DataDisk);
 
 impl Lease {
-    /// A disk of this host: an image file in the machine's folder, or the device. Another lease in the same folder ends.
+    /// A disk of this host: an image file in the machine's folder, or the device. It replaces an earlier lease in that folder.
     pub fn of_a_disk(order: &LeaseOrder<'_>) -> Result<Self, DataError> {
         if let Some(device) = order.device {
             images::data::write_to_device(order.loaded, device)?;
@@ -41,7 +41,7 @@ impl Lease {
         Ok(Self(DataDisk::Folder(path)))
     }
 
-    /// The loaded data themselves, for a machine that does nothing with them.
+    /// The loaded data themselves, for a machine that does not use them.
     pub fn of_nothing(order: &LeaseOrder<'_>) -> Self {
         Self(DataDisk::Folder(order.loaded.to_owned()))
     }
@@ -51,7 +51,7 @@ impl Lease {
     }
 }
 
-/// Fails unless the copy of an earlier start was removed, or there was none.
+/// Fails unless the copy of an earlier start was removed or never existed.
 fn is_gone(removed: io::Result<()>, path: &Path) -> Result<(), DataError> {
     match removed {
         Err(cause) if cause.kind() != ErrorKind::NotFound => {

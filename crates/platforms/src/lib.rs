@@ -1,8 +1,8 @@
 //! Platforms: where a machine of a given shape runs.
 //!
-//! A platform knows no engine and no workload: it gets an image, a shape and a data disk, and answers with a machine in
-//! which an agent answers. Each platform is a folder with the same file names: `settings.rs` (keys), `command.rs`
-//! (the command line as data, pure), `machine.rs` (starting and stopping).
+//! A platform knows no engine and no workload. It gets an image, a shape and a data disk, and returns a machine in
+//! which an agent answers. Each platform is a folder with the same file names: `settings.rs` (keys), `command.rs` (the
+//! command line as data, pure), `machine.rs` (starting and stopping).
 
 mod affinity;
 pub mod catalog;

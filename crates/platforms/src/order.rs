@@ -1,4 +1,4 @@
-//! What a platform is asked for.
+//! The orders that a platform gets.
 
 use crate::huge_pages::HugePages;
 use crate::placement::Place;
@@ -6,7 +6,7 @@ use machines::cgroup::CpuTime;
 use machines::machine::MachineError;
 use std::path::PathBuf;
 
-/// What platforms say of memory that is bound to no node.
+/// The recorded value for memory that is bound to no node.
 pub(crate) const UNBOUND_MEMORY: &str = "as the host's kernel has it";
 
 /// One machine, completely decided.
@@ -18,15 +18,15 @@ pub struct MachineOrder {
     pub memory_bytes: u64,
     /// Where on the host it runs.
     pub place: Place,
-    /// The share of its vCPUs' time that all of the machine may use together, if it is to be held to one.
+    /// The share of its vCPUs' time that the whole machine may use; `None` without a quota.
     pub cpu_quota: Option<f64>,
-    /// None on a platform that needs none.
+    /// `None` on a platform that needs none.
     pub image: Option<images::Image>,
-    /// Our own static binary, to be the agent inside.
+    /// Our own static binary, the agent inside.
     pub agent: PathBuf,
-    /// Its own, from a lease.
+    /// The machine's own data, from a lease.
     pub data: images::data::DataDisk,
-    /// Folder of this machine's sockets, console and temporary files; on the host, short-lived.
+    /// Folder for this machine's sockets, console and temporary files; on the host, short-lived.
     pub scratch: PathBuf,
     /// Folder of answers remembered between runs, such as whether KVM works here.
     pub cache: PathBuf,
@@ -34,24 +34,24 @@ pub struct MachineOrder {
     pub ports: Vec<u16>,
 }
 
-/// Called as soon as the machine's process runs, long before it has booted; more than once if a machine that could not
-/// be made as wished is made in another way.
+/// Called as soon as the machine's process runs, long before the machine has booted. It is called again if the
+/// preferred way of making the machine fails and another is tried.
 pub type Launched<'a> = &'a dyn Fn();
 
-/// What a study asks of a machine on any platform, as far as there are platforms that cannot honour it.
+/// The requirements of a study on a machine that some platforms cannot meet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineRequest<'a> {
-    /// Machines side by side.
+    /// How many machines run side by side.
     pub count: u32,
     pub vcpus: u32,
     pub memory_bytes: u64,
     /// Which of Debian's kernels a guest boots: "cloud" or "generic".
     pub kernel: &'a str,
-    /// The load comes over the network.
+    /// True if the load comes over the network.
     pub is_reached_from_outside: bool,
-    /// Where machines are to run, as far as that can be told.
+    /// The places of the machines; empty if they are not known.
     pub places: &'a [Place],
-    /// Those that the host has.
+    /// The host's huge pages.
     pub huge_pages: &'a HugePages,
 }
 
@@ -60,7 +60,7 @@ impl MachineOrder {
         self.image.as_ref().ok_or_else(|| MachineError::Unavailable { why: "it needs an image".to_owned() })
     }
 
-    /// CPU time for a share of what its vCPUs have.
+    /// The CPU time that is this share of the vCPUs' time.
     pub(crate) fn cpu_time(&self, share: f64) -> CpuTime {
         CpuTime::of_cpus(share * f64::from(self.vcpus))
     }

@@ -1,39 +1,39 @@
-//! What this host lets us do, found out by doing it with nothing at stake.
+//! What this host allows us to do, found out by harmless trials.
 //!
-//! What counts is whether a program ends with success, not what it prints: its words change with its version, and may
-//! be those of another program. They are only shown to the user.
+//! Only the exit status of a trial counts, not its output: messages change with the version and may come from another
+//! program. They are only shown to the user.
 
 use machines::machine::MachineError;
 use machines::process::{Ended, Launch, ProcessError};
 use std::io;
 use std::time::Duration;
 
-/// Becomes the rest of the command line in a process namespace that ends with us. Bubblewrap alone would not do: its second process
-/// hears that its parent is gone only after the parent has told it to go on, so that a parent killed before leaves it waiting for ever.
+/// Runs the rest of the command line in a process namespace that ends with us. Bubblewrap alone is not enough: its second process
+/// notices a dead parent only after the parent has let it continue. If the parent is killed before, it waits for ever.
 pub const CONTAINED: [&str; 5] = ["unshare", "--pid", "--fork", "--kill-child", "--"];
 const MOUNTING: [&str; 5] = ["unshare", "--mount", "--propagation", "private", "--"];
-/// Everything that a machine asks of it.
+/// Everything that a machine needs from bubblewrap.
 const CONFINING: &str = "bwrap --die-with-parent --unshare-pid --unshare-ipc --ro-bind / / --dev /dev --proc /proc --";
 const UTIL_LINUX: &str = "util-linux";
 /// Making surroundings for a program that does nothing.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Whether we may make process namespaces. Without them there is no second promise that nothing outlives us.
+/// True if we may make process namespaces. Without them there is no second guarantee that nothing outlives us.
 pub fn can_contain() -> bool {
     refused(CONTAINED, UTIL_LINUX).is_none()
 }
 
-/// Why we may not make mount namespaces, if so.
+/// Why we may not make mount namespaces; `None` if we may.
 pub fn mounting_refused() -> Option<MachineError> {
     refused(MOUNTING, UTIL_LINUX)
 }
 
-/// Why bubblewrap cannot do here what machines need, if so.
+/// Why bubblewrap cannot do what machines need; `None` if it can.
 pub fn confining_refused() -> Option<MachineError> {
     refused(CONFINING.split(' '), "bubblewrap")
 }
 
-/// Has a program make the surroundings for `true`, and tells why it could not.
+/// Runs `true` in surroundings made by a program; returns why that failed.
 fn refused(words: impl IntoIterator<Item = &'static str>, package: &'static str) -> Option<MachineError> {
     let words: Vec<&str> = words.into_iter().chain(["true"]).collect();
     let program = words[0];

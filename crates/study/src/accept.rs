@@ -1,4 +1,4 @@
-//! `[accept]`: codes of findings that the study's author knows of, each with the reason why they do not matter.
+//! `[accept]`: codes of findings that the study's author knows about, each with the reason why they do not matter.
 
 use crate::problems::Problem;
 use crate::source::Leaf;
@@ -7,14 +7,14 @@ use std::collections::BTreeMap;
 
 pub const ACCEPT: &str = "accept";
 
-/// A code that findings have, and whether a study may accept it.
+/// The code of a finding, and whether a study may accept it.
 #[derive(Debug, Clone, Copy)]
 pub struct FindingCode {
     pub name: &'static str,
     pub acceptable: bool,
 }
 
-/// Codes with reasons.
+/// Accepted codes with their reasons.
 pub fn accepted(base: &[Leaf], codes: &[FindingCode], problems: &mut Vec<Problem>) -> BTreeMap<String, String> {
     let mut accepted = BTreeMap::new();
     for leaf in base {

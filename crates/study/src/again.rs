@@ -1,12 +1,12 @@
-//! A plan in which each contender meets itself: what it then finds is not there.
+//! A plan that compares each contender with itself: any difference it finds is a false alarm.
 
 use record::plan::Cell;
 
-/// What the second of two equal contenders is called after the first. Names in a study hold no brackets.
+/// Added to the name of the second of two equal contenders. Names in a study have no brackets.
 const AGAIN: &str = " (again)";
 
-/// Each cell twice: as it is, and once more under another name with the first as its baseline. Where a study has several
-/// contenders they are kept apart by a scenario, since cells are compared within one.
+/// Each cell twice: as it is, and again under another name with the first as its baseline. Several contenders of a
+/// study are kept apart by scenarios, since cells are compared within a scenario.
 pub fn doubled(cells: &[Cell]) -> Vec<Cell> {
     let several = cells.iter().any(|cell| cell.contender != cells[0].contender);
     let twice = cells.iter().flat_map(|cell| {
@@ -20,7 +20,7 @@ pub fn doubled(cells: &[Cell]) -> Vec<Cell> {
     (0..).zip(twice).map(|(id, cell)| Cell { id, ..cell }).collect()
 }
 
-/// The contender as it is called in the study.
+/// The contender's name in the study.
 pub fn original(contender: &str) -> &str {
     contender.strip_suffix(AGAIN).unwrap_or(contender)
 }

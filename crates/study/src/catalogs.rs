@@ -1,4 +1,4 @@
-//! The words a study may use for engines, workloads and platforms, and the keys each of them takes.
+//! The kinds of engines, workloads and platforms that a study may name, and their keys.
 
 use crate::accept::FindingCode;
 use platforms::order::MachineRequest;
@@ -10,33 +10,33 @@ use std::fmt;
 use std::rc::Rc;
 use workloads::catalog::AnyWorkload;
 
-/// An entry of a catalog, as far as a study is concerned.
+/// The part of a catalog entry that a study needs.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
     pub kind: &'static str,
     pub meaning: &'static str,
     pub keys: &'static [Key],
-    /// Whether sessions may come from outside the machine; only said of engines.
+    /// True if sessions may come from outside the machine; only engines have this.
     pub remote: bool,
 }
 
-/// Checks a platform's table together with what is asked of the machine it is to start.
+/// Checks a platform's table together with the requirements on the machine it will start.
 pub type PlatformCheck = fn(&str, &Map<String, Value>, &MachineRequest<'_>) -> Vec<settings::Problem>;
 
-/// Makes a workload of its checked table, as far as that needs no database.
+/// Makes a workload from its checked table, as far as that needs no database.
 pub type WorkloadCheck = fn(&str, &Map<String, Value>) -> Result<WorkloadNote, Vec<settings::Problem>>;
 
-/// What the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
+/// Space that the loaded data of a workload take on an engine: the engine's kind, the workload's, and its table.
 pub type DataBytes = fn(&str, &str, &Map<String, Value>) -> Option<u64>;
 
-/// The files that a study may name: the text of a path, or why there is none.
+/// Reads the files that a study names: the text at a path, or why it cannot be read.
 #[derive(Clone)]
 pub struct Files(pub Rc<ReadFile>);
 
 type ReadFile = dyn Fn(&str) -> Result<String, String>;
 
 impl Files {
-    /// None can be read.
+    /// No file can be read.
     pub fn none() -> Self {
         Self(Rc::new(|_| Err("no file can be read here".to_owned())))
     }
@@ -48,7 +48,7 @@ impl fmt::Debug for Files {
     }
 }
 
-/// Everything a study may name.
+/// Everything that a study may name.
 #[derive(Debug, Clone)]
 pub struct Catalogs {
     pub engines: Vec<Kind>,
@@ -56,19 +56,19 @@ pub struct Catalogs {
     pub platforms: Vec<Kind>,
     /// Names of the recipes that images can be built from.
     pub images: Vec<&'static str>,
-    /// Whoever may read files puts them here; there are none in [`Self::standard`].
+    /// Callers that may read files put a reader here; [`Self::standard`] has none.
     pub files: Files,
-    /// Codes of findings. Those who analyse know them, so there are none in [`Self::standard`].
+    /// Codes of findings. The analysis knows them, so [`Self::standard`] has none.
     pub codes: Vec<FindingCode>,
-    /// What a reader of numbers must know about a workload, or why its table cannot be.
+    /// What a reader of the results must know about a workload, or why its table is wrong.
     pub check_workload: WorkloadCheck,
-    /// Combinations that a platform cannot honour.
+    /// Finds combinations that a platform does not support.
     pub check_platform: PlatformCheck,
     pub data_bytes: DataBytes,
 }
 
 impl Catalogs {
-    /// What this build has.
+    /// The catalogs of this build.
     pub fn standard() -> Self {
         let engine = |entry: &engines::catalog::EngineEntry| Kind {
             kind: entry.kind,
@@ -106,7 +106,7 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
     Ok(note(kind, &AnyWorkload::from_table(kind, table)?))
 }
 
-/// What a reader of its numbers must know.
+/// What a reader of a workload's results must know.
 pub fn note(kind: &str, workload: &AnyWorkload) -> WorkloadNote {
     let dataset = workload.dataset();
     WorkloadNote {

@@ -1,4 +1,4 @@
-//! Contenders, scenarios and swept values, crossed into cells that are not checked yet.
+//! Contenders, scenarios and swept values, crossed into unchecked cells.
 
 use crate::keys::STUDY;
 use crate::overrides::{Tables, is_inside, overlap};
@@ -9,10 +9,10 @@ use record::settings::TABLES;
 use serde_json::{Map, Value};
 use settings::nearest;
 
-/// A word in headings and on the command line.
+/// Names appear in headings and on the command line.
 const LONGEST_NAME: usize = 40;
 
-/// One combination, as written.
+/// One combination of overrides, as written.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Draft {
     pub contender: String,
@@ -37,7 +37,7 @@ struct Swept {
     values: Vec<Value>,
 }
 
-/// Crosses what the study says; every problem goes to `problems`. `blocks` counts towards the limit of trials.
+/// Crosses what the study says; adds every problem to `problems`. `blocks` counts towards the limit of trials.
 pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<Draft> {
     let base = source.base.iter().filter(|leaf| is_part(&leaf.path)).cloned().collect::<Vec<_>>();
     let mut contenders = named("contender", &["name", "baseline", "set"], &source.contenders, problems);
@@ -45,20 +45,20 @@ pub fn drafts(source: &Source, blocks: u64, problems: &mut Vec<Problem>) -> Vec<
     let sweep = swept(&source.sweep, problems);
     if source.contenders.is_empty() {
         problems.push(Problem::new(None, "contender", "missing", "at least one [[contender]] table"));
-        // The base is checked all the same, so that its problems are told at once.
+        // The base is checked anyway, so that its problems are reported at once.
         contenders.push(Named { name: String::new(), line: 0, baseline: None, overrides: Vec::new() });
     }
     settle_baseline(&mut contenders, problems);
     refuse_overlaps(&contenders, &scenarios, &sweep, problems);
     if let Some(problem) = too_many(contenders.len(), scenarios.len(), &sweep, blocks) {
         problems.push(problem);
-        // One cell of each contender is enough to tell their problems too.
+        // One cell of each contender is enough to report its problems, too.
         return cross(&Tables::new(&base), &contenders, &[], &[]);
     }
     cross(&Tables::new(&base), &contenders, &scenarios, &sweep)
 }
 
-/// Keys at the top of the study that mean nothing.
+/// Keys at the top of the study that do not exist.
 pub fn unknown_at_top(source: &Source) -> Vec<Problem> {
     let words = STUDY.iter().map(|key| key.name).chain(TABLES).chain(["accept", "contender", "scenario", "sweep"]);
     let words = words.collect::<Vec<_>>();
@@ -90,7 +90,7 @@ fn named(kind: &str, own_keys: &[&str], sections: &[Section], problems: &mut Vec
 }
 
 fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Vec<Problem>) -> Named {
-    // A name to tell problems by, until its own is read.
+    // This name identifies problems until the section's own name is read.
     let name_so_far = format!("in line {}", section.line);
     let mut one = Named { name: name_so_far, line: section.line, baseline: None, overrides: Vec::new() };
     for leaf in &section.leaves {
@@ -124,7 +124,7 @@ fn one_named(kind: &str, own_keys: &[&str], section: &Section, problems: &mut Ve
     one
 }
 
-/// What everybody calls a scenario that says how many machines there are and how large: "2x4" is two of four vCPUs.
+/// The usual name of a scenario that sets the number of machines and their size: "2x4" is two of four vCPUs.
 fn name_of_shape(overrides: &[Leaf]) -> Option<String> {
     let number = |path: &str| overrides.iter().find(|leaf| leaf.path == path)?.value.as_u64();
     Some(format!("{}x{}", number("machine.count")?, number("machine.vcpus")?))
@@ -151,7 +151,7 @@ fn empty_set(kind: &str, leaf: &Leaf) -> Option<Problem> {
     (!empty).then(|| Problem::new(Some(leaf.line), &below(kind, "set"), found(&leaf.value), expected))
 }
 
-/// Only what makes up a cell can differ between cells.
+/// Only keys of a cell's tables can differ between cells.
 fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Option<Problem> {
     if is_part(path) {
         return None;
@@ -163,7 +163,7 @@ fn part_of_cell(kind: &str, own_keys: &[&str], path: &str, line: usize) -> Optio
     Some(problem.with_nearest(nearest(word, words)))
 }
 
-/// `set` and a table can say the same path.
+/// `set` and a table can both set the same path.
 fn refuse_twice(kind: &str, overrides: &mut Vec<Leaf>, problems: &mut Vec<Problem>) {
     let mut kept: Vec<Leaf> = Vec::new();
     for leaf in overrides.drain(..) {
@@ -205,7 +205,7 @@ fn swept(leaves: &[Leaf], problems: &mut Vec<Problem>) -> Vec<Swept> {
     sweep
 }
 
-/// Exactly one contender is what the others are compared with: the one that says so, else the first.
+/// Exactly one contender is the baseline of the others: the one marked so, else the first.
 fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Problem>) {
     let mut marked = contenders.iter().filter(|contender| contender.baseline == Some(true));
     let first = marked.next();
@@ -221,7 +221,7 @@ fn settle_baseline(contenders: &mut [Named], problems: &mut Vec<Problem>) {
     }
 }
 
-/// Where two kinds of override meet in one path, one of them would silently undo the other.
+/// If two kinds of override meet in one path, one would silently undo the other.
 fn refuse_overlaps(contenders: &[Named], scenarios: &[Named], sweep: &[Swept], problems: &mut Vec<Problem>) {
     let mut sets = Vec::new();
     sets.extend(contenders.iter().flat_map(|one| one.overrides.iter().map(move |leaf| ("contender", one, leaf))));

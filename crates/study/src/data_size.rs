@@ -1,4 +1,4 @@
-//! Whether loaded data fit on the disk that a study gives them, told before anything is loaded.
+//! Checks that loaded data fit on the disk that a study gives them, before anything is loaded.
 
 use crate::shape::kind_and_table;
 use record::plan::Cell;
@@ -7,14 +7,14 @@ use serde_json::{Map, Value};
 use settings::Bytes;
 use workloads::catalog::AnyWorkload;
 
-/// What a run writes beside what was loaded: a quarter of that for new rows and versions, and the log between two checkpoints.
+/// A run adds a quarter of the loaded size as new rows and versions, and the log between two checkpoints.
 const GROWTH: (u64, u64) = (5, 4);
 const LOG_BYTES: u64 = 1 << 30;
 
 const MIB: u64 = 1 << 20;
 
-/// What the loaded data of a workload take on an engine, rather too little than too much; nothing for what is in no
-/// catalog, and for a workload whose data only its user knows.
+/// Space that the loaded data of a workload take on an engine, low rather than high. `None` for kinds in no catalog,
+/// and for a workload whose data only its user knows.
 pub fn data_bytes(engine: &str, kind: &str, table: &Map<String, Value>) -> Option<u64> {
     let engine = engines::catalog::entry(engine)?;
     let workload = AnyWorkload::from_table(kind, table).ok()?;
@@ -22,7 +22,7 @@ pub fn data_bytes(engine: &str, kind: &str, table: &Map<String, Value>) -> Optio
     Some(engine.empty_bytes.saturating_add(stored))
 }
 
-/// The loaded data of a machine of a cell and, where its odd machine has others, of that one; nothing for a cell that is not decided.
+/// Data sizes of a cell's machines: one, and another if its odd machine has its own. `None` for an undecided cell.
 pub fn data_bytes_of(cell: &Cell) -> Option<Vec<u64>> {
     let (engine, _) = kind_and_table(cell, "engine")?;
     let workloads = ["workload", ODD_WORKLOAD].into_iter().filter_map(|path| kind_and_table(cell, path));
@@ -30,25 +30,25 @@ pub fn data_bytes_of(cell: &Cell) -> Option<Vec<u64>> {
     Some(bytes.map(|bytes| bytes.saturating_mul(cell.instances().into())).collect())
 }
 
-/// What was expected of `machine.disk.size` if data of so many bytes do not fit on the disk.
+/// The size expected of `machine.disk.size` if this many bytes of data do not fit on the disk.
 pub fn misfit(disk_bytes: u64, data_bytes: u64, whose: &str) -> Option<String> {
     if data_bytes.saturating_add(images::data::filesystem_bytes(disk_bytes)) <= disk_bytes {
         return None;
     }
     let (times, of) = GROWTH;
     let room = data_bytes / of * times + if data_bytes > LOG_BYTES { LOG_BYTES } else { 0 };
-    // The file system takes its part of what is added for it, too.
+    // The space added for the file system has overhead of its own.
     let least = Bytes(whole(room + 2 * images::data::filesystem_bytes(room)));
     Some(format!("at least {least}: the loaded data of {whose} take about {}", roughly(data_bytes)))
 }
 
-/// A size that people would write, and not below this one.
+/// Rounds up to a size that people would write.
 fn whole(bytes: u64) -> u64 {
     let unit = [1 << 40, 1 << 30, 64 * MIB].into_iter().find(|unit| bytes >= 4 * unit).unwrap_or(64 * MIB);
     bytes.next_multiple_of(unit)
 }
 
-/// "9.8 TiB".
+/// A size such as "9.8 TiB".
 pub fn roughly(bytes: u64) -> String {
     let units = [("TiB", 1_u64 << 40), ("GiB", 1 << 30), ("MiB", MIB)];
     let (unit, size) = units.into_iter().find(|(_, size)| bytes >= *size).unwrap_or(("MiB", MIB));

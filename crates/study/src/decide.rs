@@ -1,4 +1,4 @@
-//! One cell at a time: every table checked against its keys, every default filled in, every unit normalised.
+//! Decides one cell at a time: checks every table against its keys, fills in every default, normalises every unit.
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::cells::Draft;
@@ -17,13 +17,13 @@ use record::settings::key::{KIND, ODD_WORKLOAD};
 use serde_json::{Map, Value};
 use settings::{Bytes, nearest};
 
-/// What the host has, for problems such as a machine larger than it.
+/// What the host has, so that problems such as too large a machine are found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Host {
     /// The CPUs that machines may use.
     pub topology: Topology,
     pub memory_bytes: u64,
-    /// Free ones, for machines whose memory is made of them.
+    /// Free huge pages, for machines that use them as memory.
     pub huge_pages: HugePages,
 }
 
@@ -33,8 +33,8 @@ impl Host {
     }
 }
 
-/// Decides every cell, and says what a reader of numbers must know about their workloads. Problems that only some
-/// contenders have say so.
+/// Decides every cell, and collects what a reader of the results must know about the workloads. Problems that only some
+/// contenders have name them.
 pub fn decide(
     drafts: &[Draft],
     catalogs: &Catalogs,
@@ -46,7 +46,7 @@ pub fn decide(
     let mut told: Vec<Problem> = Vec::new();
     for (id, draft) in (0..).zip(drafts) {
         let mut deciding = Deciding { tables: &draft.tables, catalogs, host, problems: Vec::new(), notes: Vec::new() };
-        // What is wrong with a table is told by its keys, and only tables that are right are here.
+        // Tables with problems were reported key by key and are missing here, so only correct tables are read.
         let settings = Settings::try_from(deciding.cell()).unwrap_or_else(|error| {
             deciding.tell(&error.key, error.why, "what this build reads of a plan");
             Settings::default()
@@ -70,7 +70,7 @@ pub fn decide(
     (cells, notes)
 }
 
-/// Adds problems of a contender to what is told already; the same problem of another contender is told once.
+/// Adds a contender's problems to those found so far; several contenders with the same problem share one entry.
 fn merge(told: &mut Vec<Problem>, problems: Vec<Problem>, contender: &str) {
     for problem in problems {
         let same = |other: &&mut Problem| {
@@ -85,7 +85,7 @@ fn merge(told: &mut Vec<Problem>, problems: Vec<Problem>, contender: &str) {
     }
 }
 
-/// A problem of all contenders is one of the study.
+/// A problem of all contenders is one of the study, so it names none.
 fn of_some(problem: Problem, drafts: &[Draft]) -> Problem {
     let all = drafts.iter().all(|draft| problem.contenders.contains(&draft.contender));
     Problem { contenders: if all { Vec::new() } else { problem.contenders }, ..problem }
@@ -96,12 +96,12 @@ struct Deciding<'a> {
     catalogs: &'a Catalogs,
     host: &'a Host,
     problems: Vec<Problem>,
-    /// Of each workload, that of the odd machine last.
+    /// A note for each workload; that of the odd machine is last.
     notes: Vec<WorkloadNote>,
 }
 
 impl Deciding<'_> {
-    /// The decided tables. Where there is a problem the table is missing, and nothing that rests on it is checked.
+    /// The decided tables. A table with a problem is missing, and nothing that depends on it is checked.
     fn cell(&mut self) -> Map<String, Value> {
         let catalogs = self.catalogs;
         let engine = self.kind("engine", &catalogs.engines);
@@ -141,7 +141,7 @@ impl Deciding<'_> {
         self.problems.push(Problem::new(self.tables.line(path), path, found, expected));
     }
 
-    /// The entry that a table is for.
+    /// The catalog entry for a table.
     fn kind<'k>(&mut self, part: &str, kinds: &'k [Kind]) -> Option<&'k Kind> {
         let path = below(part, KIND);
         let words = || kinds.iter().map(|entry| entry.kind);
@@ -201,7 +201,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// What `[machine]` cannot say with keys alone: what the host has, what is built, and the image of the engine.
+    /// Checks of `[machine]` that keys alone cannot make: the host's size, known images, and the engine's default image.
     fn machine(&mut self, mut table: Map<String, Value>, engine: Option<&Kind>) -> Option<Map<String, Value>> {
         let number = |table: &Map<String, Value>, name: &str| table.get(name).and_then(Value::as_u64);
         let vcpus = number(&table, "vcpus")?;
@@ -253,7 +253,7 @@ impl Deciding<'_> {
         }
     }
 
-    /// Told here, because loading what does not fit may take hours.
+    /// Checked here because loading data that do not fit may take hours before it fails.
     fn data_fits(
         &mut self,
         machine: &Map<String, Value>,
@@ -309,13 +309,13 @@ impl Deciding<'_> {
         Some(with_kind(entry, table))
     }
 
-    /// The same of the odd machine, if it has one of its own. What is no table is told with the keys of `[machine]`.
+    /// The odd machine's own workload, if it has one. A value that is no table is reported with the keys of `[machine]`.
     fn odd_workload(&mut self) -> Option<Map<String, Value>> {
         self.tables.get(ODD_WORKLOAD)?.as_object()?;
         self.workload(ODD_WORKLOAD)
     }
 
-    /// Exactly one thing makes work due; what belongs to it is filled in, and what belongs to another is refused.
+    /// Exactly one key makes work due. Its companion keys get their defaults, and those of other pacings are refused.
     fn offered(&mut self, mut load: Map<String, Value>) -> Option<Map<String, Value>> {
         let given = PACINGS.into_iter().filter(|name| load.contains_key(*name)).collect::<Vec<_>>();
         let pacing = match given.as_slice() {
@@ -380,7 +380,7 @@ impl Deciding<'_> {
     }
 }
 
-/// The keys of `[machine]` leave open what is in the table of a workload.
+/// Puts the decided workload into `machine.odd`, since the keys of `[machine]` do not cover a workload's table.
 fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String, Value>>) -> Map<String, Value> {
     if let (Some(Value::Object(odd)), Some(decided)) = (machine.get_mut("odd"), decided) {
         odd.insert("workload".to_owned(), Value::Object(decided));
@@ -388,7 +388,7 @@ fn with_odd_workload(mut machine: Map<String, Value>, decided: Option<Map<String
     machine
 }
 
-/// `engine.instances` of a table that was checked.
+/// `engine.instances` of a checked table.
 fn instances(engine: Option<&Map<String, Value>>) -> u64 {
     engine.and_then(|table| table.get("instances")).and_then(Value::as_u64).unwrap_or(1)
 }
@@ -397,7 +397,7 @@ fn is_outside(load: &Map<String, Value>) -> bool {
     load.get("placement").and_then(Value::as_str) == Some("outside")
 }
 
-/// The image that has the server of an engine. The embedded engine is in our own binary and needs nothing else.
+/// The image with the server of an engine. The embedded engine is in our own binary and needs nothing else.
 fn image_for(engine: &str) -> &str {
     if engine == "sqlite" { "micro" } else { engine }
 }

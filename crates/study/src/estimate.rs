@@ -1,6 +1,6 @@
-//! How long a plan takes, as far as a plan can tell: what it states, plus allowances for what it does not.
+//! How long a plan takes, as far as a plan can say: the times it states, plus allowances for the rest.
 //!
-//! The same plan gives the same estimate everywhere. Live progress corrects it by what phases really took.
+//! The same plan gives the same estimate everywhere. The live display corrects it by the actual lengths of phases.
 
 use crate::shape::{Load, Offered, load};
 use driver::ladder::{Limits, steps_max};
@@ -23,12 +23,12 @@ pub struct TimeEstimate {
     pub measuring_ms: u64,
     /// Everything, each trial once.
     pub total_ms: u64,
-    /// What is added at most by trials that are run again because others disturbed them.
+    /// At most this is added by trials that are repeated because others disturbed them.
     pub repeating_ms: u64,
 }
 
-/// How long a phase is expected to last, in milliseconds. What a study does not state is an allowance: generous for native
-/// machines, tight for guests without hardware acceleration.
+/// The expected length of a phase in milliseconds. Times that a study does not state are allowances: generous for
+/// native machines, tight for guests without hardware acceleration.
 pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
     match phase {
         Phase::Load => LOAD_MS,
@@ -42,14 +42,14 @@ pub fn expected_ms(phase: Phase, load: &Load) -> u64 {
     }
 }
 
-/// The longest climb; it ends early where the database does.
+/// The longest climb; it ends earlier if the peak is found earlier.
 fn climb_ms(load: &Load) -> u64 {
     let Offered::Peak(peak) = load.offered else { return 0 };
     let limits = Limits { max_clients: peak.max_clients, failed_share: peak.error_limit, p99_us: None };
     u64::from(steps_max(&limits)) * (load.warmup_ms.0 + load.measure_ms.0)
 }
 
-/// The whole plan.
+/// Estimates the whole plan.
 pub fn estimate(plan: &Plan) -> TimeEstimate {
     let mut estimate =
         TimeEstimate { preparing_ms: data_disks(plan).saturating_mul(LOAD_MS), ..TimeEstimate::default() };
@@ -75,7 +75,7 @@ pub fn estimate(plan: &Plan) -> TimeEstimate {
     estimate
 }
 
-/// Machines of one engine, workload and disk share the loaded data.
+/// The number of data disks. Machines with the same engine, workload and disk share one.
 fn data_disks(plan: &Plan) -> u64 {
     let part = |cell: &Cell, path: &str| at(cell.settings.tables(), path).cloned();
     let is_planned = |cell: &&Cell| plan.trials.iter().any(|trial| trial.cell == cell.id);

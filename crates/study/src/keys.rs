@@ -1,10 +1,10 @@
-//! The keys of a study that belong to no catalog entry: the top level, `[machine]`, `[load]`, and what all engines have.
+//! The keys of a study outside the catalogs: the top level, `[machine]`, `[load]`, and the keys of all engines.
 
 use record::settings::{MOST_INSTANCES, MOST_MACHINES};
 use settings::{Holds, Key, keys};
 
 const MIB: u64 = 1 << 20;
-/// Of a machine, and of each of its databases.
+/// Least memory of a machine, and of each of its databases.
 pub const LEAST_MEMORY: u64 = 64 * MIB;
 const TIB: u64 = 1 << 40;
 const DAY_MS: u64 = 24 * 3_600_000;
@@ -119,16 +119,16 @@ pub const LOAD: &[Key] = keys! {
          window; the best is then measured afresh";
 };
 
-/// Sessions cost a server memory each; more than this is a slip.
+/// Each session costs a server memory; a larger number is a mistake.
 const SESSIONS_MAX: i64 = 10_000;
 
-/// The value of `clients` that asks for the ladder.
+/// The value of `clients` that asks for the climb to the peak.
 pub const PEAK_WORD: &str = "peak";
 
-/// What makes work due; a study gives exactly one of them.
+/// The keys that make work due; a study gives exactly one of them.
 pub const PACINGS: [&str; 3] = ["clients", "terminals", "arrivals"];
 
-/// How often a trial that others disturbed is run again, unless the study says how often.
+/// How often a disturbed trial is repeated, unless the study says how often.
 pub const MAX_REPEATS_DEFAULT: u64 = 3;
 
 /// Sessions shared by terminals or arrivals unless the study says how many.

@@ -1,9 +1,9 @@
 //! The study file: read, checked, and turned into a plan in which everything is decided.
 //!
-//! Pure: text in; a [`record::plan::Plan`] or every problem at once out. Nothing here reads a file, a clock or the host
-//! (what the host has is passed in as [`Host`]). The steps are one file each: `source` finds what is written
-//! and on which line, `overrides` lays contenders, scenarios and swept values over the base, `cells` crosses them,
-//! `decide` checks each cell and fills in every default, `again` doubles cells for an A/A study, `plan` shuffles the blocks.
+//! Pure: text in, a [`record::plan::Plan`] or all problems at once out. Nothing here reads a file, a clock or the host
+//! (what the host has is passed in as [`Host`]). Each step is one file. `source` finds what is written and on which
+//! line, `overrides` lays contenders, scenarios and swept values over the base, and `cells` crosses them. `decide`
+//! checks each cell and fills in every default, `again` doubles cells for an A/A study, `plan` shuffles the blocks.
 
 mod accept;
 mod again;

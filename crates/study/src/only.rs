@@ -1,6 +1,6 @@
-//! A part of a plan, chosen by words on the command line.
+//! Chooses a part of a plan by words on the command line.
 //!
-//! Words of one kind add up, words of different kinds narrow: `native kvm block=2` is both contenders in block 2.
+//! Words of one kind add up; different kinds narrow: `native kvm block=2` is both contenders in block 2.
 
 use crate::again::original;
 use record::plan::{Cell, Plan, PlannedTrial};
@@ -30,7 +30,7 @@ struct Chosen {
     trials: BTreeSet<u32>,
 }
 
-/// The plan with those trials that all kinds of words allow; no words, all trials. Trials keep their ids.
+/// The plan with only the trials that all kinds of words allow; without words, all trials. Trials keep their ids.
 pub fn only(plan: &Plan, words: &[String]) -> Result<Plan, OnlyError> {
     let mut chosen = Chosen::default();
     for word in words {
@@ -62,7 +62,7 @@ impl Chosen {
         let Some(cell) = plan.cells.iter().find(|cell| cell.id == trial.cell) else { return false };
         let scenario = cell.scenario.as_ref();
         let name = &cell.contender;
-        // In an A/A study the study's word for a contender is both of it.
+        // In an A/A study, a contender's name also covers the contender that repeats it.
         (allows(&self.contenders, Some(name)) || self.contenders.contains(original(name)))
             && allows(&self.scenarios, scenario)
             && allows(&self.cells, Some(&cell.id))
@@ -75,7 +75,7 @@ fn allows<T: Ord>(chosen: &BTreeSet<T>, value: Option<&T>) -> bool {
     chosen.is_empty() || value.is_some_and(|value| chosen.contains(value))
 }
 
-/// The number that `value` says, if the study has it.
+/// The number in `value`, if the study has it.
 fn number(kind: &'static str, value: &str, known: impl Iterator<Item = u32> + Clone) -> Result<u32, OnlyError> {
     let number = value.parse::<u32>().ok().filter(|number| known.clone().any(|one| one == *number));
     number.ok_or_else(|| {

@@ -1,6 +1,6 @@
-//! The one mechanism by which a cell differs from the base: paths that take another value.
+//! The one mechanism by which a cell differs from the base: paths that get another value.
 //!
-//! A contender's keys, a scenario's `set` and swept values are all overrides. Tables merge, everything else replaces.
+//! A contender's keys, a scenario's `set` and swept values are all overrides. Tables merge; any other value is replaced.
 
 use crate::keys::PACINGS;
 use crate::problems::below;
@@ -10,10 +10,10 @@ use record::settings::key::KIND;
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// The table that says what makes work due.
+/// The table whose keys make work due.
 const LOAD: &str = "load";
 
-/// The tables of one cell as written, and where each path was written last.
+/// The tables of one cell as written, and the line where each path was last written.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Tables {
     values: Map<String, Value>,
@@ -27,8 +27,8 @@ impl Tables {
         tables
     }
 
-    /// Lays one set of overrides over what is here. Kinds come first, wherever they are written in the set: a table of
-    /// another kind starts anew, because the keys of the old kind mean nothing to it.
+    /// Lays one set of overrides over the current tables. Kinds come first, wherever they are written in the set. A
+    /// table of another kind starts empty, because the old kind's keys mean nothing to it.
     pub fn lay_over(&mut self, overrides: &[Leaf]) {
         let is_kind = |leaf: &&Leaf| leaf.path.strip_suffix(KIND).is_some_and(|rest| rest.ends_with('.'));
         for leaf in overrides.iter().filter(is_kind) {
@@ -48,7 +48,7 @@ impl Tables {
         at(&self.values, path)
     }
 
-    /// The line of `path`, or of the nearest table around it that is written somewhere.
+    /// The line of `path`, or of the nearest written table around it.
     pub fn line(&self, path: &str) -> Option<usize> {
         let mut path = path;
         loop {
@@ -67,8 +67,7 @@ impl Tables {
         self.lines.iter().filter(|(other, _)| is_inside(other, &inside)).map(|(_, line)| *line).min()
     }
 
-    /// Work is made due in one way only, so an override by another way takes the place of what was there, together with
-    /// what belonged to it.
+    /// Work is made due in one way only. So an override with another way replaces the old way and its companion keys.
     fn forget_other_pacing(&mut self, path: &str) {
         if self.get(path).is_some() {
             return;
@@ -92,17 +91,17 @@ impl Tables {
     }
 }
 
-/// Whether `path` is below `table`.
+/// True if `path` is below `table`.
 pub fn is_inside(path: &str, table: &str) -> bool {
     path.strip_prefix(table).is_some_and(|rest| rest.starts_with('.'))
 }
 
-/// Whether setting one of two paths would change what the other one says.
+/// True if setting one of two paths would change the value of the other.
 pub fn overlap(one: &str, other: &str) -> bool {
     one == other || is_inside(one, other) || is_inside(other, one)
 }
 
-/// Sets a dotted path. Below a value that is no table nothing is set: the check of that value tells the user.
+/// Sets a dotted path. Nothing is set below a value that is no table; the check of that value reports it.
 fn set(values: &mut Map<String, Value>, path: &str, value: &Value) {
     let Some((first, rest)) = path.split_once('.') else {
         merge(values, path, value);

@@ -1,4 +1,4 @@
-//! From a study file to a plan: cells decided, blocks shuffled, seeds drawn; and a plan with more blocks.
+//! From a study file to a plan: decides cells, shuffles blocks and draws seeds. Also extends a plan by more blocks.
 
 use crate::accept::accepted;
 use crate::again;
@@ -14,15 +14,15 @@ use rand_pcg::Pcg64;
 use record::plan::{Cell, Plan, PlannedTrial};
 use serde_json::{Map, Value};
 
-/// What contenders are compared with.
+/// What each contender is compared with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Against {
     Baseline,
-    /// Each with itself, under another name: an A/A study.
+    /// Each contender with itself, under another name: an A/A study.
     Itself,
 }
 
-/// Reads a study and decides everything, or tells every problem. `study` is its name, from its file's name.
+/// Reads a study and decides everything, or returns every problem. `study` is its name, from its file's name.
 pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host: &Host) -> Result<Plan, Vec<Problem>> {
     let (source, mut problems) = source::read(text);
     if !problems.is_empty() && source.base.is_empty() {
@@ -67,16 +67,16 @@ pub fn plan(study: &str, text: &str, against: Against, catalogs: &Catalogs, host
     })
 }
 
-/// Runs of a study and of the same study with `--aa` lie beside each other and are not mistaken for one another.
+/// Runs of a study and of its A/A version (`--aa`) share a folder, so their names must differ.
 const RUNS_OF_AA: &str = "-aa";
 
-/// The same plan with this many blocks: those that it has stay as they are, and further ones are what they would have
-/// been if they had been planned at once.
+/// The same plan with this many blocks. Existing blocks stay unchanged; further blocks are the ones that a plan of this
+/// length would have had from the start.
 pub fn grown(plan: &Plan, blocks: u32) -> Plan {
     Plan { blocks, trials: trials(plan.seed, blocks, &plan.cells), ..plan.clone() }
 }
 
-/// The keys of the study that are no tables, checked.
+/// The top-level keys that are not tables, checked.
 fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
     let own = base.iter().filter(|leaf| STUDY.iter().any(|key| key.name == leaf.path));
     let table = own.clone().map(|leaf| (leaf.path.clone(), leaf.value.clone())).collect();
@@ -89,8 +89,8 @@ fn top(base: &[Leaf], problems: &mut Vec<Problem>) -> Map<String, Value> {
     })
 }
 
-/// Each block holds each cell once, in an order of its own. The seed of a block depends on the study's seed and on the
-/// block's number alone, so that another contender or another block changes no inputs.
+/// Each block has each cell once, in its own order. A block's seed depends only on the study's seed and the block's
+/// number, so another contender or another block changes no inputs.
 pub fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
     let mut seeds = Pcg64::seed_from_u64(seed);
     let mut trials = Vec::new();
@@ -106,17 +106,17 @@ pub fn trials(seed: u64, blocks: u32, cells: &[Cell]) -> Vec<PlannedTrial> {
     trials
 }
 
-/// Many readers of JSON hold numbers as floating point: 53 bits are exact in all of them.
+/// Many JSON readers hold numbers as floating point; 53 bits are exact in all of them.
 const BITS_BEYOND_EVERY_READER: u32 = 11;
 
-/// Fisher and Yates: every order is equally likely.
+/// Fisher–Yates shuffle: every order is equally likely.
 fn shuffle(order: &mut [u32], random: &mut impl Rng) {
     for last in (1..order.len()).rev() {
         order.swap(last, below(last as u64 + 1, random));
     }
 }
 
-/// A number below `bound`, each equally likely: numbers of the last, incomplete round are drawn again.
+/// A number below `bound`, all equally likely: numbers in the last, incomplete round are drawn again.
 fn below(bound: u64, random: &mut impl Rng) -> usize {
     let whole_rounds = u64::MAX - u64::MAX % bound;
     loop {

@@ -1,17 +1,17 @@
-//! `precision` and its limits at the top of a study: what belongs together, and what is filled in.
+//! `precision` and its limits at the top of a study: which keys belong together, and their defaults.
 
 use crate::problems::Problem;
 use crate::source::Leaf;
 use record::precision::{FEWEST_BLOCKS, Precision};
 use serde_json::{Map, Value};
 
-/// A spread of several times the wished half-width takes no more; a larger one is better fought than averaged.
+/// Enough for a spread of several times the requested half-width; a larger spread should be reduced, not averaged.
 const MAX_BLOCKS_DEFAULT: u32 = 100;
 
 /// Keys that mean nothing without `precision`.
 const LIMITS: [&str; 2] = ["max_blocks", "time_limit"];
 
-/// The number of blocks to plan, and the wish if there is one. `top` is checked; `base` knows what was written and where.
+/// The number of blocks to plan, and the requested precision, if any. `top` is checked; `base` has the lines.
 pub fn blocks_and_precision(
     top: &Map<String, Value>,
     base: &[Leaf],
@@ -22,7 +22,7 @@ pub fn blocks_and_precision(
     let line = |name: &str| base.iter().find(|leaf| leaf.path == name).map(|leaf| leaf.line);
     let blocks = small("blocks").unwrap_or(1);
     let Some(half_width) = top.get("precision").and_then(Value::as_f64) else {
-        // A wish that is there and wrong is told already.
+        // A precision that is written but wrong was already reported.
         for name in LIMITS.into_iter().filter(|name| top.contains_key(*name) && line("precision").is_none()) {
             problems.push(Problem::new(line(name), name, "given", "this key only beside precision"));
         }
@@ -44,7 +44,7 @@ pub fn blocks_and_precision(
     (least_blocks, Some(Precision { half_width, least_blocks, max_blocks, time_limit_ms, ended: None }))
 }
 
-/// A precision is one of comparisons; a single contender has none.
+/// A precision belongs to comparisons; a single contender has none.
 pub fn nothing_to_compare(contenders: usize, base: &[Leaf]) -> Option<Problem> {
     let leaf = base.iter().find(|leaf| leaf.path == "precision").filter(|_| contenders == 1)?;
     let expected = "two contenders, whose ratio can be precise; or --aa, which compares a contender with itself";

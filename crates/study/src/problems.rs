@@ -1,4 +1,4 @@
-//! What is wrong with a study, where, and what was expected there.
+//! The problems of a study: what is wrong, where, and what was expected there.
 
 use record::text::visible;
 use std::fmt;
@@ -6,9 +6,9 @@ use std::fmt;
 /// One thing wrong with a study file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Problem {
-    /// Counted from 1; `None` if the problem is that something is not written anywhere.
+    /// Counted from 1; `None` if the problem is that something is missing.
     pub line: Option<usize>,
-    /// Counted from 1; known where no path says what is meant.
+    /// Counted from 1; known only if no path names the place.
     pub column: Option<usize>,
     /// Dotted path from the top of the study; empty for a mistake in the TOML itself.
     pub path: String,
@@ -16,7 +16,7 @@ pub struct Problem {
     pub found: String,
     pub expected: String,
     pub nearest: Option<String>,
-    /// The contenders it is a problem of, if it is not a problem of all.
+    /// The contenders that have this problem; empty if all have it.
     pub contenders: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ impl Problem {
         self
     }
 
-    /// A problem of a table at `prefix`, seen from the top of the study.
+    /// A problem of the table at `prefix`, with its path from the top of the study.
     pub(crate) fn from_table(prefix: &str, line: Option<usize>, problem: settings::Problem) -> Self {
         let path = below(prefix, &problem.path);
         Self { nearest: problem.nearest, ..Self::new(line, &path, problem.found, problem.expected) }
@@ -71,12 +71,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// All problems of a study file, one a line: a key or value of the file that has line breaks makes none here.
+/// All problems of a study file, one per line. Line breaks in the file's keys or values are made visible.
 pub fn render(problems: &[Problem], file: &str) -> String {
     problems.iter().map(|problem| visible(&problem.render(file)).into_owned()).collect::<Vec<_>>().join("\n")
 }
 
-/// In the order of the file, each once. What is not written anywhere comes last.
+/// In the order of the file, each once. Problems without a line come last.
 pub(crate) fn in_order(mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.sort_by_key(|problem| problem.line.unwrap_or(usize::MAX));
     let mut told: Vec<Problem> = Vec::new();

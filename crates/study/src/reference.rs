@@ -1,6 +1,6 @@
-//! A study with every key that there is, each with its meaning, what it may hold and its default.
+//! A study with every existing key, each with its meaning, its allowed values and its default.
 //!
-//! Made from the same lists that studies are checked against, so it cannot say anything else than they do.
+//! It is made from the same lists that studies are checked against, so the two always agree.
 
 use crate::catalogs::{Catalogs, Kind};
 use crate::keys::{ENGINE, LOAD, MACHINE, STUDY};
@@ -45,7 +45,7 @@ const ACCEPT: &str = r#"
 # host-is-guest = "we only compare guests with each other"
 "#;
 
-/// Values for keys that must be given, or one of several must: what a person would write first.
+/// Examples for required keys, or for one of several of which one is required: what a person would write first.
 const EXAMPLES: [(&str, &str); 6] = [
     ("question", "\"What does each platform cost an order-entry database?\""),
     ("machine.vcpus", "1"),
@@ -88,7 +88,7 @@ fn table(text: &mut String, name: &str, meaning: &str, list: &[Key]) {
     keys(text, name, name, list, Written::Live);
 }
 
-/// The first kind is live, the others show what the table holds for them; `common` are keys that all have.
+/// The first kind is live; the others are comments that show their keys. `common` are keys that all kinds have.
 fn kinds(text: &mut String, part: &str, kinds: &[Kind], common: &[Key]) {
     for (at, entry) in kinds.iter().enumerate() {
         let written = if at == 0 { Written::Live } else { Written::CommentedOut };
@@ -112,7 +112,7 @@ fn contender(text: &mut String, platform: &Kind, baseline: bool) {
     keys(text, "platform", "contender.platform", platform.keys, Written::Live);
 }
 
-/// Keys of the table that TOML calls `header`; inner tables come last, as TOML demands.
+/// The keys of the table with this TOML `header`; inner tables come last, as TOML requires.
 fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Written) {
     let is_table = |key: &&Key| matches!(key.holds, Holds::Table(_));
     for key in list.iter().filter(|key| !is_table(key)) {
@@ -134,7 +134,7 @@ fn keys(text: &mut String, path: &str, header: &str, list: &[Key], written: Writ
     }
 }
 
-/// A key's meaning as the beginning of a sentence. A word that is to be written in the study stays as it is written.
+/// A key's meaning as the start of a sentence. A word that is a value of the key keeps its case.
 fn told(key: &Key) -> String {
     let first = key.meaning.split([' ', ':', ',']).next().unwrap_or_default();
     match key.holds {
@@ -148,7 +148,7 @@ fn capitalized(phrase: &str) -> String {
     letters.next().map(|first| first.to_uppercase().chain(letters).collect()).unwrap_or_default()
 }
 
-/// What a key holds and its default, as a sentence.
+/// A key's allowed values and its default, as a sentence.
 fn holds(key: &Key) -> String {
     let holds = key.holds.to_string();
     let holds = capitalized(&holds);
@@ -170,7 +170,7 @@ fn example(path: &str) -> Option<String> {
     EXAMPLES.iter().find(|(name, _)| *name == path).map(|(_, value)| (*value).to_owned())
 }
 
-/// Catalogs may leave out the quotes of a default.
+/// A default as TOML; catalogs may omit its quotes.
 fn in_toml(default: &str, holds: Holds) -> String {
     let is_text = match holds {
         Holds::Text | Holds::Choice(_) | Holds::Span { .. } | Holds::Rate { .. } | Holds::Share { .. } => true,
@@ -211,7 +211,7 @@ fn line(text: &mut String, content: &str, written: Written) {
     let _ = writeln!(text, "{sign}{content}");
 }
 
-/// A comment, broken between words and closed with a full stop, which catalogs leave out.
+/// Writes a comment, broken between words and ending in a full stop, which catalogs omit.
 fn comment(text: &mut String, sentence: &str) {
     let sentence = sentence.trim_end_matches('.');
     let stop = if sentence.is_empty() { "" } else { "." };

@@ -1,4 +1,4 @@
-//! What machines side by side take of the host, what they leave, and where they run.
+//! What machines side by side need from the host, what they leave, and where they run.
 
 use crate::decide::Host;
 use crate::shape::machine;
@@ -17,7 +17,7 @@ pub struct Room {
     pub host_memory_bytes: u64,
 }
 
-/// The room of a cell; nothing for a cell that is not decided.
+/// The room of a cell; `None` for an undecided cell.
 pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
     let machine = machine(cell).ok()?;
     Some(Room {
@@ -29,7 +29,7 @@ pub fn room(cell: &Cell, host: &Host) -> Option<Room> {
     })
 }
 
-/// Where the machines of a cell run if none of it changes until then; nothing for a cell that is not decided.
+/// Where the machines of a cell will run if nothing changes until then; `None` for an undecided cell.
 pub fn places(cell: &Cell, host: &Host) -> Option<Vec<Place>> {
     let machine = machine(cell).ok()?;
     placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()
@@ -68,7 +68,7 @@ pub fn counted(number: u64, of_what: &str) -> String {
     format!("{number} {of_what}{}", if number == 1 { "" } else { "s" })
 }
 
-/// Memory of a host is no round number; people know it in GiB.
+/// A host's memory is not a round number; people know it in GiB.
 pub fn in_gib(bytes: u64) -> String {
     const GIB: f64 = (1_u64 << 30) as f64;
     format!("{:.1} GiB", bytes as f64 / GIB)

@@ -1,4 +1,4 @@
-//! A decided cell in types, for those who carry it out.
+//! A decided cell in types, for the code that carries it out.
 
 use crate::keys::{LOAD, MACHINE, PEAK_WORD};
 use platforms::placement::{Policy, cpu_list};
@@ -14,7 +14,7 @@ use settings::{Bytes, Key, Problem, Share, Span};
 /// `[machine]` of a cell.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Machine {
-    /// Machines of this shape side by side.
+    /// How many machines of this shape run side by side.
     pub count: u32,
     pub vcpus: u32,
     #[serde(rename = "memory")]
@@ -29,13 +29,13 @@ pub struct Machine {
     /// Lists of host CPUs, given if and only if pinning is explicit.
     #[serde(default)]
     pub cpus: Option<String>,
-    /// The one that differs, given only if there are several.
+    /// The odd machine, allowed only if there are several.
     #[serde(default)]
     pub odd: Option<Odd>,
 }
 
 impl Machine {
-    /// Which CPUs machines get; an error if the lists are none.
+    /// Which CPUs machines get; an error if `cpus` cannot be parsed.
     pub fn policy(&self) -> Result<Policy, String> {
         Ok(match self.pinning {
             Pinning::InOrder => Policy::InOrder,
@@ -87,15 +87,15 @@ pub struct Load {
     pub measure_ms: Span,
     pub shards: u32,
     pub retries: u32,
-    /// Whether what host and machine count is sampled meanwhile.
+    /// True if host and machine are sampled while the load runs.
     pub telemetry: bool,
     pub other_load: Option<OtherLoadLimit>,
 }
 
-/// What others may use of the host while load is measured: `load.max_other_cpu` and `load.max_repeats` of a cell.
+/// How much of the host others may use while load is measured: `load.max_other_cpu` and `load.max_repeats` of a cell.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct OtherLoadLimit {
-    /// A trial beside which they use more is run again.
+    /// A trial is repeated if others use more than this.
     pub max_other_cpu: Share,
     pub max_repeats: u32,
 }
@@ -104,7 +104,7 @@ pub struct OtherLoadLimit {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Offered {
     Paced(Pacing),
-    /// As many clients as get most done, which is to be found out.
+    /// The number of clients with the highest throughput, which the trial must find first.
     Peak(PeakLimits),
 }
 
@@ -112,13 +112,13 @@ pub enum Offered {
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 pub struct PeakLimits {
     pub max_clients: u32,
-    /// Share of transactions.
+    /// A share of the transactions.
     pub error_limit: f64,
     #[serde(default, rename = "p99_limit")]
     pub p99_limit_ms: Option<Span>,
 }
 
-/// `[load]` as it is written in a plan.
+/// `[load]` as written in a plan.
 #[derive(Debug, Deserialize)]
 struct LoadTable {
     placement: Placement,
@@ -155,7 +155,7 @@ enum ClientsOr {
 }
 
 impl LoadTable {
-    /// Nothing if the table does not say what is offered, or says it twice; the check of the study refuses both.
+    /// `None` if the table does not say what is offered, or says it twice; the study's check refuses both.
     fn offered(&self) -> Option<Offered> {
         let sessions = self.sessions;
         match (&self.clients, self.terminals, self.arrivals) {
@@ -204,8 +204,8 @@ fn read<T: DeserializeOwned>(cell: &Cell, part: &str, keys: &[Key]) -> Result<T,
     settings::read(table.unwrap_or(&Map::new()), keys)
 }
 
-/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`record::settings::key::ODD_WORKLOAD`], and the rest of that table, as
-/// the catalogs take them.
+/// The kind of a cell's `platform`, `engine` or `workload`, or of the table at [`record::settings::key::ODD_WORKLOAD`].
+/// Also the rest of that table, in the form that the catalogs take.
 pub fn kind_and_table<'a>(cell: &'a Cell, path: &str) -> Option<(&'a str, Map<String, Value>)> {
     let table = at(cell.settings.tables(), path)?.as_object()?;
     let kind = table.get(KIND)?.as_str()?;

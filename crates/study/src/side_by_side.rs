@@ -1,6 +1,6 @@
-//! Machines side by side: what the host has room for, where they are placed, and the one that differs from the others.
+//! Machines side by side: whether the host has room, where they are placed, and the odd machine.
 //!
-//! Tables are checked key by key before; here is what several keys say together. Paths start at the top of the study.
+//! Each key was checked before; this checks combinations of keys. Paths start at the top of the study.
 
 use crate::decide::Host;
 use crate::keys::{LEAST_MEMORY, MACHINE, PEAK_WORD};
@@ -12,11 +12,11 @@ use serde_json::{Map, Value};
 use settings::{Bytes, Problem, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A burst lasts for a third of the measured window. Of each third the report leaves out the seconds beside a change, and of one
-/// second alone it says nothing.
+/// A burst lasts a third of the measured window. The report leaves out the seconds beside a change in each third, and a
+/// single second tells nothing.
 const SHORTEST_WITH_BURST: Span = Span(12_000);
 
-/// What `[machine]` asks of this host.
+/// Problems of `[machine]` on this host.
 pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem> {
     let Ok(machine) = settings::read::<Machine>(table, MACHINE) else { return Vec::new() };
     let mut problems = room(&machine, host);
@@ -31,7 +31,7 @@ pub fn machine_problems(table: &Map<String, Value>, host: &Host) -> Vec<Problem>
     problems
 }
 
-/// What `[machine]` and `[load]` ask together.
+/// Problems of `[machine]` and `[load]` together.
 pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
     let Ok(machine) = settings::read::<Machine>(machine, MACHINE) else { return Vec::new() };
     let clients = load.get("clients");
@@ -53,7 +53,7 @@ pub fn load_problems(machine: &Map<String, Value>, load: &Map<String, Value>) ->
     problems
 }
 
-/// What several databases in each machine ask of the machine's memory and of the load, which are divided evenly among them.
+/// Problems of several databases in each machine, which divide the machine's memory and load evenly.
 pub fn instances_problems(instances: u64, machine: &Map<String, Value>, load: &Map<String, Value>) -> Vec<Problem> {
     if instances == 1 {
         return Vec::new();
@@ -89,7 +89,7 @@ fn problem(path: &str, found: impl Into<String>, expected: impl Into<String>) ->
     Problem { path: path.to_owned(), found: found.into(), expected: expected.into(), nearest: None }
 }
 
-/// All machines together must fit; that each does by itself is checked before.
+/// Checks that all machines together fit; whether one fits was checked before.
 fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
     let (count, vcpus, memory) = (u64::from(machine.count), u64::from(machine.vcpus), machine.memory_bytes.0);
     let (cpus, host_memory) = (host.cpus() as u64, host.memory_bytes);
@@ -108,7 +108,7 @@ fn room(machine: &Machine, host: &Host) -> Vec<Problem> {
     problems
 }
 
-/// Where machines are to be placed, on the host's own CPUs.
+/// Problems with the machines' places on the host's own CPUs.
 fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
     const LISTS: &str = "a list of CPUs for each machine, such as \"0-3;4-7\"";
     let is_explicit = machine.pinning == Pinning::Explicit;
@@ -140,7 +140,7 @@ fn pinning(machine: &Machine, host: &Host) -> Option<Problem> {
     }
 }
 
-/// A memory node with less memory than is bound to it.
+/// A memory node to which more memory would be bound than it has.
 fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String> {
     let mut bound: BTreeMap<u32, u64> = BTreeMap::new();
     for place in places {
@@ -154,7 +154,7 @@ fn full_node(machine: &Machine, host: &Host, places: &[Place]) -> Option<String>
     })
 }
 
-/// Where the machines of a table that was checked are to run; nowhere if that cannot be told.
+/// The places of machines from a checked table; empty if they cannot be placed.
 pub fn places(table: &Map<String, Value>, host: &Host) -> Vec<Place> {
     let placed = settings::read::<Machine>(table, MACHINE).ok().and_then(|machine| {
         placement::place(&host.topology, &machine.policy().ok()?, machine.count, machine.vcpus, 0).ok()

@@ -1,4 +1,4 @@
-//! TOML text to values that know their line. Which keys there are is not known here.
+//! Turns TOML text into values with their lines. This file knows no keys.
 
 use crate::problems::{Problem, below};
 use crate::syntax;
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 
-/// A value (or an empty table) and where it is written. Tables are taken apart: paths are dotted.
+/// A value (or an empty table) and its line. Tables are taken apart: paths are dotted.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Leaf {
     pub path: String,
@@ -22,18 +22,18 @@ pub struct Section {
     pub leaves: Vec<Leaf>,
 }
 
-/// What a study file says.
+/// The contents of a study file.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Source {
-    /// Everything but the three below, in the order of the file.
+    /// Everything except the three fields below, in the order of the file.
     pub base: Vec<Leaf>,
     pub contenders: Vec<Section>,
     pub scenarios: Vec<Section>,
-    /// Swept paths with the list of values as it is written.
+    /// Swept paths with their lists of values as written.
     pub sweep: Vec<Leaf>,
 }
 
-/// Reads a study file as far as TOML goes. Mistakes in the TOML itself are told alone: what follows from them is noise.
+/// Reads a study file as TOML. Mistakes in the TOML itself are reported alone, because any others follow from them.
 pub fn read(text: &str) -> (Source, Vec<Problem>) {
     let (table, errors) = DeTable::parse_recoverable(text);
     let lines = Lines::of(text);
@@ -119,7 +119,7 @@ impl Reading {
         self.table(table)
     }
 
-    /// Takes `value` apart into `leaves`. An empty table is a leaf: it is written, though it says nothing.
+    /// Takes `value` apart into `leaves`. An empty table is a leaf, because it is written although it has no keys.
     fn leaves(&mut self, path: String, line: usize, value: &DeValue<'_>, leaves: &mut Vec<Leaf>) {
         match value {
             DeValue::Table(table) if !table.is_empty() => {
@@ -178,7 +178,7 @@ impl Reading {
         self.problems.push(Problem::new(Some(line), path, found, expected));
     }
 
-    /// Quoted keys can say the same path twice where TOML itself sees two different keys.
+    /// Quoted keys can name the same path twice where TOML itself sees two different keys.
     fn once_each(&mut self, leaves: &mut Vec<Leaf>) {
         let mut first = BTreeMap::new();
         leaves.retain(|leaf| match first.insert(leaf.path.clone(), leaf.line) {

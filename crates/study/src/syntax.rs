@@ -1,13 +1,13 @@
-//! Mistakes in the TOML itself, in the words of all other problems: where to the column, what, and what would do.
+//! Reports mistakes in the TOML itself like all other problems: the place to the column, what is wrong, what was expected.
 
 use crate::problems::Problem;
 use crate::source::Lines;
 use toml::de::Error;
 
-/// A line this long helps nobody when it is quoted.
+/// A quoted line longer than this helps nobody.
 const LONGEST_QUOTE: usize = 80;
 
-/// The parser goes on after a mistake and then stumbles over its consequences: only the first of a line is told.
+/// The parser continues after a mistake and then stumbles over its consequences: only the first in a line is reported.
 pub fn problems(text: &str, lines: &Lines, errors: &[Error]) -> Vec<Problem> {
     let mut told: Vec<Problem> = Vec::new();
     for error in errors {
@@ -34,8 +34,8 @@ fn problem(text: &str, lines: &Lines, error: &Error) -> Problem {
     }
 }
 
-/// The parser's message, taken apart. A bare word where a value should be is what people get wrong most, and what the
-/// parser takes for a number that went wrong.
+/// The parser's message, taken apart. The most frequent mistake is a bare word in place of a value. The parser takes
+/// that for a broken number.
 fn plain(message: &str, at: &str) -> (String, String) {
     let bare_word =
         message.contains("quoted") || (message.starts_with("invalid") && at.starts_with(char::is_alphabetic));

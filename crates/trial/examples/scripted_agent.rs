@@ -1,8 +1,8 @@
-//! An agent that does its work and, where its script says so, misbehaves. For this crate's tests of the conductor.
+//! A working agent that misbehaves where its script says so. For this crate's tests of the conductor.
 //!
-//! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words of the form `MESSAGE:DEED` or
-//! `MESSAGE:DEED@WHICH`, where MESSAGE is a request or a reply by its name, or `greeting`, and WHICH the number of the machine
-//! of a trial that is meant, or `loading`. `MESSAGE:DEED#NUMBER` means messages about that database of the machine. With `--listen ADDRESS --token-file FILE` after the words it serves over TCP.
+//! Arguments: `agent --data FOLDER --logs FOLDER --name MACHINE`, then words `MESSAGE:DEED` or `MESSAGE:DEED@WHICH`. MESSAGE is
+//! the name of a request or reply, or `greeting`; WHICH is a machine's number in the trial, or `loading`. `MESSAGE:DEED#NUMBER`
+//! covers messages about that database. With `--listen ADDRESS --token-file FILE` at the end it serves over TCP.
 
 #![allow(clippy::print_stderr)]
 
@@ -23,13 +23,13 @@ const LISTEN: &str = "--listen";
 struct Deed {
     message: String,
     what: String,
-    /// About which database, from 0; about any, if it does not say.
+    /// The database it is about, from 0; `None` means any.
     instance: Option<u16>,
 }
 
 struct Agent {
     deeds: Vec<Deed>,
-    /// Nothing is said any more.
+    /// Once set, the agent sends nothing more.
     is_mute: AtomicBool,
     out: Mutex<Box<dyn Write + Send>>,
 }
@@ -51,7 +51,7 @@ impl Agent {
         self.say(&Message { number, instance, body });
     }
 
-    /// Whether the message goes on its way.
+    /// True if the message is passed on.
     fn passes(&self, name: &str, number: u64, instance: u16) -> bool {
         match self.deed(name, instance) {
             None | Some("runs-fast") => return true,
@@ -79,7 +79,7 @@ impl Agent {
         false
     }
 
-    /// The machine's clock as the conductor is told it.
+    /// The reply as the conductor gets it: the clock runs fast if the script says so.
     fn falsified(&self, mut reply: Value) -> Value {
         if self.deed("clock", 0) == Some("runs-fast")
             && let Some(now) = reply["with"]["monotonic_ns"].as_u64()
@@ -108,7 +108,7 @@ fn deeds(words: &[String]) -> Vec<Deed> {
 
 type Streams = (Box<dyn Read + Send>, Box<dyn Write + Send>);
 
-/// As `bakeoff agent` has them.
+/// The same streams that `bakeoff agent` has.
 fn streams(words: &[String]) -> Result<Streams, Box<dyn std::error::Error>> {
     let Some(listen) = words.iter().position(|word| word == LISTEN) else {
         return Ok((Box::new(stdin()), Box::new(stdout())));

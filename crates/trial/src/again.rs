@@ -1,8 +1,8 @@
-//! Running trials again that are complete but came to no result: which these are, and what their new record says of it.
+//! Running trials again that are complete but came to no result: which ones, and what their new record says about it.
 //!
-//! A trial that others disturbed beyond the limit of its study is run again at once, as often as the study says. Any other
-//! only if somebody asks for it: a failure is an answer about a contender, too, and one that fails whenever it is run must not
-//! look as if it had been unlucky. So what became of a trial before is kept, and told with its new record.
+//! A trial that other load disturbed beyond its study's limit is run again at once, as often as the study allows. Other
+//! trials are run again only on request. A failure is also an answer about a contender, and a contender that always
+//! fails must not look unlucky. So earlier outcomes are kept and reported with the new record.
 
 use crate::conductor::RunOrder;
 use record::check::CheckResult;
@@ -11,17 +11,17 @@ use record::other_load::{Disturbance, Disturbed};
 use record::plan::{Cell, Plan, PlannedTrial};
 use record::trial::{Outcome, TrialRecord};
 
-/// What became of a trial before this attempt.
+/// Earlier attempts at a trial.
 #[derive(Debug, Default)]
 pub struct Earlier {
-    /// What its new record says of that.
+    /// What the new record says about them.
     pub warnings: Vec<String>,
-    /// Attempts that were void for other load, each of which led to the next and the last one to this.
+    /// Attempts that were void because of other load. Each led to the next one, and the last one to this.
     pub disturbed: Vec<Disturbed>,
 }
 
-/// Trials of a plan that have no record, or one that says nothing and is to be replaced. `retries` are those that came to no
-/// result, for whatever reason.
+/// Trials of a plan that have no record, or a void one that must be replaced. With `retries`, also those whose outcome
+/// is not `Completed`, for whatever reason.
 pub fn still_to_run(
     folder: &RunFolder,
     plan: &Plan,
@@ -51,7 +51,7 @@ fn is_to_be_replaced(
     Ok(why_void(folder, cell, &record)?.is_some())
 }
 
-/// Why a trial that has ended is run again unasked. Wrong data are kept, since no load beside a database excuses them.
+/// Why a trial that has ended is run again automatically. Wrong data are kept, since no other load excuses them.
 pub(crate) fn why_void(
     folder: &RunFolder,
     cell: &Cell,
@@ -70,14 +70,14 @@ pub(crate) fn why_void(
     Ok(Some(by))
 }
 
-/// Sets the old record of a trial aside; gives what is to be said of it, and of those before.
+/// Sets aside the old record of a trial. Returns what the new record must say about it and about those before it.
 pub(crate) fn make_way(order: &RunOrder<'_>, id: u32) -> Result<Earlier, RecordError> {
     if order.folder.trial(id).is_complete() {
         order.folder.set_aside(id)?;
     }
     let mut records = order.folder.earlier(id)?;
     let disturbed = records.last().map(TrialRecord::disturbed_with_this).unwrap_or_default();
-    // These are told in a list of their own.
+    // `disturbed` lists these separately.
     records.truncate(records.len().saturating_sub(disturbed.len()));
     Ok(Earlier { warnings: records.iter().map(warning).collect(), disturbed })
 }
@@ -97,7 +97,7 @@ fn warning(earlier: &TrialRecord) -> String {
     format!("it was run again; begun at {}, it {became}", earlier.started)
 }
 
-/// The rest is in the old record.
+/// The old record has the rest.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }

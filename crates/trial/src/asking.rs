@@ -1,4 +1,4 @@
-//! What a trial asks of its machine's agent, each with its limit and the one answer that will do.
+//! The requests of a trial to its machine's agent, each with its limit and the only reply it accepts.
 
 use crate::attempt::Running;
 use crate::conversation::{Conversation, mismatch};
@@ -47,7 +47,7 @@ impl Running<'_> {
         self.ask_aside(machine, request, silence, &mut |_| {})
     }
 
-    /// The same where something comes before the final reply.
+    /// The same for requests with replies before the final one.
     pub(crate) fn ask_aside(
         &mut self,
         machine: &mut dyn Machine,

@@ -1,4 +1,4 @@
-//! One trial on one machine: what it is carried out with, the phases of its record, and a record whatever happens.
+//! One trial on one machine: its inputs, the phases of its record, and a record whatever happens.
 
 use crate::again::Earlier;
 use crate::cell::CellOrder;
@@ -38,12 +38,12 @@ use std::time::Instant;
 use study::Placement;
 use telemetry::Latest;
 
-/// A guest whose clock runs wrong is booted again, up to so many times in all.
+/// A guest whose clock runs at a wrong rate is booted again, up to this many boots in all.
 const BOOTS_MAX: u32 = 4;
-/// Makes the seed of each further machine another. (2^64 divided by the golden ratio.)
+/// Gives each further machine a different seed. (2^64 divided by the golden ratio.)
 const SEED_OF_MACHINE: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What a trial is carried out with, on one of its machines.
+/// Everything needed to carry out a trial on one of its machines.
 pub struct Attempt<'a> {
     pub planned: &'a PlannedTrial,
     pub contender: &'a str,
@@ -51,24 +51,24 @@ pub struct Attempt<'a> {
     pub prepared: &'a Prepared,
     pub site: &'a Site,
     pub scratch: &'a Path,
-    /// None if its files are not kept.
+    /// `None` if its files are not kept.
     pub folder: Option<TrialFolder>,
     /// Which machine of the trial, from 1.
     pub number: u32,
-    /// What its record says of how it was tried before; of several machines, that of the trial.
+    /// What the record says about earlier attempts. With several machines, the trial's own record says it.
     pub earlier: Earlier,
     pub halt: Halt<'a>,
-    /// When it is started; none of a machine that is alone.
+    /// When the machine is started; `None` if it is the only one.
     pub turn: Option<Turn<'a>>,
-    /// Where the host's last sample is shown, if anybody looks.
+    /// Where the host's last sample is shown; `None` if nobody looks.
     pub latest: Option<&'a Arc<Latest>>,
-    /// The server that it is carried out on, if that is there already.
+    /// The server to use, if one is already running.
     pub existing: Option<Existing<'a>>,
     pub tell: &'a mut dyn FnMut(Event),
 }
 
-/// Runs the trial and writes its folder. An error is one of recording, or the host's disk is full: then the trial is not
-/// complete and can be run again. Everything else is an outcome.
+/// Runs the trial and writes its folder. An error means that the record or scratch cannot be written, or that the host
+/// lacks room, a tool or a higher limit. The trial can then be run again. Everything else is an outcome.
 pub fn attempt(attempt: Attempt<'_>, started: String) -> Result<TrialRecord, AttemptError> {
     if attempt.cell.machine.count > 1 { together::attempt(attempt, &started) } else { on_one_machine(attempt, started) }
 }
@@ -85,17 +85,17 @@ pub(crate) struct Running<'a> {
     pub(crate) steps: Vec<Step>,
     pub(crate) record: TrialRecord,
     pub(crate) phase: Phase,
-    /// Because its clock ran wrong before.
+    /// True if its clock ran at a wrong rate before.
     pub(crate) is_booted_again: bool,
-    /// When the phase began; before the first one nothing is done.
+    /// When the phase began; `None` before the first phase.
     pub(crate) since: Option<Instant>,
-    /// When what is driven now began, by the host's clock, on all machines of the trial.
+    /// The common start of the current driving on all machines of the trial, by the host's clock.
     pub(crate) began_ns: Cell<Option<u64>>,
     /// When the machine's clock was last read.
     pub(crate) clock_read: Option<Instant>,
     /// The machine's databases; at least one.
     pub(crate) instances: Vec<Instance>,
-    /// Which of them is being worked with, from 0.
+    /// The database that is worked with now, from 0.
     pub(crate) instance: u16,
     /// What the host did around the measured window.
     pub(crate) host: HostWatch,
@@ -129,7 +129,7 @@ impl<'a> Running<'a> {
 
     pub(crate) fn carry_out(&mut self) -> Result<(), AttemptError> {
         let result = self.carry_out_with_right_clock();
-        // Whoever waits for this one would wait for ever.
+        // Otherwise the other machines would wait for this one for ever.
         if let (Err(_), Some(others)) = (&result, self.attempt.halt.others) {
             others.give_up();
         }
@@ -154,19 +154,19 @@ impl<'a> Running<'a> {
         self.meet_with(|| 0).map(drop)
     }
 
-    /// Waits for the others; all get what the last one brings.
+    /// Waits for the other machines; all get the value that the last one brings.
     pub(crate) fn meet_with(&self, bring: impl FnOnce() -> u64) -> Result<u64, AskError> {
         let halt = self.attempt.halt;
         let Some(others) = halt.others else { return Ok(bring()) };
         others.meet(halt.interrupts, bring).map_err(|_| halt.reason())
     }
 
-    /// The first machine of several does what one that is alone does; the others do other things of the same kind.
+    /// The first machine gets the seed of a machine that is alone. The others get different seeds, so different inputs.
     pub(crate) fn seed(&self) -> u64 {
         self.attempt.planned.seed.wrapping_add(u64::from(self.attempt.number - 1).wrapping_mul(SEED_OF_MACHINE))
     }
 
-    /// What this machine holds, and the work that is done with it.
+    /// This machine's data, and the workload that runs on them.
     pub(crate) fn data(&self) -> &Data {
         self.attempt.prepared.data_of(self.attempt.number)
     }
@@ -178,7 +178,7 @@ impl<'a> Running<'a> {
         Ok((self.platform()?.lease)(&order)?)
     }
 
-    /// Whether anything is really done; in a rehearsal nothing is.
+    /// False in a rehearsal, which executes nothing.
     pub(crate) fn executes(&self) -> bool {
         self.can().executes
     }
@@ -233,7 +233,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// This machine's of the trial's places; any, where nothing is started that could be placed.
+    /// This machine's place among the trial's places. Where no server is started, any place will do.
     fn place(&self) -> Result<Place, MachineError> {
         let Attempt { cell, site, planned, number, .. } = &self.attempt;
         if !self.can().starts_server {
@@ -257,7 +257,7 @@ impl<'a> Running<'a> {
 
     pub(crate) fn start_server(&mut self, machine: &mut dyn Machine) -> Result<ServerReport, AttemptError> {
         let cell = self.attempt.cell;
-        // They share the machine's memory; each may use all of its CPUs.
+        // They share the machine's memory, but each may use all of its CPUs.
         let memory_bytes = cell.machine.memory_bytes.0 / u64::from(cell.instances);
         let request = Request::StartServer {
             engine: cell.engine.clone(),
@@ -283,12 +283,12 @@ impl<'a> Running<'a> {
         });
     }
 
-    /// Writes into the trial's folder, if it has one.
+    /// Writes to the trial's folder, if it has one.
     pub(crate) fn file(&self, write: impl FnOnce(&TrialFolder) -> Result<(), RecordError>) -> Result<(), RecordError> {
         self.attempt.folder.as_ref().map_or(Ok(()), write)
     }
 
-    /// The server's log is worth having, but a trial does not fail for want of it.
+    /// The server's log is worth having, but a trial does not fail without it.
     pub(crate) fn save_server_log(&mut self, machine: &mut dyn Machine) {
         let reply = self.ask(machine, &Request::ServerLog, self.limits().end);
         let saved = match reply {
@@ -303,7 +303,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// What a failure brought with it of the logs of the server or the machine.
+    /// Keeps the logs of the server or the machine that came with a failure.
     fn keep_logs(&self, error: &AttemptError) -> Result<(), RecordError> {
         match error {
             AttemptError::Ask(AskError::Refused(failure)) => {
@@ -318,7 +318,7 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Ends the phase that was and begins the next.
+    /// Ends the current phase and begins the next.
     pub(crate) fn enter(&mut self, phase: Phase) {
         self.leave();
         self.phase = phase;
@@ -342,7 +342,7 @@ impl<'a> Running<'a> {
             self.keep_logs(&error)?;
             self.record.outcome = self.outcome_of(&error);
         }
-        // Of several machines all are judged together.
+        // Several machines are judged together.
         if self.attempt.halt.others.is_none() {
             let limit = other_load::limit(self.attempt.cell, self.attempt.site);
             other_load::judge(&mut self.record, limit, std::mem::take(&mut self.attempt.earlier.disturbed));
@@ -365,8 +365,8 @@ impl<'a> Running<'a> {
         }
     }
 
-    /// Ends a trial on a server that is there already. What ends a run otherwise is told of it as any failure, since there is no
-    /// run, and a host without room need not be the server's.
+    /// Ends a trial on a server that is already running. Errors that would end a run are recorded as outcomes here,
+    /// since there is no run. Also, a full disk of this host need not be the server's.
     pub(crate) fn finish_alone(mut self, result: Result<(), AttemptError>) -> Result<(), AttemptError> {
         self.leave();
         if let Err(error) = &result {

@@ -1,4 +1,4 @@
-//! A planned cell in the types of the things it sets.
+//! A planned cell, in the types of what it configures.
 
 use agent::protocol::Chosen;
 use driver::plan::{DrivePlan, Pacing, Phase};
@@ -17,30 +17,30 @@ pub struct CellError {
     what: String,
 }
 
-/// Everything a trial of this cell needs to know.
+/// Everything that a trial needs to know about this cell.
 #[derive(Debug, Clone)]
 pub struct CellOrder {
     pub machine: Machine,
     pub platform: Chosen,
     pub engine: Chosen,
-    /// The name of the engine's settings; empty of one that has none.
+    /// The name of the engine's settings; empty if the engine has no profiles.
     pub profile: String,
-    /// Databases in each machine, each with a server of its own.
+    /// Databases in each machine, each with its own server.
     pub instances: u16,
     pub workload: Chosen,
-    /// That of the odd machine, where it has one of its own.
+    /// The odd machine's own workload, if it has one.
     pub odd_workload: Option<Chosen>,
     pub load: Load,
     /// The machine that is not measured, if there is one ([`Cell::bystander`]).
     pub bystander: Option<u32>,
-    /// How long a lost session is tried again.
+    /// How long to keep trying to reopen a lost session.
     pub away_limit_ms: u64,
 }
 
-/// A server that repairs itself after a crash is back by then; nobody starts one again that has ended.
+/// A server that repairs itself after a crash is back by then. Nothing restarts a server that has ended.
 const AWAY_LIMIT_MS: u64 = 10_000;
 
-/// Of a plan's only cell.
+/// For the only cell of a plan.
 impl From<SettingsError> for CellError {
     fn from(error: SettingsError) -> Self {
         Self { cell: 0, what: error.to_string() }
@@ -64,14 +64,14 @@ impl CellOrder {
         })
     }
 
-    /// What a workload makes of the cell's load, with this pacing.
+    /// The plan that the workload makes of the cell's load, with this pacing.
     pub fn drive_plan(&self, workload: &AnyWorkload, pacing: Pacing, seed: u64) -> DrivePlan {
         let load = Phase::timed(pacing, self.load.warmup_ms.0, self.load.measure_ms.0);
         let plan = DrivePlan::of(workload.script(load), seed);
         DrivePlan { shards: self.load.shards, retries: self.load.retries, away_limit_ms: self.away_limit_ms, ..plan }
     }
 
-    /// Whether what the workload makes of the load can be driven at all.
+    /// Checks that the plan which the workload makes of the load can be driven at all.
     pub fn require_script(&self, cell: u32) -> Result<(), CellError> {
         let refused = |what: String| CellError { cell, what };
         let Chosen { kind, settings } = &self.workload;
@@ -99,7 +99,7 @@ fn chosen(cell: &Cell, part: &str) -> Result<Chosen, CellError> {
     study::kind_and_table(cell, part).map(as_chosen).ok_or_else(missing)
 }
 
-/// What the engine itself is told of its table.
+/// The engine's table without `instances`, a key that the engine itself does not know.
 fn without_instances(mut engine: Chosen) -> Chosen {
     engine.settings.shift_remove("instances");
     engine

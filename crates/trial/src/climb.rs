@@ -1,6 +1,6 @@
-//! The climb to the peak: one step after another over the same running server, as the driver's ladder decides.
+//! The climb to the peak: step after step on the same running server, as the driver's ladder decides.
 //!
-//! The steps decide with how many clients the trial is measured, and are kept as a curve. They are not its result.
+//! The steps decide how many clients the trial is measured with. They are kept as a curve, and are not its result.
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
@@ -16,14 +16,14 @@ use record::ladder::{ClimbEnd, Ladder, Rung};
 use record::trial::{DriverFacts, KindTotals};
 use study::Offered;
 
-/// The server's own name for how many sessions it takes; the same in PostgreSQL, MySQL and MariaDB.
+/// The server's setting for the largest number of sessions; it has this name in PostgreSQL, MySQL and MariaDB.
 const SESSIONS_SETTING: &str = "max_connections";
-/// Sessions that a server keeps for its owner, and ours for asking it things.
+/// Sessions that a server reserves for its owner, and our own for queries about its state.
 const SESSIONS_KEPT: u32 = 8;
-/// Makes the seed of each step another: repeated inputs would find their rows in the cache.
+/// Gives each step a different seed: repeated inputs would find their rows in the cache.
 const SEED_STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// What was done to the database in all of a trial's driving.
+/// What all driving of a trial did to the database.
 #[derive(Default)]
 pub(crate) struct AllDriven {
     pub whole_run: Vec<KindTotals>,
@@ -41,7 +41,7 @@ impl AllDriven {
 impl Running<'_> {
     pub(crate) fn climb(&mut self, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
         let Offered::Peak(limits) = self.attempt.cell.load.offered else { return Ok(()) };
-        // Each database has as many, so steps are multiples of their number.
+        // Each database gets the same number of clients, so steps are multiples of the number of databases.
         let each = u32::from(self.instance_count());
         let limits = Limits {
             max_clients: (limits.max_clients.min(self.room_for(&work.each)) / each).max(1),
@@ -75,7 +75,7 @@ impl Running<'_> {
             seed = seed.wrapping_add(SEED_STEP);
             let plan = self.drive_plan(Pacing::Clients { clients: all_clients }, seed);
             let mut all = self.drive(machine, &work.each, &plan)?;
-            // Where one broke off the others were stopped, and not by the user.
+            // If one database broke off, the others were stopped because of it and not by the user.
             self.for_each_instance(&mut all, |running, driven| running.require_whole(machine, driven))?;
             for (own, driven) in work.each.iter_mut().zip(&all) {
                 own.all_driven.absorb(&driven.facts);
@@ -84,14 +84,14 @@ impl Running<'_> {
             if step.stopped {
                 return Err(AskError::Interrupted.into());
             }
-            // CPUs are the machine's, whichever database is looked into.
+            // CPU use is the machine's, whichever database was asked.
             let looks = self.instances.iter_mut().find_map(|own| own.looks.take());
             let cpu = looks.and_then(|looks| looks.cpu_use());
             rungs.push(Rung { cpu, ..ladder::rung(clients, &step) });
         }
     }
 
-    /// How many clients the running servers take together, if they say so. Each may need a session in the background, too.
+    /// How many clients the running servers accept together, if they say so. Each client may also need a background session.
     fn room_for(&self, servers: &[OwnWork]) -> u32 {
         let taken = |own: &OwnWork| own.server.as_ref()?.effective.get(SESSIONS_SETTING)?.parse::<u32>().ok();
         let taken: Option<Vec<u32>> = servers.iter().map(taken).collect();

@@ -1,4 +1,4 @@
-//! Reading a machine's clock, and whether it can be trusted before anything is timed by it.
+//! Reads a machine's clock, and checks that it can be trusted before anything is timed by it.
 
 use crate::attempt::Running;
 use crate::error::AttemptError;
@@ -7,14 +7,14 @@ use machines::machine::Machine;
 use record::trial::ClockReading;
 use std::time::{Duration, Instant};
 
-/// Readings of two clocks so far apart show whether they run alike.
+/// Two readings this far apart show whether both clocks run at the same rate.
 const CLOCK_TRIAL: Duration = Duration::from_millis(500);
-/// A machine whose clock is so near to the host's shares it: no two systems boot within this.
+/// A clock this close to the host's is the host's own: no two systems boot within this time.
 const OWN_CLOCK_NS: u64 = 1_000_000;
 
 impl Running<'_> {
-    /// Whether the machine's clock runs as fast as the host's. A guest measures how fast it runs while it boots; one whose
-    /// CPU is emulated, and taken away meanwhile, is wrong about it, by a factor of several.
+    /// Checks that the machine's clock runs as fast as the host's. A guest calibrates its clock while it boots. If its
+    /// CPU is emulated and is taken away meanwhile, the result is wrong by a factor of several.
     pub(crate) fn require_right_clock(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         let booted = self.last_clock();
         if booted.as_ref().is_none_or(|(reading, _)| reading.offset_ns.unsigned_abs() < OWN_CLOCK_NS) {

@@ -1,4 +1,4 @@
-//! A whole run: preparing, the planned trials in their order, and what is told about them.
+//! A whole run: preparation, the planned trials in their order, and the events about them.
 
 use crate::again::{self, Earlier};
 use crate::attempt::{Attempt, attempt};
@@ -39,36 +39,36 @@ pub enum ConductorError {
 /// Images by recipe and kernel.
 pub type Images = BTreeMap<(String, String), Image>;
 
-/// What is to be run.
+/// The order for a run.
 pub struct RunOrder<'a> {
     pub folder: &'a RunFolder,
     pub plan: &'a Plan,
-    /// Trials of the plan to execute now; those that are complete are left alone.
+    /// Trials of the plan to execute now; complete ones are skipped.
     pub trials: &'a [PlannedTrial],
     pub site: &'a Site,
-    /// Those that the trials need, from [`images()`].
+    /// The images that the trials need, from [`images()`].
     pub images: &'a Images,
     pub interrupts: &'a Interrupts,
     pub resumed: bool,
-    /// Said of the run before its first trial.
+    /// Warnings about the run, given before its first trial.
     pub notes: &'a [String],
-    /// Whether trials that are complete, but did not come to a result, are run again.
+    /// Whether to repeat trials that are complete but came to no result.
     pub retries: bool,
-    /// Where the host's last sample is shown while load is driven, if anybody looks.
+    /// Where the host's last sample is shown while load is driven; `None` if nobody looks.
     pub latest: Option<&'a Arc<Latest>>,
 }
 
-/// What follows once all trials of the order have ended: the plan with one more block, or with the reason why there is none.
+/// What follows after all trials of the order: the plan with one more block, or the reason why none is added.
 pub struct NextPlan {
     pub plan: Plan,
-    /// How long what was added is expected to take.
+    /// How long the added trials are expected to take.
     pub expected_ms: u64,
-    /// A phrase.
+    /// A phrase, not a sentence.
     pub why: String,
 }
 
-/// Asked for what follows, with the run's folder. It looks at the record, which the conductor does not understand; nothing
-/// follows most plans.
+/// Returns what follows, given the run's folder. It analyses the record, which the conductor does not understand. For
+/// most plans it returns `None`.
 pub type WhatFollows<'a> = dyn FnMut(&RunFolder) -> Result<Option<NextPlan>, RecordError> + 'a;
 
 /// How the trials of this call ended.
@@ -93,8 +93,8 @@ impl Tallied {
     }
 }
 
-/// Builds the images of some trials of a plan, or finds them in the cache. Apart from [`run`], because no trial can go on
-/// without: a run had better not begin on a host that cannot build them, nor find that out hours later.
+/// Builds the images that some trials of a plan need, or finds them in the cache. Separate from [`run`] because no
+/// trial works without them: a host that cannot build them should show that before the run, not hours later.
 pub fn images(
     plan: &Plan,
     trials: &[PlannedTrial],
@@ -115,7 +115,7 @@ pub fn images(
     Ok(images)
 }
 
-/// Whether any machine of the plan, run now or later, boots this image's kernel.
+/// True if any machine of the plan, run now or later, boots this image's kernel.
 fn boots(plan: &Plan, image: &(String, String), site: &Site) -> Result<bool, CellError> {
     let cells = plan.cells.iter().map(CellOrder::read).collect::<Result<Vec<_>, _>>()?;
     let boots = |cell: &CellOrder| site.capabilities(&cell.platform.kind).image == ImageUse::TreeAndKernel;
@@ -126,7 +126,7 @@ fn image_name(cell: &CellOrder) -> (String, String) {
     (cell.machine.image.clone(), cell.machine.kernel.clone())
 }
 
-/// Carries out what is planned and not complete yet, and then what follows. `show` gets every event after it was logged.
+/// Carries out all planned trials that are not complete, then what follows. `show` gets every event after it is logged.
 pub fn run(
     order: &RunOrder<'_>,
     what_follows: &mut WhatFollows<'_>,
@@ -169,7 +169,7 @@ pub fn run(
     Ok(run.tallied)
 }
 
-/// An error of recording names its file; all others are told with their trial.
+/// An error of recording names its own file; all others name their trial.
 fn ended_by(id: u32, error: AttemptError) -> ConductorError {
     match error {
         AttemptError::Record(error) => error.into(),
@@ -184,15 +184,15 @@ fn run_name(folder: &RunFolder) -> String {
 struct Run<'a> {
     order: &'a RunOrder<'a>,
     scratch: Scratch,
-    /// What the trials of each cell share, or why it could not be made.
+    /// What the trials of each cell share, or why preparing it failed.
     prepared: BTreeMap<u32, Result<Prepared, String>>,
     tallied: Tallied,
-    /// Trials of the plan, with those that were added to it.
+    /// The number of trials in the plan, including those added later.
     of: usize,
 }
 
 impl Run<'_> {
-    /// One after another; whether all of them were run.
+    /// Runs trials one after another; returns whether all of them were run.
     fn trials(&mut self, trials: &[PlannedTrial], voice: &mut EventWriter<'_>) -> Result<bool, ConductorError> {
         for planned in trials {
             if self.order.interrupts.after_this_trial() {
@@ -206,7 +206,7 @@ impl Run<'_> {
         Ok(!self.tallied.interrupted)
     }
 
-    /// Writes the plan that follows before anything of it is run; gives the trials that it adds.
+    /// Writes the extended plan before any of its trials run; returns the trials that it adds.
     fn follow(
         &mut self,
         next: NextPlan,
@@ -248,7 +248,7 @@ impl Run<'_> {
         Ok(record)
     }
 
-    /// Carries the trial out, again and again as long as others disturb it and its study allows that.
+    /// Carries out the trial, and repeats it as long as other load disturbs it and its study allows.
     fn attempts(
         &mut self,
         planned: &PlannedTrial,
@@ -260,7 +260,7 @@ impl Run<'_> {
             let record = self.attempt(planned, cell, cell_order, voice)?;
             let Some(by) = again::why_void(self.order.folder, cell, &record)? else { return Ok(record) };
             if self.order.interrupts.after_this_trial() {
-                // Whoever goes on with the run begins with the next attempt at this one.
+                // When the run is resumed, it begins with the next attempt at this trial.
                 self.tallied.interrupted = true;
                 return Ok(record);
             }
@@ -308,8 +308,8 @@ impl Run<'_> {
         attempted.map_err(|error| ended_by(planned.id, error))
     }
 
-    /// Prepares a cell at its first trial. A host without room ends the run; data that cannot be loaded for any other
-    /// reason fails the trials of that cell alone.
+    /// Prepares a cell at its first trial. A host without room ends the run. Data that cannot be loaded for any other
+    /// reason fail only the trials of that cell.
     fn make_ready(&mut self, id: u32, cell: &CellOrder, voice: &mut EventWriter<'_>) -> Result<(), ConductorError> {
         if self.prepared.contains_key(&id) {
             return Ok(());
@@ -354,7 +354,7 @@ impl Run<'_> {
     }
 }
 
-/// Logs each event, then shows it. A log that cannot be written is found out at the next [`EventWriter::heard`].
+/// Logs each event, then shows it. The next [`EventWriter::heard`] reports a log that cannot be written.
 struct EventWriter<'a> {
     log: EventLog,
     show: &'a mut dyn FnMut(&Event),

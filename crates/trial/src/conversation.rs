@@ -1,4 +1,4 @@
-//! Asking an agent and waiting for the answer, with a limit on silence and an ear for the user.
+//! Asks an agent and waits for the answer, with a limit on silence and checks for the user's wish to stop.
 
 use crate::interrupts::Halt;
 use crate::limits::Limits;
@@ -8,23 +8,23 @@ use machines::link::{AgentLink, LinkError};
 use record::trial::ClockReading;
 use std::time::{Duration, Instant};
 
-/// How often the user's wishes are looked at while waiting.
+/// How often to check for interrupts while waiting.
 const LOOK_UP: Duration = Duration::from_millis(100);
 /// Bytes of a reply that an error shows.
 const REPLY_SHOWN: usize = 200;
-/// The reading with the shortest round trip of so many is the best one.
+/// The best reading is the one with the shortest round trip of this many.
 const CLOCK_READINGS: usize = 5;
 
 #[derive(Debug, thiserror::Error)]
 pub enum AskError {
     #[error(transparent)]
     Link(#[from] LinkError),
-    /// The agent tried and failed; it is still there.
+    /// The agent tried and failed, but still answers.
     #[error("{}", .0.why)]
     Refused(Failure),
     #[error("stopped by the user")]
     Interrupted,
-    /// Nothing is wrong with this one.
+    /// This machine itself is fine.
     #[error("given up, because another machine of the trial failed")]
     OthersFailed,
     #[error("the agent answered a {request} with something else: {reply}")]
@@ -35,13 +35,13 @@ pub struct Conversation<'a> {
     pub link: &'a mut AgentLink,
     pub halt: Halt<'a>,
     pub limits: &'a Limits,
-    /// What requests are about that are about one of the machine's databases.
+    /// The database that requests are about, where they concern only one of the machine's databases.
     pub instance: u16,
 }
 
 impl Conversation<'_> {
-    /// Sends a request and waits for its final reply. `aside` gets what comes before it; `silence` limits the time
-    /// between two messages, of which signs of life are none: they tell that work goes on, and this is how long it may.
+    /// Sends a request and waits for its final reply. `aside` gets the replies before it. `silence` limits the time
+    /// between two messages. Signs of life do not count as messages: they only show that work goes on.
     pub fn ask(
         &mut self,
         request: &Request,
@@ -54,8 +54,8 @@ impl Conversation<'_> {
         })
     }
 
-    /// The same where what comes before the final reply is answered, and is told with the instance that it is about. However long
-    /// that takes, it is no silence. The first message has a limit of its own.
+    /// The same, but `aside` can answer the replies before the final one, and gets the instance that each is about. The
+    /// time it takes is no silence. The first message has its own limit.
     pub fn ask_and_answer(
         &mut self,
         request: &Request,
@@ -86,7 +86,7 @@ impl Conversation<'_> {
                 Ok(Some((_, Reply::Failed(failure)))) => return Err(AskError::Refused(failure)),
                 Ok(Some((_, reply))) => return Ok(reply),
                 Err(LinkError::TooSlow(_)) if self.halt.now() => {
-                    // Whoever asked gives the machine up next; the driver need not find that out by itself.
+                    // The caller gives up this machine next; this spares the driver from having to notice that.
                     let _ = self.link.add(&Request::StopDriving);
                     return Err(self.halt.reason());
                 }
@@ -102,7 +102,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// A request that is answered at once.
+    /// Sends a request that is answered at once.
     pub fn ask_promptly(&mut self, request: &Request) -> Result<Reply, AskError> {
         self.ask(request, self.limits.prompt, &mut |_| {})
     }
@@ -141,7 +141,7 @@ mod tests {
 
     const LONG: Duration = Duration::from_hours(1);
 
-    /// An agent's end of a conversation, played by hand.
+    /// An agent's end of a conversation, scripted by the test.
     struct Agent(UnixStream);
 
     impl Agent {

@@ -1,4 +1,4 @@
-//! Going through the steps of one machine: what each does, and what it leaves for those after it.
+//! Goes through the steps of one machine: what each does, and what it leaves for later steps.
 
 use crate::attempt::Running;
 use crate::climb::AllDriven;
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use study::Offered;
 use telemetry::Sampling;
 
-/// What steps leave for those after them. Fields are dropped in this order: a machine is gone before its data are.
+/// What steps leave for later ones. Fields are dropped in this order, so a machine is gone before its data are.
 #[derive(Default)]
 struct Resources {
     machine: Option<Box<dyn Machine>>,
@@ -28,32 +28,32 @@ struct Resources {
     console: String,
 }
 
-/// The same of steps between the agent's greeting and its goodbye.
+/// The same for the steps between the agent's greeting and its goodbye.
 #[derive(Default)]
 pub(crate) struct Work {
-    /// What belongs to each of the machine's databases, in their order.
+    /// One entry for each of the machine's databases, in their order.
     pub each: Vec<OwnWork>,
     /// Nothing was driven since the tables were filled.
     is_fresh: bool,
-    /// How the number of clients was found, where that was asked.
+    /// How the number of clients was found, if the study asked for a search.
     pub ladder: Option<Ladder>,
     sampling: Option<Sampling>,
 }
 
-/// What steps leave of one of the machine's databases.
+/// What steps leave for one of the machine's databases.
 #[derive(Default)]
 pub(crate) struct OwnWork {
     pub server: Option<ServerReport>,
-    /// Sums over the data before they were driven, where that was not known before the trial.
+    /// Sums over the data before driving, if they were not known before the trial.
     state: Option<BTreeMap<String, i64>>,
-    /// Before driving.
+    /// Counters before driving.
     counters: Counters,
     driven: Option<Driven>,
-    /// What was done to the database until now, steps of a climb included.
+    /// Everything done to the database so far, including the steps of a climb.
     pub all_driven: AllDriven,
 }
 
-/// What an earlier step has left for this one.
+/// Takes what an earlier step has left for this one.
 pub(crate) fn left<T>(by_an_earlier_step: Option<T>) -> T {
     by_an_earlier_step.unwrap_or_else(|| unreachable!("a list has no step before those that it needs"))
 }
@@ -73,7 +73,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Carries out what still follows a step that failed; gives the error that tells most of it.
+    /// Carries out the steps that still follow a failed one; returns the error that explains most.
     fn tidy(&mut self, failed: Step, mut error: AttemptError, rest: &[Step], mut resources: Resources) -> AttemptError {
         for step in rest {
             if !step.follows(failed, &error) {
@@ -109,7 +109,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// A step between the agent's greeting and its goodbye.
+    /// Takes a step between the agent's greeting and its goodbye.
     fn take_in_machine(&mut self, step: Step, machine: &mut dyn Machine, work: &mut Work) -> Result<(), AttemptError> {
         match step {
             Step::Describe => self.describe(machine),
@@ -145,7 +145,7 @@ impl Running<'_> {
         }
     }
 
-    /// A step that is taken once for each of the machine's databases.
+    /// Takes a step that is repeated for each of the machine's databases.
     fn take_of_instance(
         &mut self,
         step: Step,

@@ -1,4 +1,4 @@
-//! The driving of one trial: from the machine's agent or from here, what is told while it goes on, and what is kept of it.
+//! Drives one trial, from the machine's agent or from this process: events meanwhile, and what is recorded afterwards.
 
 use crate::attempt::Running;
 use crate::conversation::{AskError, Conversation, mismatch};
@@ -27,10 +27,10 @@ use std::thread;
 use std::time::Duration;
 use study::Placement;
 
-/// From the moment that the sessions of all machines are open to their common start: agents must have been told by then.
+/// Time from when the sessions of all machines are open to their common start. Agents must be told the start by then.
 const START_LEAD_NS: u64 = 300_000_000;
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// How often it is looked whether driving from here is to be given up.
+/// How often to check whether driving from here must be given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
 impl Running<'_> {
@@ -61,7 +61,7 @@ impl Running<'_> {
         }
     }
 
-    /// Where the server is for sessions from here.
+    /// The server's address for sessions from this process.
     fn reached(&self, machine: &dyn Machine, own: &Instance, server: &ServerReport) -> Result<Endpoint, AttemptError> {
         let endpoint = server.endpoint.clone();
         if !self.can().starts_server {
@@ -71,7 +71,7 @@ impl Running<'_> {
         Ok(endpoint.reached_at(address.ok_or(AttemptError::NoWayIn)?))
     }
 
-    /// What the agent says, if one of its servers has died.
+    /// The agent's error, if one of its servers has died.
     fn why_dead(&mut self, machine: &mut dyn Machine) -> Option<AttemptError> {
         let mut died = None;
         for instance in 0..self.instance_count() {
@@ -105,9 +105,9 @@ impl Running<'_> {
         }
     }
 
-    /// A database that went away in between was not measured, nor one that never came to the end of a phase; what was seen
-    /// until then is kept beside the reason. A server that died explains it better than the driver can. Somebody else's may be
-    /// back when it is asked next.
+    /// Fails if the database went away meanwhile, or if a phase was cut off: then nothing was measured. What was seen
+    /// until then is kept beside the reason. If our server died, that explains it better than the driver can. A server
+    /// that we did not start passes, since it may be back when it is asked next.
     pub(crate) fn require_whole(&mut self, machine: &mut dyn Machine, driven: &Driven) -> Result<(), AttemptError> {
         let too_long = || validity::why_a_phase_is_too_long(&driven.facts);
         let why = driven.broke_off.clone().or_else(too_long).filter(|_| self.can().starts_server);
@@ -117,7 +117,7 @@ impl Running<'_> {
         Err(AttemptError::Away(self.of_instance(&why)))
     }
 
-    /// From now on what is driven is written down, second by second.
+    /// Begins the files into which the measured driving is written, second by second.
     pub(crate) fn begin_series(&mut self) {
         let kinds: Vec<String> = self.data().workload.kinds().iter().map(|kind| kind.name.to_owned()).collect();
         self.instances.iter_mut().for_each(|own| own.begin_series(&kinds));
@@ -138,7 +138,7 @@ impl Running<'_> {
         }
     }
 
-    /// Tells the agent inside when to start: when all machines of the trial do, by its own clock.
+    /// Tells the agent inside when to start: the common start of all machines, by its own clock.
     fn start_with_others(&self, link: &mut AgentLink) -> Result<(), AskError> {
         if self.attempt.halt.others.is_none() {
             return Ok(());
@@ -149,8 +149,8 @@ impl Running<'_> {
         Ok(link.add(&Request::StartDriving { at_ns: start_ns.saturating_add_signed(offset_ns) })?)
     }
 
-    /// Waits until all machines could start; the moment, by the host's clock, at which they do. Further phases begin whole
-    /// seconds after the first, so that the seconds of all machines are the same.
+    /// Waits until all machines can start; returns their common start by the host's clock. Further phases begin whole
+    /// seconds after the first, so that the seconds of all machines coincide.
     pub(crate) fn meet_for_start(&self) -> Result<u64, AskError> {
         let began_ns = self.began_ns.get();
         let start_ns = self.meet_with(|| {
@@ -190,7 +190,7 @@ impl Running<'_> {
         let driven = thread::scope(|scope| {
             let (over, is_over) = channel::<()>();
             let control = &control;
-            // Sessions may take long to be opened, and nothing is seen meanwhile.
+            // Opening sessions may take long, and nothing is reported meanwhile, so a thread checks for interrupts.
             scope.spawn(move || {
                 while is_over.recv_timeout(LOOK_UP) == Err(RecvTimeoutError::Timeout) {
                     if halt.now() {
@@ -212,7 +212,7 @@ impl Running<'_> {
         Ok(driven)
     }
 
-    /// A look that fails costs its figures, not the trial: what made it fail, if it matters, will show again.
+    /// A look that fails costs its figures, not the trial. If the cause matters, it will show again.
     fn look(&mut self, machine: &mut dyn Machine, instance: u16, edge: Edge) -> Option<Look> {
         self.instance = instance;
         let reply = self.ask(machine, &Request::Look { edge }, self.limits().start);
@@ -224,7 +224,7 @@ impl Running<'_> {
     }
 
     fn tick(&mut self, tick: Tick) {
-        // On the grid of those that start together.
+        // Relative to the common start of all machines.
         let elapsed_ms = tick.elapsed_ms + in_millis(self.start_delay());
         if elapsed_ms >= self.attempt.cell.load.warmup_ms.0 && self.phase == Phase::WarmUp {
             self.enter(Phase::Measure);
@@ -240,7 +240,7 @@ impl Running<'_> {
         after: &Counters,
     ) -> Result<(), AttemptError> {
         let facts = &mut driven.facts;
-        // An engine in the driver's process has no outside.
+        // An engine in the driver's process has no outside placement.
         let placement = if facts.in_process { Placement::Inside } else { self.attempt.cell.load.placement };
         placement_name(placement).clone_into(&mut facts.placement);
         if !driven.log.is_empty() {
@@ -273,7 +273,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Whether the engine runs inside the driver.
+    /// True if the engine runs inside the driver.
     pub(crate) fn in_process(&self) -> bool {
         let engine = engines::catalog::entry(&self.attempt.cell.engine.kind);
         engine.is_some_and(|engine| !engine.remote)

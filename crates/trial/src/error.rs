@@ -20,10 +20,10 @@ pub enum AttemptError {
     /// Whatever failed, a host without room says nothing about a contender.
     #[error("{why}; {full}")]
     HostFull { why: String, full: images::data::DataError },
-    /// Nor does a limit that it was started with.
+    /// A host limit that was met says nothing about a contender either.
     #[error("{why}; {limit}")]
     HostLimit { why: String, limit: String },
-    /// The machine did not say goodbye; what it printed may tell why.
+    /// The machine did not say goodbye; its output may tell why.
     #[error("{error}; {}", last_words(.console))]
     BrokenOff { error: LinkError, console: String },
     #[error("{0}")]
@@ -47,19 +47,19 @@ pub enum AttemptError {
 }
 
 impl AttemptError {
-    /// This error as one of the trial alone, unless it ends the run: a disk that is full or gone, or a missing tool.
+    /// `Ok` for an error of this trial alone. `Err` if it ends the run: no record, no room, a host limit met or a missing tool.
     pub fn unless_of_the_run(self, folder: &Path, platform: &str) -> Result<Self, Self> {
         match self {
             Self::Record(_) | Self::Machine(MachineError::MissingTool { .. }) => Err(self),
             Self::Data(error) if error.is_full_host() => Err(error.into()),
-            // Neither says anything about the host.
+            // These two say nothing about the host.
             Self::Machine(MachineError::Unavailable { .. }) | Self::Ask(AskError::Interrupted) => Ok(self),
             error => error.unless_of_the_host(folder, platform),
         }
     }
 
-    /// This error, or one of the host, if it has no room in this folder or one of its limits was met. What an agent says of a limit
-    /// is of the host on the platform that runs on it.
+    /// Becomes an error of the host if this folder has no room or one of the host's limits was met. An agent's report
+    /// of a limit concerns the host only on the native platform, since that agent runs on the host.
     fn unless_of_the_host(self, folder: &Path, platform: &str) -> Result<Self, Self> {
         let why = self.to_string();
         if let Err(full) = images::data::require_room_in(folder) {

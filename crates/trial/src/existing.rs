@@ -1,8 +1,8 @@
-//! A trial on a server that is there already: it is asked for, piece by piece, what a trial does, and what each piece comes to is
-//! told as soon as it is known.
+//! A trial on a server that is already running. It does the requested parts of a trial, and reports the result of each
+//! part as soon as it is known.
 //!
-//! Nothing is known of where the server runs, so nothing is said of its machine. What ends a trial early is told to the caller as
-//! it is, who may have started with something that does not fit.
+//! Nothing is known about the machine of that server, so the record says nothing about it. Errors that end a trial
+//! early go to the caller unchanged, because the user may have named a server or tables that do not fit.
 
 use crate::again::Earlier;
 use crate::attempt::{Attempt, Running};
@@ -38,7 +38,7 @@ use std::time::{Duration, Instant};
 use study::Offered;
 use workloads::catalog::AnyWorkload;
 
-/// The platform of such a trial.
+/// The platform of a trial on a running server.
 pub static EXTERNAL: PlatformEntry = external::entry(|_, _, launched| {
     let serve = |stream: std::os::unix::net::UnixStream| {
         let place = Folders { data: PathBuf::new(), logs: PathBuf::new() };
@@ -47,19 +47,19 @@ pub static EXTERNAL: PlatformEntry = external::entry(|_, _, launched| {
     external::machine::start(serve, Decided::new(), launched)
 });
 
-/// What the server is called in the record; where it is stands in the question.
+/// The contender's name in the record; the question names the server itself.
 const CONTENDER: &str = "server";
-/// Its runs are compared as those of one study.
+/// All its runs count as one study, so they are compared.
 const STUDY: &str = "drive";
 
-/// A server that is restarted, or takes over from another, is back by then.
+/// A server that restarts, or takes over from another, is back by then.
 const AWAY_LIMIT_MS: u64 = 60_000;
-/// Each statement has a limit of its own, the longest of hours; this is for all that loading or checking is made of.
+/// Each statement has its own limit, at most hours long; this is the limit for a whole load or check.
 const WORK_LIMIT: Duration = Duration::from_hours(24);
-/// The shape of a machine that nobody makes.
+/// A placeholder: nothing makes this machine, so it has no shape.
 const NO_SHAPE: (u32, u64) = (1, 64 << 20);
 
-/// What the tables of a database are not as a task needs them.
+/// Why the tables of a database do not suit a task.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Unfit {
     #[error("{} exist already and were not touched", .0.join(", "))]
@@ -70,18 +70,18 @@ pub enum Unfit {
     OfOtherSize(Vec<OtherSize>),
 }
 
-/// What becomes of a trial while it goes on.
+/// What is reported while a trial goes on.
 pub enum Heard<'a> {
     Event(Event),
     Server(&'a ServerReport),
-    /// Tables that were dropped.
+    /// Names of the tables that were dropped.
     Cleaned(&'a [String]),
-    /// How many rows there are in each table, and how long loading took.
+    /// Rows of each table, and how long loading took.
     Loaded(&'a BTreeMap<String, u64>, Duration),
     Second(SecondSeen),
     Driven {
         driven: &'a Driven,
-        /// What the server counted, if the window was long enough to look twice.
+        /// The server's counters, if the window was long enough for two looks.
         looks: Option<&'a Looks>,
         warnings: &'a [String],
         invalid: Option<&'a Invalid>,
@@ -89,17 +89,17 @@ pub enum Heard<'a> {
     Checked(&'a [CheckResult]),
 }
 
-/// A server that is there already, as a trial takes it.
+/// A running server, as one trial uses it.
 pub struct Existing<'a> {
     endpoint: &'a Endpoint,
     writers: u32,
     hear: &'a mut dyn FnMut(Heard<'_>),
 }
 
-/// Trials on a server that is there already.
+/// Trials on a server that is already running.
 pub struct Order {
     pub endpoint: Endpoint,
-    /// Connections that load side by side.
+    /// Connections that load in parallel.
     pub writers: u32,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
@@ -109,7 +109,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// To drive a workload; `load` is a study's, decided.
+    /// An order to drive a workload. `load` is the load table of a study, with every key decided.
     pub fn new(
         endpoint: Endpoint,
         workload: (Chosen, AnyWorkload),
@@ -119,7 +119,7 @@ impl Order {
         let (vcpus, memory) = NO_SHAPE;
         let tables = [
             ("machine", json!({ "vcpus": vcpus, "memory": memory, "image": "", "disk": {} })),
-            // Runs on two servers differ in this.
+            // Runs on two servers differ in this key.
             ("platform", json!({ "kind": EXTERNAL.kind, "server": endpoint.to_string() })),
             ("engine", json!({ "kind": endpoint.dialect().name() })),
             ("workload", chosen.table().into()),
@@ -134,7 +134,7 @@ impl Order {
         Ok(Self { endpoint, writers: 1, made_by, cell, read, prepared })
     }
 
-    /// The run that they are: the same trial, so many times.
+    /// The plan of the run: the same trial, repeated.
     pub fn plan(&self, repeats: u32, seed: u64) -> Plan {
         let kind = &self.read.workload.kind;
         let cells = vec![self.cell.clone()];
@@ -160,7 +160,7 @@ impl Order {
         &self.prepared.data_of(1).workload
     }
 
-    /// How it is driven; nothing if that is to be found out.
+    /// The load to drive with; `None` while the ladder still searches for it.
     pub fn drive_plan(&self, seed: u64) -> Option<DrivePlan> {
         match self.read.load.offered {
             Offered::Paced(pacing) => Some(self.read.drive_plan(self.workload(), pacing, seed)),
@@ -168,7 +168,7 @@ impl Order {
         }
     }
 
-    /// Carries out one of its trials: these tasks, until one fails.
+    /// Carries out one of the trials: these tasks, until one fails.
     pub fn carry_out(
         &self,
         planned: &PlannedTrial,
@@ -185,11 +185,11 @@ impl Order {
             memory_bytes: 0,
             made_by: self.made_by.clone(),
             platforms: |_| Some(&EXTERNAL),
-            // The agent is a thread of ours, which stands still only if all of this process does.
+            // The agent is a thread of ours, which stands still only if this whole process does.
             read_host,
             limits: Limits { check: WORK_LIMIT, lifeless: WORK_LIMIT, ..Limits::default() },
         };
-        // Whoever hears of events hears of all else, too.
+        // Events and all other reports go to the same closure.
         let hear = RefCell::new(hear);
         let hear_more = &mut |heard: Heard<'_>| (hear.borrow_mut())(heard);
         let attempt = Attempt {
@@ -215,14 +215,14 @@ impl Order {
 }
 
 impl Running<'_> {
-    /// Tells who is there to hear it.
+    /// Reports to the caller, if the server is one that was already running.
     pub(crate) fn hear(&mut self, heard: Heard<'_>) {
         if let Some(existing) = &mut self.attempt.existing {
             (existing.hear)(heard);
         }
     }
 
-    /// Tells the findings from this one on.
+    /// Reports the findings from index `first` on.
     pub(crate) fn hear_checked(&mut self, first: usize) {
         if let Some(existing) = &mut self.attempt.existing {
             (existing.hear)(Heard::Checked(&self.instances[usize::from(self.instance)].findings[first..]));
@@ -253,7 +253,7 @@ impl Running<'_> {
         }
     }
 
-    /// Tables that are there already are left as they are.
+    /// Loads the tables, unless some exist: those are not touched.
     pub(crate) fn load(&mut self, machine: &mut dyn Machine) -> Result<(), AttemptError> {
         let present = self.tables(machine, false)?.present;
         if !present.is_empty() {

@@ -1,15 +1,15 @@
-//! Looking at the host at both ends of the measured window.
+//! Reads the host at both ends of the measured window.
 //!
-//! The driver tells once a second how far it is, wherever it drives, on a thread that drives nothing; the host is read in
-//! the tick that begins the window and in the one that ends it. Without warm-up the first tick is a second late.
+//! Wherever it drives, the driver ticks once a second, on a thread that drives nothing. The host is read in the tick
+//! that begins the window and in the one that ends it. Without warm-up the first reading is a second late.
 
 use driver::plan::{DrivePlan, Tick};
 use record::host_state::{HostReading, HostState};
 
-/// Without warm-up the window has begun before there is any tick.
+/// Without warm-up the window begins before the first tick.
 const FIRST_TICK_MS: u64 = 1_000;
 
-/// Says when to look, and keeps what was seen.
+/// Decides when to read the host, and keeps the readings.
 #[derive(Debug, Default)]
 pub struct HostWatch {
     start_ms: u64,
@@ -32,7 +32,7 @@ impl HostWatch {
         }
     }
 
-    /// What was seen; `None` if driving ended early.
+    /// The two readings; `None` if driving ended early.
     pub fn state(self) -> Option<HostState> {
         Some(HostState { start: self.start?, end: self.end? })
     }

@@ -1,8 +1,8 @@
-//! The databases of one machine: what becomes of each, and where that is kept.
+//! The databases of one machine: the state of each, and the folder for its record.
 //!
-//! A machine has one, unless the study asks for more. Then each has a server, data, a share of the load, checks and a folder of its
-//! own in the machine's folder, with what the folder of a machine of one database has. What is about the machine stays in the
-//! machine's folder: its facts, its console and what was sampled.
+//! A machine has one, unless the study asks for more. Then each has its own server, data, share of the load and checks.
+//! Each also has its own folder in the machine's folder, with the files that a machine with one database has. Whatever
+//! concerns the machine stays in the machine's folder: its facts, its console and its samples.
 
 use crate::attempt::Running;
 use crate::error::AttemptError;
@@ -13,24 +13,24 @@ use record::interval_file::IntervalFile;
 use record::looks::Looks;
 use record::trial::{DriverFacts, Outcome, ServerFacts, TrialRecord};
 
-/// One of a machine's databases, as its record will tell of it.
+/// One of a machine's databases, with what its record will contain.
 pub(crate) struct Instance {
-    /// The machine's own folder, if it has but this one.
+    /// The machine's own folder, if this is its only database.
     folder: Option<TrialFolder>,
     pub server: Option<ServerFacts>,
     pub driver: Option<DriverFacts>,
     pub outcome: Outcome,
     pub findings: Vec<CheckResult>,
-    /// What was counted within the measured window.
+    /// Counters over the measured window.
     pub looks: Option<Looks>,
-    /// The measured series, written while it is measured; an error is told when driving is over.
+    /// The measured series, written during driving; an error is reported when driving is over.
     pub series: Option<Result<IntervalFile, RecordError>>,
-    /// Where the server listens, if it must be reached from outside.
+    /// The server's port, if the server must be reached from outside.
     pub port: Option<HeldPort>,
 }
 
 impl Instance {
-    /// Those of a machine, in their order. Their folders are made.
+    /// All databases of a machine, in order. This also makes their folders.
     pub fn of_machine(
         folder: Option<&TrialFolder>,
         count: u16,
@@ -55,7 +55,7 @@ impl Instance {
         (1..=count).map(begin).collect()
     }
 
-    /// Writes into the folder of this one, if the trial has folders.
+    /// Writes to this database's folder, if the trial has folders.
     pub fn file(&self, write: impl FnOnce(&TrialFolder) -> Result<(), RecordError>) -> Result<(), RecordError> {
         self.folder.as_ref().map_or(Ok(()), write)
     }
@@ -66,12 +66,12 @@ impl Instance {
 }
 
 impl Running<'_> {
-    /// The one that is being worked with.
+    /// The database that is worked with now.
     pub(crate) fn own(&mut self) -> &mut Instance {
         &mut self.instances[usize::from(self.instance)]
     }
 
-    /// The same, to look at.
+    /// The same, read-only.
     pub(crate) fn current(&self) -> &Instance {
         &self.instances[usize::from(self.instance)]
     }
@@ -81,12 +81,12 @@ impl Running<'_> {
         u16::try_from(self.instances.len()).unwrap_or(u16::MAX)
     }
 
-    /// What is said of one of several, with its number; of the only one, as it is.
+    /// A text about the current database: numbered if there are several, unchanged if there is one.
     pub(crate) fn of_instance(&self, text: &str) -> String {
         if self.instances.len() == 1 { text.to_owned() } else { format!("instance {}: {text}", self.instance + 1) }
     }
 
-    /// Works with one after another; `work` is what steps leave of each.
+    /// Visits the databases one after another; `work` has what steps leave for each.
     pub(crate) fn for_each_instance<T>(
         &mut self,
         work: &mut [T],
@@ -100,12 +100,12 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// The ports on which they listen, where they are reached from outside.
+    /// The ports of the servers that are reached from outside.
     pub(crate) fn ports(&self) -> Vec<u16> {
         self.instances.iter().filter_map(|own| Some(own.port.as_ref()?.number())).collect()
     }
 
-    /// Writes down what became of each, and last the machine's own record.
+    /// Writes the record of each database, and the machine's own record last.
     pub(crate) fn keep_record(&mut self) -> Result<(), RecordError> {
         let is_alone = self.instances.len() == 1;
         for own in &mut self.instances {

@@ -1,9 +1,9 @@
 //! The only conductor: orders effects and writes records.
 //!
-//! A run prepares what its trials share (images, loaded data disks), then executes the planned trials one after another:
-//! clone the data disk, start the machine, start the server, drive, check, stop, write the record. It decides when
-//! things happen and never how: machines, servers, workloads and the driver know that. It computes no statistic and
-//! prints nothing; whoever wants to see what happens gets events.
+//! A run prepares what its trials share (images, loaded data disks), then executes the planned trials one after
+//! another. Each trial clones the data disk, starts the machine and the server, drives, checks, stops, and writes the
+//! record. The conductor decides when things happen and never how: machines, servers, workloads and the driver know
+//! that. It computes no statistic and prints nothing; callers that want to show progress get events.
 
 pub mod again;
 mod asking;

@@ -1,23 +1,23 @@
-//! How long the conductor waits for what, before it gives a machine up.
+//! How long the conductor waits for each kind of answer before it gives up a machine.
 
 use std::time::Duration;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// A request that needs nothing but an answer, even on an emulated CPU.
+    /// A request that needs no work, only an answer, even on an emulated CPU.
     pub prompt: Duration,
     /// Between signs of life, which an agent gives every ten seconds while it works.
     pub lifeless: Duration,
-    /// A server that was stopped in order starts within this, even on an emulated CPU.
+    /// A server that was shut down properly starts within this, even on an emulated CPU.
     pub start: Duration,
-    /// Checking and loading read or write every row; how long that takes depends on the data and the CPU.
+    /// Checking and loading, which read or write every row: the time depends on the data and the CPU.
     pub check: Duration,
-    /// A server writes everything out and ends.
+    /// A server writes all its data and ends.
     pub stop: Duration,
-    /// A machine ends whose agent said goodbye.
+    /// A machine ends after its agent said goodbye.
     pub end: Duration,
-    /// Opening sessions takes some thousand times as many round trips as each prepares statements. Each session has a limit of
-    /// its own; this is for an agent that says nothing but that it is alive.
+    /// Opening up to some thousand sessions, each with as many round trips as it prepares statements. Each session has
+    /// its own limit; this one is for an agent that sends only signs of life.
     pub opening: Duration,
     /// Between two messages while load is driven: there is one each second.
     pub driving: Duration,

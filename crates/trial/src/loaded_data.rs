@@ -1,4 +1,4 @@
-//! What is made of the checks of loaded data: findings, and an error where the data are wrong.
+//! The results of checks on loaded data: findings, and an error if the data are wrong.
 
 use crate::preparation::PreparationError;
 use record::check::{CheckResult, Moment, Verdict};

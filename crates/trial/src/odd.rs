@@ -1,4 +1,4 @@
-//! The machine of a trial that differs from the others: what its clients do, and when.
+//! The odd machine of a trial: what its clients do, and when.
 
 use crate::attempt::Running;
 use crate::cell::CellOrder;
@@ -11,18 +11,18 @@ use std::time::Duration;
 
 const NANOS_PER_MILLI: u64 = 1_000_000;
 const MILLIS_PER_SECOND: u64 = 1_000;
-/// Clocks of machines agree to a few milliseconds, and a busy one is a little late; this is far more.
+/// Far more than machines differ: their clocks agree to a few milliseconds, and a busy one is slightly late.
 const TAIL_S: u64 = 2;
-/// How often a machine without load looks whether the trial is given up.
+/// How often a machine without load checks whether the trial is given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// The machine that speaks for its trial where one is enough (phases, the host around the window): the first that is measured, and so
-/// driven for the whole of it.
+/// The machine that represents its trial where one is enough (phases, the host around the window). It is the first
+/// machine that is measured, and so it is driven for the whole window.
 pub fn leader(cell: &CellOrder) -> u32 {
     if cell.bystander == Some(1) { 2 } else { 1 }
 }
 
-/// Whether this machine has no load.
+/// True if this machine has no load.
 pub fn is_idle(cell: &CellOrder, number: u32) -> bool {
     cell.machine.odd.as_ref().is_some_and(|odd| odd.number == number && odd.load == OddLoad::Idle)
 }
@@ -37,7 +37,7 @@ impl Running<'_> {
         self.attempt.cell.machine.odd.as_ref().filter(|odd| odd.number == self.attempt.number)
     }
 
-    /// How this machine is driven while the trial is measured.
+    /// The plan for driving this machine in the measured part of the trial.
     pub(crate) fn measured_plan(&self, pacing: Pacing) -> DrivePlan {
         let base = self.drive_plan(pacing, self.seed());
         let together = self.attempt.halt.others.map(|_| Together { tail_s: TAIL_S });
@@ -45,7 +45,7 @@ impl Running<'_> {
         self.odd().map_or_else(|| plan.clone(), |odd| of_odd(odd, &plan))
     }
 
-    /// What this machine's workload makes of the load, with this pacing.
+    /// The plan that this machine's workload makes of the load, with this pacing.
     pub(crate) fn drive_plan(&self, pacing: Pacing, seed: u64) -> DrivePlan {
         self.attempt.cell.drive_plan(&self.data().workload, pacing, seed)
     }
@@ -56,7 +56,7 @@ impl Running<'_> {
         Duration::from_millis(self.odd().map_or(0, |odd| works(odd.load, &plan).start))
     }
 
-    /// Stands by while the others are driven.
+    /// Waits without load while the others are driven.
     pub(crate) fn stand_by(&mut self) -> Result<(), AttemptError> {
         let start_ns = self.meet_for_start()?;
         let window_ms = self.drive_plan(Pacing::Clients { clients: 1 }, 0).window_ms();
@@ -71,10 +71,10 @@ impl Running<'_> {
     }
 }
 
-/// When a load is there, in milliseconds since the machines' common start; the seconds after the window do not count.
+/// When this machine has load, in milliseconds since the common start. The seconds after the window do not count.
 ///
-/// Halves and thirds are whole seconds, at least one, so that the grids of all machines agree. What does not divide is left to the
-/// time without the load; of a burst, to the time after it.
+/// Halves and thirds are whole seconds, at least one, so that the grids of all machines agree. The remainder goes to
+/// the time without load; for a burst, to the time after it.
 fn works(load: OddLoad, plan: &DrivePlan) -> Range<u64> {
     let window_ms = plan.window_ms();
     let part = |of: u64| ((window_ms.end - window_ms.start) / of / MILLIS_PER_SECOND).max(1) * MILLIS_PER_SECOND;
@@ -87,8 +87,8 @@ fn works(load: OddLoad, plan: &DrivePlan) -> Range<u64> {
     }
 }
 
-/// A machine that starts late has no warm-up: its sessions wait, opened, and its first seconds are those of a cold database. All of
-/// it is measured, since it is a part of what the others live beside.
+/// A machine that starts late has no warm-up: its sessions are open and wait, so its first seconds are those of a cold
+/// database. All of it is measured, since the other machines run beside it.
 fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     let mut own = plan.clone();
     let Some(phase) = own.phases.first_mut() else { return own };
@@ -104,7 +104,7 @@ fn of_odd(odd: &Odd, plan: &DrivePlan) -> DrivePlan {
     phase.warmup_ms = window_ms.start.saturating_sub(works_ms.start);
     phase.until = Until::Time { measure_ms: works_ms.end - works_ms.start - phase.warmup_ms };
     if works_ms.end < window_ms.end {
-        // One that ends before the others does nothing from then on.
+        // A machine that ends before the others stays idle afterwards.
         own.together = Some(Together { tail_s: 0 });
     }
     own

@@ -1,7 +1,7 @@
-//! Whether others disturbed a trial beyond what its study allows.
+//! Checks whether other load disturbed a trial beyond its study's limit.
 //!
-//! Decided when a trial is over, since it also has to say what became of its data. What the host's processes used is known
-//! only of trials whose measured window has both of its ends; any other stands as it is, and says why.
+//! This is decided after the trial, since the record must also include the state of its data. The CPU use of the host's
+//! processes is known only if both ends of the measured window were read. Any other trial stands, with a warning why.
 
 use crate::cell::CellOrder;
 use crate::site::Site;
@@ -10,12 +10,12 @@ use record::other_load::{Disturbance, Disturbed, OtherLoad};
 use record::trial::{Outcome, TrialRecord};
 use study::OtherLoadLimit;
 
-/// None where nothing is executed: a rehearsal is not disturbed.
+/// `None` if nothing is executed: a rehearsal is not disturbed.
 pub(crate) fn limit(cell: &CellOrder, site: &Site) -> Option<OtherLoadLimit> {
     cell.load.other_load.filter(|_| site.capabilities(&cell.platform.kind).executes)
 }
 
-/// Holds the record of a trial that is over against the limit of its study. `disturbed` are the attempts before it that were void.
+/// Compares the record of a finished trial with its study's limit. `disturbed` are the earlier attempts that were void.
 pub(crate) fn judge(record: &mut TrialRecord, limit: Option<OtherLoadLimit>, disturbed: Vec<Disturbed>) {
     let Some(OtherLoadLimit { max_other_cpu, max_repeats }) = limit else { return };
     let other_cpu = match &record.host_state {
@@ -33,7 +33,7 @@ pub(crate) fn judge(record: &mut TrialRecord, limit: Option<OtherLoadLimit>, dis
     record.other_load = Some(other_load);
 }
 
-/// Whatever else made it invalid may come of what others did.
+/// Other load may also be the cause of whatever else made the trial invalid.
 fn void(by: Disturbance, otherwise: &Outcome) -> Outcome {
     let why = match otherwise {
         Outcome::Invalid { why } => format!("{by}; besides, {why}"),
@@ -51,7 +51,7 @@ mod tests {
 
     const LIMIT: OtherLoadLimit = OtherLoadLimit { max_other_cpu: Share(0.05), max_repeats: 3 };
 
-    /// Others had so many of a thousand ticks; nobody knows if there is no number.
+    /// Others used this many of a thousand ticks; `None` if that cannot be read.
     fn ended(outcome: &Outcome, others_ticks: Option<u64>) -> TrialRecord {
         let mut record: TrialRecord = serde_json::from_value(serde_json::json!({
             "format": record::FORMAT, "id": 7, "block": 1, "cell": 0, "contender": "vm", "seed": 1, "outcome": outcome,

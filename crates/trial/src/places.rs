@@ -1,4 +1,4 @@
-//! Where on this host the machines of a cell run, and where a server in one is reached.
+//! Where on this host the machines of a cell run.
 
 use crate::cell::CellOrder;
 use crate::site::Site;
@@ -6,8 +6,8 @@ use machines::machine::MachineError;
 use platforms::placement::{self, Place, Topology};
 use record::rotation::Rotation;
 
-/// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place, so that
-/// what is owed to a place is told apart from what is owed to a machine.
+/// A place for each machine, in the order of machines; at least one. Each block shifts which machine gets which place,
+/// so that the effect of a place can be told from that of a machine.
 pub fn places(cell: &CellOrder, site: &Site, block: u32) -> Result<Vec<Place>, MachineError> {
     let unavailable = |why| MachineError::Unavailable { why };
     let policy = cell.machine.policy().map_err(unavailable)?;

@@ -1,8 +1,8 @@
 //! What trials share: images, and data disks that are loaded once and then cloned.
 //!
-//! Loading happens natively, into a folder that becomes an ext4 image afterwards: natively because an emulated CPU would
-//! take eight times as long, and through a folder because that needs no right to mount and leaves the files without
-//! the fragmentation of their making. The finished image is kept under the hash of everything that shaped it.
+//! Loading happens natively, into a folder that then becomes an ext4 image. Natively, because an emulated CPU would
+//! take eight times as long. Through a folder, because that needs no right to mount and leaves files unfragmented. The
+//! finished image is kept under the hash of everything that shaped it.
 
 use crate::cell::CellOrder;
 use crate::conversation::{AskError, Conversation, mismatch};
@@ -36,25 +36,25 @@ use std::thread;
 use std::time::Duration;
 use workloads::catalog::AnyWorkload;
 
-/// Raised when the way of making data disks changes, so that older ones are not taken for the same.
+/// Raised when data disks are made in a new way, so that older ones are not mistaken for new ones.
 const DATA_VERSION: u32 = 4;
-/// The memory that servers are told to have while data are loaded, whatever the machines of the cell have: how much log and other
-/// files they leave depends on it, and cells that share a data disk must not get those of whoever came first. It is small, so that
-/// little log is kept and cloned.
+/// The memory that servers are configured for while data are loaded, whatever the cell's machines have. It decides how
+/// much log and other files they leave. Cells that share a data disk must not depend on which of them loaded it. It is
+/// small, so that little log is kept and cloned.
 const LOADING_MEMORY_BYTES: u64 = 1 << 30;
-/// How often it is looked whether the host's disk has room, while a database grows on it.
+/// How often to check whether the host's disk has room while a database grows on it.
 const ROOM_POLL: Duration = Duration::from_millis(200);
 /// Bytes of the hash that name a data disk's folder.
 const KEY_BYTES: usize = 12;
-/// Where loaded data are in the cache.
+/// The folder of loaded data in the cache.
 const DATA: &str = "data";
 const DISK: &str = "disk.img";
 const FOLDER: &str = "folder";
-/// What says that a data disk is whole, and what is in it.
+/// Its presence shows that a data disk is complete. It lists what is in it.
 const KEPT: &str = "loaded.json";
 /// How long one bakeoff waits for another that loads the same data.
 const LOCK_LIMIT: Duration = Duration::from_hours(4);
-/// Shown while an image is built for the first time.
+/// The expected time shown while an image is built for the first time.
 pub(crate) const EXPECTED_IMAGE_MS: u64 = 60_000;
 
 #[derive(Debug, thiserror::Error)]
@@ -79,16 +79,16 @@ pub enum PreparationError {
     Cached(#[from] CachedError),
     #[error("the loaded data is not what the workload's definition says: {0}")]
     WrongData(String),
-    /// Of the odd machine, whose data are its own.
+    /// An error about the odd machine, which has its own data.
     #[error("machine {number}: {error}")]
     OfMachine { number: u32, error: Box<PreparationError> },
 }
 
-/// How engines say that the disk below them is full.
+/// How engines report that the disk below them is full.
 const WORDS_OF_A_FULL_DISK: [&str; 2] = ["No space left on device", "disk is full"];
 
 impl PreparationError {
-    /// Whether no trial of the run could go on, whatever its cell.
+    /// True if no trial of the run could go on, whatever its cell.
     pub fn ends_the_run(&self) -> bool {
         match self {
             Self::Io { .. }
@@ -97,12 +97,12 @@ impl PreparationError {
             | Self::Machine(MachineError::MissingTool { .. }) => true,
             Self::Data(error) if error.is_full_host() => true,
             Self::OfMachine { error, .. } => error.ends_the_run(),
-            // Loading is done on the host itself.
+            // Loading happens on the host itself, so a limit that was met is the host's.
             other => limits::met(&other.to_string()).is_some(),
         }
     }
 
-    /// Tells a database that failed for want of room on the host from one that failed by itself.
+    /// Distinguishes a full host disk from a failure of the database itself.
     fn if_full(self, folder: &Path) -> Self {
         match self {
             Self::Ask(AskError::Refused(Failure { why, log, .. }))
@@ -120,45 +120,45 @@ pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(std::io::
     move |source| PreparationError::Io { doing, path, source }
 }
 
-/// What the trials of one cell are carried out with.
+/// What the trials of one cell share.
 #[derive(Debug, Clone)]
 pub struct Prepared {
-    /// None on a platform that needs none.
+    /// `None` on a platform that needs none.
     pub image: Option<Image>,
     data: Data,
-    /// The machine whose workload is another than that of the others, and its data.
+    /// The machine whose workload differs from the others, and its data.
     odd: Option<(u32, Data)>,
 }
 
 impl Prepared {
-    /// Of a server that has its data already, whatever they are.
+    /// For a server that already has its data, whatever they are.
     pub(crate) fn unprepared(chosen: Chosen, workload: AnyWorkload) -> Self {
         let (loaded, workload) = (PathBuf::new(), Arc::new(workload));
         let data = Data { chosen, workload, loaded, findings: Vec::new(), state: BTreeMap::new() };
         Self { image: None, data, odd: None }
     }
 
-    /// What the machine of this number holds.
+    /// The data of the machine with this number.
     pub fn data_of(&self, machine: u32) -> &Data {
         self.odd.as_ref().filter(|(number, _)| *number == machine).map_or(&self.data, |(_, own)| own)
     }
 }
 
-/// The data of a machine, and the work that its clients do with them.
+/// The data of a machine, and the workload that runs on them.
 #[derive(Debug, Clone)]
 pub struct Data {
-    /// As the machine's agent takes it.
+    /// In the form that the machine's agent takes.
     pub chosen: Chosen,
     pub workload: Arc<AnyWorkload>,
-    /// A disk or a folder, as the platform takes them; never written to.
+    /// A disk or a folder, as the platform needs; never written to.
     pub loaded: PathBuf,
-    /// Data checks made after loading.
+    /// Results of the data checks after loading.
     pub findings: Vec<CheckResult>,
-    /// What the workload wants to know of the data before it is driven: the same for every clone of the disk.
+    /// The workload's sums over the data before driving: the same for every clone of the disk.
     pub state: BTreeMap<String, i64>,
 }
 
-/// What is kept beside a loaded data disk.
+/// The file kept beside a loaded data disk.
 #[derive(Debug, Serialize, Deserialize)]
 struct Loaded {
     /// What the disk was made from, in words.
@@ -167,7 +167,7 @@ struct Loaded {
     found: LoadResult,
 }
 
-/// What was found out about the data while they were loaded.
+/// What was learnt about the data while they were loaded.
 #[derive(Debug, Serialize, Deserialize)]
 struct LoadResult {
     rows: BTreeMap<String, u64>,
@@ -175,7 +175,7 @@ struct LoadResult {
     state: BTreeMap<String, i64>,
 }
 
-/// Builds the image of a cell, or finds it in the cache; its kernel only if there are `guests` to boot it.
+/// Builds the image of a cell, or finds it in the cache. It builds the kernel only if there are `guests` to boot it.
 pub fn image(
     cell: &CellOrder,
     guests: bool,
@@ -196,7 +196,7 @@ pub fn image(
     })
 }
 
-/// Removes what runs that were killed have half made, and tells what it did.
+/// Removes half-made folders that killed runs left behind; returns what it did.
 pub fn sweep(site: &Site) -> Result<Vec<String>, PreparationError> {
     Ok([CachedFolder::sweep(&site.cache.join(DATA))?, images::sweep(&site.cache)?].concat())
 }
@@ -223,7 +223,7 @@ pub fn prepare(
     Ok(Prepared { image: image.cloned(), data, odd })
 }
 
-/// Everything that shapes the content of a data disk. They are loaded natively, so it does not matter which kernel a guest boots.
+/// Everything that shapes the content of a data disk. Data are loaded natively, so the kernel that guests boot does not matter.
 fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> serde_json::Value {
     let mut made_from = json!({
         "version": DATA_VERSION,
@@ -239,7 +239,7 @@ fn made_from(cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &
     made_from
 }
 
-/// The same for all cells of a host.
+/// The shape for loading; the same for all cells of a host.
 fn loading_shape(site: &Site) -> ServerShape {
     let vcpus = u32::try_from(site.cpus.len()).unwrap_or(1);
     ServerShape { vcpus, memory_bytes: LOADING_MEMORY_BYTES }
@@ -272,7 +272,7 @@ struct Making<'a> {
 }
 
 impl Making<'_> {
-    /// The data as they lie in the cache, made if they are not there.
+    /// The data from the cache; loads them if they are not there.
     fn data(&self, tell: &mut dyn FnMut(Event)) -> Result<Data, PreparationError> {
         let Chosen { kind, settings } = self.workload;
         let workload = AnyWorkload::from_table(kind, settings)
@@ -303,7 +303,7 @@ impl Making<'_> {
         })
     }
 
-    /// Loads into a folder beside the final place and moves the finished disk there in one step.
+    /// Loads into a folder beside the final place, then moves the finished disk there in one step.
     fn make(
         &self,
         place: &Path,
@@ -317,7 +317,7 @@ impl Making<'_> {
         let built = folder.built();
         let (data, kept) = (built.join(FOLDER), built.join(KEPT));
         fs::create_dir_all(&data).map_err(failing("making", &data))?;
-        // The folder and the disk made of it are there at the same time.
+        // The folder and the disk made of it exist at the same time.
         let expected_bytes = study::data_bytes(&self.cell.engine.kind, &self.workload.kind, &self.workload.settings);
         let expected_bytes = expected_bytes.filter(|_| self.platform.can.executes).unwrap_or_default();
         let copies = u64::from(self.cell.instances);
@@ -335,7 +335,7 @@ impl Making<'_> {
         Ok(folder.keep()?)
     }
 
-    /// What was loaded once, again for each further database of the machine.
+    /// Copies the loaded data for each further database of the machine.
     fn copy_for_further_instances(&self, data: &Path, tell: &mut dyn FnMut(Event)) -> Result<(), PreparationError> {
         let of = u64::from(self.cell.instances) - 1;
         let folders = || (1..self.cell.instances).map(service::folder_of_instance);
@@ -344,7 +344,7 @@ impl Making<'_> {
             tell(Event::Progress { what, done, of });
             images::data::clone_folder(data, &data.with_file_name(folder))?;
         }
-        // Only now, so that no copy has others in it.
+        // Moved only now, so that no copy contains other copies.
         for folder in folders() {
             let copy = data.with_file_name(&folder);
             fs::rename(&copy, data.join(folder)).map_err(failing("moving", &copy))?;
@@ -352,7 +352,7 @@ impl Making<'_> {
         Ok(())
     }
 
-    /// Waits for another bakeoff that loads the same data.
+    /// Takes the lock of the data's folder; waits if another bakeoff loads the same data.
     fn lock(&self, place: &Path, tell: &mut dyn FnMut(Event)) -> Result<CachedFolder, PreparationError> {
         let mut has_told = false;
         let locked = CachedFolder::lock(place, LOCK_LIMIT, &mut || {
@@ -399,14 +399,14 @@ impl Making<'_> {
         Ok(found)
     }
 
-    /// Gives up before the last room of the host's disk is taken, which others may need.
+    /// Loads the data, but gives up before the host's disk is full, since others may need room.
     fn fill_while_there_is_room(
         &self,
         machine: &mut dyn Machine,
         data: &Path,
         tell: &mut dyn FnMut(Event),
     ) -> Result<LoadResult, PreparationError> {
-        // Nobody is met here: it is what a watcher can give up.
+        // Nobody meets here: the rendezvous only gives the watcher a way to stop the loading.
         let room = Rendezvous::of(1);
         let is_over = AtomicBool::new(false);
         thread::scope(|scope| {
@@ -464,7 +464,7 @@ impl Making<'_> {
     }
 }
 
-/// Whether an engine takes sessions over a network; one that lives in our process has a single writer.
+/// True if an engine takes sessions over a network. An engine in our process has a single writer.
 fn is_remote(engine: &Chosen) -> bool {
     engines::catalog::entry(&engine.kind).is_some_and(|entry| entry.remote)
 }

@@ -1,8 +1,8 @@
-//! Runs of one host measure one after the other: taking a turn, and saying who has it.
+//! Runs on one host measure one after the other: taking a turn, and finding out who has it.
 //!
-//! A turn is a name among the kernel's abstract sockets. It needs no file, so users with other rights and other caches see the same
-//! one, and nobody can put something else in its place; it is free again whatever ends its holder. Nothing is ever read from it or
-//! sent to it. Containers with a network of their own have names of their own.
+//! A turn is a name among the kernel's abstract sockets. It needs no file: users with other rights and other caches see
+//! the same name, and nobody can replace it. It is free again whatever ends its holder. Nothing is ever sent to it or
+//! read from it. Containers with their own network have their own names.
 
 use rustix::io::Errno;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, bind, socket_with};
@@ -13,12 +13,12 @@ use std::os::fd::OwnedFd;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Every run of a host is in this queue, unless it is told another.
+/// The queue of every run on a host, unless another is named.
 const OF_THE_HOST: &str = "host";
-/// The longest name that the kernel takes, less what we put before it.
+/// The longest name that the kernel accepts, less our prefix.
 const LONGEST_NAME: usize = 80;
 const POLL: Duration = Duration::from_millis(500);
-/// Studies take hours. One that takes longer than this is not waited for any more.
+/// Studies take hours. A run stops waiting after this time.
 const LIMIT: Duration = Duration::from_hours(24);
 
 #[derive(Debug, thiserror::Error)]
@@ -31,19 +31,19 @@ pub enum QueueError {
     Io(#[source] io::Error),
 }
 
-/// Whose runs do not measure at the same time.
+/// A queue: its runs never measure at the same time.
 #[derive(Debug, Clone)]
 pub struct Queue {
     name: String,
 }
 
-/// The right to measure, until it is dropped.
+/// The right to measure, held until it is dropped.
 #[derive(Debug)]
 pub struct Turn {
     _socket: OwnedFd,
 }
 
-/// Who has the turn; no process where the kernel does not show us whose it is.
+/// Who has the turn; `None` if the kernel does not show us the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Holder {
     pub process: Option<u32>,
@@ -59,7 +59,7 @@ impl fmt::Display for Holder {
 }
 
 impl Queue {
-    /// The queue of that name, or the host's.
+    /// The queue with this name, or the host's.
     pub fn named(name: Option<&str>) -> Result<Self, QueueError> {
         let name = name.unwrap_or(OF_THE_HOST);
         if name.is_empty() || name.len() > LONGEST_NAME {
@@ -68,7 +68,7 @@ impl Queue {
         Ok(Self { name: format!("bakeoff/{name}") })
     }
 
-    /// The turn, or who has it.
+    /// The turn, or its current holder.
     pub fn try_turn(&self) -> Result<Result<Turn, Holder>, QueueError> {
         let flags = SocketFlags::CLOEXEC;
         let socket = socket_with(AddressFamily::UNIX, SocketType::DGRAM, flags, None);
@@ -81,7 +81,7 @@ impl Queue {
         }
     }
 
-    /// Waits for the turn; `waiting` is told for whom, whenever that is another. Gives for whom it waited last, and how long in all.
+    /// Waits for the turn. `waiting` is called with each new holder. Returns the last holder and the time waited in all.
     pub fn turn(&self, waiting: &mut dyn FnMut(Holder)) -> Result<(Turn, Option<(Holder, Duration)>), QueueError> {
         let begun = Instant::now();
         let mut awaited = None;
@@ -112,7 +112,7 @@ impl Queue {
     }
 }
 
-/// The process that has this open, as far as we may see.
+/// The process that has this socket open, as far as we may see.
 fn owner_of(link: &str) -> Option<u32> {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let mut numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());

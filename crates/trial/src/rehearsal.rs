@@ -1,8 +1,8 @@
-//! Rehearsing a study: its plan is played from the first trial to the report, and nothing is measured.
+//! Rehearsing a study: its plan is played through from the first trial to the report, and nothing is measured.
 //!
-//! Every contender becomes a machine that is a thread of ours. It holds no data and runs no server, and load is driven on a
-//! virtual clock, where transactions take a known time. So a study of ten hours shows within seconds whether it can be
-//! carried out as planned, in which order, and what its report will look like.
+//! Every contender becomes a machine that is a thread of ours. It holds no data and runs no server. Load is driven on a
+//! virtual clock, and transactions take a known time. So seconds show whether a study of ten hours can be carried out
+//! as planned, in which order, and what its report will look like.
 
 use agent::protocol::{Reply, Request};
 use agent::tables::Tables;
@@ -35,15 +35,15 @@ pub static REHEARSED: PlatformEntry = PlatformEntry {
     start,
 };
 
-/// As many transactions of a machine as are played in a trial, if clients work back to back: enough for every figure to have a
-/// value, and few enough for hours to pass in a moment.
+/// About how many transactions of a machine are played in a trial if clients work back to back. That is enough for
+/// every figure to have a value, and few enough to play hours in a moment.
 const TRANSACTIONS: u32 = 10_000;
 const SHORTEST: Duration = Duration::from_millis(1);
-/// What is still under way after a second counts as not ended, so transactions stay below.
+/// A transaction still under way after a second counts as unended, so transactions take less than that.
 const LONGEST: Duration = Duration::from_millis(400);
 const SPREAD: f64 = 0.5;
 
-/// What stands in place of data checks.
+/// The result recorded in place of data checks.
 pub(crate) fn not_checked() -> CheckResult {
     CheckResult {
         name: "rehearsal".to_owned(),
@@ -94,7 +94,7 @@ fn answer(request: Request, say: &mut dyn FnMut(u16, Reply) -> io::Result<()>) -
         Request::Look { .. } | Request::StartSampling { .. } | Request::StopSampling => {
             failed("there is nothing to look at in a rehearsal".to_owned())
         }
-        // A rehearsed drive is over before it could be told anything.
+        // A rehearsed drive is over before any such message could arrive.
         Request::StartDriving { .. } | Request::StopDriving => return Ok(None),
     }))
 }
@@ -113,7 +113,7 @@ fn drive(
         Err(problems) => return Ok(failed(format!("workload {}: {problems:?}", workload.kind))),
     };
     let (mut broken, mut all) = (None, Vec::with_capacity(plans.len()));
-    // On a virtual clock one after another is as good as at once, but that each second is told again.
+    // On a virtual clock, one after another is as good as all at once. Only the first reports ticks, so none comes twice.
     for (instance, plan) in (0..).zip(plans) {
         let mut tell = |reply| {
             if broken.is_none() {
@@ -136,7 +136,7 @@ fn drive(
     broken.map_or(Ok(Reply::Driven(all)), Err)
 }
 
-/// How long a transaction takes, so that not many more than [`TRANSACTIONS`] are played.
+/// The time of one transaction, chosen so that not many more than [`TRANSACTIONS`] are played.
 fn service_time(plan: &DrivePlan) -> Duration {
     let pacing = plan.phases.first().and_then(Phase::pacing);
     let Some(Pacing::Clients { clients }) = pacing else { return SHORTEST };

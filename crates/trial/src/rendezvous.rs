@@ -1,13 +1,13 @@
-//! Where the machines of one trial wait for each other, and hear that one of them cannot go on.
+//! Where the machines of one trial wait for each other, and learn that one of them cannot go on.
 
 use crate::interrupts::Interrupts;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often who waits looks whether the user wants to stop.
+/// How often a waiting machine checks whether the user wants to stop.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// One for each trial. Waiting ends, because every step of a machine on its way here has a limit.
+/// One for each trial. Every wait ends, because every step of a machine on its way here has a limit.
 #[derive(Debug)]
 pub struct Rendezvous {
     of: u32,
@@ -18,14 +18,14 @@ pub struct Rendezvous {
 #[derive(Debug, Default)]
 struct State {
     waiting: u32,
-    /// How often all have met.
+    /// How often all machines have met.
     met: u64,
-    /// What the last one brought to the last meeting.
+    /// The value that the last machine brought to the last meeting.
     brought: u64,
     given_up: bool,
 }
 
-/// Nobody is waited for any more.
+/// The error of a wait that ended because one machine failed or the user stopped the trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CalledOff;
 
@@ -34,7 +34,7 @@ impl Rendezvous {
         Self { of: machines, state: Mutex::default(), changed: Condvar::new() }
     }
 
-    /// Waits until all are here. All get what the last one brings.
+    /// Waits until all machines are here. All get the value that the last one brings.
     pub fn meet(&self, interrupts: &Interrupts, bring: impl FnOnce() -> u64) -> Result<u64, CalledOff> {
         let mut state = self.state();
         if state.given_up {
@@ -49,7 +49,7 @@ impl Rendezvous {
             self.changed.notify_all();
             return Ok(state.brought);
         }
-        // Nobody comes to the next meeting before all have left this one, so what was brought stays.
+        // No machine can reach the next meeting before all have left this one, so `brought` stays.
         while state.met == meeting {
             if state.given_up || interrupts.now() {
                 return Err(CalledOff);
@@ -59,7 +59,7 @@ impl Rendezvous {
         Ok(state.brought)
     }
 
-    /// One machine cannot go on, so the others need not.
+    /// Called when one machine cannot go on, so that the others stop, too.
     pub fn give_up(&self) {
         self.state().given_up = true;
         self.changed.notify_all();

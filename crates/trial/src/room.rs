@@ -1,6 +1,6 @@
-//! Whether this host has room for the data of a run, told before its first trial.
+//! Checks before the first trial whether this host has room for the data of a run.
 //!
-//! An estimate, and rather too small: what is refused here would not have fitted. Loading and cloning look again.
+//! The estimate is low rather than high, so what is refused here would not have fitted. Loading and cloning check again.
 
 use crate::cell::{CellError, CellOrder};
 use crate::preparation::{EXPECTED_IMAGE_MS, in_cache};
@@ -25,16 +25,16 @@ pub enum RoomError {
     Data(#[from] DataError),
 }
 
-/// What the data of a run take of the host's disk.
+/// Space that the data of a run need on the host's disk.
 #[derive(Debug, Default)]
 struct Needed {
-    /// Data disks that are not in the cache yet, by what they are made of.
+    /// Data disks that are not yet in the cache, by what they are made from.
     to_load: BTreeMap<String, u64>,
-    /// The most that clones of one trial take.
+    /// The most space that the clones of one trial take.
     clones: u64,
 }
 
-/// What is lacking for these trials of a plan, in words; nothing if there is room.
+/// What these trials of a plan lack, in words; `None` if there is room.
 pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Option<String>, RoomError> {
     let is_shared = images::data::shares_blocks(&site.scratch)?;
     let mut needed = Needed::default();
@@ -42,7 +42,7 @@ pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Opti
         needed.add(&CellOrder::read(cell)?, is_shared, site)?;
     }
     let (loading, largest) = (needed.to_load.values().sum::<u64>(), needed.to_load.values().max().copied());
-    // While the last one is loaded, its folder and the disk made of it are there at the same time.
+    // While the last one is loaded, its folder and the disk made of it exist at the same time.
     let bytes = loading.saturating_add(needed.clones.max(largest.unwrap_or_default()));
     Ok(match images::data::require_space(&site.scratch, bytes) {
         Ok(()) => None,
@@ -60,7 +60,7 @@ pub fn lacking(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<Opti
     })
 }
 
-/// How long making what these trials share is expected to take: images and loaded data that are not in the cache.
+/// The time expected for what these trials share: images and loaded data that are not in the cache.
 pub fn preparing_ms(plan: &Plan, trials: &[PlannedTrial], site: &Site) -> Result<u64, RoomError> {
     let (mut needed, mut images) = (Needed::default(), BTreeSet::new());
     for cell in plan.cells.iter().filter(|cell| trials.iter().any(|trial| trial.cell == cell.id)) {
@@ -89,7 +89,7 @@ impl Needed {
         Ok(())
     }
 
-    /// What the data of a workload take, which are loaded first if they are not there.
+    /// The space that a workload's data take. Data that are not in the cache are added to `to_load`.
     fn data(&mut self, cell: &CellOrder, workload: &Chosen, tree_id: Option<&str>, site: &Site) -> u64 {
         let there: Option<PathBuf> = tree_id.and_then(|tree_id| in_cache(cell, workload, tree_id, site));
         if let Some(bytes) = there.and_then(|disk| images::data::allocated_bytes(&disk).ok()) {

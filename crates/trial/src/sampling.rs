@@ -1,7 +1,7 @@
-//! What host and machine count while load is driven: begun on both sides before, fetched and written down afterwards.
+//! Samples of host and machine while load is driven: started on both sides before, collected and written afterwards.
 //!
-//! Both sides look at the same moments, whole seconds from one origin. The machine keeps its samples until driving is over,
-//! so none of them is on its way while anything is measured. What cannot be sampled costs its figures, not the trial.
+//! Both sides sample at the same moments, whole seconds from one origin. The machine keeps its samples until driving is over, so
+//! that none is transferred during measurement. If something cannot be sampled, its figures are lost, not the trial.
 
 use crate::attempt::Running;
 use crate::conversation::{AskError, mismatch};
@@ -18,7 +18,7 @@ impl Running<'_> {
         self.attempt.cell.load.telemetry && self.executes()
     }
 
-    /// Begins on both sides, if the study asks for it.
+    /// Starts sampling on both sides, if the study asks for it.
     pub(crate) fn start_sampling(&mut self, machine: &mut dyn Machine) -> Result<Option<Sampling>, AttemptError> {
         if !self.samples() {
             return Ok(None);
@@ -34,7 +34,7 @@ impl Running<'_> {
             Err(error) => return Err(error),
         }
         let Watched { targets, asked } = machine.watched();
-        // The host is the same for all machines of a trial.
+        // The host is the same for all machines of a trial, so only the leader samples it.
         let targets = Targets { without_system: !self.leads(), ..targets };
         let sampler = Sampler::open(Side::Host, Path::new("/"), &targets, asked);
         match Sampling::start_shown(sampler, Grid::of_seconds(origin_ns), self.attempt.latest.cloned()) {
@@ -49,7 +49,7 @@ impl Running<'_> {
         }
     }
 
-    /// Ends it on both sides and writes down what was seen.
+    /// Stops sampling on both sides and writes the samples.
     pub(crate) fn record_sampling(
         &mut self,
         machine: &mut dyn Machine,
@@ -78,7 +78,7 @@ impl Running<'_> {
         match reply {
             Ok(Reply::Sampled(series)) => Ok(Some(Series { samples, ..*series })),
             Ok(other) => Err(mismatch("stop of sampling", &other).into()),
-            // The warning was given when sampling could not be started.
+            // The warning was given when sampling could not start.
             Err(AttemptError::Ask(AskError::Refused(_))) => Ok(None),
             Err(error) => Err(error),
         }

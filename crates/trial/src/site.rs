@@ -1,4 +1,4 @@
-//! Where a run finds and keeps things on this host.
+//! The folders, resources and look-ups of this host that a run uses.
 
 use crate::limits::Limits;
 use machines::clock::monotonic_ns;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 pub struct Site {
     /// Images, kernels, loaded data disks and remembered probes; survives runs.
     pub cache: PathBuf,
-    /// Short-lived things of running machines; swept when their owner is gone.
+    /// Short-lived files of running machines; swept when their owner is gone.
     pub scratch: PathBuf,
     /// Our own static binary, the agent of every machine.
     pub agent: PathBuf,
@@ -20,14 +20,14 @@ pub struct Site {
     pub memory_bytes: u64,
     /// Name, version and revision of this build, for the record.
     pub made_by: String,
-    /// Where platforms are looked up; the catalog, except in tests and rehearsals.
+    /// Looks up platforms; the catalog, except in tests and rehearsals.
     pub platforms: fn(&str) -> Option<&'static PlatformEntry>,
-    /// What the host does; [`read_host`], except in tests.
+    /// Reads what the host does; [`read_host`], except in tests.
     pub read_host: fn() -> HostReading,
     pub limits: Limits,
 }
 
-/// What this host does now, with all that this process has started as ours.
+/// What this host does now. Everything that this process started counts as ours.
 pub fn read_host() -> HostReading {
     telemetry::host_state(Path::new("/"), std::process::id(), monotonic_ns())
 }
@@ -38,7 +38,7 @@ impl Site {
             .ok_or_else(|| MachineError::Unavailable { why: format!("there is no platform \"{kind}\"") })
     }
 
-    /// A platform that is not known can do nothing: its trials are skipped, and say so.
+    /// An unknown platform can do nothing: its trials are skipped and say so.
     pub(crate) fn capabilities(&self, kind: &str) -> Capabilities {
         (self.platforms)(kind).map(|platform| platform.can).unwrap_or_default()
     }

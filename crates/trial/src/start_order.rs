@@ -1,6 +1,6 @@
-//! Machines of a trial are launched one after the other, in an order that changes from block to block: each as soon as the one
-//! before it is launched, or has failed. Before that their data is cloned side by side, after it they boot side by side. What is
-//! owed to having been first then shows as such.
+//! Machines of a trial are launched one after the other, each as soon as the one before it is launched or has failed.
+//! The order changes from block to block, so an advantage of being first shows as such. Their data are cloned in
+//! parallel before, and they boot in parallel afterwards.
 
 use crate::attempt::Running;
 use crate::conversation::AskError;
@@ -10,13 +10,13 @@ use record::rotation::Rotation;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often who waits looks whether the trial is given up.
+/// How often a waiting machine checks whether the trial is given up.
 const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Of one trial.
+/// The start order of one trial.
 #[derive(Debug, Default)]
 pub struct StartOrder {
-    /// How many have had their turn.
+    /// How many machines have had their turn.
     passed: Mutex<u32>,
     changed: Condvar,
 }
@@ -40,7 +40,7 @@ impl StartOrder {
 }
 
 impl Turn<'_> {
-    /// Waits until all before it have had theirs. Each of them has limits on everything that it does until then.
+    /// Waits until all machines before this one have had their turn. Everything that they do until then has a limit.
     pub fn wait(&self, halt: Halt<'_>) -> Result<(), AskError> {
         let mut passed = self.order.passed();
         while *passed + 1 < self.position {
@@ -53,7 +53,7 @@ impl Turn<'_> {
         Ok(())
     }
 
-    /// The next may begin. Further calls change nothing.
+    /// Lets the next machine begin. Further calls change nothing.
     pub fn pass(&self) {
         let mut passed = self.order.passed();
         *passed = (*passed).max(self.position);
@@ -62,7 +62,7 @@ impl Turn<'_> {
 }
 
 impl Running<'_> {
-    /// Waits for this machine's turn; one that is alone, or had its turn before, begins at once.
+    /// Waits for this machine's turn. A machine that is alone, or had its turn before, begins at once.
     pub(crate) fn wait_for_turn(&self) -> Result<(), AskError> {
         self.attempt.turn.map_or(Ok(()), |turn| turn.wait(self.attempt.halt))
     }
@@ -73,7 +73,7 @@ impl Running<'_> {
         }
     }
 
-    /// Writes down when this machine was started, now that its facts are there.
+    /// Records when this machine was started, now that its facts exist.
     pub(crate) fn record_turn(&mut self) {
         let Some(turn) = &self.attempt.turn else { return };
         let position = if self.is_booted_again {
@@ -106,7 +106,7 @@ mod tests {
                         turn.wait(Halt::by_user(interrupts)).unwrap();
                         begun.lock().unwrap().push(turn.position);
                         turn.pass();
-                        // One that is made otherwise than it was wished is launched again.
+                        // A machine that did not come out as requested is launched again.
                         turn.pass();
                     });
                 }

@@ -1,4 +1,4 @@
-//! What is done on one machine of a trial: a list of steps, chosen before the first of them, and what still follows when one fails.
+//! The steps on one machine of a trial: a list chosen before the first step, and what still follows a failed step.
 
 use crate::conversation::AskError;
 use crate::error::AttemptError;
@@ -6,7 +6,7 @@ use platforms::catalog::Capabilities;
 use record::phase::Phase;
 use study::{Load, Offered};
 
-/// What is to be done with a database, in the order in which it is asked for.
+/// A piece of work on a database, in the order in which it is requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Task {
     Clean,
@@ -16,51 +16,51 @@ pub enum Task {
 }
 
 impl Task {
-    /// Data are loaded before a trial.
+    /// Data are loaded before a trial, so loading is not among them.
     pub(crate) const OF_A_TRIAL: [Self; 2] = [Self::Drive, Self::Check];
 }
 
-/// In the order in which a trial has them.
+/// In the order in which a trial takes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Step {
-    /// A copy of the loaded data for this machine.
+    /// Copies the loaded data for this machine.
     Lease,
     AwaitTurn,
     Boot,
     Describe,
     StartServer,
     RequireRightClock,
-    /// In place of starting one.
+    /// Replaces the start of a server.
     UseServer,
     Clean,
     Load,
-    /// The tables must be there for this, and if they are to be driven, of the size that the workload's settings say.
+    /// Checks that the tables for this task exist. For driving, they must also have the size that the workload's settings give.
     RequireTables(Task),
-    /// What a check after driving compares with, of data that were not loaded for the trial.
+    /// Reads the state that a check after driving compares with, if the data were not loaded for the trial.
     ReadState,
     Climb,
-    /// What the database has counted so far, and the trial's other machines.
+    /// Reads the database's counters, and waits for the trial's other machines.
     Gather,
-    /// Clock and samples of what is counted from now on.
+    /// Reads the clock and starts sampling.
     Watch,
     Drive,
-    /// In place of driving, of a machine without load.
+    /// Replaces driving on a machine without load.
     StandBy,
-    /// What was driven, counted and sampled.
+    /// Records what was driven, counted and sampled.
     Record,
     Check,
-    /// In place of a check, where nothing was executed.
+    /// Replaces the check if nothing was executed.
     LeaveUnchecked,
     StopServer,
     KeepServerLog,
     ShutDown,
     KeepConsole,
-    /// In place of stopping a server and its machine: it stays, and nobody is connected to it any more.
+    /// Replaces the stop of a server and its machine: the server stays, and all our connections to it are closed.
     LeaveServer,
     Stop,
 }
 
-/// Those of a machine that can do this, under this load.
+/// The steps of a machine with these capabilities, under this load.
 pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Task]) -> Vec<Step> {
     let mut steps = vec![Step::Lease, Step::AwaitTurn, Step::Boot];
     steps.extend_from_slice(if can.starts_server {
@@ -102,7 +102,7 @@ pub(crate) fn chosen(can: Capabilities, load: &Load, is_idle: bool, asked: &[Tas
 }
 
 impl Step {
-    /// The phase that begins with it, or goes on; `None` if it belongs to whichever phase the step before it does.
+    /// The phase that this step begins or continues; `None` if it belongs to the phase of the step before it.
     pub(crate) fn phase(self) -> Option<Phase> {
         Some(match self {
             Self::Lease => Phase::Clone,
@@ -110,7 +110,7 @@ impl Step {
             Self::StartServer | Self::UseServer => Phase::Start,
             Self::Clean | Self::Load => Phase::Load,
             Self::Climb => Phase::Climb,
-            // The measured window begins within it.
+            // The measured window begins within this phase.
             Self::Drive | Self::StandBy => Phase::WarmUp,
             Self::Check | Self::LeaveUnchecked => Phase::Check,
             Self::StopServer | Self::ShutDown | Self::LeaveServer => Phase::ShutDown,
@@ -128,18 +128,18 @@ impl Step {
         })
     }
 
-    /// Whether it is carried out although one before it failed. A machine that is not stopped is cut.
+    /// True if this step is carried out although an earlier one failed. A machine that is not stopped is cut.
     pub(crate) fn follows(self, failed: Self, error: &AttemptError) -> bool {
-        // Who was waited for in vain is not asked again.
+        // An agent that did not answer is not asked again.
         let is_heard = !matches!(error, AttemptError::Ask(AskError::Link(_)));
         match self {
             Self::KeepServerLog => is_heard && (Self::Climb..Self::StopServer).contains(&failed),
             Self::LeaveServer => is_heard && failed > Self::Boot,
             Self::KeepConsole => failed > Self::Boot,
             Self::Stop if failed > Self::Boot => match error {
-                // How it ends tells why its agent is gone.
+                // The way the machine ends tells why its agent is gone.
                 AttemptError::Ask(AskError::Link(link)) => link.is_end(),
-                // Nothing is wrong with this one.
+                // Nothing is wrong with this machine.
                 AttemptError::Ask(AskError::OthersFailed) => true,
                 _ => false,
             },
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(middle(&[Task::Load, Task::Drive, Task::Check]), [&before, &driven[..], &after].concat());
     }
 
-    /// What follows each step of a trial when it fails so.
+    /// The steps that follow each step of a trial that fails with this error.
     fn after(error: impl Fn() -> AskError) -> Vec<(Step, Vec<Step>)> {
         let steps = chosen(of("native"), &peak(), false, &Task::OF_A_TRIAL);
         let error = AttemptError::from(error());

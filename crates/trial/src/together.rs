@@ -1,8 +1,8 @@
-//! A trial of several machines: each is carried out on a thread of its own, as one that is alone would be, and they wait for
-//! each other where that matters: before driving, at its common start, and after it.
+//! A trial of several machines. Each is carried out on its own thread, as a single machine would be. They wait for each
+//! other where that matters: before driving, at its common start, and after it.
 //!
-//! Each has a folder in the trial's folder, with all that a trial's folder has. The trial's own record says what became of
-//! all of them together, and is written last.
+//! Each machine has a folder in the trial's folder, with everything that a trial's folder has. The trial's own record
+//! covers all of them together, and is written last.
 
 use crate::again::Earlier;
 use crate::attempt::{self, Attempt};
@@ -58,7 +58,7 @@ pub fn attempt(whole: Attempt<'_>, started: &str) -> Carried {
     Ok(record)
 }
 
-/// What all threads need of the attempt.
+/// The parts of the attempt that all threads need.
 struct Shared<'a> {
     planned: &'a record::plan::PlannedTrial,
     contender: &'a str,
@@ -76,7 +76,7 @@ impl<'a> Shared<'a> {
         Self { planned, contender, cell, prepared, site, scratch, folder: folder.clone(), latest: *latest }
     }
 
-    /// However this ends, the others are not left waiting for a machine that does not come.
+    /// However this ends, the other machines never wait for one that does not come.
     fn carry_out(
         &self,
         number: u32,
@@ -111,7 +111,7 @@ impl<'a> Shared<'a> {
             scratch: &scratch,
             folder: self.folder.as_ref().map(|folder| folder.machine(number)),
             number,
-            // Told of the trial as a whole.
+            // The trial's own record has the earlier attempts.
             earlier: Earlier::default(),
             halt,
             turn: Some(turn),
@@ -119,7 +119,7 @@ impl<'a> Shared<'a> {
             latest: self.latest.filter(|_| number == odd::leader(self.cell)),
             existing: None,
             tell: &mut |event| {
-                // Nobody listens any more only if the trial is over.
+                // Sending fails only if the trial is over.
                 let _ = send.send((number, event));
             },
         };
@@ -147,7 +147,7 @@ fn join(thread: ScopedJoinHandle<'_, Carried>) -> Carried {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// The trial as a whole. Why it came to nothing is told of the machine where that began.
+/// The record of the whole trial. Its reason for failure names the machine where the failure began.
 fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
     let speaks = &each[leader as usize - 1];
     let numbered = || (1..).zip(each);
@@ -166,7 +166,7 @@ fn of_all(each: &[TrialRecord], leader: u32) -> TrialRecord {
     TrialRecord { outcome, warnings: warnings.collect(), machine: None, server: None, driver: None, ..speaks.clone() }
 }
 
-/// Which outcome of several speaks for all. One that failed because of another says nothing.
+/// Ranks outcomes: the highest counts for all machines. A failure because of another machine ranks below its cause.
 pub(crate) fn gravity(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Completed => 0,
@@ -178,8 +178,8 @@ pub(crate) fn gravity(outcome: &Outcome) -> u8 {
     }
 }
 
-/// Makes one voice of many: phases are those of the leader, and a second of driving is told when all that are measured have had it.
-/// What another one does is in no total, and may be counted in another unit.
+/// Merges the events of many machines. Phases are those of the leader; a second of driving is reported once all
+/// measured machines have had it. The bystander is in no total, and its work may be counted in another unit.
 struct MergedEvents {
     leader: u32,
     bystander: Option<u32>,
@@ -192,7 +192,7 @@ impl MergedEvents {
         Self { leader, bystander, ticks: MergedTicks::of(measured as usize) }
     }
 
-    /// What is to be told now, in order.
+    /// The events to report now, in order.
     fn hear(&mut self, number: u32, event: Event) -> Vec<Event> {
         let Event::Throughput { trial, measured, elapsed_ms, counted, committed, errors } = event else {
             return if number == self.leader { vec![event] } else { Vec::new() };

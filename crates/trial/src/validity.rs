@@ -1,5 +1,5 @@
-//! When a measurement cannot be trusted: the measuring tool itself was in the way or does not know enough, or the
-//! database broke down in between. Each limit is told with what was found, and stands in docs/findings.md.
+//! When a measurement cannot be trusted: the measuring tool itself was in the way or lacks information, or the database
+//! broke down meanwhile. Messages name each limit and the value found; docs/findings.md lists the limits.
 
 use driver::plan::{Driven, SecondDone};
 use record::check::{CheckResult, Verdict};
@@ -8,41 +8,41 @@ use record::trial::{AFTER_DRIVING, BEFORE_DRIVING, ClockReading, Deferred, Drive
 use std::ops::Range;
 use std::time::Duration;
 
-/// A shard that worked for more of the window than this kept answers waiting: measured, see docs/findings.md.
+/// A shard that worked for more of the window than this kept answers waiting. Measured; see docs/findings.md.
 const BUSIEST_SHARD_MAX: f64 = 0.9;
-/// Work that was due and had a session, and started later than this at the 99th percentile, was delayed by the driver …
+/// The driver delayed work that was due and had a session if it started later than this (99th percentile) …
 const LATENESS_P99_MAX_US: u64 = 1_000;
 /// … which matters if it is more than this share of the response at the 99th percentile.
 const LATENESS_SHARE_MAX: f64 = 0.25;
-/// A driver that was ready for more of the window than this without getting a CPU has lengthened the response times.
+/// A driver that was ready but without a CPU for more of the window than this has lengthened the response times.
 const WITHOUT_CPU_MAX: f64 = 0.5;
-/// A clock inside that is wrong by more than this share makes a false throughput; less is warned of.
+/// A larger error of the clock inside than this share makes throughput false; a smaller one is only a finding (`clock-wrong`).
 const CLOCK_RATE_ERROR_MAX: f64 = 0.02;
-/// A queue grows if it is so much longer in the last third of the window than in the first.
+/// A queue grows if it is this many times as long in the last third of the window as in the first.
 const GROWTH: f64 = 1.5;
-/// If more of the window than this is missing because the load engine stood still, so is a part of the result.
+/// If the load engine stood still for more of the window than this, a part of the result is missing, too.
 const STALLED_SHARE_MAX: f64 = 0.01;
 /// If more of the clients' time than this went into transactions that never ended, the database hung.
 const UNENDED_SHARE_MAX: f64 = 0.01;
-/// If more transactions than this fail for good, of all or of one kind, what is left is another workload.
+/// If a larger share than this fails for good, of all transactions or of one kind, the rest is another workload.
 const FAILED_SHARE_MAX: f64 = 0.01;
-/// So few failures of one kind may be chance.
+/// Fewer failures of one kind than this may be chance.
 const FAILED_FEW: u64 = 10;
-/// If more of what was deferred in the window than this was still waiting at its end, it is a part of the work undone.
+/// If a larger share than this of the work deferred in the window still waits at its end, that work was not done.
 const BEHIND_SHARE_MAX: f64 = 0.05;
-/// If at the window's mean rate so many transactions had ended, that none did is no chance (e^-15 is 3 in 10 million).
+/// If this many transactions should have ended at the mean rate and none did, that is no chance (e^-15 is 3 in 10 million).
 const MISSED_AT_LEAST: f64 = 15.0;
 
-/// Why a measurement is none.
+/// Why a measurement is invalid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Invalid {
     /// A sentence without its full stop.
     pub why: String,
-    /// Because too many transactions failed.
+    /// True if the reason is that too many transactions failed.
     pub by_failures: bool,
 }
 
-/// The first reason why what was driven to its end is no measurement, with the machine's clock as it was read around it.
+/// The first reason why a drive that ran to its end is invalid, given the readings of the machine's clock around it.
 pub fn why_not(clock: &[ClockReading], driven: &Driven) -> Option<Invalid> {
     if driven.stopped || driven.broke_off.is_some() {
         return None;
@@ -51,7 +51,7 @@ pub fn why_not(clock: &[ClockReading], driven: &Driven) -> Option<Invalid> {
     of_clock.or_else(|| invalid(&driven.facts))
 }
 
-/// The first reason in what the driver says, if there is one.
+/// The first reason in the driver's own figures, if there is one.
 pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     let for_other_reasons = |why| Invalid { why, by_failures: false };
     let committed: u64 = facts.transactions().map(|kind| kind.committed).sum();
@@ -62,19 +62,19 @@ pub fn invalid(facts: &DriverFacts) -> Option<Invalid> {
     if let Some(why) = why_too_many_failed(facts) {
         return Some(Invalid { why, by_failures: true });
     }
-    // An engine inside the driver's process works on the driver's threads: those are busy all the time by nature, and that
-    // says nothing.
+    // An engine inside the driver's process works on the driver's threads. Those are always busy by nature, which says
+    // nothing about the driver.
     let driver_bound = || if facts.in_process { None } else { why_driver_bound(facts) };
     why_work_is_undone(facts).or_else(driver_bound).map(for_other_reasons)
 }
 
-/// A phase that its streams should have ended was cut off.
+/// The reason if a phase that its streams should have ended was cut off at its limit.
 pub fn why_a_phase_is_too_long(facts: &DriverFacts) -> Option<String> {
     let phase = facts.phases.iter().find(|phase| phase.ended == PhaseEnd::Limit)?;
     Some(format!("phase {} was not at its end within its limit of {}", phase.name, seconds(phase.measured_ms)))
 }
 
-/// The load engine or the database stood still for a part of the window, or broke down in it.
+/// The reason if the load engine or the database stood still or broke down in the window.
 fn why_not_all_of_it(facts: &DriverFacts) -> Option<String> {
     let (stalls, measured_ms) = (facts.testimony.stalls, facts.measured_ms.max(1));
     if stalls.total_ms as f64 > STALLED_SHARE_MAX * measured_ms as f64 {
@@ -123,7 +123,7 @@ fn why_too_many_failed(facts: &DriverFacts) -> Option<String> {
     ))
 }
 
-/// Clients went on while what they had deferred was not done.
+/// The reason if clients went on although their deferred work was not done.
 fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
     let deferred = facts.deferred?;
     if deferred.held_up > 0 {
@@ -152,7 +152,7 @@ fn why_work_is_undone(facts: &DriverFacts) -> Option<String> {
     })
 }
 
-/// By how much the backlog grew, less what is under way at any moment.
+/// By how much the backlog grew, less the transactions that are under way at any moment.
 fn fell_behind(deferred: &Deferred) -> u64 {
     let under_way = u64::from(deferred.sessions_at_end);
     deferred.waiting_at_end.saturating_sub(deferred.waiting_at_start).saturating_sub(under_way)
@@ -176,10 +176,10 @@ fn why_driver_bound(facts: &DriverFacts) -> Option<String> {
     })
 }
 
-/// What of, how many failed, and how many there were: all of them, or the kind of which the largest share failed.
+/// What failed, how many of them, and how many there were: the kind with the largest share of failures, or all.
 fn too_many_failed(kinds: &[KindTotals]) -> Option<(String, u64, u64)> {
     let is_too_much = |failed: u64, of: u64| failed as f64 > FAILED_SHARE_MAX * of as f64;
-    // A step is no transaction, and none of them fails.
+    // A step is not a transaction, and never fails.
     let ended = |kind: &KindTotals| if kind.step { 0 } else { kind.finished() + kind.failed };
     let share = |kind: &KindTotals| kind.failed as f64 / ended(kind).max(1) as f64;
     let worst = kinds.iter().filter(|kind| kind.failed >= FAILED_FEW && is_too_much(kind.failed, ended(kind)));
@@ -208,19 +208,19 @@ fn seconds(millis: u64) -> String {
     format!("{:.1} s", millis as f64 / 1e3)
 }
 
-/// By how much the machine's clock gained on the host's between two readings, less what they leave open.
+/// How much the machine's clock gained on the host's between two readings, at least: their uncertainty is subtracted.
 fn surely_gained_ns(one: &ClockReading, other: &ClockReading) -> u64 {
     other.offset_ns.abs_diff(one.offset_ns).saturating_sub(one.round_trip_ns.midpoint(other.round_trip_ns))
 }
 
-/// Whether two readings that are so far apart by the host's clock show that the machine's runs at another rate.
+/// The reason if two readings, this far apart by the host's clock, show that the machine's clock runs at another rate.
 pub fn why_clock_is_wrong(one: &ClockReading, other: &ClockReading, apart: Duration) -> Option<String> {
     let share = surely_gained_ns(one, other) as f64 / 1e9 / apart.as_secs_f64();
     let rate = 1.0 + (other.offset_ns - one.offset_ns) as f64 / 1e9 / apart.as_secs_f64();
     (share > CLOCK_RATE_ERROR_MAX).then(|| format!("the machine's clock ran {rate:.2} times as fast as the host's"))
 }
 
-/// The reason why what was timed inside is false, if the machine's clock ran unlike the host's while it was driven.
+/// The reason if the machine's clock ran at another rate than the host's during driving, so times from inside are false.
 pub fn why_time_is_wrong(clock: &[ClockReading], facts: &DriverFacts) -> Option<String> {
     let at = |label: &str| clock.iter().rev().find(|reading| reading.at == label);
     let (before, after) = (at(BEFORE_DRIVING)?, at(AFTER_DRIVING)?);
@@ -236,7 +236,7 @@ pub fn why_time_is_wrong(clock: &[ClockReading], facts: &DriverFacts) -> Option<
     })
 }
 
-/// What a reader must know of a measurement that stands; `each_second` is what ended in the measured seconds.
+/// What a reader must know about a valid measurement; `each_second` has what ended in each measured second.
 pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> {
     let mut warnings = Vec::new();
     if facts.unended.transactions > 0 {
@@ -273,7 +273,7 @@ pub fn warnings(facts: &DriverFacts, each_second: &[SecondDone]) -> Vec<String> 
     warnings
 }
 
-/// Whether the queue was longer and longer, and not only long: a full set of sessions is always under way.
+/// True if the queue kept growing. A long queue is not enough: a full set of sessions is always under way.
 fn grows(facts: &DriverFacts, queue: &Queue) -> bool {
     let warmup_s = usize::try_from(facts.warmup_ms / 1_000).unwrap_or(0);
     let window = queue.each_second.get(warmup_s..).unwrap_or_default();
@@ -283,7 +283,7 @@ fn grows(facts: &DriverFacts, queue: &Queue) -> bool {
     queue.waiting_at_end > u64::from(facts.sessions) && last > GROWTH * first
 }
 
-/// Seconds in which nothing ended, whoever is to blame.
+/// Seconds in which nothing ended, whatever the cause.
 fn silent(facts: &DriverFacts, each_second: &[SecondDone]) -> Option<String> {
     let stretches = silent_stretches(each_second);
     let longest = stretches.iter().max_by_key(|stretch| stretch.len())?;
@@ -298,7 +298,7 @@ fn silent(facts: &DriverFacts, each_second: &[SecondDone]) -> Option<String> {
     ))
 }
 
-/// Stretches of seconds in which nothing ended though something must have, at the mean rate of all of them.
+/// Stretches of seconds in which nothing ended, although at the mean rate something must have.
 fn silent_stretches(each_second: &[SecondDone]) -> Vec<Range<usize>> {
     let total: u64 = each_second.iter().map(|second| second.ended).sum();
     let rate = total as f64 / each_second.len().max(1) as f64;
@@ -318,8 +318,8 @@ pub fn unknown_ends(facts: &DriverFacts) -> u64 {
     facts.losses.lost + facts.unended.transactions
 }
 
-/// Transactions whose end the driver did not see may or may not be in the database: what was acknowledged and what is
-/// there then need not agree, and a disagreement is no violation.
+/// Transactions whose end the driver did not see may or may not be in the database. What was acknowledged and what is
+/// stored need not agree then, and a disagreement is no violation.
 pub fn as_far_as_known(reconciled: Vec<CheckResult>, unknown_ends: u64) -> Vec<CheckResult> {
     if unknown_ends == 0 {
         return reconciled;

@@ -1,4 +1,4 @@
-//! A machine that is a thread of this process and needs nothing of the host but a pair of sockets.
+//! A machine that is a thread of this process and needs only a pair of sockets from the host.
 
 use crate::order::Launched;
 use machines::link::AgentLink;
@@ -13,19 +13,19 @@ use std::time::Duration;
 use telemetry::Targets;
 
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
-/// How long a thread may take to hear that nobody talks to it any more.
+/// How long a thread may take to notice that its connection is closed.
 const CUT_LIMIT: Duration = Duration::from_secs(10);
 
 struct ThreadMachine {
     link: AgentLink,
-    /// Our end of the agent's stream, kept to hang up.
+    /// Our end of the agent's stream, kept to close the connection.
     agent: UnixStream,
-    /// Ends with the thread.
+    /// Disconnects when the thread ends.
     thread: Receiver<()>,
     decided: Decided,
 }
 
-/// Starts a thread that answers as an agent does, over the stream that it gets.
+/// Starts a thread that answers like an agent, over the stream that it gets.
 pub fn start(
     serve: impl FnOnce(UnixStream) -> io::Result<()> + Send + 'static,
     decided: Decided,
@@ -81,7 +81,7 @@ impl Machine for ThreadMachine {
     }
 
     fn stop(self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
-        // It may be gone already.
+        // The agent may be gone already.
         let _ = self.agent.shutdown(Shutdown::Both);
         match self.thread.recv_timeout(limit) {
             Err(RecvTimeoutError::Timeout) => {
@@ -100,7 +100,7 @@ impl Machine for ThreadMachine {
 impl Drop for ThreadMachine {
     fn drop(&mut self) {
         let _ = self.agent.shutdown(Shutdown::Both);
-        // What it has open is closed when it is over.
+        // The thread closes its open files when it ends.
         let _ = self.thread.recv_timeout(CUT_LIMIT);
     }
 }

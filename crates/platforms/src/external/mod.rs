@@ -1,14 +1,14 @@
-//! The place of a server that runs already, wherever that is: nothing is started but an agent, as a thread of this process.
+//! The platform of a server that already runs, wherever it is: only an agent is started, as a thread of this process.
 //!
-//! Only those who started the server know its machine, so nothing of it is decided or watched here. The agent itself is
-//! handed in, since platforms know no engine.
+//! Only the people who started the server know its machine, so nothing of it is decided or watched here. The agent
+//! itself is passed in, since platforms know no engine.
 
 pub mod machine;
 
 use crate::catalog::{Capabilities, ImageUse, PlatformEntry, Start};
 use crate::lease::Lease;
 
-/// No study names it: a study compares machines, and there is none here.
+/// No study names this platform: a study compares machines, and here is none.
 pub const fn entry(start: Start) -> PlatformEntry {
     PlatformEntry {
         kind: "external",

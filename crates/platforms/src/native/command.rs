@@ -5,26 +5,26 @@ use crate::{affinity, join};
 use machines::boot::{AGENT_FILE, DATA_FOLDER, DATA_MOUNT_WORDS, ENVIRONMENT, LOG_FOLDER};
 use std::path::{Path, PathBuf};
 
-/// Mounts the data disk and becomes the rest of the command line.
+/// Mounts the data disk, then executes the rest of the command line.
 const ENTER: &str = include_str!("enter.sh");
-/// Makes the tree the root where there is no bubblewrap.
+/// Makes the tree the root if there is no bubblewrap.
 const CHROOT: &str = include_str!("chroot.sh");
-/// What the first script ends with when the data disk cannot be mounted.
+/// The exit status of the first script if the data disk cannot be mounted.
 pub const NOT_MOUNTED_STATUS: i32 = 71;
 
 /// A native machine, completely decided.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CommandOrder {
     pub cpus: Vec<usize>,
-    /// Whether all of it is in a process namespace that ends with its first process.
+    /// True if the whole machine is in a process namespace that ends with its first process.
     pub contained: bool,
     pub confinement: Confinement,
     pub tree: PathBuf,
     pub agent: PathBuf,
     pub data: Data,
-    /// Control groups to be joined.
+    /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
-    /// Folders of the tree to be covered by empty writable ones.
+    /// Folders of the tree that get an empty writable file system on top.
     pub writable: Vec<&'static str>,
 }
 
@@ -32,11 +32,11 @@ pub struct CommandOrder {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Confinement {
     Bubblewrap,
-    /// For root where there is no bubblewrap: the tree is mounted on this empty folder.
+    /// For root without bubblewrap: the tree is mounted on this empty folder.
     Chroot(PathBuf),
 }
 
-/// Where the data is.
+/// Where the data are.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Data {
     /// A folder of the host.
@@ -55,7 +55,7 @@ impl Data {
 
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
-    // Joining a group may set the CPUs to those of the group, so the CPUs asked for are set after it.
+    // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     let mut words = join::words(&order.cgroups);
     let mut add = |more: &[&str]| words.extend(more.iter().map(|word| (*word).to_owned()));
     add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
@@ -104,7 +104,7 @@ fn chroot_words(order: &CommandOrder, root: &Path) -> Vec<String> {
     words
 }
 
-/// A mount namespace is made only where it is needed, because not everybody may make one.
+/// A mount namespace is made only if it is needed, because not every user may make one.
 fn enter_words(order: &CommandOrder) -> Vec<String> {
     match &order.data {
         Data::Folder(_) => Vec::new(),

@@ -1,4 +1,4 @@
-//! One attempt at a native machine, and what its end tells if it does not come up.
+//! One attempt to start a native machine, and the reason if it does not come up.
 
 use super::command::{CommandOrder, Confinement, Data, NOT_MOUNTED_STATUS, command_line};
 use super::machine::{io_error, what};
@@ -14,9 +14,9 @@ use std::io;
 use std::process::{ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A process on the host greets at once; mounting an image that needs its journal replayed takes a moment.
+/// A process on the host greets at once, but mounting an image whose journal must be replayed takes a moment.
 const GREETING_LIMIT: Duration = Duration::from_secs(30);
-/// A machine whose agent hung up ends within this.
+/// A machine ends within this after its agent closed the connection.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 /// A machine that greeted.
@@ -29,9 +29,9 @@ pub(super) struct Started {
 /// The outcome of one attempt.
 pub(super) enum LaunchOutcome {
     Greeted(Started),
-    /// Mounts are not allowed here, in the words of `mount`.
+    /// Mounts are not allowed here; the text is from `mount`.
     NotMounted(String),
-    /// Bubblewrap is missing or not allowed what it needs.
+    /// Bubblewrap is missing, or it lacks rights that it needs.
     NotConfined(MachineError),
 }
 
@@ -66,8 +66,8 @@ impl Started {
     }
 }
 
-/// Why a machine ended before its agent greeted. Its surroundings are made again for a program that does nothing: if
-/// that fails, it is the reason.
+/// Why a machine ended before its agent greeted. This makes the same surroundings again for a program that does
+/// nothing. If that fails, it is the reason.
 fn explain(
     status: ExitStatus,
     console: String,
@@ -94,7 +94,7 @@ mod tests {
     use super::*;
     use std::os::unix::process::ExitStatusExt;
 
-    /// The last line may be the agent's own and not that of the programs around it.
+    /// The last line may come from the agent itself and not from the programs around it.
     #[test]
     fn an_agent_that_ends_is_not_taken_for_a_missing_right() {
         if mounting_refused().is_some() || confining_refused().is_some() {

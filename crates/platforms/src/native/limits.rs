@@ -1,17 +1,17 @@
-//! What holds a native machine to its shape: memory, CPUs, CPU time and memory nodes, and what became of each.
+//! The limits of a native machine: memory, CPUs, CPU time and memory nodes, and whether each could be set.
 
 use crate::affinity;
 use crate::order::MachineOrder;
 use machines::cgroup::Cgroups;
 use machines::machine::Decided;
 
-/// What the machine is to join, and the CPUs it is to stay on.
+/// The control groups that the machine joins, and its CPUs.
 pub(super) struct Limits {
     pub groups: Cgroups,
     pub cpus: Vec<usize>,
 }
 
-/// Makes what can be made; `decided` says what the kernel made of it, or why there is none.
+/// Sets the possible limits; `decided` gets the kernel's value of each, or why it could not be set.
 pub(super) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
     let mut groups = Cgroups::new(&order.name, &order.scratch);
     let memory = groups.hold_memory(order.memory_bytes).map(|bytes| format!("{bytes} bytes"));
@@ -22,8 +22,8 @@ pub(super) fn make(order: &MachineOrder, decided: &mut Decided) -> Limits {
     Limits { groups, cpus }
 }
 
-/// A machine that is confined to no CPUs would have all of the host's, and a guest of its shape has not. So it gets the
-/// CPU time of as many CPUs as it has vCPUs, or is confined to as many.
+/// An unconfined machine could use all CPUs of the host, unlike a guest of its shape. So it gets a quota for as many
+/// CPUs as it has vCPUs, or is confined to that many.
 fn cpus(order: &MachineOrder, groups: &mut Cgroups, decided: &mut Decided) -> Vec<usize> {
     let wished = order.place.vcpu_cpus();
     let has_more_cpus = wished.len() > order.vcpus as usize;

@@ -1,4 +1,4 @@
-//! From an order to a running native machine, and what was made of each thing asked for.
+//! From an order to a running native machine, and the actual value of each requested property.
 
 use super::command::{CommandOrder, Confinement, Data, command_line};
 use super::launch::{LaunchOutcome, Started};
@@ -21,22 +21,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use telemetry::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, Targets};
 
-/// Copying a database of hundreds of gigabytes.
+/// Time to copy a database of hundreds of gigabytes.
 const EXTRACT_LIMIT: Duration = Duration::from_hours(4);
 const RELEASE_POLL: Duration = Duration::from_millis(10);
-/// Writing out what a machine that was cut left in the page cache.
+/// Time to write out what a machine left in the page cache when it was cut.
 const RELEASE_LIMIT: Duration = Duration::from_mins(1);
 
 pub struct NativeMachine {
     link: Option<AgentLink>,
     process: Process,
-    /// Removed after the process: they take along whatever is still running.
+    /// Removed after the process; removing them ends whatever still runs.
     groups: Cgroups,
     command_line: Vec<String>,
     decided: Decided,
     stderr: Printed,
     watch: Targets,
-    /// Must be free again before anybody else may write to them.
+    /// Must be released before anything else may write to them.
     data: DataDisk,
     name: String,
 }
@@ -81,7 +81,7 @@ pub fn start(
     }))
 }
 
-/// All that runs in the machine as one, and the host's device below its data.
+/// Watches all processes of the machine as one, and the host's device below its data.
 fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
     let label = || "machine".to_owned();
     let location = match &order.data {
@@ -95,13 +95,13 @@ fn watch(order: &MachineOrder, cpus: &[usize], process: u32) -> Targets {
         interfaces: Interfaces::AllButLoopback,
         threads: Vec::new(),
         families: vec![FamilyTarget { label: label(), process, without_threads: [].into(), with_switches: false }],
-        // Mapped pages are counted of a hypervisor's process; a native machine has none.
+        // Mapped pages are counted for a hypervisor's process, and a native machine has none.
         pages: Vec::new(),
         groups: vec![ProcessTarget { label: label(), process }],
     }
 }
 
-/// Tries what is wanted first and then what is allowed here; `decided` says what was done.
+/// Tries the preferred way first, then what is allowed here; `decided` says which was used.
 fn start_as_allowed(
     command: &mut CommandOrder,
     order: &MachineOrder,
@@ -139,14 +139,14 @@ fn start_as_allowed(
     }
 }
 
-/// An image or device to be mounted. Whether that is allowed shows when it is tried.
+/// An image or device to mount. Only trying shows whether that is allowed.
 fn disk(path: &Path, is_device: bool, order: &MachineOrder) -> Result<Data, MachineError> {
     let folder = order.scratch.join("data");
     fs::create_dir_all(&folder).map_err(io_error("making the folder for the data disk"))?;
     Ok(Data::Disk { path: path.to_owned(), is_device, folder, answer: order.scratch.join("data-source") })
 }
 
-/// The form that the data has, as the kernel tells it.
+/// The form of the data; for a device, with the source that was really mounted.
 fn data_words(data: &Data) -> String {
     match data {
         Data::Folder(_) => "a plain folder of the host".to_owned(),
@@ -155,7 +155,7 @@ fn data_words(data: &Data) -> String {
     }
 }
 
-/// A loop device that could not have direct I/O works through the host's page cache, below that of the file system.
+/// A loop device without direct I/O uses the host's page cache, below that of its own file system.
 fn cached_twice(data: &Data) -> Result<String, String> {
     let Data::Disk { answer, is_device: false, .. } = data else { return Ok("no".to_owned()) };
     let device = mounted_from(answer);
@@ -167,7 +167,7 @@ fn cached_twice(data: &Data) -> Result<String, String> {
     }
 }
 
-/// The device that the machine says it mounted.
+/// The device that the machine reports as mounted.
 fn mounted_from(answer: &Path) -> String {
     fs::read_to_string(answer).unwrap_or_default().trim().to_owned()
 }
@@ -182,15 +182,15 @@ fn extract(image: &Path, scratch: &Path) -> Result<PathBuf, MachineError> {
         ProcessError::Missing { .. } => MachineError::MissingTool { program: "debugfs", package: "e2fsprogs" },
         error => io_error(copying)(io::Error::other(error)),
     })?;
-    // It ends with success even if it could not read the image; then only its messages tell why.
+    // debugfs succeeds even if it could not read the image; then only its messages say why.
     if fs::read_dir(&folder).is_ok_and(|mut entries| entries.next().is_none()) {
         return Err(io_error(copying)(io::Error::other(ended.stderr)));
     }
     Ok(folder)
 }
 
-/// Waits until nobody has the data mounted any more: the kernel unmounts a little after the last process ended, and lets
-/// go of a loop device after that.
+/// Waits until the data are no longer mounted. The kernel unmounts shortly after the last process ended, and releases a
+/// loop device after that.
 fn release(data: &DataDisk, limit: Duration) -> Result<(), MachineError> {
     let deadline = Instant::now() + limit;
     while let Some(why) = in_use(data).map_err(io_error("looking whether the data are still mounted"))? {
@@ -202,7 +202,7 @@ fn release(data: &DataDisk, limit: Duration) -> Result<(), MachineError> {
     Ok(())
 }
 
-/// What still holds the data, if anything does.
+/// What still uses the data; `None` if nothing does.
 fn in_use(data: &DataDisk) -> io::Result<Option<String>> {
     use std::os::unix::fs::OpenOptionsExt;
     match data {
@@ -226,7 +226,7 @@ fn in_use(data: &DataDisk) -> io::Result<Option<String>> {
 
 impl Machine for NativeMachine {
     fn link(&mut self) -> &mut AgentLink {
-        // Taken only by `stop`, which consumes the machine.
+        // `link` is taken only by `stop`, which consumes the machine.
         let Some(link) = &mut self.link else { unreachable!("a stopped machine is not there to be asked") };
         link
     }
@@ -243,7 +243,7 @@ impl Machine for NativeMachine {
         Some((Ipv4Addr::LOCALHOST, port).into())
     }
 
-    /// It shares the host's network, and the load generator is on this host, too.
+    /// The machine shares the host's network, and the load generator is on this host, too.
     fn listens_on(&self) -> IpAddr {
         Ipv4Addr::LOCALHOST.into()
     }
@@ -261,7 +261,7 @@ impl Machine for NativeMachine {
     }
 
     fn stop(mut self: Box<Self>, limit: Duration) -> Result<(), MachineError> {
-        // An agent that is still there ends when its standard input does.
+        // If the agent still runs, it ends when its standard input is closed.
         self.link = None;
         let status = self
             .process
@@ -281,7 +281,7 @@ impl Machine for NativeMachine {
     fn cut(self: Box<Self>) -> Result<(), MachineError> {
         let Self { mut process, groups, data, .. } = *self;
         process.kill().map_err(|error| io_error("ending a machine")(io::Error::other(error)))?;
-        // They take along whatever the process leaves behind.
+        // Removing the groups ends whatever the process left behind.
         drop(groups);
         release(&data, RELEASE_LIMIT)
     }

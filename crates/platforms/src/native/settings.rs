@@ -1,4 +1,4 @@
-//! What a study may say about a native machine: nothing yet. It is what all others are compared with.
+//! The keys of a native machine: none yet. All other platforms are compared with it.
 
 use crate::order::MachineRequest;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use settings::{Key, Problem};
 
 pub const KEYS: &[Key] = &[];
 
-/// Combinations that cannot be honoured.
+/// Finds unsupported combinations.
 pub fn check(table: &Map<String, Value>, _request: &MachineRequest<'_>) -> Vec<Problem> {
     settings::check(table, KEYS).err().unwrap_or_default()
 }

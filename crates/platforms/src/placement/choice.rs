@@ -1,4 +1,4 @@
-//! The CPUs of each place, by policy. Where there are several memory nodes, machines are spread over them.
+//! Chooses the CPUs of each place by policy. On hosts with several memory nodes, machines are spread over them.
 
 use super::{Cpu, Misfit, Policy, Topology, cpu_list};
 use std::collections::BTreeSet;
@@ -21,7 +21,7 @@ fn misfit(why: impl Into<String>, instead: impl Into<String>) -> Misfit {
     Misfit { why: why.into(), instead: instead.into() }
 }
 
-/// One CPU after another, and from the beginning when all are used.
+/// Deals out one CPU after another, and starts again when all are used.
 fn round(cpus: &[usize], count: usize, vcpus: usize) -> Vec<Vec<usize>> {
     let mut endless = cpus.iter().copied().cycle();
     (0..count).map(|_| endless.by_ref().take(vcpus).collect()).collect()
@@ -33,12 +33,12 @@ fn cores(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usiz
         let why = format!("{needed} vCPUs need a core each, and there are {there} cores");
         return Err(misfit(why, "fewer vCPUs, or \"threads\", which uses every thread of a core"));
     }
-    // A core with a single thread is taken whole by a single vCPU.
+    // A single vCPU takes the whole core, so only the core's first thread is offered.
     let first_threads = topology.cores().into_iter().map(|core| core.into_iter().take(1).collect()).collect();
     Ok(threads(first_threads, count, vcpus))
 }
 
-/// Each place gets whole cores as long as there are enough; else one CPU after another, core by core.
+/// Each place gets whole cores if there are enough for all. Otherwise places get CPUs one by one, core by core.
 fn threads(cores: Vec<Vec<Cpu>>, count: usize, vcpus: usize) -> Vec<Vec<usize>> {
     let one_by_one: Vec<usize> = cores.iter().flatten().map(|cpu| cpu.number).collect();
     let mut free = cores;
@@ -46,11 +46,11 @@ fn threads(cores: Vec<Vec<Cpu>>, count: usize, vcpus: usize) -> Vec<Vec<usize>> 
     whole.unwrap_or_else(|| round(&one_by_one, count, vcpus))
 }
 
-/// Takes whole cores with at least `vcpus` CPUs: of the node that has most left, across nodes only if none has enough.
+/// Takes whole cores with at least `vcpus` CPUs: from the node with most left, across nodes only if none has enough.
 fn take_cores(free: &mut Vec<Vec<Cpu>>, vcpus: usize) -> Option<Vec<usize>> {
     let left_on = |node: u32| free.iter().flatten().filter(|cpu| cpu.node == node).count();
     let nodes: BTreeSet<u32> = free.iter().flatten().map(|cpu| cpu.node).collect();
-    // Among equals the first, so that a single machine is where one would place it by hand.
+    // Among equals this takes the first, so that a single machine is where one would place it by hand.
     let fullest = nodes.into_iter().rev().max_by_key(|node| left_on(*node));
     let home = fullest.filter(|node| left_on(*node) >= vcpus);
     let mut taken = Vec::new();
@@ -85,7 +85,7 @@ fn node(topology: &Topology, count: usize, vcpus: usize) -> Result<Vec<Vec<usize
     Ok(homes.into_iter().map(|(at, which)| chosen[at][which].clone()).collect())
 }
 
-/// A memory node and what is dealt to it.
+/// A memory node and how much of it is in use.
 struct Room {
     node: u32,
     cpus: usize,
@@ -104,17 +104,17 @@ impl Room {
     }
 }
 
-/// The node of which the smallest part would be used, of those with enough CPUs left if there are any.
+/// The node that would be used least in proportion to its size, among those with enough CPUs left if there are any.
 fn roomiest(rooms: &[Room], vcpus: usize) -> Option<usize> {
     let fits = |room: &Room| room.left() >= vcpus;
     let any_fits = rooms.iter().any(fits);
     let wanted = rooms.iter().enumerate().filter(|(_, room)| !any_fits || fits(room));
-    // Parts are compared crosswise: a/b < c/d if a·d < c·b.
+    // Fractions are compared crosswise: a/b < c/d if a·d < c·b.
     let by_part = |one: &Room, other: &Room| ((one.used + vcpus) * other.cpus).cmp(&((other.used + vcpus) * one.cpus));
     wanted.min_by(|(_, one), (_, other)| by_part(one, other)).map(|(at, _)| at)
 }
 
-/// The machines of one node: a core for each vCPU if there are as many, else all threads of a core.
+/// The machines of one node: one core per vCPU if there are enough cores, else all threads of each core.
 fn within(topology: &Topology, room: &Room, vcpus: usize) -> Vec<Vec<usize>> {
     let mut cores = topology.cores();
     cores.retain(|core| core.iter().any(|cpu| cpu.node == room.node));

@@ -2,7 +2,7 @@
 
 use rustix::thread::CpuSet;
 
-/// The CPUs of one list, in the order in which they are written.
+/// The CPUs of one list, in the written order.
 pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     let mut cpus = Vec::new();
     for part in text.trim().split(',') {
@@ -16,12 +16,12 @@ pub fn parse(text: &str) -> Result<Vec<usize>, String> {
     Ok(cpus)
 }
 
-/// Lists set apart by semicolons: "0-3;4-7".
+/// Parses lists separated by semicolons: "0-3;4-7".
 pub fn parse_all(text: &str) -> Result<Vec<Vec<usize>>, String> {
     text.split(';').map(parse).collect()
 }
 
-/// CPUs for people: neighbours are drawn together.
+/// CPUs for people: consecutive CPUs become a range.
 pub fn written(cpus: &[usize]) -> String {
     let mut runs: Vec<(usize, usize)> = Vec::new();
     for cpu in cpus {

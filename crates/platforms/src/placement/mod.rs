@@ -1,8 +1,8 @@
-//! Where on the host machines run: which CPU each vCPU stays on, which CPUs do the rest, which memory is theirs.
+//! Where machines run on the host: the CPU of each vCPU, the CPUs of other threads, and the memory nodes.
 //!
-//! Pure but for reading the topology: that and a policy in, a place for each machine out. Platforms pin, bind and read back
-//! what became of it. Machines change places from block to block, so that what is owed to a place is told apart from what
-//! is owed to a machine.
+//! Pure, except for reading the topology: a topology and a policy in, a place for each machine out. Platforms pin, bind
+//! and read back the result. Machines change places from block to block, so that the effect of a place can be told from
+//! that of a machine.
 
 mod choice;
 pub mod cpu_list;
@@ -16,15 +16,15 @@ use std::fmt;
 /// Which CPUs machines get.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Policy {
-    /// CPUs in the order of their numbers, whatever they share; everything that a machine does stays on its own.
+    /// CPUs in the order of their numbers, whatever they share. All threads of a machine stay on its CPUs.
     InOrder,
     /// The host's scheduler decides.
     None,
-    /// For each vCPU a core, whose other threads are left idle.
+    /// A core for each vCPU; the core's other threads stay idle.
     Cores,
-    /// Core after core with all of its threads; a core has vCPUs of one machine only as long as there are cores.
+    /// Core after core, with all of its threads. While there are enough cores, no core has vCPUs of two machines.
     Threads,
-    /// Each machine on one memory node, cores first.
+    /// Each machine on one memory node, separate cores first.
     Node,
     /// One list for each place, one CPU for each vCPU.
     Explicit(Vec<Vec<usize>>),
@@ -33,21 +33,21 @@ pub enum Policy {
 /// Where one machine runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
-    /// From 1. A place is the same in all blocks; the machine that runs there is not.
+    /// Counted from 1. A place is the same in all blocks, while machines change places.
     pub number: u32,
-    /// A host CPU for each vCPU. Where vCPUs are more than CPUs one comes several times, here or in other places.
+    /// A host CPU for each vCPU. If there are more vCPUs than CPUs, a CPU occurs several times, here or in other places.
     pub cpus: Vec<usize>,
-    /// Whether each vCPU stays on its CPU. If not, all of the machine runs on `others`, and `cpus` is its share of the host.
+    /// True if each vCPU stays on its CPU. If not, the whole machine runs on `others`, and `cpus` is its share of the host.
     pub is_pinned: bool,
-    /// The memory node, if all its CPUs are of one.
+    /// The memory node, if all its CPUs belong to one.
     pub node: Option<u32>,
-    /// The nodes to which memory is bound. None: the host's kernel decides, or has only one.
+    /// The nodes to which memory is bound. Empty if the host's kernel decides, or has only one node.
     pub bound_to: Vec<NodeShare>,
-    /// The CPUs of threads that run no vCPU; apart from vCPUs where the policy says so and there are CPUs left.
+    /// The CPUs of threads that run no vCPU; separate from vCPUs if the policy says so and CPUs are left.
     pub others: Vec<usize>,
 }
 
-/// The part of a machine on one memory node.
+/// The part of a machine that is on one memory node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NodeShare {
     pub node: u32,
@@ -64,7 +64,7 @@ pub struct Misfit {
 }
 
 impl Place {
-    /// A place on all of these CPUs, where a machine is held to none of them.
+    /// A place on all of these CPUs, without pinning.
     pub fn anywhere_on(cpus: &[usize]) -> Self {
         Self {
             number: 1,
@@ -101,8 +101,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Memory of a machine on each of its nodes, in proportion to vCPUs; what is left over goes to the last. Parts are whole huge
-/// pages, so that each can be made of them.
+/// A machine's memory on each of its nodes, in proportion to vCPUs; the last node gets the remainder. Parts are whole
+/// huge pages, so that each can be made from them.
 pub fn divided(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
     const UNIT_BYTES: u64 = 2 << 20;
     let vcpus: u64 = shares.iter().map(|share| share.vcpus.len() as u64).sum();
@@ -116,7 +116,7 @@ pub fn divided(bytes: u64, shares: &[NodeShare]) -> Vec<u64> {
     parts
 }
 
-/// A place for each of `count` equal machines. `rotation` is by how many places each has moved on.
+/// A place for each of `count` equal machines. `rotation` is the number of places that each machine moves on.
 pub fn place(
     topology: &Topology,
     policy: &Policy,
@@ -164,8 +164,8 @@ fn shares(topology: &Topology, cpus: &[usize]) -> Vec<NodeShare> {
     shares.into_iter().map(|(node, vcpus)| NodeShare { node, vcpus }).collect()
 }
 
-/// CPUs for what runs no vCPU: of cores without any vCPU, near before far; else idle threads of the machine's own cores; else
-/// the machine's own CPUs.
+/// CPUs for threads that run no vCPU: those of cores without a vCPU, near ones first. Failing these, idle threads of
+/// the machine's own cores; failing those, the machine's own CPUs.
 fn others(topology: &Topology, policy: &Policy, cpus: &[usize], chosen: &[Vec<usize>]) -> Vec<usize> {
     let matching = |is_one: &dyn Fn(&Cpu) -> bool| {
         topology.cpus().iter().filter(|cpu| is_one(cpu)).map(|cpu| cpu.number).collect::<Vec<_>>()

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-/// What the kernel says of a host: its online CPUs, the CPUs of each core, the CPUs of each memory node.
+/// What the kernel reports of a host: its online CPUs, the CPUs of each core, the CPUs of each memory node.
 struct Recorded {
     online: &'static str,
     cores: &'static [&'static [usize]],
@@ -23,14 +23,14 @@ const TWO_SOCKETS: Recorded = Recorded {
     nodes: &["0-3,8-11", "4-7,12-15"],
 };
 
-/// The same with the second threads of the first socket switched off.
+/// The same with the second threads of the first socket offline.
 const PARTLY_OFFLINE: Recorded = Recorded {
     online: "0-7,12-15",
     cores: &[&[0], &[1], &[2], &[3], &[4, 12], &[5, 13], &[6, 14], &[7, 15]],
     nodes: &["0-3", "4-7,12-15"],
 };
 
-/// One socket that shows itself as four memory nodes.
+/// One socket that the kernel reports as four memory nodes.
 const FOUR_NODES: Recorded = Recorded {
     online: "0-11",
     cores: &[&[0], &[1], &[2], &[3], &[4], &[5], &[6], &[7], &[8], &[9], &[10], &[11]],
@@ -44,7 +44,7 @@ const ASYMMETRIC: Recorded =
 const ALL: [&Recorded; 5] = [&SMALL, &TWO_SOCKETS, &PARTLY_OFFLINE, &FOUR_NODES, &ASYMMETRIC];
 
 impl Recorded {
-    /// As a tree of the kernel's files, read back.
+    /// Writes the kernel's files into a tree and reads the topology back.
     fn topology(&self) -> Topology {
         let root = tempfile::tempdir().unwrap();
         let write = |path: &str, text: &str| {
@@ -223,7 +223,7 @@ fn explicit_lists_are_taken_as_they_are() {
     assert_snapshot!(PARTLY_OFFLINE.told(&lists(&[&[0, 8]]), 1, 2), @"CPU 8 is not there, is offline, or may not be used; CPUs of 0-7,12-15");
 }
 
-/// Every policy on every host, with as many machines of as many vCPUs as are of interest.
+/// Every policy on every host, with up to six machines of up to six vCPUs.
 fn all_placements(mut look: impl FnMut(&Topology, &Policy, u32, u32)) {
     for topology in ALL.map(Recorded::topology) {
         for policy in [Policy::InOrder, Policy::None, Policy::Cores, Policy::Threads, Policy::Node] {

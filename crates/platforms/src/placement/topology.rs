@@ -5,11 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// A CPU that programs can run on: with several threads for each core, one of them.
+/// A CPU that programs can run on; if a core has several threads, one of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
     pub number: usize,
-    /// The lowest CPU of its core, by which cores are told apart.
+    /// The lowest CPU of its core, which identifies the core.
     pub core: usize,
     /// The memory node it belongs to.
     pub node: u32,
@@ -19,7 +19,7 @@ pub struct Cpu {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Topology {
     cpus: Vec<Cpu>,
-    /// Memory nodes of the whole host, also those whose CPUs may not be used.
+    /// Memory nodes of the whole host, including those whose CPUs may not be used.
     nodes: Vec<Node>,
 }
 
@@ -28,12 +28,12 @@ pub struct Topology {
 struct Node {
     number: u32,
     cpus: Vec<usize>,
-    /// What is built in, where the kernel tells.
+    /// The installed memory, if the kernel reports it.
     memory_bytes: Option<u64>,
 }
 
 impl Topology {
-    /// Reads the topology of the system whose root folder is `root`: "/" for the one we run on, another for a recorded tree.
+    /// Reads the topology of the system whose root folder is `root`: "/" for this host, another for a recorded tree.
     pub fn read(root: &Path) -> Result<Self, String> {
         let system = root.join("sys/devices/system");
         let online = numbers(&system.join("cpu/online"))?;
@@ -43,24 +43,24 @@ impl Topology {
         let cpus = online.into_iter().map(|number| Cpu {
             number,
             core: core_of(&system, number),
-            // A kernel without support for memory nodes shows none; there is one then.
+            // A kernel without support for memory nodes reports none; all CPUs are then on node 0.
             node: node_of.get(&number).copied().unwrap_or_default(),
         });
         Ok(Self { cpus: cpus.collect(), nodes })
     }
 
-    /// This many CPUs of which nothing is known: each is a core of its own, and all are of one memory node.
+    /// These CPUs without any known topology: each is its own core, and all are on one memory node.
     pub fn flat(cpus: &[usize]) -> Self {
         let cpus: BTreeSet<usize> = cpus.iter().copied().collect();
         Self { cpus: cpus.into_iter().map(|number| Cpu { number, core: number, node: 0 }).collect(), nodes: Vec::new() }
     }
 
-    /// The running host's, as far as these CPUs may be used. Where the kernel shows no topology, they are taken to be alike.
+    /// This host's topology, limited to the allowed CPUs. If the kernel reports none, all CPUs are treated alike.
     pub fn of_host(allowed: &[usize]) -> Self {
         Self::read(Path::new("/")).map_or_else(|_| Self::flat(allowed), |host| host.only(allowed))
     }
 
-    /// Without the CPUs that may not be used.
+    /// Removes the CPUs that may not be used.
     #[must_use]
     pub fn only(mut self, allowed: &[usize]) -> Self {
         self.cpus.retain(|cpu| allowed.contains(&cpu.number));
@@ -79,12 +79,12 @@ impl Topology {
         self.cpus.iter().find(|cpu| cpu.number == number)
     }
 
-    /// Whether it makes a difference to which node memory is bound.
+    /// True if it matters to which node memory is bound.
     pub fn has_several_nodes(&self) -> bool {
         self.nodes.len() > 1
     }
 
-    /// The memory of a node, where it is known.
+    /// The memory of a node, if it is known.
     pub fn memory_bytes(&self, node: u32) -> Option<u64> {
         self.nodes.iter().find(|one| one.number == node)?.memory_bytes
     }
@@ -98,13 +98,13 @@ impl Topology {
         cores.into_values().collect()
     }
 
-    /// The memory nodes that have CPUs here.
+    /// The memory nodes that have usable CPUs.
     pub fn nodes(&self) -> BTreeSet<u32> {
         self.cpus.iter().map(|cpu| cpu.node).collect()
     }
 }
 
-/// The nodes by number; none where the kernel knows no nodes.
+/// The nodes by number; empty if the kernel reports none.
 fn nodes(folder: &Path) -> Result<Vec<Node>, String> {
     let Ok(entries) = fs::read_dir(folder) else { return Ok(Vec::new()) };
     let mut nodes = Vec::new();
@@ -119,15 +119,14 @@ fn nodes(folder: &Path) -> Result<Vec<Node>, String> {
     Ok(nodes)
 }
 
-/// Of lines such as `Node 0 MemTotal:       24689412 kB`.
+/// Parses lines such as `Node 0 MemTotal:       24689412 kB`.
 fn total_bytes(memory: &str) -> Option<u64> {
     const KIB: u64 = 1 << 10;
     let line = memory.lines().find_map(|line| line.split_once("MemTotal:"))?.1;
     line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(KIB)
 }
 
-/// The lowest CPU of a core, offline ones left out; old kernels have the list under another name. What no list tells is a
-/// core by itself.
+/// The lowest online CPU of a core; old kernels have the list under another name. A CPU in no list is a core by itself.
 fn core_of(system: &Path, cpu: usize) -> usize {
     let topology = system.join(format!("cpu/cpu{cpu}/topology"));
     let lists = ["core_cpus_list", "thread_siblings_list"].map(|name| numbers(&topology.join(name)));
@@ -135,7 +134,7 @@ fn core_of(system: &Path, cpu: usize) -> usize {
     siblings.into_iter().min().unwrap_or(cpu)
 }
 
-/// A list of the kernel's; a memory node without CPUs has an empty one.
+/// Reads one of the kernel's CPU lists; that of a memory node without CPUs is empty.
 fn numbers(file: &Path) -> Result<Vec<usize>, String> {
     let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
     if text.trim().is_empty() {

@@ -1,7 +1,7 @@
-//! Which accelerator a guest gets, decided by booting one.
+//! Which accelerator a guest gets, decided by booting a guest.
 //!
-//! `/dev/kvm` can exist and not work: on some nested hosts a guest hangs at boot, on others QEMU aborts. So a tiny guest
-//! is booted with a deadline, and what came of it is remembered until the host boots again or QEMU changes.
+//! `/dev/kvm` can exist and not work: on some nested hosts a guest hangs at boot, on others QEMU aborts. So a tiny
+//! guest is booted with a deadline, and the result is remembered until the host reboots, or QEMU or the kernel changes.
 
 use super::command::{Accelerator, CommandOrder, PROGRAM, drivers};
 use super::guest::Guest;
@@ -18,14 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A host where KVM works boots this guest in about a second.
-/// It only prints a line.
+/// QEMU prints its version and ends within this.
 const VERSION_LIMIT: Duration = Duration::from_secs(30);
+/// A host where KVM works boots this guest in about a second.
 const PROBE_LIMIT: Duration = Duration::from_secs(20);
 const PROBE_MEMORY_BYTES: u64 = 256 << 20;
 const DEVICE: &str = "/dev/kvm";
 
-/// What is needed to find out whether KVM works.
+/// The inputs of a test whether KVM works.
 #[derive(Debug, Clone)]
 pub struct Probe {
     pub image: images::Image,
@@ -35,7 +35,7 @@ pub struct Probe {
     pub cache: PathBuf,
     /// Folder for the guest's files.
     pub scratch: PathBuf,
-    /// CPU model to boot with; "auto" is what `auto` would use.
+    /// CPU model to boot with; "auto" is the model that `auto` would use.
     pub cpu: String,
     /// The QEMU to boot with.
     pub binary: String,
@@ -43,23 +43,23 @@ pub struct Probe {
     pub cpus: Vec<usize>,
 }
 
-/// What was found.
+/// The result of the test.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CheckResult {
     pub works: bool,
-    /// For people: "a guest booted with KVM in 0.9 s".
+    /// For people, such as "a guest booted with KVM in 0.9 s".
     pub sentence: String,
 }
 
-/// An accelerator and why it is that one.
+/// An accelerator and why it was chosen.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
     pub accelerator: Accelerator,
-    /// As it follows a comma: "because /dev/kvm cannot be opened".
+    /// A phrase that follows a comma: "because /dev/kvm cannot be opened".
     pub why: String,
 }
 
-/// A finding and what it holds for.
+/// A result and the conditions under which it holds.
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Remembered {
     boot: String,
@@ -69,7 +69,7 @@ struct Remembered {
     finding: CheckResult,
 }
 
-/// Decides; boots a guest only if KVM is in question and nothing is remembered.
+/// Chooses the accelerator; boots a guest only if the choice depends on KVM and no result is remembered.
 pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, MachineError> {
     if wanted == WantedAccelerator::Tcg {
         return Ok(Choice { accelerator: Accelerator::Tcg, why: "as asked".to_owned() });
@@ -82,11 +82,11 @@ pub fn choose(wanted: WantedAccelerator, probe: &Probe) -> Result<Choice, Machin
     }
 }
 
-/// Whether KVM works here, as remembered or by trying. Of several machines that start together one tries, the others
-/// remember.
+/// Whether KVM works here, from memory or by a test. If several machines start together, one tests and the others use
+/// its result.
 pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
     static TRYING: Mutex<()> = Mutex::new(());
-    // A thread that panicked while trying left nothing half done that matters here.
+    // A thread that panicked during its test left nothing half done that matters here.
     let _one_at_a_time = TRYING.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(closed) = closed() {
         return Ok(closed);
@@ -104,7 +104,7 @@ pub fn kvm(probe: &Probe) -> Result<CheckResult, MachineError> {
     Ok(finding)
 }
 
-/// What happens to a contender that may want KVM, where KVM is known not to work.
+/// What will happen to a contender that may use KVM, if KVM is known not to work.
 pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
     let sentence = without_kvm(table, cache)?;
@@ -114,22 +114,22 @@ pub fn foreseen(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     })
 }
 
-/// Why a contender that is to run with KVM cannot, where that is known.
+/// Why a contender that may use KVM cannot, if that is known.
 pub fn without_kvm(table: &Map<String, Value>, cache: &Path) -> Option<String> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
     let finding = known_of_kvm(cache, &settings).filter(|_| settings.accelerator != WantedAccelerator::Tcg)?;
     (!finding.works).then_some(finding.sentence)
 }
 
-/// The CPU model and the QEMU with which KVM is to be tried for a contender, if trying is the only way to know whether it works.
+/// The CPU model and the QEMU to test KVM with for a contender, if only a test can tell whether KVM works.
 pub fn to_be_tried(table: &Map<String, Value>, cache: &Path) -> Option<(String, String)> {
     let settings: QemuSettings = settings::read(table, KEYS).ok()?;
     let is_open = settings.accelerator != WantedAccelerator::Tcg && known_of_kvm(cache, &settings).is_none();
     is_open.then_some((settings.cpu, settings.binary))
 }
 
-/// The same without booting anything: what is plain to see, or was found since the host booted with whichever kernel in the
-/// guest. `None` where only trying tells.
+/// What is known of KVM without booting a guest. Either the device cannot be opened, or there is a result since the
+/// host's last boot, with any guest kernel. `None` if only a test can tell.
 fn known_of_kvm(cache: &Path, settings: &QemuSettings) -> Option<CheckResult> {
     if let Some(closed) = closed() {
         return Some(closed);
@@ -140,7 +140,7 @@ fn known_of_kvm(cache: &Path, settings: &QemuSettings) -> Option<CheckResult> {
     remembered.holds_for(&now).then_some(remembered.finding)
 }
 
-/// Cheap to find out, and may change at any time: not remembered.
+/// The result if the device cannot be opened. This is cheap to check and may change, so it is not remembered.
 fn closed() -> Option<CheckResult> {
     let error = File::options().read(true).write(true).open(DEVICE).err()?;
     Some(CheckResult { works: false, sentence: format!("{DEVICE} cannot be opened ({error})") })
@@ -150,7 +150,7 @@ fn model(cpu: &str) -> &str {
     if cpu == "auto" { Accelerator::Kvm.fullest_cpu() } else { cpu }
 }
 
-/// Where the answer for a CPU model and a QEMU is remembered.
+/// The file that remembers the result for a CPU model and a QEMU.
 fn file_of(cache: &Path, cpu: &str, binary: &str) -> PathBuf {
     let of_binary = if binary == PROGRAM { String::new() } else { format!("-{}", file_name(binary)) };
     cache.join("kvm").join(format!("{}{of_binary}.json", file_name(cpu)))
@@ -215,7 +215,7 @@ fn try_kvm(probe: &Probe, cpu: &str) -> Result<CheckResult, MachineError> {
 }
 
 impl Remembered {
-    /// What an answer holds for now, without a kernel and an answer.
+    /// The current conditions, without a guest kernel and a result.
     fn nothing(cpu: &str, binary: &str) -> Result<Self, MachineError> {
         Ok(Self {
             boot: boot_id()
@@ -245,7 +245,7 @@ fn remember(file: &Path, remembered: &Remembered) -> io::Result<()> {
     fs::rename(&unfinished, file)
 }
 
-/// A CPU model as a file's name: models may carry flags ("qemu64,+avx").
+/// A CPU model as a file name: models may carry flags ("qemu64,+avx").
 fn file_name(cpu: &str) -> String {
     cpu.chars().map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' }).collect()
 }
@@ -268,7 +268,7 @@ mod tests {
     fn what_becomes_of_a_contender_is_foreseen_once_it_is_known() {
         let folder = tempfile::tempdir().unwrap();
         let cpu = model("auto");
-        // Without QEMU there is nothing to remember, and such a run is refused for want of it.
+        // Without QEMU there is nothing to remember, and a run is refused because it is missing.
         let Ok(now) = Remembered::nothing(cpu, PROGRAM) else { return };
         let told = |accelerator: &str, works: bool| {
             let finding = CheckResult { works, sentence: "it hung".to_owned() };

@@ -1,8 +1,8 @@
-//! QEMU's command line, as data. Pure: what is decided elsewhere comes in, words come out.
+//! QEMU's command line, as data. Pure: decisions come in, words come out.
 //!
-//! The machine has nothing but what is named here (`-nodefaults`), boots our kernel and initramfs directly, and takes its
-//! two conversations as open sockets: the agent's on standard input, QEMU's own (QMP) on standard output. So there are no
-//! socket files to clean up, no path too long for a socket address, and nobody to wait for before connecting.
+//! The machine has only the devices named here (`-nodefaults`) and boots our kernel and initramfs directly. It gets its
+//! two connections as open sockets: the agent's on standard input, QEMU's own (QMP) on standard output. So there are no
+//! socket files to clean up, no paths too long for a socket address, and nothing to wait for before connecting.
 
 use super::isolation::Isolation;
 use super::memory;
@@ -19,11 +19,11 @@ pub const USER_NETWORK_GUEST: GuestAddress =
     GuestAddress { address: std::net::Ipv4Addr::new(10, 0, 2, 15), prefix: 24 };
 /// The block node that the guest's data disk is attached to.
 pub const DATA_NODE: &str = "data";
-/// The one that opened the file or device, where there is another above it.
+/// The block node that opened the file or device, if the throttle node is above it.
 const FILE_NODE: &str = "data-file";
-/// The object that holds back what goes through the node between the two.
+/// The throttle group that limits the I/O of the data node.
 pub const LIMIT: &str = "limit";
-/// Standard input and output of QEMU, which are sockets.
+/// QEMU's standard input and output, which are sockets.
 const AGENT_DESCRIPTOR: u32 = 0;
 const QMP_DESCRIPTOR: u32 = 1;
 
@@ -62,22 +62,22 @@ pub struct Disk {
 pub struct CommandOrder {
     pub name: String,
     pub accelerator: Accelerator,
-    /// A model of QEMU's, not "auto".
+    /// One of QEMU's models, not "auto".
     pub cpu: String,
     pub vcpus: u32,
     pub memory_bytes: u64,
-    /// Host CPUs of all threads that are not held to others later.
+    /// The CPUs of all threads that are not pinned later.
     pub cpus: Vec<usize>,
-    /// Memory nodes of the host to which memory is bound; the guest gets one for each if they are several.
+    /// Memory nodes of the host to which memory is bound; with several, the guest gets one for each.
     pub bound_to: Vec<NodeShare>,
-    /// Control groups to be joined.
+    /// Control groups to join.
     pub cgroups: Vec<PathBuf>,
     pub kernel: PathBuf,
     pub initramfs: PathBuf,
     pub console: PathBuf,
     pub root: Option<PathBuf>,
     pub data: Option<Disk>,
-    /// Ports inside to be reached from the host.
+    /// Guest ports that must be reachable from the host.
     pub ports: Vec<u16>,
     pub isolation: Isolation,
     pub settings: QemuSettings,
@@ -86,7 +86,7 @@ pub struct CommandOrder {
 /// The whole command line, with the program.
 pub fn command_line(order: &CommandOrder) -> Vec<String> {
     let mut words = Words::default();
-    // Joining a group may set the CPUs to those of the group, so the CPUs asked for are set after it.
+    // Joining a group may change the CPUs to the group's own, so the requested CPUs are set afterwards.
     words.0.extend(join::words(&order.cgroups));
     words.add(&["taskset", "--cpu-list", &affinity::list(&order.cpus)]);
     words.0.extend(order.isolation.words());
@@ -108,7 +108,7 @@ pub fn command_line(order: &CommandOrder) -> Vec<String> {
     words.0
 }
 
-/// What the guest is told on its kernel command line.
+/// The words for the guest on its kernel command line.
 pub fn boot_words(order: &CommandOrder) -> BootWords {
     let network = match order.settings.network {
         Network::None => None,
@@ -122,8 +122,8 @@ pub fn boot_words(order: &CommandOrder) -> BootWords {
     }
 }
 
-/// The guest's kernel modules: for what every machine has, and for its adapter. The image's modules are not those of a kernel of
-/// the user's.
+/// The guest's kernel modules: for what every machine has, and for its adapter. A kernel of the user's own gets none,
+/// since the image's modules do not fit it.
 pub fn drivers(has_root: bool, settings: &QemuSettings) -> Vec<&'static str> {
     if settings.kernel.is_some() {
         return Vec::new();
@@ -155,10 +155,10 @@ fn boot(words: &mut Words, order: &CommandOrder) {
     // A kernel that panics reboots at once, and a reboot ends QEMU.
     let mut kernel_words = vec!["console=ttyS0".to_owned(), "quiet".to_owned(), "panic=-1".to_owned()];
     if order.accelerator == Accelerator::Tcg {
-        // All emulated CPUs read one counter, but the emulation does not promise it, and a kernel that is not told falls
-        // back to an emulated timer chip: each look at the clock then takes 20 times as long.
+        // All emulated CPUs read one counter, but the emulation does not guarantee that. Without this word the kernel
+        // falls back to an emulated timer chip, and each clock read takes 20 times as long.
         kernel_words.push("tsc=reliable".to_owned());
-        // The kernel panics if its timer does not tick while it looks, and an emulated CPU may be taken away just then.
+        // The kernel panics if its timer does not tick during a check, and an emulated CPU may be taken away just then.
         kernel_words.push("no_timer_check".to_owned());
     }
     kernel_words.extend(boot_words(order).to_words());
@@ -176,14 +176,14 @@ fn conversations(words: &mut Words) {
     words.add(&["-object", "rng-builtin,id=random", "-device", "virtio-rng-pci,rng=random"]);
 }
 
-/// The image's tree: never written, so shared between machines and kept in the host's page cache, as a native machine's
-/// tree is. Always virtio-blk: an adapter under test is for the data.
+/// The image's tree is never written, so machines share it. The host's page cache holds it, as for a native machine. It
+/// always uses virtio-blk: the adapter under test is for the data.
 fn root_disk(words: &mut Words, path: &Path) {
     let node = format!("driver=file,node-name=root,filename={},read-only=on", escaped_path(path));
     words.add(&["-blockdev", &node, "-device", "virtio-blk-pci,drive=root"]);
 }
 
-/// The block node by which QEMU is asked what became of the cache settings.
+/// The block node that QEMU is asked about to read back the cache settings.
 pub fn file_node(settings: DiskSettings) -> &'static str {
     if settings.is_limited() { FILE_NODE } else { DATA_NODE }
 }
@@ -229,7 +229,7 @@ fn data_disk(words: &mut Words, disk: &Disk, settings: DiskSettings) {
             words.add(&["-device", "pvscsi,id=scsi", "-device", &format!("scsi-hd,bus=scsi.0,{drive}")]);
         }
         Adapter::Nvme => words.add(&["-device", &format!("nvme,serial={DATA_LABEL},{drive}")]),
-        // The board has a controller of its own.
+        // The machine type has its own AHCI controller.
         Adapter::Ahci => words.add(&["-device", &format!("ide-hd,bus=ide.0,{drive}")]),
     }
 }
@@ -238,8 +238,8 @@ fn network(words: &mut Words, order: &CommandOrder) {
     let settings = &order.settings;
     let backend = match settings.network {
         Network::None => return,
-        // The guest can connect to nothing; the host can connect to its ports. Port 0 lets the host choose, and QMP
-        // tells which.
+        // The guest can connect to nothing, but the host can connect to its ports. Port 0 lets the host choose a port,
+        // and QMP reports which.
         Network::User => {
             let forward = |port: &u16| format!(",hostfwd=tcp:127.0.0.1:0-{}:{port}", USER_NETWORK_GUEST.address);
             format!("user,id=network,restrict=on{}", order.ports.iter().map(forward).collect::<String>())
@@ -249,7 +249,7 @@ fn network(words: &mut Words, order: &CommandOrder) {
             format!("tap,id=network,ifname={device},script=no,downscript=no,vhost={}", on_off(settings.vhost))
         }
     };
-    // Without a boot ROM: it would be one more file to have installed, and nothing boots from the network.
+    // Without a boot ROM: it would be one more file to install, and nothing boots from the network.
     words.add(&["-netdev", &backend, "-device", "virtio-net-pci,netdev=network,romfile="]);
 }
 
@@ -274,7 +274,7 @@ fn escaped_path(path: &Path) -> String {
     escaped(&text(path))
 }
 
-/// A value among QEMU's comma-separated ones; a comma in it is doubled.
+/// A value inside QEMU's comma-separated options; its commas are doubled.
 fn escaped(value: &str) -> String {
     value.replace(',', ",,")
 }
@@ -312,7 +312,7 @@ mod tests {
         CommandOrder { bound_to: shares.iter().map(share).collect(), ..base.clone() }
     }
 
-    /// One switch a line, as a person would write it in a script.
+    /// One option per line, as a person would write it in a script.
     fn lines(words: &[String]) -> String {
         let mut text = String::new();
         for word in words {
@@ -324,7 +324,7 @@ mod tests {
         text.replace(crate::join::JOIN, "(join.sh)").replace(crate::qemu::isolation::FIRST, "(FIRST)")
     }
 
-    /// The lines that are in the one command but not in the other.
+    /// The lines that are in only one of the two commands.
     fn difference(base: &CommandOrder, other: &CommandOrder) -> String {
         let (base, other) = (lines(&command_line(base)), lines(&command_line(other)));
         let gone =

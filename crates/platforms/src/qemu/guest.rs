@@ -1,4 +1,4 @@
-//! A running QEMU whose guest has greeted us. What it was asked for is decided elsewhere.
+//! A running QEMU whose guest has greeted us. Its configuration is decided elsewhere.
 
 use super::command::{CommandOrder, PROGRAM, command_line};
 use super::isolation::{Isolation, SIGNALLED};
@@ -18,21 +18,21 @@ use std::path::Path;
 use std::process::ExitStatus;
 use std::time::Duration;
 
-/// A QEMU that closed its connections ends within this.
+/// QEMU ends within this after it closed its connections.
 const EXIT_LIMIT: Duration = Duration::from_secs(10);
 
 pub struct Guest {
     pub link: AgentLink,
     pub command_line: Vec<String>,
-    /// QEMU's own, which is not the one that was started where that makes a namespace for it.
+    /// QEMU's own process. It is not the started process if that one makes a namespace for it.
     emulator: Emulator,
     process: Process,
-    /// Our end of the agent's stream, kept to hang up.
+    /// Our end of the agent's stream, kept to close the connection.
     agent: UnixStream,
     logs: Logs,
 }
 
-/// A QEMU that runs; nothing is known of its guest yet.
+/// A QEMU that runs; the state of its guest is not yet known.
 pub struct LaunchedGuest {
     command_line: Vec<String>,
     isolation: Isolation,
@@ -42,17 +42,17 @@ pub struct LaunchedGuest {
     logs: Logs,
 }
 
-/// Ends QEMU, and waits until it has let go of its files, before the process that was started is ended.
+/// Kills QEMU and waits until its files are closed, before the started process is ended.
 struct Emulator(Identity);
 
 impl Drop for Emulator {
     fn drop(&mut self) {
-        // It may have ended already, and whatever it is in ends with the process that was started.
+        // It may have ended already. Also, everything in its namespace ends with the started process.
         let _ = self.0.kill();
     }
 }
 
-/// What QEMU and the guest print.
+/// The output of QEMU and the guest.
 struct Logs {
     what: String,
     console: Printed,
@@ -87,7 +87,7 @@ impl LaunchedGuest {
         })
     }
 
-    /// Waits until the agent inside greets. With it comes QEMU's own connection.
+    /// Waits until the agent inside greets; also returns QEMU's own connection.
     pub fn greeted(self, limit: Duration) -> Result<(Guest, Qmp), MachineError> {
         let Self { command_line, isolation, mut process, agent, control, mut logs } = self;
         let qmp = Qmp::negotiate(control).map_err(|error| {
@@ -123,7 +123,7 @@ impl Guest {
         self.logs.text()
     }
 
-    /// Ends QEMU at once, as a power cut would. It has let go of its files when this returns.
+    /// Kills QEMU, like a power cut. Its files are closed when this returns.
     pub fn cut(self) -> Result<(), MachineError> {
         let Self { emulator, mut process, logs, .. } = self;
         let doing = || format!("ending {}", logs.what);
@@ -132,9 +132,9 @@ impl Guest {
         Ok(())
     }
 
-    /// Hangs up, so that an agent that is still there ends and its guest powers off, and waits for QEMU to end.
+    /// Closes the connection, so that an agent that still runs ends and its guest powers off. Then waits for QEMU to end.
     pub fn stop(mut self, limit: Duration) -> Result<(), MachineError> {
-        // It may be gone already.
+        // The agent may be gone already.
         let _ = self.agent.shutdown(Shutdown::Both);
         let status = self.process.wait(limit).map_err(|error| MachineError::Io {
             doing: format!("waiting for the end of {}", self.logs.what),
@@ -151,7 +151,7 @@ impl Guest {
     }
 }
 
-/// If QEMU ended, that explains more than the broken connection does.
+/// If QEMU ended, that explains more than the broken connection.
 fn ended_or(process: &mut Process, logs: &mut Logs, error: MachineError) -> MachineError {
     match process.wait(EXIT_LIMIT) {
         Ok(Some(status)) if status.code() == Some(NOT_FOUND_STATUS) => {
@@ -178,13 +178,13 @@ impl Logs {
     }
 }
 
-/// How QEMU ended, where a shell tells.
+/// The signal that ended QEMU, if a shell reports it as an exit code.
 fn told_by_shell(status: ExitStatus) -> ExitStatus {
     let signal = status.code().map(|code| code - SIGNALLED).filter(|signal| *signal > 0);
     signal.map_or(status, ExitStatus::from_raw)
 }
 
-/// What QEMU said, then what the guest said.
+/// The output of QEMU, then that of the guest.
 fn told(stderr: &str, console: &str) -> String {
     [stderr, console].into_iter().filter(|text| !text.is_empty()).collect::<Vec<_>>().join("\n")
 }

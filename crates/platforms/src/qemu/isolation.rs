@@ -1,9 +1,9 @@
-//! What holds back a QEMU that a hostile guest has taken over: a filter of system calls, and a user that owns nothing.
+//! What confines a QEMU that a hostile guest has taken over: a system call filter, and a user that owns nothing.
 //!
-//! QEMU opens all it needs with the rights that it was started with, and then becomes that user. But a process that
-//! changes its user loses the kernel's promise to die with its parent. So then it runs in a process namespace whose
-//! first process has that promise, and takes everything in it along. Where there can be no such namespace, it keeps its
-//! user: it matters more that nothing is left behind.
+//! QEMU opens its files with the rights that it was started with, and then becomes that user. But a process that
+//! changes its user loses the parent-death signal. So it runs in a process namespace whose first process keeps that
+//! signal, and which ends with that process. If no such namespace is possible, QEMU keeps its user: it is more
+//! important that nothing is left behind.
 
 use super::command::PROGRAM;
 use crate::rights::{CONTAINED, can_contain};
@@ -15,17 +15,17 @@ use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-/// The last user id that neither Debian nor systemd assigns. It is not `nobody`, as which other programs run.
+/// The last user id that neither Debian nor systemd assigns. It is not `nobody`, because other programs run as that.
 const USER: u32 = 65533;
-/// First process of a namespace: waits for the one in it, and ends as it does. It is silent about that, unlike shells elsewhere.
+/// First process of a namespace: waits for its program and ends with the same status, but silently, unlike other shells.
 pub(super) const FIRST: &str = r#"exec 3>&2 2> /dev/null; (exec "$@" 2>&3 3>&-); exit $?"#;
-/// What a shell adds to the number of the signal that ended a program.
+/// A shell adds this to the number of the signal that ended a program.
 pub const SIGNALLED: i32 = 128;
 /// A QEMU without a machine ends within this.
 const LIMIT: Duration = Duration::from_secs(20);
 const QUIT: &str = r#"{"execute":"qmp_capabilities"}{"execute":"quit"}"#;
 
-/// How QEMU is told to become another user.
+/// The option by which QEMU becomes another user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
     /// From QEMU 9.1 on.
@@ -33,16 +33,16 @@ pub enum Switch {
     RunAs,
 }
 
-/// What this QEMU can be held back by here, or why not.
+/// The means that confine this QEMU here, or why they cannot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Isolation {
     pub sandbox: Result<(), String>,
-    /// Nothing if it was not started by root, and needs no other user.
+    /// `None` if we are not root, since QEMU then needs no other user.
     pub user: Option<Result<Switch, String>>,
 }
 
 impl Isolation {
-    /// What can be had here, found out by starting QEMU without a machine. That does not change while we run.
+    /// What is possible here, tested by starting QEMU without a machine. It does not change while we run.
     pub fn here() -> &'static Self {
         static HERE: OnceLock<Isolation> = OnceLock::new();
         HERE.get_or_init(|| {
@@ -60,7 +60,7 @@ impl Isolation {
         self.user.as_ref().and_then(|user| user.as_ref().ok().copied())
     }
 
-    /// Whether QEMU is in a namespace.
+    /// True if QEMU is in a namespace.
     pub fn is_contained(&self) -> bool {
         self.switch().is_some()
     }
@@ -76,7 +76,7 @@ impl Isolation {
         let user = self.switch();
         let mut options = Vec::new();
         if self.sandbox.is_ok() {
-            // A QEMU that is to become another user needs the calls for that until then. Afterwards it has no rights to
+            // If QEMU must become another user, it needs those system calls until then. Afterwards it has no rights to
             // pass on.
             let rights = if user.is_some() { "allow" } else { "deny" };
             let deny = format!("on,obsolete=deny,elevateprivileges={rights},spawn=deny,resourcecontrol=deny");
@@ -86,12 +86,12 @@ impl Isolation {
         options
     }
 
-    /// The QEMU that was started as this process.
+    /// The process id of QEMU itself, given the started process.
     pub fn emulator(&self, started: u32) -> io::Result<u32> {
         if self.is_contained() { only_child(only_child(started)?) } else { Ok(started) }
     }
 
-    /// Adds to `decided` what the kernel says of this in the QEMU that is `process`.
+    /// Adds to `decided` what the kernel reports about the isolation of the QEMU with id `process`.
     pub fn settle(&self, process: u32, decided: &mut Decided) {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let sandbox = self.sandbox.clone().and_then(|()| match field(&status, "Seccomp") {
@@ -130,7 +130,7 @@ fn switch() -> Result<Switch, String> {
     tried(Switch::RunWith).or_else(|_| tried(Switch::RunAs))
 }
 
-/// Whether QEMU starts with these options, or what it says.
+/// Fails with QEMU's message if QEMU does not start with these options.
 fn accepted(options: &[String]) -> Result<(), String> {
     let words = [PROGRAM, "-M", "none", "-nodefaults", "-no-user-config", "-display", "none", "-qmp", "stdio"];
     let words: Vec<&str> = words.into_iter().chain(options.iter().map(String::as_str)).collect();
@@ -153,12 +153,12 @@ fn only_child(process: u32) -> io::Result<u32> {
     first.ok_or_else(|| io::Error::other(format!("{path} reads {children:?}")))
 }
 
-/// Threads of a process by the numbers that it knows them by itself, which are others in a namespace.
+/// The threads of a process, by the ids that it knows itself; these differ in a namespace.
 pub fn threads(process: u32) -> io::Result<BTreeMap<u32, u32>> {
     let mut threads = BTreeMap::new();
     for entry in std::fs::read_dir(format!("/proc/{process}/task"))? {
         let path = entry?.path();
-        // A thread that has just ended is left out: nobody asks for it.
+        // A thread that has just ended is left out, since nothing asks for it.
         let Ok(status) = std::fs::read_to_string(path.join("status")) else { continue };
         let numbers = status.lines().find_map(|line| line.strip_prefix("NSpid:")).unwrap_or_default();
         let mut numbers = numbers.split_ascii_whitespace().filter_map(|number| number.parse().ok());

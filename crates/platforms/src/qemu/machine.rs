@@ -1,4 +1,4 @@
-//! From an order to a running virtual machine, and what was made of each thing asked for.
+//! From an order to a running virtual machine, and the actual value of each requested property.
 
 use super::accelerator::{self, Choice, Probe};
 use super::command::{Accelerator, CommandOrder, Disk, LIMIT, drivers, file_node};
@@ -25,19 +25,19 @@ use std::time::Duration;
 
 /// A guest on real CPUs boots in a second or two.
 const KVM_BOOT_LIMIT: Duration = Duration::from_mins(1);
-/// An emulated one, on a host that has other things to do.
+/// An emulated guest, on a host that is also busy with other work.
 const TCG_BOOT_LIMIT: Duration = Duration::from_mins(3);
 
 pub struct QemuMachine {
     guest: Guest,
-    /// Removed after the guest: they take along whatever is still running.
+    /// Removed after the guest; removing them ends whatever still runs.
     _groups: Cgroups,
-    /// Shared with the probes that ask once a second while load is driven.
+    /// Shared with the probes that query it once a second while load is driven.
     qmp: Arc<Mutex<Qmp>>,
     data: Option<Disk>,
     cpus: Vec<usize>,
     decided: Decided,
-    /// By the ports inside.
+    /// By the guest's ports.
     addresses: BTreeMap<u16, SocketAddr>,
 }
 
@@ -71,7 +71,7 @@ pub fn start(
     Ok(Box::new(QemuMachine { guest, _groups: groups, qmp: Arc::new(Mutex::new(qmp)), data, cpus, decided, addresses }))
 }
 
-/// The initramfs with these drivers; a kernel without one of them is a reason to skip, and says so.
+/// The initramfs with these drivers. If the kernel lacks one of them, the trial is skipped with that reason.
 pub fn initramfs(image: &images::Image, agent: &Path, drivers: &[&str]) -> Result<PathBuf, MachineError> {
     let made = images::Cache::of(image)
         .map_err(InitramfsError::from)
@@ -99,7 +99,7 @@ fn probe(settings: &QemuSettings, order: &MachineOrder) -> Result<Probe, Machine
     })
 }
 
-/// What can be told before anything is started.
+/// Checks everything that is known before the start.
 fn can_be_had(settings: &QemuSettings, order: &MachineOrder) -> Result<(), MachineError> {
     if settings.network == Network::None && !order.ports.is_empty() {
         return Err(unavailable("load from outside needs a network, and network = \"none\"".to_owned()));
@@ -166,7 +166,7 @@ fn command_order(
     })
 }
 
-/// What became of each thing asked for, read back from QEMU and the host where they tell.
+/// The actual value of each requested property, read back from QEMU and the host if they report it.
 fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decided, MachineError> {
     let control = |error| failing("asking QEMU", error);
     let disk = order.settings.disk;
@@ -201,7 +201,7 @@ fn decide(qmp: &mut Qmp, order: &CommandOrder, choice: &Choice) -> Result<Decide
     Ok(decided)
 }
 
-/// What the process that runs was started as, by the kernel's word: which program, which guest kernel, which further arguments.
+/// The process's program, guest kernel and further arguments, according to the kernel.
 fn running(process: u32, order: &CommandOrder) -> Decided {
     let unknown = |error: std::io::Error| error.to_string();
     let binary = std::fs::read_link(format!("/proc/{process}/exe")).map_err(unknown);
@@ -235,7 +235,7 @@ fn data_words(order: &CommandOrder) -> String {
     }
 }
 
-/// The limits that are set, as QEMU has them.
+/// The limits that are set, as QEMU reports them.
 fn limit_words(limits: &Value) -> String {
     let known = [("iops-total", "operations/s"), ("bps-total", "bytes/s")];
     let set = known.iter().filter_map(|(name, unit)| {
@@ -245,7 +245,7 @@ fn limit_words(limits: &Value) -> String {
     set.collect::<Vec<_>>().join(", ")
 }
 
-/// Compares what QEMU opened with what was asked for.
+/// Compares QEMU's actual cache settings with the requested ones.
 fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> Result<String, String> {
     let node = nodes.as_array().and_then(|nodes| nodes.iter().find(|node| node["node-name"] == name));
     let Some(node) = node else { return Err("QEMU has no such disk".to_owned()) };
@@ -257,7 +257,7 @@ fn cache_read_back(nodes: &Value, name: &str, cache: super::settings::Cache) -> 
     }
 }
 
-/// Where each of the guest's ports is reached.
+/// The address at which each of the guest's ports is reached.
 fn addresses(qmp: &mut Qmp, order: &CommandOrder) -> Result<BTreeMap<u16, SocketAddr>, MachineError> {
     let mut addresses = BTreeMap::new();
     for port in order.ports.iter().copied() {

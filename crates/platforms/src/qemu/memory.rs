@@ -1,11 +1,11 @@
-//! The guest's memory on the command line, and the memory nodes that it sees. Pure.
+//! The guest's memory on the command line, and the memory nodes that the guest sees. Pure.
 //!
 //! Memory bound to one node of the host is one node for the guest. A machine that spans nodes gets one for each, with
-//! the vCPUs that run there, so that its kernel can keep data near to the threads that use it.
+//! the vCPUs that run there. So its kernel can keep data near the threads that use them.
 
 use crate::placement::{NodeShare, divided};
 
-/// The words for this much memory.
+/// The words for this amount of memory.
 pub fn words(bytes: u64, huge_pages: bool, bound_to: &[NodeShare]) -> Vec<String> {
     let mut words = vec!["-m".to_owned(), format!("size={bytes}B")];
     let mut add = |more: [String; 4]| words.extend(more);
@@ -30,8 +30,8 @@ pub fn words(bytes: u64, huge_pages: bool, bound_to: &[NodeShare]) -> Vec<String
     words
 }
 
-/// How many sockets the guest sees: CPUs of one socket must not be of two nodes, or its kernel rejects the whole
-/// topology.
+/// How many sockets the guest sees. CPUs of one socket must not belong to two nodes, or the guest's kernel rejects the
+/// whole topology.
 pub fn sockets(vcpus: u32, bound_to: &[NodeShare]) -> u32 {
     let nodes = bound_to.len().max(1);
     let each = vcpus as usize / nodes;
@@ -39,7 +39,7 @@ pub fn sockets(vcpus: u32, bound_to: &[NodeShare]) -> u32 {
     let is_even = bound_to.iter().all(|share| share.vcpus.len() == each);
     match u32::try_from(nodes) {
         Ok(nodes) if nodes == 1 || (in_order && is_even) => nodes,
-        // Each vCPU has a socket of its own.
+        // Each vCPU gets its own socket.
         _ => vcpus,
     }
 }

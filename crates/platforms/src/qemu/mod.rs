@@ -1,4 +1,4 @@
-//! A virtual machine by QEMU: on KVM, or translated by TCG.
+//! A virtual machine by QEMU: on KVM, or emulated by TCG.
 
 pub mod accelerator;
 pub mod command;

@@ -1,4 +1,4 @@
-//! Puts a guest's vCPUs where they belong, and reads back where its threads and its memory are.
+//! Pins a guest's vCPUs, and reads back where its threads and its memory are.
 
 use super::command::CommandOrder;
 use super::isolation;
@@ -9,12 +9,12 @@ use crate::placement::{NodeShare, Place};
 use machines::machine::Decided;
 use serde_json::{Value, json};
 
-/// The CPUs of all threads that are not pinned: those beside the vCPUs', or all of the machine's where vCPUs are free too.
+/// The CPUs of all threads that are not pinned: `others`, or all of the machine's CPUs if vCPUs are not pinned either.
 pub fn unpinned_cpus(place: &Place, pins: bool) -> &[usize] {
     if pins && place.is_pinned { &place.others } else { place.vcpu_cpus() }
 }
 
-/// Pins what is to be pinned, and adds to `decided` what became of the place of the QEMU that is `process`.
+/// Pins the vCPUs if requested, and adds to `decided` where the QEMU with id `process` really runs.
 pub fn settle(
     process: u32,
     qmp: &mut Qmp,
@@ -26,7 +26,7 @@ pub fn settle(
         let mut threads = qmp.vcpu_threads()?;
         threads.sort_by_key(|thread| thread.vcpu);
         let outside = isolation::threads(process)?;
-        // A thread that is not there fails to be pinned, and the error says so.
+        // Pinning a thread that does not exist fails, and the error says so.
         threads.into_iter().map(|thread| outside.get(&thread.thread).copied().unwrap_or(thread.thread)).collect()
     };
     let pins = order.settings.pin && place.is_pinned;
@@ -44,7 +44,7 @@ pub fn settle(
     Ok(())
 }
 
-/// Each vCPU's thread on the host CPU of its number.
+/// Pins each vCPU's thread to the host CPU at the same index.
 fn pin(threads: &[u32], cpus: &[usize]) -> Result<String, String> {
     let mut pinned = Vec::new();
     for (vcpu, thread) in threads.iter().enumerate() {
@@ -58,7 +58,7 @@ fn pin(threads: &[u32], cpus: &[usize]) -> Result<String, String> {
     Ok(pinned.join(", "))
 }
 
-/// The nodes that QEMU bound the parts of memory to, which are to be those that were asked for.
+/// The nodes to which QEMU bound the memory; an error if they are not the requested ones.
 fn memory_node(qmp: &mut Qmp, bound_to: &[NodeShare]) -> Result<Result<String, String>, QmpError> {
     if bound_to.is_empty() {
         return Ok(Ok(UNBOUND_MEMORY.to_owned()));

@@ -1,4 +1,4 @@
-//! QEMU's own protocol (QMP): one JSON object a line, over an open socket. Only what is asked of it here.
+//! QEMU's own protocol (QMP): one JSON object per line, over an open socket. Only the part that is used here.
 
 use serde_json::{Map, Value, json};
 use std::collections::VecDeque;
@@ -6,11 +6,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
-/// QEMU answers even when it emulates a busy guest; longer means that it hangs.
+/// QEMU answers even while it emulates a busy guest; if it takes longer, it hangs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
-/// The last events are kept; a guest that loops makes any number of them.
+/// Only the last events are kept; a guest that loops produces any number of them.
 const KEPT_EVENTS: usize = 64;
-/// No answer of the commands used here comes near this.
+/// No answer to the commands used here comes near this size.
 const LONGEST_LINE: usize = 4 << 20;
 
 #[derive(Debug, thiserror::Error)]
@@ -37,15 +37,15 @@ pub struct VcpuThread {
 pub struct Qmp {
     stream: UnixStream,
     unread: Vec<u8>,
-    /// How many commands were sent. Each carries its number and so does its answer, so one that comes too late is not taken
-    /// for that of the next command.
+    /// How many commands were sent. Each command and its answer carry this number, so a late answer is not mistaken for
+    /// that of the next command.
     sent: u64,
     events: VecDeque<Value>,
     version: String,
 }
 
 impl Qmp {
-    /// Waits for QEMU's greeting and ends the negotiation of capabilities, of which none is needed.
+    /// Waits for QEMU's greeting and ends the capability negotiation; no capability is needed.
     pub fn negotiate(stream: UnixStream) -> Result<Self, QmpError> {
         let mut qmp = Self { stream, unread: Vec::new(), sent: 0, events: VecDeque::new(), version: String::new() };
         let greeting = qmp.message("a greeting", &Deadline::after(ANSWER_LIMIT))?;
@@ -68,12 +68,12 @@ impl Qmp {
         self.events.iter()
     }
 
-    /// Sends a command and waits for its answer. Events that come meanwhile are kept.
+    /// Sends a command and waits for its answer. Events that arrive meanwhile are kept.
     pub fn execute(&mut self, command: &str, arguments: Value) -> Result<Value, QmpError> {
         self.execute_within(ANSWER_LIMIT, command, arguments)
     }
 
-    /// The same with a limit of the caller's. The next command can be sent whether or not this one was answered.
+    /// The same with the caller's limit. The next command can be sent whether or not this one was answered.
     pub fn execute_within(&mut self, limit: Duration, command: &str, arguments: Value) -> Result<Value, QmpError> {
         self.sent += 1;
         let number = Value::from(self.sent);
@@ -83,7 +83,7 @@ impl Qmp {
             request.insert("arguments".to_owned(), arguments);
         }
         let deadline = Deadline::after(limit);
-        // A command is far smaller than what a socket takes in without being read.
+        // A command is far smaller than a socket's buffer, so writing does not wait for QEMU to read.
         self.stream.set_write_timeout(Some(ANSWER_LIMIT))?;
         self.stream.write_all(format!("{}\n", Value::Object(request)).as_bytes())?;
         loop {
@@ -117,7 +117,7 @@ impl Qmp {
         threads.ok_or_else(|| QmpError::Unexpected(answer.to_string()))
     }
 
-    /// The host's port that is forwarded to `port` of the guest.
+    /// The host's port that is forwarded to the guest's `port`.
     pub fn forwarded_port(&mut self, port: u16) -> Result<u16, QmpError> {
         let arguments = json!({ "command-line": "info usernet" });
         let answer = self.execute("human-monitor-command", arguments)?;
@@ -162,7 +162,7 @@ impl Qmp {
     }
 }
 
-/// Until when an answer is waited for, and how long that is in all.
+/// When to stop waiting for an answer, and the whole limit.
 struct Deadline {
     at: Instant,
     limit: Duration,
@@ -174,8 +174,8 @@ impl Deadline {
     }
 }
 
-/// Reads `info usernet`: a table of connections, of which the forwards are listed as
-/// `TCP[HOST_FORWARD]  13  127.0.0.1 40001  10.0.2.15  5432  0  0`.
+/// Reads `info usernet`: a table of connections, where forwards are listed as `TCP[HOST_FORWARD]  13  127.0.0.1 40001
+/// 10.0.2.15  5432  0  0`.
 fn forwarded_port(table: &str, guest_port: u16) -> Option<u16> {
     table.lines().find_map(|line| {
         let fields: Vec<_> = line.split_ascii_whitespace().collect();
@@ -231,7 +231,7 @@ mod tests {
         assert!(matches!(qmp.execute("stop", json!({})), Err(QmpError::Closed | QmpError::Broken(_))));
     }
 
-    /// The answer to what was not waited for comes before the answer to what is.
+    /// The late answer to an abandoned command comes before the answer to the current one.
     #[test]
     fn an_answer_that_comes_too_late_is_passed_over() {
         let (ours, mut theirs) = UnixStream::pair().unwrap();

@@ -1,4 +1,4 @@
-//! What a study may say about a QEMU machine, and which combinations QEMU cannot honour. Pure.
+//! The keys of a QEMU machine in a study, and the combinations that QEMU does not support. Pure.
 
 use super::command::PROGRAM;
 use crate::order::MachineRequest;
@@ -54,11 +54,11 @@ const DISK_KEYS: &[Key] = keys! {
 
 /// A guest needs this much to unpack its initramfs, which holds our whole binary.
 const LEAST_MEMORY_BYTES: u64 = 128 << 20;
-/// The most vCPUs that the chosen board takes without an interrupt remapping unit.
+/// The chosen machine type takes at most this many vCPUs without an interrupt remapping unit.
 const MOST_VCPUS: u32 = 255;
 
 impl Default for QemuSettings {
-    /// What [`KEYS`] say when a study says nothing.
+    /// The defaults of [`KEYS`].
     fn default() -> Self {
         Self {
             accelerator: WantedAccelerator::Auto,
@@ -99,7 +99,7 @@ pub struct DiskSettings {
 }
 
 impl DiskSettings {
-    /// What [`KEYS`] say when a study says nothing.
+    /// The defaults of [`KEYS`].
     const DEFAULT: Self = Self {
         adapter: Adapter::VirtioBlk,
         cache: Cache::None,
@@ -162,25 +162,25 @@ impl Adapter {
         }
     }
 
-    /// Whether Debian's kernel of that name has them: the one for clouds leaves out what no cloud has.
+    /// True if Debian's kernel with this name has the drivers; the cloud kernel omits hardware that no cloud has.
     fn has_driver_in(self, kernel: &str) -> bool {
         self != Self::Ahci || kernel != "cloud"
     }
 
-    /// Whether QEMU can move this adapter's I/O to a thread of its own.
+    /// True if QEMU can run this adapter's I/O on its own thread.
     fn takes_iothread(self) -> bool {
         matches!(self, Self::VirtioBlk | Self::VirtioScsi)
     }
 }
 
 impl Cache {
-    /// The host's page cache is bypassed.
+    /// True if the host's page cache is bypassed.
     pub fn is_direct(self) -> bool {
         matches!(self, Self::None | Self::Directsync)
     }
 
-    /// The guest is told of a volatile write cache and flushes it when it needs durability. Otherwise each write is
-    /// brought to the disk before it is answered.
+    /// True if the guest sees a volatile write cache, which it flushes when it needs durability. Otherwise each write
+    /// is on the disk before it is answered.
     pub fn has_write_cache(self) -> bool {
         matches!(self, Self::None | Self::Writeback | Self::Unsafe)
     }
@@ -190,7 +190,7 @@ impl Cache {
     }
 }
 
-/// Combinations that cannot be honoured, for a table whose keys are all right one by one.
+/// Finds unsupported combinations in a table whose keys are each valid.
 pub fn check(table: &Map<String, Value>, request: &MachineRequest<'_>) -> Vec<Problem> {
     let settings: QemuSettings = match settings::read(table, KEYS) {
         Ok(settings) => settings,

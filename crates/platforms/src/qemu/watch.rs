@@ -1,8 +1,8 @@
-//! What the host can watch of a running QEMU: its threads by what they do, the data's disk, and what QEMU itself counts.
+//! What the host can watch of a running QEMU: its threads by their task, the data's disk, and QEMU's own counters.
 //!
-//! Threads are known by number from QEMU's answers, never by name. All probes are read within a second, so QEMU gets
-//! less than that for an answer; without one the values stay empty. What cannot be watched is there as a probe that
-//! says why.
+//! Threads are identified by number from QEMU's answers, never by name. All probes are read within a second, so QEMU
+//! gets less than that for an answer; without one the values stay empty. If something cannot be watched, there is a
+//! probe that says why.
 
 use super::command::Disk;
 use super::isolation;
@@ -17,12 +17,12 @@ use telemetry::{
     Counter, DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTarget, QueryProbe, Targets, ThreadTarget,
 };
 
-/// QEMU answers these at once unless it hangs, and then there will be more samples without it.
+/// QEMU answers these at once unless it hangs; then further samples are missing its values, too.
 const ANSWER_LIMIT: Duration = Duration::from_millis(200);
 
 type Shared = Arc<Mutex<Qmp>>;
 
-/// Everything of the QEMU that is `process`, whose machine has this data disk and may use these CPUs.
+/// All targets of the QEMU with id `process`, whose machine has this data disk and may use these CPUs.
 pub fn of(process: u32, qmp: &Shared, data: Option<&Disk>, cpus: &[usize]) -> Watched {
     let mut asked = vec![blocks(qmp), kvm(qmp), balloon(qmp)];
     let mut threads = Vec::new();

@@ -1,4 +1,4 @@
-//! Whether KVM works here. The tests hold on hosts where it does and on hosts where it does not.
+//! Whether KVM works here. The tests pass on hosts where it works and where it does not.
 
 use crate::place::{Place, guest_image, started};
 use images::Flavour;
@@ -9,7 +9,7 @@ use platforms::qemu::command::PROGRAM;
 use platforms::qemu::settings::WantedAccelerator;
 use serde_json::json;
 
-/// Named models may hang where "host" makes QEMU abort; both must end in an answer.
+/// A named model may hang where "host" makes QEMU abort; both must end with a result.
 const MODELS: [&str; 2] = ["auto", "qemu64"];
 
 fn probe(place: &Place, cpu: &str) -> Probe {

@@ -1,8 +1,8 @@
-//! The plainest platform, for tests of code that uses one: a machine is its agent's process and nothing else, and its
-//! data are a folder. It needs no image, no root and no tool, so a machine is there in milliseconds.
+//! The simplest platform, for tests of code that uses one: a machine is only its agent's process, and its data are a
+//! folder. It needs no image, no root and no tool, so a machine starts in milliseconds.
 //!
-//! Words in its setting `script` are handed to the agent, so that tests can have one that misbehaves. With `tcp` the
-//! agent listens at a port of this host instead of being spoken to over pipes.
+//! The words in its setting `script` are passed to the agent, so that tests can have one that misbehaves. With `tcp`
+//! the agent listens at a port of this host instead of talking over pipes.
 
 use machines::link::AgentLink;
 use machines::machine::{Decided, Machine, MachineError, Watched};
@@ -95,14 +95,14 @@ fn start(
     }))
 }
 
-/// As a user would make one.
+/// Makes a token file like a user would.
 fn make_token(file: &Path) -> io::Result<()> {
     let token = u128::from_ne_bytes(random_bytes()?);
     let mut file = File::options().create(true).truncate(true).write(true).mode(0o600).open(file)?;
     writeln!(file, "{token:032x}")
 }
 
-/// Where the agent says that it listens.
+/// The address at which the agent says that it listens.
 fn listened(process: &mut Process, stderr: &mut Printed) -> Result<SocketAddr, MachineError> {
     let deadline = Instant::now() + GREETING_LIMIT;
     loop {
@@ -121,7 +121,7 @@ fn failing(doing: &'static str) -> impl FnOnce(io::Error) -> MachineError {
     move |source| MachineError::Io { doing: doing.to_owned(), source }
 }
 
-/// How it ended, as an error; or that it has not.
+/// How the process ended, as an error value; `Err` if it still runs.
 fn ended(process: &mut Process, stderr: &mut Printed, limit: Duration) -> Result<MachineError, MachineError> {
     let what = "the bare machine".to_owned();
     let status = process.wait(limit).map_err(|error| failing("waiting")(io::Error::other(error)))?;

@@ -1,4 +1,4 @@
-//! What every platform must do, whatever it is made of: the list, and the platforms that are held to it.
+//! The rules that every platform must keep, and the platforms that are tested against them.
 
 use crate::bare::BARE;
 use crate::place::{ANSWER_LIMIT, DATABASE, LOADED, Place, ask, example, guest_image, image, shut_down, started};
@@ -10,7 +10,7 @@ use platforms::catalog::{ImageUse, PlatformEntry};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// A platform with the settings that it is tested with.
+/// A platform with its settings for the tests.
 struct Subject {
     platform: &'static PlatformEntry,
     table: Value,
@@ -100,7 +100,7 @@ fn assert_is_loaded(machine: &mut dyn Machine) {
     assert!(!sums.is_empty() && differing.is_empty(), "{differing:?}");
 }
 
-/// The answer after what is told on the way.
+/// The final reply, without the messages before it.
 fn ask_at_length(machine: &mut dyn Machine, request: &Request) -> Reply {
     machine.link().ask(0, request).unwrap();
     loop {
@@ -161,7 +161,7 @@ fn nothing_is_left(subject: &Subject) {
 
 fn another_version_is_refused(subject: &Subject) {
     if subject.platform.can.image == ImageUse::TreeAndKernel {
-        // There the agent is the init, and this one would not find the stream to us.
+        // There the agent is the init process, and this example would not find the stream to us.
         return;
     }
     let mut place = subject.place();

@@ -1,4 +1,4 @@
-//! What is left when the owner of a machine is killed: nothing that runs, and nothing that a sweep does not remove.
+//! After the owner of a machine is killed, nothing runs, and a sweep removes everything else.
 
 use crate::place::{Place, example, guest_image, image};
 use images::{Flavour, Image};
@@ -10,10 +10,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The kernel ends processes whose parent is gone, and lets go of their mounts, within this.
+/// Within this the kernel ends processes whose parent is gone, and releases their mounts.
 const GONE_LIMIT: Duration = Duration::from_mins(1);
 
-/// Looks until it is so. There is nothing to wait on for what the kernel does to other people's processes.
+/// Polls until the condition is true. What the kernel does to processes of others gives nothing to wait on.
 fn until(what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + GONE_LIMIT;
     while !is_so() {
@@ -50,7 +50,7 @@ fn kill_the_owner_of(kind: &str, settings: &str, image: Image) {
     assert!(cgroups_of(owner.id()).is_empty());
 }
 
-/// Every process below this one.
+/// All descendants of this process.
 fn descendants(of: u32) -> Vec<Identity> {
     let threads = std::fs::read_dir(format!("/proc/{of}/task")).unwrap();
     let children = threads.flatten().map(|thread| std::fs::read_to_string(thread.path().join("children")).unwrap());
@@ -66,7 +66,7 @@ fn is_behind_a_loop_device(disk: &Path) -> bool {
         .any(|file| Path::new(file.trim_end()) == disk)
 }
 
-/// cgroups that a process of ours made, in the trees of all versions.
+/// The cgroups that a process of ours made, in the trees of both cgroup versions.
 fn cgroups_of(pid: u32) -> Vec<String> {
     let output =
         Command::new("find").args(["/sys/fs/cgroup", "-type", "d", "-name", &format!("bakeoff-{pid}-*")]).output();

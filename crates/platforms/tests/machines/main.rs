@@ -1,6 +1,6 @@
-//! Real machines: bubblewrap, QEMU, Debian's kernels and our own agent in them.
+//! Real machines: bubblewrap, QEMU, Debian's kernels and our own agent inside.
 //!
-//! Where QEMU or mmdebstrap is missing these are skipped, loudly; under `REQUIRE=qemu` that is a failure.
+//! Without QEMU or mmdebstrap these tests are skipped with a message; under `REQUIRE=qemu` that is a failure.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

@@ -67,7 +67,7 @@ fn an_agent_that_cannot_run_is_told_with_its_last_words() {
     assert!(error.to_string().contains("/run/bakeoff/agent"), "{error}");
 }
 
-/// What the example `owner` says when it starts this machine through `program` with `before` its own words.
+/// The output of the example `owner` when it starts this machine through `program`, with `before` ahead of its arguments.
 fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Option<&Path>) -> String {
     let mut command = Command::new(program);
     command.args(before).args(["native", "{}", &serde_json::to_string(place.image()).unwrap()]);
@@ -77,8 +77,8 @@ fn said_by_an_owner(place: &Place, program: &str, before: &[String], path: Optio
     format!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr))
 }
 
-/// A user who may not mount gets a folder, and the machine says so. Run as another user, because tests may well run as
-/// root.
+/// A user who may not mount gets a folder, and the machine says so. The test runs as another user, because tests may
+/// well run as root.
 #[test]
 fn without_the_right_to_mount_the_data_is_a_folder() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };
@@ -109,7 +109,7 @@ fn root_without_bubblewrap_gets_a_chroot() {
     std::fs::create_dir(&programs).unwrap();
     for folder in ["/usr/bin", "/usr/sbin"] {
         for entry in std::fs::read_dir(folder).unwrap().flatten().filter(|entry| entry.file_name() != "bwrap") {
-            // A program that is in both folders is the same one.
+            // A program in both folders is the same one.
             let _ = std::os::unix::fs::symlink(entry.path(), programs.join(entry.file_name()));
         }
     }

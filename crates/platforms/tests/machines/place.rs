@@ -29,20 +29,20 @@ pub const MEMORY_BYTES: u64 = 512 << 20;
 const DATA_BYTES: u64 = 256 << 20;
 /// What the data disk of every test holds.
 pub const LOADED: (&str, &str) = ("kept.txt", "made on the host\n");
-/// Where the embedded engine puts its file.
+/// The file of the embedded engine.
 pub const DATABASE: &str = "sqlite/bakeoff.db";
 
-/// Machines that run at the same time have names of their own.
+/// Machines that run at the same time need different names.
 static NUMBER: AtomicUsize = AtomicUsize::new(0);
 
-/// One cache that repeated runs, and other crates' tests, share: the binary lies in `target/TRIPLE/PROFILE/deps`.
+/// One cache for repeated runs and other crates' tests: the test binary is in `target/TRIPLE/PROFILE/deps`.
 fn cache_folder() -> PathBuf {
     let shared = std::env::var_os("BAKEOFF_CACHE").map(PathBuf::from);
     shared.unwrap_or_else(|| std::env::current_exe().unwrap().ancestors().nth(4).unwrap().join("test-cache"))
 }
 
-/// Says why a test does not run; where `REQUIRE` lists the part that it lacks ("qemu", or "root" for what only root may
-/// do and some hosts forbid even to root), that is a failure.
+/// Says why a test is skipped. It fails if `REQUIRE` lists the missing part: "qemu", or "root" for what only root may
+/// do (and some hosts forbid even to root).
 pub fn skip(part: &str, why: &str) {
     let is_required = std::env::var("REQUIRE").is_ok_and(|list| list.split(',').any(|word| word == part));
     assert!(!is_required, "REQUIRE has {part}, and {why}");
@@ -53,7 +53,7 @@ pub fn has_qemu() -> bool {
     platforms::qemu::accelerator::qemu_version().map_err(|error| skip("qemu", &error.to_string())).is_ok()
 }
 
-/// The image, or `None` where it cannot be built and need not be.
+/// The image; `None` if it cannot be built and is not required.
 pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
     let recipe = images::find(name, None).unwrap();
     let cache = Cache::open(&cache_folder()).unwrap();
@@ -67,12 +67,12 @@ pub fn image(name: &str, flavour: Flavour) -> Option<Image> {
     }
 }
 
-/// The image of a guest, where there is a QEMU for it.
+/// The image for a guest; `None` without QEMU.
 pub fn guest_image(name: &str, flavour: Flavour) -> Option<Image> {
     has_qemu().then(|| image(name, flavour)).flatten()
 }
 
-/// This crate's example of that name. Tests named one by one (`--test machines`) take examples as they were built last.
+/// This crate's example with that name. Tests selected by name (`--test machines`) use the examples as last built.
 pub fn example(name: &str) -> PathBuf {
     let tests = std::env::current_exe().unwrap();
     let example = tests.parent().unwrap().with_file_name("examples").join(name);
@@ -84,14 +84,14 @@ pub fn example(name: &str) -> PathBuf {
 pub struct Place {
     pub order: MachineOrder,
     pub folder: Rc<TempDir>,
-    /// Where its data come from.
+    /// The source of its data.
     pub disk: PathBuf,
     platform: Option<&'static PlatformEntry>,
     _scratch: Scratch,
 }
 
 impl Place {
-    /// A machine that is given the data disk itself.
+    /// A machine that gets the data disk itself.
     pub fn new(image: Image) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let loaded = loaded_folder(folder.path());
@@ -100,7 +100,7 @@ impl Place {
         Self::of(Rc::new(folder), Some(image), disk.clone(), None, |_| DataDisk::Image(disk))
     }
 
-    /// A machine with a lease on the data, as a platform gives it.
+    /// A machine with a lease on the data, from its platform.
     pub fn on(platform: &'static PlatformEntry, image: Option<Image>) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let loaded = loaded_folder(folder.path());
@@ -169,7 +169,7 @@ impl Place {
         self.start_on(platforms::catalog::entry(kind).unwrap(), table)
     }
 
-    /// Starts it and tells what became of each thing asked for.
+    /// Starts it and prints the actual value of each requested property.
     pub fn start_on(&self, platform: &PlatformEntry, table: &Value) -> Box<dyn Machine> {
         let (begun, kind) = (Instant::now(), platform.kind);
         let machine = self.try_start_on(platform, table).unwrap_or_else(|error| panic!("{kind} {table}: {error}"));
@@ -178,7 +178,7 @@ impl Place {
         machine
     }
 
-    /// The data disk is whole, and holds what was there before and what the embedded engine wrote inside.
+    /// Checks that the data disk is intact, and has its original content and what the embedded engine wrote inside.
     pub fn assert_data_was_written(&self) {
         let disk = self.disk.display().to_string();
         let checked = Command::new("/usr/sbin/e2fsck").args(["-f", "-n", &disk]).output().unwrap();
@@ -187,7 +187,7 @@ impl Place {
         assert!(self.file_on_disk(DATABASE).starts_with(b"SQLite format 3"));
     }
 
-    /// A file of the data that leases are made from.
+    /// A file of the data that leases are copied from.
     pub fn loaded_file(&self, name: &str) -> Option<Vec<u8>> {
         if self.disk.is_dir() {
             return std::fs::read(self.disk.join(name)).ok();
@@ -208,7 +208,7 @@ fn loaded_folder(parent: &Path) -> PathBuf {
     loaded
 }
 
-/// Contenders are compared by these, so each platform must say them, and in the same words.
+/// Contenders are compared by these properties, so each platform must report them in the same words.
 fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value) {
     let said = |name| machine.decided()[name].clone().map_or_else(Fact::Unavailable, Fact::Known).kind();
     let processor = match (kind, &table["accelerator"]) {
@@ -225,7 +225,7 @@ fn assert_says_what_is_compared(machine: &dyn Machine, kind: &str, table: &Value
     assert!(twice.contains(&said(DATA_CACHED_TWICE).as_str()), "{:?}", machine.decided());
 }
 
-/// The place of a single machine; this process may have fewer CPUs, then some come twice.
+/// The place of a single machine. If this process has too few CPUs, some occur twice.
 fn in_order(vcpus: u32) -> placement::Place {
     placement::place(&here(), &placement::Policy::InOrder, 1, vcpus, 0).unwrap().remove(0)
 }
@@ -253,7 +253,7 @@ pub fn ask(machine: &mut dyn Machine, request: &Request) -> Reply {
     loop {
         let heard = machine.link().receive(ANSWER_LIMIT);
         match heard.unwrap_or_else(|error| panic!("{error}\n{}", machine.console())) {
-            // What takes longer on an emulated CPU.
+            // Sent while a request takes longer on an emulated CPU.
             None | Some((_, Reply::Alive)) => {}
             Some((_, reply)) => return reply,
         }
@@ -285,7 +285,7 @@ pub fn start_server(machine: &mut dyn Machine, engine: &str, port: Option<u16>) 
     }
 }
 
-/// Has a database written to the data disk.
+/// Makes a database write to the data disk.
 pub fn write_data(machine: &mut dyn Machine) {
     start_server(machine, "sqlite", None);
     assert_eq!(ask(machine, &Request::StopServer), Reply::Done);

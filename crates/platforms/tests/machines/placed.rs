@@ -1,4 +1,4 @@
-//! Where machines really run and what they are held to, on this host's own CPUs.
+//! Where machines really run and what limits them, on this host's own CPUs.
 
 use crate::place::{Place, facts, guest_image, here, image, known, shut_down, started};
 use images::Flavour;
@@ -10,7 +10,7 @@ fn placed(vcpus: u32, policy: &Policy) -> placement::Place {
     placement::place(&here(), policy, 1, vcpus, 0).unwrap().remove(0)
 }
 
-/// A guest in this place has greeted.
+/// A guest in this place that has greeted.
 fn guest(vcpus: u32, place: placement::Place, cpu_quota: Option<f64>) -> Option<(Place, Box<dyn Machine>)> {
     let mut ordered = Place::new(guest_image("micro", Flavour::Cloud)?);
     ordered.order.vcpus = vcpus;
@@ -46,7 +46,7 @@ fn a_guest_that_is_not_pinned_may_run_on_all_cpus() {
     shut_down(machine);
 }
 
-/// The nodes of the guest are both on the one that every host has, so that this can be seen on any.
+/// Both nodes of the guest are on the node that every host has, so that this works on any host.
 #[test]
 fn memory_is_bound_and_a_machine_that_spans_nodes_sees_them() {
     let share = |vcpus: &[usize]| NodeShare { node: 0, vcpus: vcpus.to_vec() };
@@ -60,7 +60,7 @@ fn memory_is_bound_and_a_machine_that_spans_nodes_sees_them() {
     }
 }
 
-/// The quota as it was decided, and whether all the machine's processes are in a group of ours; nothing where none can be had.
+/// Checks the decided quota, and that the machine's process is in a group of ours. Does nothing if no quota is possible here.
 fn assert_held(ordered: &Place, machine: &dyn Machine, quota: &str) {
     match &machine.decided()["CPU quota"] {
         Err(why) => println!("SKIPPED: no CPU quota can be had here: {why}"),
@@ -90,7 +90,7 @@ fn a_native_machine_gets_half_of_its_cpus_time() {
     shut_down(machine);
 }
 
-/// It may run anywhere, but not more than a guest of its shape could.
+/// The machine may run anywhere, but gets no more time than a guest of its shape.
 #[test]
 fn a_native_machine_that_is_not_pinned_has_the_time_of_its_shape() {
     let Some(micro) = image("micro", Flavour::Cloud) else { return };

@@ -1,4 +1,4 @@
-//! The QEMU platform, with emulated guests: they boot everywhere.
+//! The QEMU platform with emulated guests, which boot everywhere.
 
 use crate::place::{
     ANSWER_LIMIT, Place, ask, facts, guest_image, known, shut_down, skip, start_server, started, write_data,
@@ -22,7 +22,7 @@ use std::time::Duration;
 const ASK_FOR_TLS: [u8; 8] = [0, 0, 0, 8, 4, 210, 22, 47];
 const PORT: u16 = 15_432;
 
-/// Boots, has a database written, powers off, and looks at the disk from outside.
+/// Boots a guest, lets a database write, powers off, and checks the disk from outside.
 fn write_and_read_back(flavour: Flavour, disk: &Value, device: &str, write_cache: &str) {
     let Some(micro) = guest_image("micro", flavour) else { return };
     let place = Place::new(micro);
@@ -112,7 +112,7 @@ fn a_guest_that_panics_ends_with_its_last_words() {
     assert!(console.contains("Kernel panic"), "{error}");
 }
 
-/// A kernel that refuses its CPU halts for ever. The limit is a short one, since nothing but the end of waiting is looked at.
+/// A kernel that rejects its CPU halts for ever. The limit is short, since the test only checks that waiting ends.
 #[test]
 fn a_guest_that_hangs_is_given_up_and_ended() {
     let Some(micro) = guest_image("micro", Flavour::Cloud) else { return };
@@ -202,7 +202,7 @@ fn a_guest_on_a_tap_device_is_reached_at_its_own_address() {
     let machine = place.start("qemu", &table);
     let address = machine.reached_at(PORT).unwrap();
     assert_eq!(address.to_string(), format!("192.168.177.2:{PORT}"));
-    // Nothing listens there. That the guest says so, at once, shows that packets go both ways.
+    // Nothing listens there. The guest's immediate refusal shows that packets go both ways.
     let refused = TcpStream::connect_timeout(&address, ANSWER_LIMIT).unwrap_err();
     assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
     shut_down(machine);

@@ -1,4 +1,4 @@
-//! QEMU's control protocol, against a QEMU without a machine.
+//! QEMU's control protocol, tested with a QEMU without a machine.
 
 use crate::place::has_qemu;
 use machines::process::{Launch, Process};

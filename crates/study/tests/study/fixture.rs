@@ -1,4 +1,4 @@
-//! Catalogs of a few invented entries, so that these tests say nothing about real ones, and a study to vary.
+//! Catalogs of a few invented entries, so that these tests do not depend on real ones, and a study to vary.
 
 use platforms::huge_pages::HugePages;
 use platforms::order::MachineRequest;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 use settings::{Holds, Key, Problem};
 use study::{Against, Catalogs, Files, FindingCode, Host, Kind};
 
-/// Four CPUs of which nothing else is known.
+/// A host with four CPUs and no known topology.
 pub fn host() -> Host {
     Host { topology: Topology::flat(&[0, 1, 2, 3]), memory_bytes: 8 << 30, huge_pages: HugePages::default() }
 }
@@ -36,7 +36,7 @@ const VM: &[Key] = &[
     Key { name: "disk", holds: Holds::Table(DISK), default: Some("{}"), meaning: "" },
 ];
 
-/// The invented vm takes at most three vCPUs, refuses one combination of its keys, and has no disk for one kernel.
+/// The invented vm takes at most three vCPUs, refuses some combinations of its keys, and has no nvme disk with one kernel.
 fn check_platform(kind: &str, table: &Map<String, Value>, asked: &MachineRequest<'_>) -> Vec<Problem> {
     let problem = |path: &str, found: String, expected: &str| Problem {
         path: path.to_owned(),
@@ -91,7 +91,7 @@ pub fn catalogs() -> Catalogs {
     }
 }
 
-/// A study without a problem. Tests add to it or replace a piece of it.
+/// A study without problems. Tests add to it or replace a part of it.
 pub const STUDY: &str = r#"question = "What does a vm cost?"
 seed = 7
 blocks = 2
@@ -121,7 +121,7 @@ name = "vm"
 platform = { kind = "vm", disk = { cache = "writeback" } }
 "#;
 
-/// The study with `old` replaced, which must be in it.
+/// The study with `old` replaced by `new`; `old` must occur in it.
 pub fn with(old: &str, new: &str) -> String {
     assert!(STUDY.contains(old), "{old} is not in the study");
     STUDY.replacen(old, new, 1)

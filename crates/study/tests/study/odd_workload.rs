@@ -1,4 +1,4 @@
-//! The odd machine's own workload: decided as `[workload]` is, wherever it is written, and refused as that is.
+//! The odd machine's own workload is decided like `[workload]`, wherever it is written, and refused for the same reasons.
 
 use crate::fixture::{self, STUDY, host, with};
 use insta::assert_snapshot;
@@ -25,7 +25,7 @@ fn check_workload(kind: &str, table: &Map<String, Value>) -> Result<WorkloadNote
     Ok(WorkloadNote { kind: kind.to_owned(), notice: "Of rows.".to_owned(), deviations: Vec::new() })
 }
 
-/// There is another workload than that of the study.
+/// The fixture's catalogs with one more workload.
 fn catalogs() -> Catalogs {
     let mut catalogs = fixture::catalogs();
     catalogs.workloads.push(Kind { kind: "lookups", meaning: "", keys: LOOKUPS, remote: false });
@@ -41,7 +41,7 @@ fn plan(text: &str) -> Plan {
     planned(text).unwrap_or_else(|told| panic!("{told}"))
 }
 
-/// What is told of the study with this as `machine.odd`, in line 8.
+/// The problems of the study with this as `machine.odd`, in line 8.
 fn odd(odd: &str) -> String {
     planned(&two_machines(&format!("odd = {odd}"))).map_or_else(|told| told, |_| "no problem".to_owned())
 }
@@ -74,7 +74,7 @@ fn it_is_decided_with_defaults_and_units_and_read_as_the_others_is() {
 fn it_goes_with_every_load_but_idle() {
     for load in ["same", "stops", "starts", "burst"] {
         let text = format!("odd = {{ number = 1, load = \"{load}\", workload = {{ kind = \"lookups\", rows = 7 }} }}");
-        // Thirds are of a window that is long enough for a burst.
+        // The measured window must be long enough for a burst.
         let text = two_machines(&text).replace("measure = \"10s\"", "measure = \"12s\"");
         assert_eq!(plan(&text).cells[0].bystander(), Some(1), "{load}");
     }
@@ -108,7 +108,7 @@ fn what_it_cannot_be_is_told_as_of_any_workload() {
     assert_snapshot!(odd("{ number = 2, worklod = { kind = \"lookups\", rows = 7 } }"), @r#"x.toml:8: machine.odd.worklod: unknown key; expected one of number, cpu_quota, load, clients, workload; did you mean "workload"?"#);
 }
 
-/// Its own problems do not wait for those of the shape around it.
+/// Its problems are reported even if the machine's shape has problems, too.
 #[test]
 fn it_is_checked_whatever_else_is_wrong() {
     let text =

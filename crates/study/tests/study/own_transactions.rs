@@ -1,4 +1,4 @@
-//! A workload of the user's own files: their texts are in the plan, and what is wrong with them is told.
+//! A workload of the user's own files: their texts are in the plan, and mistakes in them are reported.
 
 use crate::fixture::host;
 use serde_json::json;

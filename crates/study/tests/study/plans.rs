@@ -1,4 +1,4 @@
-//! Golden plans: what a study means, decided.
+//! Golden plans: the decided form of studies.
 
 use crate::fixture::{STUDY, against_itself, plan, plus, with};
 use insta::assert_snapshot;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use settings::{Bytes, Span};
 use study::{Offered, PeakLimits, Placement, Storage};
 
-/// The order of trials, a block a line.
+/// The order of trials, one block per line.
 fn order(plan: &Plan) -> String {
     let block = |block: u32| {
         let trials = plan.trials.iter().filter(|trial| trial.block == block).collect::<Vec<_>>();

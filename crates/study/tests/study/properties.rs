@@ -4,7 +4,7 @@ use crate::fixture::{STUDY, catalogs, host, plan, plus};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// Pieces of studies in any order: more often near a real one than arbitrary text is.
+/// Pieces of studies in any order: nearer to a real study than arbitrary text.
 fn near_study() -> impl Strategy<Value = String> {
     let lines = STUDY.lines().map(str::to_owned).collect::<Vec<_>>();
     let odd = [
@@ -21,7 +21,7 @@ fn near_study() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(lines), 0..30).prop_map(|lines| lines.join("\n"))
 }
 
-/// A study with some sweep over values that all fit.
+/// A study with some sweep over values that are all valid.
 fn swept() -> impl Strategy<Value = String> {
     let warehouses = prop::collection::btree_set(1..50_u32, 1..4);
     let clients = prop::collection::btree_set(1..50_u32, 1..4);

@@ -1,4 +1,4 @@
-//! Several machines: how scenarios say them, and every refusal with its line.
+//! Several machines: how scenarios describe them, and every refusal with its line.
 
 use crate::fixture::{STUDY, catalogs, host, plan, plus, problems, with};
 use insta::assert_snapshot;
@@ -6,7 +6,7 @@ use platforms::placement::Topology;
 use record::settings::{Odd, OddLoad};
 use study::{Against, Host, Pinning};
 
-/// The study with these lines in `[machine]`, the first of which is line 6.
+/// The study with these lines added to `[machine]`; the first is line 6.
 fn machine(lines: &str) -> String {
     with("vcpus = 2", lines)
 }
@@ -77,7 +77,7 @@ fn cpus_that_machines_cannot_be_placed_on() {
     assert_eq!(pinned("count = 2\noversubscribe = true\npinning = \"explicit\"\ncpus = \"0-1;1-2\""), "no problem");
 }
 
-/// Two nodes of two CPUs, and of less memory than the kernel says that the host has.
+/// Two nodes of two CPUs, each with half of the host's memory.
 #[test]
 fn memory_is_bound_to_nodes_that_have_it() {
     let root = tempfile::tempdir().unwrap();
@@ -121,7 +121,7 @@ fn an_odd_machine_that_is_none() {
     assert_snapshot!(problems(&clients.replace("\nclients = 4", "\narrivals = \"5/s\"")), @"x.toml:8: machine.odd.clients: given; expected this key only beside a number of load.clients");
 }
 
-/// A third of what is measured must be long enough to tell something of it.
+/// A third of the measured window must be long enough to show anything.
 #[test]
 fn a_burst_needs_a_window_that_has_thirds() {
     let burst = machine("vcpus = 1\ncount = 2\nodd = { number = 2, load = \"burst\" }");
@@ -142,7 +142,7 @@ fn an_odd_machine_is_read_as_it_is_written() {
     assert_eq!(study::machine(&plan(STUDY).cells[0]).unwrap().odd, None);
 }
 
-/// A plan written before there were several machines has none of their keys.
+/// A plan from before there were several machines has none of their keys.
 #[test]
 fn an_old_plan_is_one_machine_in_order() {
     let mut cell = plan(STUDY).cells.remove(0);

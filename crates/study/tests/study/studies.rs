@@ -1,4 +1,4 @@
-//! The study files that come with bakeoff, against the real catalogs.
+//! The study files that come with bakeoff, checked against the real catalogs.
 
 use platforms::huge_pages::HugePages;
 use platforms::placement::Topology;
@@ -59,7 +59,7 @@ fn the_quickstart_measures_at_most_three_minutes_in_equal_shapes() {
     assert_eq!(plan.cells.iter().map(|cell| cell.contender.as_str()).collect::<Vec<_>>(), ["native", "vm"]);
 }
 
-/// Lists show them as they are, the reference makes sentences of them.
+/// Lists show meanings unchanged; the reference makes sentences of them.
 #[test]
 fn meanings_are_phrases_without_a_full_stop() {
     const NAMES: [&str; 4] = ["CPU", "MariaDB", "PostgreSQL", "SQLite"];
@@ -88,7 +88,7 @@ fn meanings_are_phrases_without_a_full_stop() {
     assert_eq!(others, Vec::<&str>::new());
 }
 
-/// `BLESS=1 cargo test -p study reference` writes the file anew when keys have changed.
+/// `BLESS=1 cargo test -p study reference` rewrites the file when keys have changed.
 #[test]
 fn the_reference_is_what_the_catalogs_say() {
     let reference = study::reference(&Catalogs::standard());
@@ -131,7 +131,7 @@ fn names_all(section: &str, keys: &[Key]) {
     }
 }
 
-/// Each entry's defaults must themselves be values that the entry accepts, and checking them again must change nothing.
+/// Each entry's defaults must be values that the entry accepts, and checking them again must change nothing.
 #[test]
 fn defaults_of_every_entry_fit_their_keys() {
     let catalogs = Catalogs::standard();
@@ -144,7 +144,7 @@ fn defaults_of_every_entry_fit_their_keys() {
     }
 }
 
-/// The reference with any other engine in place of the first one can be planned too.
+/// The reference can still be planned with any other engine or workload in place of the first.
 #[test]
 fn every_engine_and_workload_can_be_planned() {
     let catalogs = Catalogs::standard();
@@ -162,7 +162,7 @@ fn every_engine_and_workload_can_be_planned() {
     }
 }
 
-/// Each machine by itself would find its pages, all three together do not.
+/// One machine alone would find enough huge pages; all three together do not.
 #[test]
 fn huge_pages_must_be_there_for_all_machines_before_any_is_started() {
     let root = tempfile::tempdir().unwrap();

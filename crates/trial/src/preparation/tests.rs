@@ -1,4 +1,4 @@
-//! What loaded data are made from, and what ends a run.
+//! What the cache key of loaded data depends on, and which errors end a run.
 
 use super::*;
 use crate::limits::Limits;
@@ -16,7 +16,7 @@ fn cell(memory: u64) -> CellOrder {
     CellOrder::read(&serde_json::from_value(cell).unwrap()).unwrap()
 }
 
-/// How much log PostgreSQL and MariaDB leave depends on the memory that they are told to have.
+/// How much log PostgreSQL and MariaDB leave depends on the memory that they are configured for.
 #[test]
 fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
     let site = |cpus: Vec<usize>| Site {
@@ -38,7 +38,7 @@ fn cells_of_different_memory_share_data_that_do_not_depend_on_who_came_first() {
     assert_eq!(key_of(512 << 20, &two), key_of(32 << 30, &two));
     let from = made_from(&cell(32 << 30), &cell(32 << 30).workload, Some("tree"), &two);
     assert_eq!(from["loaded_with"], json!({ "vcpus": 2, "memory_bytes": LOADING_MEMORY_BYTES }));
-    // So many connections load side by side, which shapes the order of rows.
+    // One connection per CPU loads, and their number shapes the order of rows.
     assert_ne!(key_of(512 << 20, &two), key_of(512 << 20, &site(vec![0, 1, 2])));
 }
 

@@ -1,4 +1,4 @@
-//! What makes a measurement none, and what is only told.
+//! What makes a measurement invalid, and what only gives a warning.
 
 use super::*;
 
@@ -152,7 +152,7 @@ fn a_clock_that_runs_at_another_rate_is_found_out() {
     assert_eq!(told(-100).unwrap(), "the machine's clock ran 0.80 times as fast as the host's");
 }
 
-/// Half a second in twenty-five is a fiftieth.
+/// Half a second in twenty-five is a fiftieth, which is the limit.
 #[test]
 fn a_clock_that_runs_wrong_makes_what_it_timed_false() {
     let told = |placement: &str, gained_ms: i64| {

@@ -1,4 +1,4 @@
-//! Trials beside which others use more of the host than the study allows: run again in their place, and not for ever.
+//! Trials disturbed by more other load than the study allows: they are run again in their place, but not for ever.
 
 use crate::ground::{Ground, Ran, phases};
 use record::event::Event;
@@ -10,8 +10,8 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use trial::conductor::Tallied;
 
-/// A host that is read twice in each attempt. Of a thousand ticks between two readings others had as many as the list says of that
-/// attempt, and of all that follow as many as it says last.
+/// A host that is read twice in each attempt. Of a thousand ticks between two readings, others used as many as the list
+/// gives for that attempt. The last number of the list also holds for all later attempts.
 fn host(readings: &AtomicUsize, others: &[u64]) -> HostReading {
     let reading = readings.fetch_add(1, Ordering::Relaxed);
     let of_attempt = |attempt: usize| others[attempt.min(others.len() - 1)];
@@ -27,7 +27,7 @@ fn unread() -> HostReading {
     telemetry::host_state(Path::new("/nonexistent"), 1, 0)
 }
 
-/// What others used in the attempts before.
+/// What others used in the earlier attempts.
 fn used(trial: &TrialRecord) -> Vec<String> {
     trial.disturbed().iter().map(|attempt| attempt.by.used()).collect()
 }
@@ -108,7 +108,7 @@ fn who_goes_on_with_a_run_goes_on_with_its_repeats() {
     static READINGS: AtomicUsize = AtomicUsize::new(0);
     let ground = Ground::limited(1, 1, 3, || host(&READINGS, &[310, 120, 200, 10]));
     let trial = ground.run.trial(1);
-    // Asked to end while it is disturbed: it stays invalid for the time being.
+    // Asked to end while it is disturbed: it stays invalid for now.
     let tallied = ground.go_on(false, &mut |event, interrupts| {
         if matches!(event, Event::TrialStarted { .. }) {
             interrupts.raise();

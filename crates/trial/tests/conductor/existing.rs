@@ -1,4 +1,4 @@
-//! Trials on a server that is there already: here an SQLite file, which this process opens itself.
+//! Trials on a server that is already running: here an SQLite file, which this process opens itself.
 
 use crate::ground::decided;
 use agent::looks::Edge;
@@ -46,7 +46,7 @@ fn workload(rows: u64) -> (Chosen, AnyWorkload) {
     (Chosen { kind: kind.to_owned(), settings }, made)
 }
 
-/// What was heard of, and how it ended.
+/// What was reported, and how the trial ended.
 fn carried_out(
     endpoint: Endpoint,
     rows: u64,
@@ -106,7 +106,7 @@ fn phases(record: &TrialRecord) -> String {
     record.phases.iter().map(|span| span.phase.as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// SQLite's log goes with the last connection, so it shows whether the server was left as it should be.
+/// SQLite's log disappears with the last connection, so it shows whether every connection was closed.
 #[test]
 fn whichever_step_fails_the_caller_learns_why_and_the_server_is_left() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn agent(folder: &Path) -> AgentLink {
     Transport::pipe(agent.try_clone().unwrap(), agent).connect(Duration::from_mins(1)).unwrap()
 }
 
-/// What is said until the request is answered, and the answer.
+/// Passes on what comes before the answer to a request; returns the answer.
 fn answered(link: &mut AgentLink, request: &Request, mut hear: impl FnMut(Reply, &mut AgentLink)) -> Reply {
     link.ask(0, request).unwrap();
     loop {
@@ -165,7 +165,7 @@ fn answered(link: &mut AgentLink, request: &Request, mut hear: impl FnMut(Reply,
     }
 }
 
-/// No workload of the catalogue has phases of its own yet, so here the conductor's part is played by hand.
+/// No workload of the catalog has its own phases yet, so the test plays the conductor's part.
 #[test]
 fn each_phase_of_a_script_waits_to_be_told_its_start() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A study of bare machines, and what a run of it leaves.
+//! A study of bare machines, and the results of its run.
 
 use crate::bare::BARE;
 use record::event::Event;
@@ -16,12 +16,12 @@ use trial::interrupts::Interrupts;
 use trial::limits::Limits;
 use trial::site::{Site, read_host};
 
-/// What each of a run's trials had to say, in their order.
+/// The records and events of a run; trials are in their order.
 pub struct Ran {
     pub tallied: Tallied,
     pub trials: Vec<TrialRecord>,
     pub events: Vec<Event>,
-    /// What is left in the scratch folder.
+    /// What remains in the scratch folder.
     pub left: Vec<PathBuf>,
     folder: TempDir,
 }
@@ -32,23 +32,23 @@ impl Ran {
     }
 }
 
-/// What machines a study has.
+/// The machines of a study.
 #[derive(Debug, Clone, Copy)]
 struct Shape {
     machines: u32,
-    /// Databases in each.
+    /// Databases in each machine.
     instances: u16,
-    /// Agents are reached over TCP.
+    /// True if agents are reached over TCP.
     tcp: bool,
     /// A number, or the word for the peak.
     clients: &'static str,
-    /// How often a trial that others disturb is run again, if that is limited.
+    /// How often a trial disturbed by others is run again; `None` if there is no limit on other load.
     max_repeats: Option<u32>,
 }
 
 const ONE: Shape = Shape { machines: 1, instances: 1, tcp: false, clients: "1", max_repeats: None };
 
-/// One trial for each script, on so many machines, in this order.
+/// One trial for each script, in this order, each on this many machines.
 pub fn run(scripts: &[&str], machines: u32) -> Ran {
     run_within(scripts, machines, Limits::default())
 }
@@ -62,7 +62,7 @@ pub fn run_over_tcp(script: &str, machines: u32) -> Ran {
     run_plan(&plan(&[script], Shape { machines, tcp: true, ..ONE }), Limits::default())
 }
 
-/// One trial for each script, on machines with so many databases, each with so many clients or as many as get most done.
+/// One trial for each script, on machines with several databases. Each machine has `clients` clients, or climbs to the peak.
 pub fn run_instances(scripts: &[&str], machines: u32, instances: u16, clients: &'static str) -> Ran {
     run_plan(&plan(scripts, Shape { machines, instances, clients, ..ONE }), Limits::default())
 }
@@ -71,7 +71,7 @@ fn run_plan(plan: &Plan, limits: Limits) -> Ran {
     Ground::of(plan.clone(), limits, read_host).run()
 }
 
-/// What a run is carried out with, and gone on with.
+/// Everything needed to start a run, and to resume it.
 pub struct Ground {
     pub run: RunFolder,
     plan: Plan,
@@ -100,13 +100,13 @@ impl Ground {
         Self { run, plan, site, folder }
     }
 
-    /// So many trials on so many machines each, beside which others may use 5 % of what this host says.
+    /// Trials on this many machines each, where others may use 5 % of the CPU time that this host reports.
     pub fn limited(trials: usize, machines: u32, max_repeats: u32, read_host: fn() -> HostReading) -> Self {
         let shape = Shape { machines, max_repeats: Some(max_repeats), ..ONE };
         Self::of(plan(&vec![""; trials], shape), Limits::default(), read_host)
     }
 
-    /// Carries out what is left of the plan; `hear` may interrupt it.
+    /// Carries out the rest of the plan; `hear` may interrupt it.
     pub fn go_on(&self, retries: bool, hear: &mut dyn FnMut(&Event, &Interrupts)) -> Tallied {
         let images = conductor::images(&self.plan, &self.plan.trials, &self.site, &mut |_| ()).unwrap();
         assert!(images.is_empty(), "bare machines need none");
@@ -152,7 +152,7 @@ fn plan(scripts: &[&str], shape: Shape) -> Plan {
         load["peak"] = peak;
     }
     if let Some(max_repeats) = max_repeats {
-        // Without warm-up the host is read first when a second is over.
+        // Without warm-up the host is first read after one second.
         load["measure"] = json!(2_000);
         load["max_other_cpu"] = json!("5%");
         load["max_repeats"] = json!(max_repeats);
@@ -189,7 +189,7 @@ pub fn decided(kind: &str, keys: &[settings::Key], table: &Value) -> Map<String,
     table
 }
 
-/// Where and why each trial failed.
+/// The phase and reason of each trial's failure.
 pub fn failures(ran: &Ran) -> Vec<Option<(String, String)>> {
     let failure = |trial: &TrialRecord| match &trial.outcome {
         record::trial::Outcome::Failed { phase, why } => Some((phase.clone(), why.clone())),
@@ -198,13 +198,13 @@ pub fn failures(ran: &Ran) -> Vec<Option<(String, String)>> {
     ran.trials.iter().map(failure).collect()
 }
 
-/// Machines that hang are found out soon; while load is driven there is a message each second.
+/// Short limits, so that a hanging machine is found soon; while load is driven there is a message each second.
 pub fn short() -> Limits {
     let lifeless = Duration::from_secs(3);
     Limits { prompt: lifeless, lifeless, end: Duration::from_secs(1), ..Limits::default() }
 }
 
-/// So many trials of each phase were begun.
+/// How many trials began each phase.
 pub fn phases(ran: &Ran) -> BTreeMap<String, usize> {
     let mut phases = BTreeMap::new();
     for event in &ran.events {

@@ -1,6 +1,6 @@
 //! The conductor with machines that are plain processes, and agents that fail where a script says so.
 //!
-//! Machines, servers, workloads and loads are real. Only what goes wrong is arranged.
+//! Machines, servers, workloads and loads are real. Only the failures are arranged.
 
 #![allow(clippy::print_stdout, clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! One machine whose agent fails, hangs or lies at some message: its trial fails in that phase, and no other does.
+//! One machine whose agent fails, hangs or lies at some message: its trial fails in that phase, and no other trial fails.
 
 use crate::ground::{Ran, failures, phases, run, run_over_tcp, run_within, short};
 use record::trial::Outcome;
@@ -36,7 +36,7 @@ fn a_trial_over_tcp_is_a_whole_trial_and_one_whose_agent_dies_fails() {
     assert_nothing_is_left(&ran);
 }
 
-/// Each request of a trial, and the phase in which it is asked.
+/// Each request of a trial, and the phase in which it is made.
 const REQUESTS: &[(&str, &str)] = &[
     ("clock", "boot"),
     ("describe", "boot"),
@@ -49,7 +49,7 @@ const REQUESTS: &[(&str, &str)] = &[
     ("shutdown", "shut down"),
 ];
 
-/// Fails at every request in turn, and then not at all.
+/// Fails at every request in turn, and finally at none.
 fn fail_at_each(deed: &str, words: &str) {
     fail_at(REQUESTS, deed, words, Limits::default());
 }
@@ -78,7 +78,7 @@ fn an_agent_that_refuses_fails_its_trial_alone() {
     fail_at_each("refuses", "no");
 }
 
-/// Whether the server's log is kept too depends on whether the server is there when a step fails, or was stopped in order.
+/// The server's log is kept only if the server is running when a step fails, or was stopped in order.
 #[test]
 fn what_is_left_of_a_machine_is_kept_whichever_step_fails() {
     let requests = [

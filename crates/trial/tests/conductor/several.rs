@@ -1,4 +1,4 @@
-//! Several machines in one trial, and several databases in one machine, of which one fails.
+//! Trials with several machines, and machines with several databases, of which one fails.
 
 use crate::ground::{Ran, failures, run, run_instances, run_within, short};
 use record::run::{Run, StoredTrial};
@@ -32,7 +32,7 @@ fn a_machine_that_hangs_is_named() {
     assert!(ran.left.is_empty());
 }
 
-/// The trials as whoever analyses them reads them; what is stored agrees with itself.
+/// The trials as an analysis reads them; this also checks that the record agrees with itself.
 fn stored(ran: &Ran) -> Vec<StoredTrial> {
     let trials = Run::open(&ran.folder().join("run")).unwrap().trials;
     for trial in &trials {
