@@ -1,8 +1,8 @@
-//! Whether a completed trial's files are all there and agree with each other: the seconds of its log add up to the totals in
-//! `trial.json`, its data was checked, and its throughput is counted as that of other trials.
+//! Whether a completed trial's files are complete and agree with each other: the seconds of its log add up to the totals in
+//! `trial.json`, its data was checked, and its throughput counts the same as that of other trials.
 //!
-//! Of machines side by side each has files of its own. They are asked one by one, since what one lacks another may have too
-//! much. That a record disagrees with the plan is an error where it is read ([`crate::run`]), and none of these.
+//! Each of several machines has files of its own. They are examined one by one, since a lack in one could cancel an excess
+//! in another. A record that disagrees with the plan is not covered here: reading it is an error ([`crate::run`]).
 
 use crate::check::Moment;
 use crate::intervals::{KindInterval, Measured, Span};
@@ -11,10 +11,10 @@ use crate::run::{Run, StoredTrial};
 use crate::trial::{DriverFacts, Metric, Outcome};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Names no more checks that are missing than this.
+/// At most this many missing checks are named.
 const MOST_NAMED: usize = 3;
 
-/// Writes down of every completed trial what does not agree; what was written down before is forgotten.
+/// Notes for every completed trial what does not agree, in place of what was noted before.
 pub fn settle(run: &mut Run) {
     for trial in &mut run.trials {
         trial.disagreements.clear();
@@ -32,7 +32,7 @@ fn of_trial(trial: &StoredTrial) -> Vec<String> {
     if trial.machines.is_empty() {
         return of_machine(trial);
     }
-    // One that stands idle beside the others neither drives nor is checked after it.
+    // An idle machine beside the others neither drives nor is checked.
     let measured: Vec<u32> = trial.measured_machines().map(|(number, _)| number).collect();
     let is_asked =
         |(number, machine): &(u32, &StoredTrial)| measured.contains(number) || machine.record.driver.is_some();
@@ -48,14 +48,14 @@ fn of_trial(trial: &StoredTrial) -> Vec<String> {
     found
 }
 
-/// The machines that had work to do, with their numbers. One that stands idle beside the others has nothing to measure, and
-/// nothing to check after it.
+/// The machines that had work to do, with their numbers. An idle machine beside the others has nothing to measure,
+/// and nothing to check afterwards.
 fn driven(trial: &StoredTrial) -> impl Iterator<Item = (u32, &StoredTrial)> {
     let is_idle = |number, machine: &StoredTrial| trial.bystander == Some(number) && machine.record.driver.is_none();
     (1..).zip(trial.each_machine()).filter(move |(number, machine)| !is_idle(*number, machine))
 }
 
-/// Whether the data of one of its machines was not looked at after the load.
+/// Whether one of its machines has data that was not checked after the load.
 pub fn is_unchecked(trial: &StoredTrial) -> bool {
     let is_checked = |own: &StoredTrial| own.findings.iter().any(|finding| finding.moment == Moment::AfterTrial);
     driven(trial).any(|(_, machine)| !machine.each_database().iter().all(is_checked))
@@ -118,7 +118,7 @@ fn of_totals(measured: &Measured, driver: &DriverFacts) -> Vec<String> {
     found
 }
 
-/// How many times of each kind and span the measured seconds have.
+/// The number of response or service times in the measured seconds, by kind and span.
 fn finished(measured: &Measured) -> BTreeMap<(usize, Span), u64> {
     let mut sums = BTreeMap::new();
     for part in measured.intervals.iter().filter(|second| second.measured).flat_map(|second| &second.kinds) {
@@ -128,10 +128,10 @@ fn finished(measured: &Measured) -> BTreeMap<(usize, Span), u64> {
     sums
 }
 
-/// Places of trials by what their throughput counts, per how many milliseconds.
+/// Places of trials by what their throughput counts, and per how many milliseconds.
 type ByMetric<'a> = BTreeMap<(u64, &'a [String]), BTreeSet<usize>>;
 
-/// Places of completed trials whose throughput is not counted as that of most others with the same workload.
+/// Places of completed trials whose throughput counts something else than that of most trials with the same workload.
 fn unlike_metrics(run: &Run) -> Vec<(usize, String)> {
     let mut workloads: BTreeMap<String, ByMetric<'_>> = BTreeMap::new();
     for (place, trial) in completed(run) {
@@ -148,7 +148,7 @@ fn unlike_metrics(run: &Run) -> Vec<(usize, String)> {
     let mut unlike = Vec::new();
     for metrics in workloads.into_values().filter(|metrics| metrics.len() > 1) {
         let most = metrics.values().map(BTreeSet::len).max().unwrap_or(0);
-        // Where as many trials count otherwise, nobody knows which are right.
+        // On a tie, nobody knows which are right, so all are named.
         let is_settled = metrics.values().filter(|places| places.len() == most).count() == 1;
         for ((per_ms, counted), places) in metrics.into_iter().filter(|(_, places)| !is_settled || places.len() < most)
         {
@@ -165,10 +165,10 @@ fn workload(plan: &Plan, cell: u32) -> String {
     found.and_then(|cell| cell.settings.workload()).unwrap_or_default().to_owned()
 }
 
-/// How many checks of each name a trial has: one of each machine.
+/// The number of a trial's checks by name: one for each machine.
 type Named<'a> = BTreeMap<&'a str, usize>;
 
-/// The place of a trial with its checks.
+/// The place of a trial, with its checks.
 type Checked<'a> = (usize, Named<'a>);
 
 /// Places of completed trials without a check that another trial of the same cell, run by the same build, has.
@@ -188,7 +188,7 @@ fn missing_checks(run: &Run) -> Vec<(usize, String)> {
             let most = all.entry(name).or_default();
             *most = (*most).max(*count);
         }
-        // Without any it is told already.
+        // A trial without any checks has been noted already.
         for (place, named) in trials.iter().filter(|(_, named)| !named.is_empty()) {
             let lacks = |name: &str, count: usize| named.get(name).copied().unwrap_or(0) < count;
             let names: Vec<&str> =

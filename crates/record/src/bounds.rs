@@ -1,7 +1,7 @@
-//! How much of a record is believed: sizes of files, lengths of lines, and ranges of numbers.
+//! Limits of what a record may contain: sizes of files, lengths of lines, and ranges of numbers.
 //!
 //! Each limit is far beyond what bakeoff writes and far below what would overflow a sum, fill the memory or take for ever.
-//! So a damaged or made-up record ends in an error that names its file, and nothing right of the record need ask again.
+//! So a damaged or forged record causes an error that names its file, and code that uses the record need not check again.
 
 use serde_json::Value;
 use std::fs::File;
@@ -12,36 +12,36 @@ use std::path::Path;
 pub const JSON_BYTES: u64 = 64 << 20;
 /// A log of latencies or a table of samples: a day of each is about half of this.
 pub const SERIES_BYTES: u64 = 2 << 30;
-/// A line of those files. A histogram with every value there is takes a tenth of this.
+/// A line of those files. A histogram with every possible value takes a tenth of this.
 pub const LINE_BYTES: u64 = 1 << 20;
 /// Counts in all histograms of a log, and values in all samples of a table; each takes 16 bytes of memory.
 pub const SERIES_NUMBERS: usize = 256 << 20;
-/// Seconds of one trial: a day of warm-up and a day that is measured are the most that a study may ask for.
+/// Seconds of one trial: a study may ask for at most a day of warm-up and a measured day.
 pub const SECONDS: usize = 200_000;
 /// Entries of one list or table in a JSON file.
 const ENTRIES: usize = 200_000;
 /// Findings of one trial, and kinds of its transactions.
 pub const FINDINGS: usize = 10_000;
 pub const KINDS: usize = 256;
-/// A warm-up or a measured window, and what a throughput is counted by.
+/// A warm-up, a measured window, or the span that a throughput figure is for.
 const WINDOW_MS: f64 = 2.0 * 24.0 * 3_600_000.0;
-/// Readings of clocks, and the difference of two: as many nanoseconds are 73 years.
+/// Readings of clocks, and the difference of two: this many nanoseconds are 73 years.
 pub const LARGEST_READING: u64 = 1 << 61;
-/// Sizes and CPU time, of which those of all machines of a trial are added up: 128 PiB, or four years.
+/// Sizes and CPU times, which are added up over the machines of a trial: 128 PiB, or four years.
 const LARGEST_TOTAL: u64 = 1 << 57;
 /// The length of a phase: 99 days.
 const LONGEST_PHASE_MS: u64 = 1 << 33;
-/// All other numbers, of which those of all trials are added up: 10¹⁵ and a little more.
+/// All other numbers, which are added up over all trials: 10¹⁵ and a little more.
 const LARGEST: u64 = 1 << 50;
-/// Clocks of machines that have been up for two weeks are beyond [`LARGEST`].
+/// Keys that may exceed [`LARGEST`]: clocks of machines that have been up for two weeks do.
 const READINGS: [&str; 5] = ["at_ns", "took_ns", "window_start_ns", "offset_ns", "round_trip_ns"];
-/// Passed on as they are: a seed, tables in the words of a study, and a database's own counters, of which some are as large as
-/// a number can be.
+/// Keys that are passed on unchecked: a seed, tables as a study wrote them, and a database's own counters, some of
+/// which reach the largest possible number.
 const PASSED_ON: [&str; 7] = ["seed", "settings", "sweep", "workload", "counters", "before", "after"];
 
-/// A file, opened for reading; an error if it is none or larger than this.
+/// Opens a file for reading; an error if it is not a file or is larger than this.
 pub fn open(path: &Path, most_bytes: u64) -> io::Result<BufReader<File>> {
-    // Opening a pipe would wait for somebody who writes to it.
+    // Opening a pipe would wait for a writer.
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
         return Err(io::Error::other("it is not a file"));
@@ -52,10 +52,10 @@ pub fn open(path: &Path, most_bytes: u64) -> io::Result<BufReader<File>> {
     Ok(BufReader::new(File::open(path)?))
 }
 
-/// The whole of a file.
+/// Reads a whole file.
 pub fn read(path: &Path, most_bytes: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    // It may grow while it is read.
+    // The file may grow while it is read.
     open(path, most_bytes)?.take(most_bytes + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes { Err(io::Error::other(too_large(most_bytes))) } else { Ok(bytes) }
 }
@@ -64,7 +64,7 @@ fn too_large(most_bytes: u64) -> String {
     format!("it is larger than {} MiB, and nothing that bakeoff writes is", most_bytes >> 20)
 }
 
-/// The lines of a text one after the other, with their line breaks.
+/// The lines of a text, one after the other, with their line breaks.
 pub struct Lines<R> {
     text: R,
     line: Vec<u8>,
@@ -78,7 +78,7 @@ impl<R: BufRead> Lines<R> {
         Self { text, line: Vec::new(), number: 0, read_bytes: 0 }
     }
 
-    /// `None` after the last.
+    /// Returns `None` after the last line.
     pub fn next_line(&mut self) -> Result<Option<&str>, String> {
         self.line.clear();
         self.number += 1;
@@ -97,7 +97,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// The first number or list of a JSON file that is out of its range, with its name and what would be in range.
+/// The first number or list of a JSON file that is out of its range, with its name and the range.
 pub fn out_of_range(value: &Value) -> Option<String> {
     beyond("", "", value)
 }
@@ -128,7 +128,7 @@ pub fn too_many(what: &str, found: usize, most: usize) -> String {
     format!("{what} has {found} entries; it must have at most {most}")
 }
 
-/// What may not be negative is so by its type.
+/// Numbers that must not be negative have an unsigned type, which ensures that.
 fn range(name: &str) -> (f64, f64) {
     let up_to = |most: u64| (-(most as f64), most as f64);
     match name {

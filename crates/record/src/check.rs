@@ -32,11 +32,11 @@ pub enum Verdict {
         /// What was seen, with up to a few offending keys.
         seen: String,
     },
-    /// Not decided, with the reason: too few events to judge, or not applicable at this size.
+    /// Not judged, for this reason: too few events, or not applicable at this size.
     Undecided { why: String },
 }
 
-/// How the names of those findings go on behind the workload's that hold a table's checksum after loading.
+/// Follows the workload in the names of findings that hold a table's checksum after loading.
 const CHECKSUM: &str = "checksum-";
 
 impl CheckResult {
@@ -45,7 +45,7 @@ impl CheckResult {
         format!("{workload}/{CHECKSUM}{table}")
     }
 
-    /// The table whose checksum after loading this is about.
+    /// The table whose checksum after loading this finding holds.
     pub fn checksum_of(&self) -> Option<&str> {
         let (_, name) = self.name.split_once('/')?;
         name.strip_prefix(CHECKSUM).filter(|_| self.moment == Moment::AfterLoad)

@@ -1,14 +1,14 @@
-//! Whether a plan can be one, and whether a trial's record is of the trial that the plan has under its number.
+//! Whether a plan is possible, and whether a trial's record belongs to the trial that the plan has under its number.
 //!
-//! What is asked here holds for every record that bakeoff has ever written. Where it does not, nothing that could be said of the
-//! run would be about what ran, so such a record is not read.
+//! These rules hold for every record that bakeoff has ever written. If one is broken, no statement about the run
+//! would describe what really ran, so such a record is not read.
 
 use crate::bounds;
 use crate::plan::{Cell, MOST_TRIALS, Plan, PlannedTrial};
 use crate::trial::TrialRecord;
 use std::collections::BTreeSet;
 
-/// What cannot be in this plan, with the key's name.
+/// What is impossible in this plan, with the key's name.
 pub fn of_plan(plan: &Plan) -> Option<String> {
     let (cells, trials) = (plan.cells.len() as u64, plan.trials.len() as u64);
     let all = cells.max(1) * u64::from(plan.blocks);
@@ -44,7 +44,7 @@ pub fn of_plan(plan: &Plan) -> Option<String> {
     })
 }
 
-/// What the record of a trial, or of one of its machines, says otherwise than the plan, with the key's name.
+/// Where the record of a trial, or of one of its machines, contradicts the plan, with the key's name.
 pub fn of_trial(record: &TrialRecord, planned: &PlannedTrial, cell: &Cell) -> Option<String> {
     let numbers = [
         ("id", record.id.into(), planned.id.into()),

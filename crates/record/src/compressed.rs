@@ -1,23 +1,23 @@
-//! Histograms in the compressed V2 format, a whole log of them with one compressor.
+//! Histograms in the compressed V2 format; one compressor serves a whole log of them.
 //!
-//! The library sets up a new compressor for each histogram, and a new decompressor to read it, which takes longer than the few
-//! counts of a second do. So it is asked for the plain V2 format here, and what is around that, a zlib stream behind a cookie and a
-//! length, is made with what is set up already. The streams are so short that more than `Compression::fast` gains less than 1 %.
+//! The library sets up a new compressor for each histogram, and a new decompressor to read it. That takes longer than the few
+//! counts of a second do. So the library only makes the plain V2 format here. Its wrapping, a zlib stream after a cookie and a
+//! length, is made with a compressor that is reused. Streams are so short that levels above `fast` gain less than 1 %.
 
 use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, Status};
 use hdrhistogram::serialization::{Deserializer, Serializer, V2Serializer};
 use hdrhistogram::{Counter, Histogram};
 use std::io::{self, Write};
 
-/// How a compressed histogram begins, before the length of what is compressed.
+/// The beginning of a compressed histogram, followed by the length of the compressed part.
 const COOKIE: [u8; 4] = 0x1c84_9314_u32.to_be_bytes();
 const HEAD_BYTES: usize = 8;
-/// More than a histogram of every value takes that is not compressed.
+/// More than an uncompressed histogram with every value takes.
 const PLAIN_BYTES: usize = 1 << 20;
-/// What zlib adds to what cannot be compressed is far less.
+/// Far more than zlib adds to data that cannot be compressed.
 const ZLIB_BYTES: usize = 1 << 10;
 
-/// In place of the library's `V2DeflateSerializer`.
+/// Replaces the library's `V2DeflateSerializer`.
 pub struct Compressing {
     serializer: V2Serializer,
     zlib: Compress,

@@ -1,4 +1,4 @@
-//! Files that are never half there, and how they come to the disk: one by one, or all of a folder together.
+//! Files that are never half written, and how they are synced to the disk: one by one, or a whole folder together.
 
 use crate::folder::{RecordError, failing};
 use std::fs::{self, File};
@@ -7,10 +7,10 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread;
 
-/// So many files are brought to the disk at a time: a file system commits what it is asked for at the same time together.
+/// How many files are synced at a time. A file system commits simultaneous requests together.
 const AT_ONCE: usize = 8;
 
-/// Writes a file so that it is either the old one or the new one, and survives a power cut once this returns.
+/// Writes a file so that it is either the old or the new one. The new one survives a power cut once this returns.
 pub fn write(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     put(path, bytes, File::sync_all)?;
     sync(above(path))
@@ -20,7 +20,7 @@ fn above(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The same, but a power cut may spoil it until [`sync_all_in`] has returned.
+/// Like [`write`], but a power cut may spoil the file until [`sync_all_in`] has returned.
 pub fn write_unsynced(path: &Path, bytes: &[u8]) -> Result<(), RecordError> {
     put(path, bytes, |_| Ok(()))
 }
@@ -34,13 +34,13 @@ fn put(path: &Path, bytes: &[u8], bring: impl FnOnce(&File) -> io::Result<()>) -
         fs::rename(&partial, path)
     })();
     written.map_err(|source| {
-        // The old file, if any, is untouched; the partial one is of no use to anybody.
+        // The old file, if any, is untouched; the partial one is useless.
         let _ = fs::remove_file(&partial);
         failing("writing", path)(source)
     })
 }
 
-/// Brings everything in a folder to the disk, the folder itself, and its name in the one above it.
+/// Syncs everything in a folder, the folder itself, and its name in the one above it.
 pub fn sync_all_in(folder: &Path) -> Result<(), RecordError> {
     let mut paths = all_in(folder).map_err(failing("listing", folder))?;
     paths.push(above(folder).to_owned());
@@ -52,7 +52,7 @@ pub fn sync_all_in(folder: &Path) -> Result<(), RecordError> {
     })
 }
 
-/// The folder, and whatever is below it.
+/// The folder, and everything below it.
 fn all_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let (mut paths, mut folders) = (Vec::new(), vec![folder.to_owned()]);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! Events: the only interface between doing and showing. Appended to `events.jsonl` and shown live.
+//! Events: the only interface between running and displaying. They are appended to `events.jsonl` and shown live.
 
 use serde::{Deserialize, Serialize};
 
@@ -24,7 +24,7 @@ pub enum Event {
         what: String,
         expected_ms: u64,
     },
-    /// By its number in the plan, of all that are planned.
+    /// A trial by its number in the plan, of the number of planned trials.
     TrialStarted {
         trial: u32,
         of: u32,
@@ -32,14 +32,14 @@ pub enum Event {
         contender: String,
         coordinates: String,
     },
-    /// The wished precision is not reached yet, so the plan has grown. `why` is a phrase.
+    /// The requested precision is not reached yet, so the plan has grown. `why` is a phrase.
     BlockAdded {
         block: u32,
         trials: u32,
         expected_ms: u64,
         why: String,
     },
-    /// No block is added any more; `why` is a phrase.
+    /// No more blocks are added; `why` is a phrase.
     PrecisionEnded {
         blocks: u32,
         why: String,
@@ -49,8 +49,8 @@ pub enum Event {
         phase: String,
         expected_ms: u64,
     },
-    /// One second of driving. `counted` is what the throughput figure counts (see [`crate::trial::Metric`]): transactions of
-    /// the counted kinds that committed or were rolled back on purpose. `committed` is those of all kinds that committed.
+    /// One second of driving. `counted` is the number that the throughput figure counts (see [`crate::trial::Metric`]):
+    /// transactions of the counted kinds that committed or were rolled back on purpose. `committed` covers all kinds.
     Throughput {
         trial: u32,
         measured: bool,

@@ -1,9 +1,9 @@
-//! What was read from a host or a guest: plain facts, or the reason why there is none.
+//! What was read from a host or a guest: plain facts, or the reason why one could not be read.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// A fact as read, or why it could not be had. Never guessed.
+/// A fact as it was read, or why it could not be. It is never guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Fact {
@@ -20,8 +20,8 @@ impl Fact {
         Self::Unavailable(why.into())
     }
 
-    /// What comes before the first comma of a known fact: what can be compared. The rest is detail of one platform, for
-    /// example how an image file is mounted.
+    /// The part of a known fact before its first comma, which can be compared. The rest is detail of one platform,
+    /// for example how an image file is mounted.
     pub fn kind(&self) -> String {
         match self {
             Self::Known(text) => text.split(',').next().unwrap_or_default().to_owned(),
@@ -39,25 +39,25 @@ impl std::fmt::Display for Fact {
     }
 }
 
-/// Decided by every platform: how the machine's processor instructions run. What comes before the first comma is one of a
-/// few words ([`HOSTS_OWN`], "virtual", [`EMULATED`]), what comes after it the reason.
+/// Decided by every platform: how the machine's processor instructions run. Before the first comma is one of a few
+/// words ([`HOSTS_OWN`], "virtual", [`EMULATED`]), after it the reason.
 pub const PROCESSOR: &str = "processor";
 
-/// The [`PROCESSOR`] of a machine that is no guest: it runs on the host's kernel, and what that counts is of all such machines.
+/// The [`PROCESSOR`] of a machine that is not a guest: it shares the host's kernel, whose counts cover all such machines.
 pub const HOSTS_OWN: &str = "the host's own";
 
-/// The [`PROCESSOR`] of a machine that is interpreted by software, which costs a multiple of what a hypervisor does.
+/// The [`PROCESSOR`] of a machine that software interprets, which costs a multiple of what a hypervisor does.
 pub const EMULATED: &str = "emulated";
 
 /// Decided by every platform: whether the host's page cache holds the data again, below the cache of the machine's own
-/// file system. A machine for which it does has more memory than its shape says. "no" or "yes", and perhaps a reason.
+/// file system. If it does, the machine has more memory than its shape says. "no" or "yes", perhaps with a reason.
 pub const DATA_CACHED_TWICE: &str = "data cached twice";
 
 /// Decided by every platform: the number of the machine's place on the host, and the host's CPUs that its vCPUs may use ("0,1").
 pub const PLACE: &str = "place";
 pub const HOST_CPUS: &str = "host CPUs";
 
-/// Decided of each of several machines side by side: as which number it was started, counted from 1.
+/// Decided for each of several machines side by side: its position in the start order, counted from 1.
 pub const START_ORDER: &str = "start order";
 
 /// Named facts about one system, as seen from inside it (`host.json`, and `guest` in `trial.json`).

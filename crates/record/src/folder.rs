@@ -1,8 +1,8 @@
 //! The folder of a run: paths, writing that is never half done, and the append-only event log.
 //!
-//! A trial is complete when its `trial.json` is there. That file is written last, once everything else of the trial is on the
-//! disk, synced and renamed into place. So a kill or a power cut at any moment leaves either a complete trial or one that
-//! `--resume` runs again.
+//! A trial is complete when its `trial.json` is there. That file is written last, once everything else of the trial
+//! is on the disk, synced and renamed into place. So a kill or a power cut at any moment leaves either a complete
+//! trial or one that `--resume` runs again.
 
 use crate::bounds::{self, Lines};
 use crate::check::CheckResult;
@@ -22,7 +22,7 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Where the records of trials lie that were run again.
+/// The folder for the records of trials that were run again.
 const EARLIER: &str = "earlier";
 
 #[derive(Debug, thiserror::Error)]
@@ -33,19 +33,19 @@ pub enum RecordError {
     Format { path: PathBuf, source: serde_json::Error },
     #[error("{path} has format {found}; this build reads formats up to {newest}")]
     Newer { path: PathBuf, found: u32, newest: u32 },
-    /// Who has the lock wrote it when it was taken.
+    /// The lock's holder wrote its process id into the file when it took the lock.
     #[error("{path} is in use by another bakeoff")]
     InUse { path: PathBuf, process: Option<u32>, lock: PathBuf },
     #[error("{path}: {}", visible(.why))]
     Content { path: PathBuf, why: String },
 }
 
-/// What is wrong with what a file says.
+/// An error about the content of a file.
 pub(crate) fn content(path: &Path, why: impl Into<String>) -> RecordError {
     RecordError::Content { path: path.to_owned(), why: why.into() }
 }
 
-/// Attaches what was being done, and to which file, to an I/O error.
+/// Adds to an I/O error what was being done, and to which file.
 pub(crate) fn failing(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> RecordError {
     let path = path.to_owned();
     move |source| RecordError::Io { doing, path, source }
@@ -62,7 +62,7 @@ pub(crate) fn read_json<T: DeserializeOwned>(path: &Path) -> Result<T, RecordErr
     parsed(path, &json_bytes(path)?)
 }
 
-/// The same of a file whose numbers are reckoned with, each in its range.
+/// Does the same for a file whose numbers are used in calculations, so each must be in its range.
 pub(crate) fn read_json_in_range<T: DeserializeOwned>(path: &Path) -> Result<T, RecordError> {
     let bytes = json_bytes(path)?;
     let value = parsed(path, &bytes)?;
@@ -84,12 +84,12 @@ fn parsed<T: DeserializeOwned>(path: &Path, bytes: &[u8]) -> Result<T, RecordErr
 #[derive(Debug, Clone)]
 pub struct RunFolder {
     path: PathBuf,
-    /// Held by who works in it, as long as there is a handle.
+    /// Held by the process that works in the folder, as long as there is a handle.
     lock: Option<Arc<File>>,
 }
 
 impl RunFolder {
-    /// Makes a new folder with the study and the plan in it, or none at all, and locks it. It gets its name when it is whole.
+    /// Makes a new folder with the study and the plan in it, and locks it. It gets its name when it is complete, or is removed.
     pub fn create(path: &Path, study_text: &str, plan: &Plan) -> Result<Self, RecordError> {
         let runs = path.parent().unwrap_or(Path::new("."));
         fs::create_dir_all(runs).map_err(failing("making the parent of", path))?;
@@ -97,7 +97,7 @@ impl RunFolder {
         let begun = Self { path: beside.clone(), lock: Some(Arc::new(lock)) };
         let made = begun.begin(study_text, plan).and_then(|()| begun.renamed(path));
         made.inspect_err(|_| {
-            // Of use to nobody; the error tells why there is none.
+            // It is useless now; the error is what to report.
             let _ = fs::remove_dir_all(&beside);
         })
     }
@@ -109,7 +109,7 @@ impl RunFolder {
         self.write_json("plan.json", plan).map(drop)
     }
 
-    /// Gives the folder its name, which must be free.
+    /// Gives the folder its name, which must not exist yet.
     fn renamed(&self, path: &Path) -> Result<Self, RecordError> {
         let moved = if path.exists() { Err(io::ErrorKind::AlreadyExists.into()) } else { fs::rename(&self.path, path) };
         let runs = path.parent().filter(|runs| !runs.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -118,7 +118,7 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), lock: self.lock.clone() })
     }
 
-    /// Whether there is a folder of a run that was begun.
+    /// Whether the path is the folder of a run that was begun.
     pub fn is_at(path: &Path) -> bool {
         path.join("plan.json").is_file()
     }
@@ -130,7 +130,7 @@ impl RunFolder {
         Ok(Self { path: path.to_owned(), lock: None })
     }
 
-    /// Opens a folder that has a plan, to go on with its run. No other process does so then.
+    /// Opens a folder that has a plan, to go on with its run. The lock keeps other processes from doing the same.
     pub fn go_on(path: &Path) -> Result<Self, RecordError> {
         let folder = Self::open(path)?;
         lock::sweep(path.parent().unwrap_or(Path::new(".")));
@@ -153,7 +153,7 @@ impl RunFolder {
         }
     }
 
-    /// Puts a plan that has grown in the place of the one that was there.
+    /// Replaces the plan with one that has grown.
     pub fn replace_plan(&self, plan: &Plan) -> Result<(), RecordError> {
         self.write_json("plan.json", plan).map(drop)
     }
@@ -183,7 +183,7 @@ impl RunFolder {
         TrialFolder::alone(self.path.join("trials").join(format!("{id:04}")))
     }
 
-    /// Moves a complete trial that is to be run again to where its record is kept.
+    /// Moves a complete trial that is to be run again aside, so that its record is kept.
     pub fn set_aside(&self, id: u32) -> Result<(), RecordError> {
         let (from, folder) = (self.trial(id).path, self.path.join(EARLIER));
         fs::create_dir_all(&folder).map_err(failing("making", &folder))?;
@@ -195,7 +195,7 @@ impl RunFolder {
         fs::rename(&from, &to).map_err(failing("setting aside", &from))
     }
 
-    /// What became of a trial before it was run again, oldest first.
+    /// The records of a trial from before it was run again, oldest first.
     pub fn earlier(&self, id: u32) -> Result<Vec<TrialRecord>, RecordError> {
         let attempts = (1..).map(|attempt| self.earlier_attempt(id, attempt));
         attempts.take_while(TrialFolder::is_complete).map(|attempt| attempt.record()).collect()
@@ -211,17 +211,17 @@ impl RunFolder {
     }
 }
 
-/// The folder of one trial, or of one of its machines or databases. What is in it counts once the trial is complete, and is on
-/// the disk then.
+/// The folder of one trial, or of one of its machines or databases. Its content counts, and is on the disk, once the
+/// trial is complete.
 #[derive(Debug, Clone)]
 pub struct TrialFolder {
     path: PathBuf,
-    /// It is complete when the trial's own folder is.
+    /// It is complete when the folder of the whole trial is.
     is_part: bool,
 }
 
 impl TrialFolder {
-    /// Of a trial without a run around it.
+    /// The folder of a trial that does not belong to a run.
     pub fn alone(path: PathBuf) -> Self {
         Self { path, is_part: false }
     }
@@ -230,7 +230,7 @@ impl TrialFolder {
         Self { path: self.path.join(of).join(number.to_string()), is_part: true }
     }
 
-    /// Makes it empty: what an earlier, unfinished attempt left is removed.
+    /// Makes it empty: whatever an earlier, unfinished attempt left is removed.
     pub fn begin(&self) -> Result<(), RecordError> {
         match fs::remove_dir_all(&self.path) {
             Ok(()) => {}
@@ -244,19 +244,19 @@ impl TrialFolder {
         &self.path
     }
 
-    /// The folder of one of several machines that run side by side, counted from 1: the same files again.
+    /// The folder of one of several machines that run side by side, counted from 1; it holds the same files.
     #[must_use]
     pub fn machine(&self, number: u32) -> Self {
         self.part("machines", number)
     }
 
-    /// The folder of one of several databases in a machine, counted from 1: of the same files those that are about a database.
+    /// The folder of one of several databases in a machine, counted from 1; it holds those files that are about a database.
     #[must_use]
     pub fn instance(&self, number: u16) -> Self {
         self.part("instances", number.into())
     }
 
-    /// The folders of a machine's databases that have a record, if there are several; the list ends before one that is missing.
+    /// The folders of a machine's databases that have a record, if there are several. The list ends before a missing one.
     #[must_use]
     pub fn instances(&self, count: u16) -> Vec<Self> {
         match count {
@@ -265,8 +265,8 @@ impl TrialFolder {
         }
     }
 
-    /// The folders of the machines of a complete trial: its own if it has one machine, else those of the machines that have a
-    /// record. A machine's place in the list is its number less one, so the list ends before one that is missing.
+    /// The folders of the machines of a complete trial: its own if it has one machine, else those of the machines that
+    /// have a record. A machine's place in the list is its number less one, so the list ends before a missing one.
     #[must_use]
     pub fn machines(&self, count: u32) -> Vec<Self> {
         match count {
@@ -279,7 +279,7 @@ impl TrialFolder {
         self.path.join("trial.json").exists()
     }
 
-    /// A log's name has its folder before it, which is made with the first of them.
+    /// Makes the folder that a log's name begins with, if it is not there yet.
     pub fn write(&self, name: &str, bytes: &[u8]) -> Result<(), RecordError> {
         let path = self.path.join(name);
         if let Some(folder) = path.parent() {
@@ -298,7 +298,7 @@ impl TrialFolder {
         IntervalFile::begin(&self.path.join("intervals.hlog"), kinds)
     }
 
-    /// What a complete trial did and found.
+    /// The record of a complete trial.
     pub fn record(&self) -> Result<TrialRecord, RecordError> {
         let path = self.path.join("trial.json");
         let record: TrialRecord = read_json_in_range(&path)?;
@@ -308,7 +308,7 @@ impl TrialFolder {
         Ok(record)
     }
 
-    /// Outcomes of the data checks; none if they were not written.
+    /// Outcomes of the data checks; empty if they were not written.
     pub fn findings(&self) -> Result<Vec<CheckResult>, RecordError> {
         let path = self.path.join("findings.json");
         let findings: Vec<CheckResult> = if path.exists() { read_json(&path)? } else { Vec::new() };
@@ -318,7 +318,7 @@ impl TrialFolder {
         Ok(findings)
     }
 
-    /// Writes `trial.json`, which makes the trial complete: everything else is on the disk by then.
+    /// Writes `trial.json`, which makes the trial complete; everything else is on the disk before.
     pub fn complete(&self, record: &TrialRecord) -> Result<(), RecordError> {
         if self.is_part {
             return self.write_json("trial.json", record);
@@ -328,13 +328,13 @@ impl TrialFolder {
         durable::write(&path, &to_json(&path, record)?)
     }
 
-    /// Keeps what an interrupted trial had until then, without making it complete.
+    /// Keeps what an interrupted trial has recorded, without making it complete.
     pub fn keep_partial(&self, record: &TrialRecord) -> Result<(), RecordError> {
         self.write_json("interrupted.json", record)
     }
 }
 
-/// `events.jsonl`, one event a line, only ever appended to.
+/// `events.jsonl`: one event a line, only ever appended to.
 #[derive(Debug)]
 pub struct EventLog {
     path: PathBuf,
@@ -358,7 +358,7 @@ impl EventLog {
     }
 }
 
-/// A kill may have cut the last line short; a new event must not be glued to it.
+/// A kill may have cut the last line short; a new event must not be appended to that line.
 fn end_torn_line(file: &mut File) -> io::Result<()> {
     if file.seek(SeekFrom::End(0))? == 0 {
         return Ok(());
@@ -369,7 +369,7 @@ fn end_torn_line(file: &mut File) -> io::Result<()> {
     if last[0] == b'\n' { Ok(()) } else { file.write_all(b"\n") }
 }
 
-/// Reads the events of a run; lines that a kill cut short are left out.
+/// Reads the events of a run; lines cut short by a kill are left out.
 pub fn read_events(path: &Path) -> Result<Vec<Stamped>, RecordError> {
     let mut lines = Lines::of(bounds::open(path, bounds::SERIES_BYTES).map_err(failing("opening", path))?);
     let mut events = Vec::new();

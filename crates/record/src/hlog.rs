@@ -1,10 +1,10 @@
 //! `intervals.hlog`: the measured series as an `HdrHistogram` log.
 //!
-//! The file is the public text format (version 1.3 of the log, compressed V2 histograms), so that `HistogramLogProcessor`,
-//! `HistogramLogAnalyzer` and every port of the library read it: one line for each second, kind and span, tagged
-//! `new-order.response`, `new-order.service` or `new-order.unended`, values in microseconds. What that format has no place for (seconds in
-//! which nothing finished, whether a second counts, the order of the kinds) stands in comment lines, which other
-//! tools pass over.
+//! The file is the public text format (version 1.3 of the log, compressed V2 histograms), so that
+//! `HistogramLogProcessor`, `HistogramLogAnalyzer` and every port of the library can read it. It has one line for
+//! each second, kind and span, tagged `new-order.response`, `new-order.service` or `new-order.unended`, with values
+//! in microseconds. That format has no place for seconds in which nothing finished, whether a second counts, and the
+//! order of the kinds. They are in comment lines, which other tools ignore.
 
 use crate::bounds::{self, Lines};
 use crate::compressed::{Compressing, Decompressing};
@@ -18,12 +18,12 @@ use hdrhistogram::serialization::interval_log::{
 use std::io::{BufRead, Write};
 use std::time::Duration;
 
-/// A histogram has at least so much to tell apart.
+/// The library demands a maximum of at least twice the minimum, which is 1.
 const SHORTEST_RANGE_US: u64 = 2;
 const VERSION: &str = "[Histogram log format version 1.3]";
 const KINDS: &str = "[Kinds: ";
 const SECOND: &str = "[Second: ";
-/// No second of a trial begins later, and none is longer.
+/// No second of a trial may begin later, and none may be longer.
 const LATEST_MS: u64 = bounds::SECONDS as u64 * 1000;
 const LONGEST_MS: u64 = 60_000;
 
@@ -43,11 +43,11 @@ pub enum LogError {
     Io(#[from] std::io::Error),
 }
 
-/// A log that is written while it is measured, so that no more of it than a second is ever held.
+/// A log that is written during the measurement, so that it never holds more than a second.
 pub struct LogWriter<W> {
     out: W,
     kinds: Vec<String>,
-    /// Of the second that was written last.
+    /// Start and length of the second that was written last.
     last: (Duration, Duration),
     serializer: Compressing,
 }
@@ -71,7 +71,7 @@ impl<W: Write> LogWriter<W> {
         interval.kinds.iter().try_for_each(|part| self.part(part))
     }
 
-    /// One histogram more of the second that was written last.
+    /// Adds a histogram to the second that was written last.
     pub fn part(&mut self, part: &KindInterval) -> Result<(), LogError> {
         let text = tag_of(&self.kinds, part)?;
         let tag = Tag::new(&text).ok_or_else(|| LogError::Tag { tag: text.clone() })?;
@@ -89,14 +89,14 @@ impl<W: Write> LogWriter<W> {
     }
 }
 
-/// The series as the text of a log file.
+/// The text of a log file with this series.
 pub fn write(measured: &Measured) -> Result<Vec<u8>, LogError> {
     let mut log = LogWriter::begin(Vec::new(), measured.kinds.clone())?;
     measured.intervals.iter().try_for_each(|interval| log.second(interval))?;
     Ok(log.into_inner())
 }
 
-/// The series from the text of a log file that [`write`] made.
+/// Reads the series from the text of a log file that [`write`] made.
 pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
     let (mut lines, mut measured, mut numbers) = (Lines::of(log), Measured::default(), 0);
     let mut histograms = Decompressing::new();
@@ -114,7 +114,7 @@ pub fn read(log: impl BufRead) -> Result<Measured, LogError> {
     Ok(measured)
 }
 
-/// How many counts the line adds.
+/// Returns how many counts the line adds.
 fn read_line(line: &str, measured: &mut Measured, histograms: &mut Decompressing) -> Result<usize, String> {
     if let Some(comment) = line.strip_prefix('#') {
         let comment = comment.trim_end();
@@ -166,7 +166,7 @@ fn between<'a>(comment: &'a str, opening: &str) -> Option<&'a str> {
     comment.strip_prefix(opening)?.strip_suffix(']')
 }
 
-/// A second begins no sooner than the one before it ends, and is about as long as a second.
+/// A second must not begin before the previous one ends, and must have a plausible length.
 fn read_second(second: &str, before: Option<&Interval>) -> Result<Interval, String> {
     let words: Vec<&str> = second.split(' ').collect();
     let [start, length, window] = words[..] else {
@@ -210,7 +210,7 @@ fn read_histogram(
     let histogram = histograms.histogram(&bytes).map_err(|why| format!("histogram of `{tag}`: {why}"))?;
     let counts = sparse(&histogram);
     match counts.last() {
-        // The highest that is recorded is told as the end of its bucket.
+        // The highest recorded value is given as the end of its bucket.
         Some((value_us, _)) if *value_us > LATENCY_MAX_US + LATENCY_MAX_US / 100 => {
             Err(format!("histogram of `{tag}`: {value_us} µs is more than {LATENCY_MAX_US} µs"))
         }
@@ -229,8 +229,8 @@ fn tag_of(kinds: &[String], part: &KindInterval) -> Result<String, LogError> {
     Ok(format!("{kind}.{span}"))
 }
 
-/// The histogram whose counts these are, on the grid of every histogram of ours. It ends where they do: clearing and writing
-/// the rest of an hour's range would take most of the time.
+/// The histogram with these counts, on the grid that all our histograms have. It ends with the last count: clearing
+/// and writing the rest of the full range would take most of the time.
 fn dense(counts: &[(u64, u32)]) -> Result<Histogram<u32>, LogError> {
     let longest = counts.last().map_or(SHORTEST_RANGE_US, |(value_us, _)| (*value_us).max(SHORTEST_RANGE_US));
     if longest > LATENCY_MAX_US + LATENCY_MAX_US / 100 {
@@ -257,7 +257,7 @@ mod tests {
     use proptest::collection::{btree_map, vec};
     use proptest::prelude::*;
 
-    /// What has room for a header and no more.
+    /// A writer with room for a header and no more.
     struct Full(usize);
 
     impl Write for Full {
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Whoever writes a record ends the run then, wherever in a log the room ends.
+    /// A full disk ends the run, wherever in a log the room runs out.
     #[test]
     fn a_disk_without_room_is_told_as_such() {
         let part = KindInterval { kind: 0, span: Span::Response, counts: vec![(1_000, 3)] };
@@ -332,7 +332,7 @@ mod tests {
         }
     }
 
-    /// Written by `write` and read by another implementation of the format, Python's `hdrhistogram` 0.10.8:
+    /// Written by `write`, then read by another implementation of the format, Python's `hdrhistogram` 0.10.8:
     /// `HistogramLogReader(path, HdrHistogram(1, 3_600_000_000, 3)).get_next_interval_histogram()` gave tag
     /// `new-order.response`, 12 values, maximum 2,001,919 and a median of 1000 for this file.
     #[test]

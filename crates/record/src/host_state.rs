@@ -1,8 +1,8 @@
-//! What the host was doing around one measured window: read at its beginning and at its end, as far as it can be read.
+//! What the host was doing around one measured window, as far as it can be read: at its beginning and at its end.
 //!
-//! `host.json` says once what a host is. This says, trial by trial, what may change in between and makes one trial slower
-//! than another: clocks, other load, stolen time, a shortage of memory. Counters are kept as they were read; shares are
-//! made of them right of the record.
+//! `host.json` describes a host once. This records, trial by trial, what may change in between and make one trial
+//! slower than another: clocks, other load, stolen time, a shortage of memory. Counters are kept as they were read;
+//! analysis turns them into shares.
 
 use crate::ladder::CpuTime;
 use crate::looks::Reading;
@@ -20,10 +20,10 @@ pub struct HostState {
 pub struct HostReading {
     /// The host's monotonic clock.
     pub at_ns: u64,
-    /// What chooses the frequency of the CPUs.
+    /// The governor, which chooses the frequency of the CPUs.
     pub governor: Reading<String>,
     pub turbo: Reading<String>,
-    /// What the kernel does about weaknesses of the processor.
+    /// The kernel's mitigations of weaknesses of the processor.
     pub mitigations: Reading<String>,
     /// Mean over the CPUs at this moment.
     pub frequency_khz: Reading<u64>,
@@ -34,7 +34,7 @@ pub struct HostReading {
     pub stalls: Reading<Stalls>,
 }
 
-/// CPU time of the processes that there are, in the kernel's ticks, with that of their children that have ended.
+/// CPU time of all existing processes and of their ended children, in the kernel's ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProcessTimes {
     /// Ours: `bakeoff` and everything that it started, machines included.
@@ -53,7 +53,7 @@ pub struct HostMemory {
     pub swapped_out_pages: u64,
 }
 
-/// Time in which at least one task could not go on for want of something, since boot (the kernel's pressure figures).
+/// Time since boot in which at least one task had to wait for a resource (the kernel's pressure figures).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stalls {
     pub cpu_us: u64,
@@ -67,8 +67,8 @@ impl HostState {
         self.end.at_ns.saturating_sub(self.start.at_ns)
     }
 
-    /// The share of the host's CPU time between the readings that processes had which are not ours. The kernel's own threads, which
-    /// work for both, are not counted, nor is what a hypervisor below the host takes.
+    /// The share of the host's CPU time between the readings that went to processes that are not ours. It leaves out
+    /// the kernel's own threads, which work for both, and what a hypervisor below the host takes.
     pub fn others(&self) -> Reading<f64> {
         self.others_share().into()
     }

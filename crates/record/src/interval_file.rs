@@ -1,4 +1,4 @@
-//! `intervals.hlog` of a trial while it is written: second by second, beside its place until it is whole.
+//! `intervals.hlog` of a trial while it is written: second by second, under another name until it is complete.
 
 use crate::folder::{RecordError, failing};
 use crate::hlog::{LogError, LogWriter};
@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// What was written vanishes if this is dropped before [`IntervalFile::finish`].
+/// Dropping this before [`IntervalFile::finish`] removes what was written.
 pub struct IntervalFile {
     path: PathBuf,
     partial: PathBuf,
@@ -29,7 +29,7 @@ impl IntervalFile {
         written.map_err(|error| self.failed(error))
     }
 
-    /// Writes what had not ended with the last second, and puts the file in its place.
+    /// Adds the transactions that had not ended with the last second, and moves the file into place.
     pub fn finish<'a>(mut self, unended: impl IntoIterator<Item = &'a KindInterval>) -> Result<(), RecordError> {
         let Some(mut log) = self.log.take() else { return Ok(()) };
         unended.into_iter().try_for_each(|part| log.part(part)).map_err(|error| self.failed(error))?;
@@ -51,7 +51,7 @@ impl IntervalFile {
 
 impl Drop for IntervalFile {
     fn drop(&mut self) {
-        // It is not there any more if it was finished.
+        // After `finish` it is not there any more.
         let _ = fs::remove_file(&self.partial);
     }
 }

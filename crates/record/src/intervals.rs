@@ -1,4 +1,4 @@
-//! Per-second measurements of one trial, in memory. [`crate::hlog`] makes a file of them and back.
+//! Per-second measurements of one trial, in memory. [`crate::hlog`] writes and reads them as a file.
 
 use serde::{Deserialize, Serialize};
 
@@ -14,14 +14,14 @@ pub enum Span {
     Response,
     /// Done − sent: what the database needed.
     Service,
-    /// What was due in the measured window and had not ended a second after it was due, nor within the window: the time
-    /// from due until it ended after all, or until it was given up. It stands in the last measured second, belongs to
-    /// the percentiles of the response, and is in no count of what was done.
+    /// Transactions that were due in the measured window and ended neither in it nor within a second of being due.
+    /// The value is the time from due until they ended after all or were given up. They are in the last measured
+    /// second, belong to the percentiles of the response, and are in no count of finished transactions.
     Unended,
 }
 
-/// Everything that finished in one second of one trial, for one kind of transaction and one span.
-/// What finished was committed, or rolled back because the workload demands it; what failed is not in here.
+/// Everything that finished in one second of one trial, for one kind of transaction and one span. Finished means
+/// committed, or rolled back because the workload demands it; failed transactions are not included.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KindInterval {
     /// Index into [`Measured::kinds`].
@@ -51,7 +51,7 @@ pub struct Measured {
 }
 
 impl KindInterval {
-    /// How many transactions these are.
+    /// The number of these transactions.
     pub fn count(&self) -> u64 {
         self.counts.iter().map(|&(_, count)| u64::from(count)).sum()
     }

@@ -1,4 +1,4 @@
-//! How the number of clients was found that gets most done: the steps of the climb, and what was made of them.
+//! How the number of clients with the most throughput was found: the steps of the climb, and what followed from them.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,42 +6,42 @@ use serde::{Deserialize, Serialize};
 pub struct Ladder {
     /// In the order in which they were measured.
     pub rungs: Vec<Rung>,
-    /// What the trial's figures were then measured with, afresh.
+    /// The number of clients with which the trial's figures were then measured afresh.
     pub chosen: u32,
     /// The smallest number of clients that cannot be told apart from the best.
     pub smallest_tied: u32,
     pub ended: ClimbEnd,
-    /// No step went beyond this many clients.
+    /// No step had more clients than this.
     pub largest_allowed: u32,
-    /// What ran out at the peak, as far as could be seen.
+    /// The resource that ran out at the peak, as far as could be seen.
     pub saturated: String,
 }
 
-/// One step: so many clients for a warm-up and a measured window.
+/// One step of the climb: a number of clients, driven for a warm-up and a measured window.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rung {
     pub clients: u32,
     /// Counted transactions per second.
     pub per_second: f64,
-    /// Standard error of that, from the seconds of the window.
+    /// Standard error of that rate, from the seconds of the window.
     pub standard_error: f64,
     /// Share of transactions that failed for good.
     pub failed_share: f64,
     pub p99_us: u64,
-    /// Of the machine's CPUs in the measured window, the load engine included if it runs there.
+    /// Use of the machine's CPUs in the measured window, by the load engine as well if it runs there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu: Option<CpuUse>,
     pub busiest_shard: f64,
 }
 
-/// Shares of the time of all CPUs that the machine may use.
+/// Shares of the time of all CPUs available to the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct CpuUse {
-    /// Anything but idling and waiting.
+    /// Neither idle nor waiting.
     pub busy: f64,
     /// Idle while something waited for storage.
     pub waiting: f64,
-    /// Taken by the hypervisor for others; part of busy.
+    /// Taken by the hypervisor for others; included in busy.
     pub stolen: f64,
 }
 
@@ -52,7 +52,7 @@ impl CpuTime {
 }
 
 impl CpuUse {
-    /// What happened between two readings; nothing if no time passed.
+    /// The CPU use between two readings; `None` if no time passed.
     pub fn between(before: CpuTime, after: CpuTime) -> Option<Self> {
         let passed = |of: fn(&CpuTime) -> u64| of(&after).saturating_sub(of(&before)) as f64;
         let (busy, waiting) = (passed(|time| time.busy_ticks), passed(|time| time.waiting_ticks));
@@ -62,24 +62,24 @@ impl CpuUse {
     }
 }
 
-/// What the kernel has counted of the CPUs that a machine may use, in its ticks, since boot.
+/// The kernel's counts for the CPUs available to a machine, in its ticks, since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CpuTime {
-    /// Anything but idling and waiting.
+    /// Neither idle nor waiting.
     pub busy_ticks: u64,
     pub idle_ticks: u64,
     /// Idle while something waited for storage.
     pub waiting_ticks: u64,
-    /// Taken by the hypervisor for others; part of busy.
+    /// Taken by the hypervisor for others; included in busy.
     pub stolen_ticks: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ClimbEnd {
-    /// More clients got less done.
+    /// Throughput fell with more clients.
     Declined,
-    /// More clients got no more done.
+    /// Throughput did not rise with more clients.
     Levelled,
     /// Throughput still rose at the largest number allowed.
     LargestReached,

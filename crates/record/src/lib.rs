@@ -1,8 +1,8 @@
-//! The files of a run: the waist of the hourglass.
+//! The files of a run, the only interface between the crates that measure and those that analyse.
 //!
-//! Everything left of this crate has effects and computes no statistic; everything right of it is a pure function of
-//! these files. Here are the types, the writer and the reader, and the version of the format. Nothing here knows a
-//! database, a hypervisor or a clock. The format is described for other tools in `docs/formats.md`.
+//! Crates before this one have effects and compute no statistic; crates after it are pure functions of these files.
+//! Here are the types, the writer and the reader, and the version of the format. Nothing here knows a database, a
+//! hypervisor or a clock. The format is described for other tools in `docs/formats.md`.
 
 pub mod agreement;
 mod bounds;

@@ -1,7 +1,7 @@
-//! Who works in a run's folder: one process at a time. And the folder that a run is begun in before it has its name.
+//! The lock of a run's folder, which lets one process at a time work in it, and the folder in which a run begins unnamed.
 //!
-//! The lock is the kernel's, so it is free again whatever ends its holder. The file stays; only its lock says anything. Readers need
-//! none: a report can be made while a run goes on.
+//! The kernel holds the lock, so it is free again whatever ends its holder. The file stays; only its lock has a meaning.
+//! Readers need no lock: a report can be made while a run goes on.
 
 use crate::folder::{RecordError, failing};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -9,19 +9,19 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 
 const FILE: &str = "lock";
-/// What the name of a folder begins with that is not a run yet.
+/// The names of folders that are not yet a run begin with this.
 const BEGINNING: &str = ".beginning-";
-/// Names that are tried, in case a sweep takes a folder for a leftover before it is locked.
+/// How many names to try, in case a sweep takes a folder for a leftover before it is locked.
 const ATTEMPTS: u32 = 20;
 
-/// Takes the lock of a folder, or names who has it.
+/// Takes the lock of a folder; if it is taken, the error names its holder.
 pub(crate) fn take(folder: &Path) -> Result<File, RecordError> {
     if let Some(file) = try_take(folder)? {
         return Ok(file);
     }
     let lock = folder.join(FILE);
     let mut process = String::new();
-    // A lock that cannot be read is one all the same.
+    // A lock whose file cannot be read is still taken.
     let _ = File::open(&lock).and_then(|mut file| file.read_to_string(&mut process));
     Err(RecordError::InUse { path: folder.to_owned(), process: process.trim().parse().ok(), lock })
 }
@@ -35,13 +35,13 @@ fn try_take(folder: &Path) -> Result<Option<File>, RecordError> {
         Err(TryLockError::WouldBlock) => return Ok(None),
         Err(TryLockError::Error(source)) => return Err(failing("locking", &path)(source)),
     }
-    // Also sets the time since when it is held.
+    // Writing also sets the file's time, which shows since when the lock is held.
     let written = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     written.map_err(failing("writing", &path))?;
     Ok(Some(file))
 }
 
-/// Makes a folder to begin a run in, beside its final place, and locks it. What killed runs have left of theirs is removed.
+/// Makes and locks a folder to begin a run in, beside its final place. Such folders of killed runs are removed.
 pub(crate) fn begin_beside(runs: &Path) -> Result<(PathBuf, File), RecordError> {
     sweep(runs);
     let mut failed = None;
@@ -52,11 +52,11 @@ pub(crate) fn begin_beside(runs: &Path) -> Result<(PathBuf, File), RecordError> 
             made => made.map_err(failing("making", &path))?,
         }
         match try_take(&path) {
-            // A sweep that came between may have removed what was locked.
+            // A sweep in between may have removed the folder that was locked.
             Ok(Some(lock)) if path.join(FILE).exists() => return Ok((path, lock)),
             Ok(_) => {}
             Err(error) => {
-                // Empty, if it is still there; the error is what is told.
+                // It is empty, if it is still there; the error is what to report.
                 let _ = fs::remove_dir_all(&path);
                 failed = Some(error);
             }
@@ -65,8 +65,8 @@ pub(crate) fn begin_beside(runs: &Path) -> Result<(PathBuf, File), RecordError> 
     Err(failed.unwrap_or_else(|| failing("beginning a run in", runs)(io::ErrorKind::AlreadyExists.into())))
 }
 
-/// Removes what runs have left that were killed before they had their name. One that cannot be removed costs a folder and no run,
-/// so nothing is said of it.
+/// Removes the folders of runs that were killed before they had a name. One that cannot be removed does not harm any
+/// run, so that is not reported.
 pub(crate) fn sweep(runs: &Path) {
     for entry in fs::read_dir(runs).into_iter().flatten().flatten() {
         let is_folder = entry.file_type().is_ok_and(|kind| kind.is_dir());
@@ -74,7 +74,7 @@ pub(crate) fn sweep(runs: &Path) {
             let folder = entry.path();
             match File::open(folder.join(FILE)) {
                 Ok(lock) if lock.try_lock().is_ok() => drop(fs::remove_dir_all(&folder)),
-                // Nothing is in it yet, or somebody is at work.
+                // It is still empty, or somebody is working in it.
                 _ => drop(fs::remove_dir(&folder)),
             }
         }

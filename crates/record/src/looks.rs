@@ -1,7 +1,7 @@
-//! What the database and the device of its data had counted at two moments within the measured window.
+//! What the database and its data's device had counted at two moments within the measured window.
 //!
-//! Both looks are taken while load is driven, so that what lies between them is load and nothing else: no start, no
-//! drain, no check. Part of `counters.json`.
+//! Both looks are taken while load is driven, so that only load lies between them: no start, no drain, no check. They
+//! are part of `counters.json`.
 
 use crate::ladder::{CpuTime, CpuUse};
 use crate::waits::{self, Waits};
@@ -15,7 +15,7 @@ pub struct StoredCounters {
     pub before: BTreeMap<String, u64>,
     #[serde(default)]
     pub after: BTreeMap<String, u64>,
-    /// Records of old versions do not have it, nor have trials whose window was too short for two looks.
+    /// Absent from records of old versions, and from trials whose window was too short for two looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window: Option<Looks>,
 }
@@ -27,25 +27,25 @@ pub struct Looks {
     pub end: Look,
 }
 
-/// One look at everything that counts.
+/// One look at all counters.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
     /// The machine's monotonic clock half-way through the look.
     pub at_ns: u64,
-    /// How long looking took, which bounds how far the counts are from that moment.
+    /// How long the look took, which bounds the distance of its counts from that moment.
     pub took_ns: u64,
     pub database: Reading<DatabaseCounts>,
     pub device: Reading<DeviceCounts>,
     pub cpu: Reading<CpuTime>,
-    /// Everything that the database counts, by its own names.
+    /// All counters of the database, by its own names.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
-    /// What sessions waited for since the first look, in the second; absent where nothing was sampled, and from old records.
+    /// What sessions waited for since the first look; in the second look only, if sampled. Absent from old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waits: Option<Reading<Waits>>,
 }
 
-/// What was read, or why it could not be.
+/// A value that was read, or why it could not be.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reading<T> {
@@ -78,10 +78,10 @@ impl<T> From<Result<T, String>> for Reading<T> {
     }
 }
 
-/// What every engine counts in its own way, as far as it does.
+/// What every engine counts in its own way, as far as it counts it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DatabaseCounts {
-    /// What one read and one write are to this engine, in a sentence.
+    /// What one read and one write mean for this engine, in a sentence.
     pub meaning: String,
     /// Reads that went past the database's cache; the operating system's may have served them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,24 +95,24 @@ pub struct DatabaseCounts {
     /// Bytes of redo (write-ahead) log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log_bytes: Option<u64>,
-    /// Checkpoints that the database began, where it has such a thing; old records do not tell.
+    /// Checkpoints that the database began, if it has any; absent from old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoints: Option<u64>,
     /// Size of the data at this moment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data_bytes: Option<u64>,
-    /// Size of the database's cache; if each session has one of its own, of one.
+    /// Size of the database's cache; of one of them if each session has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cache_bytes: Option<u64>,
 }
 
-/// What the kernel counts of a block device since boot, whoever uses it.
+/// The kernel's counts for a block device since boot, whoever uses it.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct DeviceCounts {
     pub device: String,
     pub reads: u64,
     pub read_bytes: u64,
-    /// Time that completed reads took, added up.
+    /// The sum of the times that completed reads took.
     pub read_ms: u64,
     pub writes: u64,
     pub write_bytes: u64,
@@ -125,7 +125,7 @@ pub struct DeviceCounts {
 }
 
 impl Looks {
-    /// What the machine's CPUs did between the looks.
+    /// The use of the machine's CPUs between the looks.
     pub fn cpu_use(&self) -> Option<CpuUse> {
         CpuUse::between(*self.start.cpu.known()?, *self.end.cpu.known()?)
     }
@@ -135,7 +135,7 @@ impl Looks {
         self.end.waits.as_ref()
     }
 
-    /// A field of the file that nobody who looks writes, and why.
+    /// A field that exceeds what bakeoff writes into the file, and why.
     pub(crate) fn out_of_bounds(&self) -> Option<String> {
         [("start", &self.start), ("end", &self.end)].into_iter().find_map(|(name, look)| {
             let why = match look.waits.as_ref()? {

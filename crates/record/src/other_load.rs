@@ -1,23 +1,23 @@
-//! What others used of the host's CPUs beside a trial, held against the limit of its study: a trial beside which they used more is
-//! void, and is run again.
+//! What others used of the host's CPUs during a trial, compared with the limit of its study. A trial during which
+//! they used more is void, and is run again.
 //!
-//! What they used is [`HostState::others`](crate::host_state::HostState::others), whoever asks.
+//! Their use is always [`HostState::others`](crate::host_state::HostState::others).
 
 use crate::looks::Reading;
 use crate::trial::{Outcome, TrialRecord};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// Of one attempt at a trial, with what became of those before it. Shares are of the host's CPU time in the measured window.
+/// Other load during one attempt at a trial, and the void attempts before it. Shares are of the host's CPU time in the window.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OtherLoad {
-    /// Beyond it the attempt is void.
+    /// Above this, the attempt is void.
     pub limit: f64,
-    /// How often the trial may be run again for it.
+    /// How often the trial may be run again because of it.
     pub max_repeats: u32,
-    /// Where it is not known, the attempt stands.
+    /// If it is not known, the attempt counts.
     pub other_cpu: Reading<f64>,
-    /// Attempts at the trial before this one that were void for it, oldest first.
+    /// Earlier attempts at the trial that were void because of other load, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disturbed: Vec<Disturbed>,
 }
@@ -47,13 +47,13 @@ impl OtherLoad {
 }
 
 impl Disturbance {
-    /// "31 %".
+    /// The share used by others, such as "31 %".
     pub fn used(&self) -> String {
         let decimals = usize::from(self.other_cpu < 0.1);
         format!("{:.decimals$} %", self.other_cpu * 100.0)
     }
 
-    /// "5 %", as it is written in a study.
+    /// The limit as it is written in a study, such as "5 %".
     pub fn allowed(&self) -> String {
         let text = format!("{:.3}", self.limit * 100.0);
         format!("{} %", text.trim_end_matches('0').trim_end_matches('.'))
@@ -71,19 +71,19 @@ impl fmt::Display for Disturbance {
 }
 
 impl TrialRecord {
-    /// Attempts at the trial that were void for other load.
+    /// Attempts at the trial that were void because of other load.
     pub fn disturbed(&self) -> &[Disturbed] {
         self.other_load.as_ref().map_or(&[], |other_load| &other_load.disturbed)
     }
 
-    /// Why it is void and may be run again.
+    /// Why the trial is void and may be run again.
     pub fn to_be_repeated(&self) -> Option<Disturbance> {
         let other_load = self.other_load.as_ref().filter(|_| matches!(self.outcome, Outcome::Invalid { .. }))?;
         let is_left = other_load.disturbed.len() < other_load.max_repeats as usize;
         other_load.disturbance().filter(|_| is_left)
     }
 
-    /// What the next attempt has to say of this one and of those before it; nothing if this one was not to be repeated.
+    /// The void attempts to record in the next attempt, this one included. Empty if this one is not to be repeated.
     pub fn disturbed_with_this(&self) -> Vec<Disturbed> {
         let this = |by| Disturbed { started: self.started.clone(), took_ms: self.own_ms(), by };
         self.to_be_repeated().map_or_else(Vec::new, |by| [self.disturbed(), &[this(by)]].concat())

@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-/// In the order in which they come.
+/// In the order of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Phase {
-    /// Making the loaded data that trials share; no phase of a trial itself, but a trial can fail for want of it.
+    /// Making the loaded data that trials share. It is not a phase of a trial, but a trial can fail because it failed.
     Load,
     Clone,
     Boot,
     /// Starting the server.
     Start,
-    /// Looking for the number of clients that gets most done; only if the study asks for that.
+    /// Searching for the number of clients with the most throughput; only if the study asks for that.
     Climb,
     WarmUp,
     Measure,
@@ -27,7 +27,7 @@ impl Phase {
     pub const OF_A_TRIAL: [Self; 8] =
         [Self::Clone, Self::Boot, Self::Start, Self::WarmUp, Self::Measure, Self::Check, Self::ShutDown, Self::Stop];
 
-    /// As it stands in files and on screens.
+    /// The name in files and on screens.
     pub fn name(self) -> &'static str {
         match self {
             Self::Load => "load",

@@ -1,4 +1,4 @@
-//! What a run intends to do, decided completely before anything starts (`plan.json`).
+//! The plan of a run, decided completely before anything starts (`plan.json`).
 
 use crate::precision::Precision;
 use crate::settings::{Odd, Settings};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 
-/// A run with more trials is not one that anybody waits for, and a slip in a sweep is easily made.
+/// Nobody waits for a run with more trials, and a mistake in a sweep is easily made.
 pub const MOST_TRIALS: u64 = 10_000;
 
 /// A study after every override is applied: cells, and the order in which their trials run.
@@ -18,17 +18,17 @@ pub struct Plan {
     /// Name of the study, from its file name; part of the run's folder name.
     pub study: String,
     pub seed: u64,
-    /// So far: a run with a wished precision adds some.
+    /// The number so far: a run that asks for a precision adds some.
     pub blocks: u32,
     /// Whether each contender is compared with itself. Absent from plans that compare contenders with each other.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub aa: bool,
-    /// Whether it was only played: no machine and no server was there, and no figure means anything.
+    /// Whether it was only rehearsed: no machine and no server existed, and no figure means anything.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rehearsed: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
-    /// The share up to which contenders may differ in throughput and are still called equivalent. Absent if the study names none.
+    /// The share by which throughputs may differ and still be called equivalent. Absent if the study gives none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub margin: Option<f64>,
     /// Codes of findings that the study accepts, each with its reason.
@@ -37,19 +37,19 @@ pub struct Plan {
     #[serde(deserialize_with = "cells")]
     pub cells: Vec<Cell>,
     pub trials: Vec<PlannedTrial>,
-    /// What a reader of numbers must know about each workload in the plan, once for each kind of workload.
+    /// What a reader of numbers must know about the plan's workloads, once for each kind of workload.
     #[serde(default)]
     pub workloads: Vec<WorkloadNote>,
 }
 
-/// Where a workload comes from and how it departs from that; printed in every report.
+/// The origin of a workload and its deviations from it; printed in every report.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct WorkloadNote {
     /// The workload's name in a study file, for example `order-entry`.
     pub kind: String,
-    /// What it is derived from, and what its numbers must not be compared with.
+    /// What it is derived from, and which numbers its own must not be compared with.
     pub notice: String,
-    /// Each a sentence.
+    /// One sentence each.
     pub deviations: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ pub struct Cell {
     /// Stable within a plan, counted from 0.
     pub id: u32,
     pub contender: String,
-    /// Whether this contender is the one the others are compared with.
+    /// Whether this contender is the baseline.
     pub baseline: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scenario: Option<String>,
@@ -70,7 +70,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// What distinguishes this cell from others of the same contender, for headings ("1x2, workload.warehouses = 50").
+    /// What distinguishes this cell from others of its contender, for headings ("1x2, workload.warehouses = 50").
     pub fn coordinates(&self) -> String {
         let swept = self.sweep.iter().map(|(key, value)| format!("{key} = {value}"));
         self.scenario.iter().cloned().chain(swept).collect::<Vec<_>>().join(", ")
@@ -81,23 +81,23 @@ impl Cell {
         self.settings.machine().count
     }
 
-    /// How many databases each machine has, with a server of its own each.
+    /// How many databases each machine has, each with its own server.
     pub fn instances(&self) -> u16 {
         self.settings.engine().instances
     }
 
-    /// Of several machines the one beside which the others are measured.
+    /// The number of the machine that is not measured but stands beside the measured ones, if there is one.
     pub fn bystander(&self) -> Option<u32> {
         self.odd().filter(|odd| odd.is_bystander()).map(|odd| odd.number)
     }
 
-    /// Of several machines the one that differs.
+    /// The one of several machines that differs, if there is one.
     pub fn odd(&self) -> Option<&Odd> {
         self.settings.machine().odd.as_ref()
     }
 }
 
-/// Cells one by one, so that an error says which of them it is of.
+/// Reads cells one by one, so that an error names its cell.
 fn cells<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Cell>, D::Error> {
     let cell = |(place, cell): (usize, Value)| {
         serde_json::from_value(cell).map_err(|error| D::Error::custom(format!("cells[{place}]: {error}")))

@@ -1,22 +1,22 @@
-//! How precise a study wishes its ratios to be, and why a run that added blocks for that stopped: a part of `plan.json`.
+//! The precision that a study asks for in its ratios, and why a run that added blocks for it stopped: part of `plan.json`.
 //!
-//! Whether the wish is fulfilled is for `analysis` to say; here are the words for it.
+//! `analysis` decides whether it is reached; here are only the types.
 
 use serde::{Deserialize, Serialize};
 
-/// The least number of blocks of a run that may stop once its intervals are narrow. With fewer, chance that makes an
-/// interval narrow also stops the run, and intervals hold the truth too seldom: see docs/statistics.md.
+/// The least number of blocks of a run that may stop once its intervals are narrow. With fewer, an interval that is
+/// narrow by chance would also stop the run, and too few intervals would contain the truth: see docs/statistics.md.
 pub const FEWEST_BLOCKS: u32 = 10;
 
-/// A wish and its limits. The blocks of the plan grow from `least_blocks` to at most `max_blocks`.
+/// The precision asked for, and its limits. The plan's blocks grow from `least_blocks` to at most `max_blocks`.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Precision {
     /// Half of the 95 % confidence interval of each throughput ratio, as a share of the ratio: 0.01 is ±1 %.
     pub half_width: f64,
-    /// Planned before anything was measured; all others were added.
+    /// The blocks planned before anything was measured; all others were added.
     pub least_blocks: u32,
     pub max_blocks: u32,
-    /// No block is added that is not expected to end before the trials have taken this long together.
+    /// No block is added if it is expected to end after all trials together have taken this long.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_limit_ms: Option<u64>,
     /// Absent as long as blocks may be added.
@@ -28,11 +28,11 @@ pub struct Precision {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ended {
-    /// Every ratio is as precise as wished.
+    /// Every ratio is as precise as asked for.
     Reached,
     /// The plan has its greatest number of blocks.
     MaxBlocks,
-    /// Another block would not have fitted into the limit of time.
+    /// Another block would have exceeded the time limit.
     TimeLimit,
     /// The ratios that are not precise enough have too few sound blocks to become so.
     OutOfReach,

@@ -1,12 +1,12 @@
-//! How machines change places and the order in which they start from block to block, so that what is owed to a machine, to its
-//! place on the host or to when it started can be told apart. It belongs to what a plan says: whoever carries it out and
-//! whoever reads what came of it must mean the same.
+//! How machines change places and start order from block to block. This separates the effects of the machine, of its
+//! place on the host and of its start. It belongs to the meaning of a plan: running it and analysing its records must
+//! use the same rule.
 //!
-//! In each block both are shifted, each by an amount of its own: of `count` machines, machine *m* has place *m* + places and
-//! is started as number *m* + starts, counted around. The shifts of places go up by one. Those of starts take turns between the
-//! lower and the upper half of the numbers, so that their difference, by which a place and a position in the order belong
-//! together, changes too; and after each round of `count` blocks they are moved on by one. Of three machines or more the first
-//! three blocks already tell what any of the three adds to what a machine gets, if that is added up.
+//! Each block shifts both, by different amounts. Of `count` machines, machine *m* has place *m* + places and is
+//! started as number *m* + starts, both wrapped around. The shift of places increases by one per block. The shift of
+//! starts alternates between the lower and the upper half of the numbers. So the difference of the shifts, which
+//! pairs places with positions in the start order, changes too. After each round of `count` blocks, the shift of starts
+//! moves on by one. With three machines or more, three blocks suffice to separate the three effects, if these add up.
 
 /// By how much places and start order are shifted in one block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -16,7 +16,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    /// Of a block, counted from 1, with so many machines side by side.
+    /// The rotation of a block, counted from 1, with this many machines side by side.
     pub fn of_block(block: u32, count: u32) -> Self {
         let count = count.max(1);
         let (round, step) = (block.saturating_sub(1) / count, block.saturating_sub(1) % count);
@@ -24,12 +24,12 @@ impl Rotation {
         Self { places: step, starts: (of_halves + round % count) % count }
     }
 
-    /// Which place a machine has. Both are counted from 1.
+    /// The place of a machine. Both are counted from 1.
     pub fn place(self, machine: u32, count: u32) -> u32 {
         shifted(machine, self.places, count)
     }
 
-    /// As which number a machine is started. Both are counted from 1.
+    /// The position of a machine in the start order. Both are counted from 1.
     pub fn start(self, machine: u32, count: u32) -> u32 {
         shifted(machine, self.starts, count)
     }

@@ -1,4 +1,4 @@
-//! A whole run in memory: what analysis and report are functions of.
+//! A whole run in memory, the input of analysis and report.
 
 use crate::check::CheckResult;
 use crate::facts::Facts;
@@ -17,52 +17,52 @@ use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
 use std::thread::{self, ScopedJoinHandle};
 
-/// Everything a run's folder says.
+/// All content of a run's folder.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Run {
     pub plan: Plan,
-    /// The host's view of itself.
+    /// The facts that the host gives about itself.
     pub host: Facts,
     /// Trials that have a record, in the order of their ids. Planned trials without one were not reached.
     pub trials: Vec<StoredTrial>,
     pub dir: PathBuf,
 }
 
-/// One trial as it was stored.
+/// One trial as it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StoredTrial {
     pub record: TrialRecord,
     /// Absent if the trial ended before anything was measured.
     pub measured: Option<Measured>,
     pub findings: Vec<CheckResult>,
-    /// What was counted within the measured window; absent from old records and from windows too short for it.
+    /// The looks within the measured window; absent from old records and if the window was too short.
     pub looks: Option<Looks>,
-    /// What host and machine counted over time; none from old records.
+    /// What host and machine counted over time; empty for old records.
     pub telemetry: Vec<Series>,
-    /// Where several machines ran side by side, each by itself, in their order; then the rest of this is of all together
-    /// ([`together::compose`]). Empty of one machine, and its parts have none.
+    /// Each of several machines that ran side by side, in order; the other fields are then about all of them together
+    /// ([`together::compose`]). Empty if there was one machine. Those in the list have empty lists themselves.
     pub machines: Vec<StoredTrial>,
-    /// Where one machine had several databases, each by itself, in their order; then the rest of this is of all together
-    /// ([`together::of_databases`]). Empty of a machine with one.
+    /// Each of several databases of one machine, in order; the other fields are then about all of them together
+    /// ([`together::of_databases`]). Empty if the machine has one database.
     pub instances: Vec<StoredTrial>,
     /// The number of the machine that is not measured, if there is one ([`Cell::bystander`]).
     pub bystander: Option<u32>,
-    /// In what a completed trial's files disagree with each other or what they lack, each a sentence ([`agreement::settle`]).
+    /// How a completed trial's files disagree with each other, and what they lack, one sentence each ([`agreement::settle`]).
     pub disagreements: Vec<String>,
 }
 
 impl StoredTrial {
-    /// What is said of single machines: each of several, or the trial itself.
+    /// The parts with facts about single machines: each of several machines, or the trial itself.
     pub fn each_machine(&self) -> &[Self] {
         if self.machines.is_empty() { std::slice::from_ref(self) } else { &self.machines }
     }
 
-    /// What is said of single databases of this machine: each of several, or the machine itself.
+    /// The parts with facts about single databases of this machine: each of several databases, or the machine itself.
     pub fn each_database(&self) -> &[Self] {
         if self.instances.is_empty() { std::slice::from_ref(self) } else { &self.instances }
     }
 
-    /// What the measured window holds of transactions, without their steps.
+    /// The transactions in the measured window, without their steps.
     pub fn transactions(&self) -> impl Iterator<Item = &KindInterval> {
         let kinds = self.measured.as_ref().map_or(&[][..], |measured| &measured.kinds);
         let totals = || self.record.driver.iter().flat_map(|driver| &driver.kinds);
@@ -80,7 +80,7 @@ impl StoredTrial {
 }
 
 impl Run {
-    /// Reads a run's folder. Trials without `trial.json` were not reached or not finished, and are left out.
+    /// Reads a run's folder. It leaves out trials without `trial.json`, which were not reached or not finished.
     pub fn open(dir: &Path) -> Result<Self, RecordError> {
         let folder = RunFolder::open(dir)?;
         let plan = folder.plan()?;
@@ -97,7 +97,7 @@ impl Run {
 
 type Planned<'a> = (&'a PlannedTrial, &'a Cell);
 
-/// Each CPU reads some of them: the series of a long run are far more than the rest of its files.
+/// Reads trials with a thread for each CPU, since the series of a long run are far larger than its other files.
 fn read_trials<'a>(folder: &RunFolder, complete: &'a [Planned<'a>]) -> Result<Vec<StoredTrial>, RecordError> {
     let threads = thread::available_parallelism().map_or(1, NonZero::get);
     let share = complete.len().div_ceil(threads).max(1);
@@ -128,7 +128,7 @@ fn read_record(folder: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Res
     }
 }
 
-/// What the folder of a trial of one machine holds, or that of one machine of several.
+/// Reads the folder of a trial with one machine, or of one of several machines.
 fn read_machine(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
     let machine = read_files(trial, planned, cell)?;
     if cell.instances() == 1 {
@@ -139,7 +139,7 @@ fn read_machine(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Res
     Ok(together::of_databases(machine, parts, cell))
 }
 
-/// What is in one folder, of a machine or of one of its databases.
+/// Reads the files of one folder, of a machine or of one of its databases.
 fn read_files(trial: &TrialFolder, planned: &PlannedTrial, cell: &Cell) -> Result<StoredTrial, RecordError> {
     let (record, path) = (read_record(trial, planned, cell)?, trial.path());
     let log = path.join("intervals.hlog");

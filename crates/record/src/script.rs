@@ -1,13 +1,13 @@
-//! What is driven in a trial: one phase after another, each with streams of transactions.
+//! What a trial drives: one load phase after another, each with streams of transactions.
 
 use crate::trial::{KindTotals, Pacing};
 use serde::{Deserialize, Serialize};
 
-/// A part of the driving with a beginning that all machines share, and an end.
+/// A part of the driving that begins on all machines at once, and has an end.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Phase {
     pub name: String,
-    /// Driven before anything is measured.
+    /// The time that is driven before anything is measured.
     pub warmup_ms: u64,
     pub until: Until,
     pub streams: Vec<Stream>,
@@ -17,25 +17,25 @@ pub struct Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "until", rename_all = "kebab-case")]
 pub enum Until {
-    /// So much time was measured. What is under way then may end.
+    /// Once this much time was measured. Transactions under way may then end.
     Time { measure_ms: u64 },
-    /// Every stream that has an end is at its end. Longer than the limit it does not last.
+    /// Once every stream with an end has reached it, or at the limit.
     StreamsEnd { limit_ms: u64 },
 }
 
 /// The users of one actor at work.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stream {
-    /// Which of the workload's actors.
+    /// The index of the actor in the workload.
     pub actor: u16,
     pub pacing: Pacing,
-    /// Each user stops after so many.
+    /// Each user stops after this many.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transactions: Option<u32>,
 }
 
 impl Phase {
-    /// The usual load: one actor's users, warmed up and then measured for some time.
+    /// The usual load: the users of one actor, warmed up and then measured for a fixed time.
     pub fn timed(pacing: Pacing, warmup_ms: u64, measure_ms: u64) -> Self {
         Self {
             name: "load".to_owned(),
@@ -45,31 +45,31 @@ impl Phase {
         }
     }
 
-    /// The pacing of its first stream, whose actor is the one that the workload is about.
+    /// The pacing of its first stream, whose actor is the workload's main one.
     pub fn pacing(&self) -> Option<Pacing> {
         self.streams.first().map(|stream| stream.pacing)
     }
 }
 
 impl Stream {
-    /// One that goes on for as long as its phase, or as its actor has work.
+    /// A stream that lasts as long as its phase, or as long as its actor has work.
     pub fn of(actor: u16, pacing: Pacing) -> Self {
         Self { actor, pacing, transactions: None }
     }
 }
 
-/// What became of a phase.
+/// The outcome of a phase.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PhaseDone {
     pub name: String,
-    /// Since the first phase began.
+    /// Time since the first phase began.
     pub start_ms: u64,
     pub warmup_ms: u64,
-    /// Length of what was measured: until its last transaction ended, if the streams decided that.
+    /// Length of the measured part: until its last transaction ended, if the streams decided that.
     pub measured_ms: u64,
     pub ended: PhaseEnd,
     pub streams: Vec<Stream>,
-    /// Totals over what was measured.
+    /// Totals over the measured part.
     pub kinds: Vec<KindTotals>,
 }
 
@@ -79,10 +79,10 @@ pub struct PhaseDone {
 pub enum PhaseEnd {
     /// Its time was over.
     Time,
-    /// Its streams were at their end.
+    /// Its streams had ended.
     Streams,
-    /// Its streams were not at their end within its limit.
+    /// Its streams had not ended within its limit.
     Limit,
-    /// Driving was stopped, or broke off.
+    /// Driving was stopped or broke off.
     Stopped,
 }

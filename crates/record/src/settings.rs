@@ -1,14 +1,14 @@
-//! The decided tables of a cell: what readers of a record ask for, in types, and all of it as it is written.
+//! The decided tables of a cell: the keys that readers of a record need, with types, and all tables as they are written.
 //!
-//! A key that is read by name is named here once, and nowhere else. What a table holds beyond is kept and written back as it was:
-//! keys of engines, platforms and workloads are theirs, and a key may be of another version.
+//! A key that is read by name is named here once, and nowhere else. All other content of a table is kept and written back
+//! unchanged: keys of engines, platforms and workloads belong to those, and a key may come from another version.
 
 use serde::de::{DeserializeOwned, Error};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Map, Value};
 use std::ops::RangeInclusive;
 
-/// Keys of a study that are read right of the record, dotted.
+/// Keys of a study that readers of records use, dotted.
 pub mod key {
     pub const COUNT: &str = "machine.count";
     pub const VCPUS: &str = "machine.vcpus";
@@ -19,7 +19,7 @@ pub mod key {
     pub const ODD_LOAD: &str = "machine.odd.load";
     pub const ODD_CPU_QUOTA: &str = "machine.odd.cpu_quota";
     pub const ODD_CLIENTS: &str = "machine.odd.clients";
-    /// Where the odd machine's own workload is in a cell, if it has one.
+    /// The odd machine's own workload in a cell, if it has one.
     pub const ODD_WORKLOAD: &str = "machine.odd.workload";
     pub const INSTANCES: &str = "engine.instances";
     pub const PROFILE: &str = "engine.profile";
@@ -28,26 +28,26 @@ pub mod key {
     pub const MEASURE: &str = "load.measure";
     pub const MAX_OTHER_CPU: &str = "load.max_other_cpu";
     pub const MAX_REPEATS: &str = "load.max_repeats";
-    /// Of `platform`, `engine` and `workload`, and of the odd machine's workload.
+    /// The kind in `platform`, `engine` and `workload`, and in the odd machine's workload.
     pub const KIND: &str = "kind";
 }
 
-/// The platform of a server that was there already. Its machine is not known, and the machine in the settings is none.
+/// The platform of a server that ran already. Its machine is unknown, so `machine` in the settings does not describe it.
 pub const EXISTING_SERVER: &str = "external";
 
 /// The tables of a cell, in the order of a study.
 pub const TABLES: [&str; 5] = ["machine", "platform", "engine", "workload", "load"];
 
-/// A run with more machines side by side in one trial would need more than one host.
+/// The most machines side by side in one trial; a run with more would need several hosts.
 pub const MOST_MACHINES: u32 = 64;
-/// Databases in one machine.
+/// The most databases in one machine.
 pub const MOST_INSTANCES: u16 = 64;
 
-/// What is decided about a cell, units normalised (bytes, milliseconds).
+/// The decided settings of a cell, in normalised units (bytes, milliseconds).
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(into = "Map<String, Value>")]
 pub struct Settings {
-    /// As they are written. What is beside them is read from here when they are made, so they are never changed.
+    /// The tables as they are written. The other fields are read from them once, so they never change.
     tables: Map<String, Value>,
     machine: Machine,
     engine: Engine,
@@ -55,33 +55,33 @@ pub struct Settings {
     load: Load,
 }
 
-/// `machine`: the shape of each machine. What is not given was not recorded.
+/// `machine`: the shape of each machine. What is absent was not recorded.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    /// Side by side in each trial; one where a plan of an old version does not say.
+    /// Machines side by side in each trial; one if a plan of an old version does not say.
     pub count: u32,
     pub vcpus: Option<u32>,
     pub memory_bytes: Option<u64>,
-    /// Of the data disk.
+    /// Size of the data disk.
     pub disk_bytes: Option<u64>,
-    /// The one that differs from the others.
+    /// The machine that differs from the others.
     pub odd: Option<Odd>,
 }
 
 /// `machine.odd`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct Odd {
-    /// From 1 to the number of machines.
+    /// Its number, from 1 to the number of machines.
     pub number: u32,
-    /// The share of its vCPUs' time that all of it may use together.
+    /// The share of its vCPUs' time that the whole machine may use.
     #[serde(default)]
     pub cpu_quota: Option<f64>,
     #[serde(default)]
     pub load: OddLoad,
-    /// Its own number, in place of `load.clients`.
+    /// Its own number of clients, in place of `load.clients`.
     #[serde(default)]
     pub clients: Option<u32>,
-    /// Its own table, in place of `workload`.
+    /// Its own workload table, in place of `workload`.
     #[serde(default)]
     pub workload: Option<Map<String, Value>>,
 }
@@ -92,8 +92,8 @@ impl Odd {
         self.workload.as_ref()?.get(key::KIND)?.as_str()
     }
 
-    /// Whether the others are measured beside it, and not what it does: it stands idle, begins or stops working in the midst, or both,
-    /// or does other work.
+    /// Whether the others are measured beside it, and it is not. That is so if it stands idle, begins or stops
+    /// working in the middle, or does other work.
     pub fn is_bystander(&self) -> bool {
         self.load != OddLoad::Same || self.workload.is_some()
     }
@@ -103,23 +103,23 @@ impl Odd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum OddLoad {
-    /// What the others' do.
+    /// They do the same as the others.
     #[default]
     Same,
-    /// Nothing.
+    /// They do nothing.
     Idle,
-    /// Nothing from the middle of the measured window on.
+    /// They work until the middle of the measured window.
     Stops,
-    /// Nothing until the middle of the measured window.
+    /// They work from the middle of the measured window on.
     Starts,
-    /// Nothing but in the middle third of the measured window.
+    /// They work in the middle third of the measured window.
     Burst,
 }
 
 /// `engine`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Engine {
-    /// Databases in each machine, with a server of its own each; one where a plan of an old version does not say.
+    /// Databases in each machine, each with its own server; one if a plan of an old version does not say.
     pub instances: u16,
     pub profile: Option<String>,
 }
@@ -127,7 +127,7 @@ pub struct Engine {
 /// `load`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Load {
-    /// Of each machine. `None` where clients do not work back to back, or as many as get most done are sought.
+    /// Clients of each machine. `None` if clients do not work back to back, or if the number at the peak is searched for.
     pub clients: Option<u32>,
     pub warmup_ms: u64,
     pub measure_ms: u64,
@@ -145,7 +145,7 @@ impl Default for Engine {
     }
 }
 
-/// What cannot be in a cell's tables.
+/// What is wrong with a cell's tables.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("settings.{key}: {why}")]
 pub struct SettingsError {
@@ -154,7 +154,7 @@ pub struct SettingsError {
 }
 
 impl Settings {
-    /// Whether nobody made the machine, and where it is is not known.
+    /// Whether the server ran already, on a machine that bakeoff did not make and does not know.
     pub fn is_of_existing_server(&self) -> bool {
         let platform = self.tables.get("platform").and_then(|table| table.get(key::KIND));
         platform.and_then(Value::as_str) == Some(EXISTING_SERVER)
@@ -219,7 +219,7 @@ fn read<T: DeserializeOwned>(tables: &Map<String, Value>, key: &str) -> Result<O
     T::deserialize(value).map(Some).map_err(|error| wrong(key, error.to_string()))
 }
 
-/// How many there are; one where nothing is said.
+/// A count in its range; one if it is absent.
 fn counted<T>(tables: &Map<String, Value>, key: &str, range: RangeInclusive<T>) -> Result<T, SettingsError>
 where
     T: TryFrom<u64> + PartialOrd + std::fmt::Display,
@@ -239,7 +239,7 @@ fn wrong(key: &str, why: impl Into<String>) -> SettingsError {
     SettingsError { key: key.to_owned(), why: why.into() }
 }
 
-/// What is at a dotted path of these tables.
+/// The value at a dotted path of these tables.
 pub fn at<'a>(tables: &'a Map<String, Value>, path: &str) -> Option<&'a Value> {
     let (first, rest) = path.split_once('.').map_or((path, None), |(first, rest)| (first, Some(rest)));
     rest.into_iter().flat_map(|rest| rest.split('.')).try_fold(tables.get(first)?, |value, name| value.get(name))
@@ -263,7 +263,7 @@ impl Settings {
         self.workload.as_deref()
     }
 
-    /// All of it as it is written, to be shown, compared or passed on. What is read by its name has a type.
+    /// All tables as they are written, to show, compare or pass on. A key that is read by name has a typed field instead.
     pub fn tables(&self) -> &Map<String, Value> {
         &self.tables
     }
@@ -274,7 +274,7 @@ impl Settings {
         self.tables.get(table)?.get(name)?.as_f64()
     }
 
-    /// Everything but what is at a dotted path: equal for cells that differ in nothing else.
+    /// Everything except the value at a dotted path: equal for cells that differ only in that.
     pub fn without(&self, key: &str) -> Map<String, Value> {
         let mut tables = self.tables.clone();
         if let Some((first, name)) = key.split_once('.')
@@ -285,7 +285,7 @@ impl Settings {
         tables
     }
 
-    /// What differs between these and newer ones, key by key.
+    /// The differences between these and newer settings, key by key.
     pub fn differing(&self, newer: &Self) -> Vec<Differing> {
         let of =
             |settings: &Self, table: &str| settings.tables.get(table).cloned().unwrap_or_else(|| Map::new().into());
@@ -294,10 +294,10 @@ impl Settings {
     }
 }
 
-/// A key that has another value, with both; `None` where it is absent.
+/// A key with different values; `None` where it is absent.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Differing {
-    /// Dotted.
+    /// The dotted key.
     pub key: String,
     pub old: Option<Value>,
     pub new: Option<Value>,
@@ -308,7 +308,7 @@ impl Differing {
         self.old.is_some() && self.new.is_some()
     }
 
-    /// Whether it is in one of these tables.
+    /// Whether the key is in one of these tables.
     pub fn is_of(&self, tables: &[&str]) -> bool {
         self.key.split('.').next().is_some_and(|table| tables.contains(&table))
     }
@@ -331,7 +331,7 @@ fn united<'a>(one: &'a Map<String, Value>, other: &'a Map<String, Value>) -> std
 
 #[cfg(any(test, feature = "synthetic"))]
 impl Settings {
-    /// Puts another value at a dotted path, for records that are made up.
+    /// Sets the value at a dotted path, for made-up records.
     pub fn set(&mut self, path: &str, value: Value) -> Result<(), SettingsError> {
         let mut tables = self.tables.clone();
         let (mut table, mut name) = (&mut tables, path);

@@ -1,7 +1,7 @@
-//! Records of studies whose truth is known, with the noise that real ones have, for asking how often an analysis is right.
+//! Records of studies whose true ratio is known, with realistic noise, to measure how often an analysis is right.
 //!
-//! A baseline, one or more contenders that are alike, and one kind of transaction, which takes longer in a slower trial. Neither
-//! machine nor database is told of. Drawn from a seed, so that it is the same everywhere.
+//! A study has a baseline, one or more equal contenders, and one kind of transaction, which takes longer in a slower
+//! trial. Records have no facts about machine and database. Everything is drawn from a seed, so it is reproducible.
 
 use crate::FORMAT;
 use crate::intervals::{Interval, KindInterval, Measured, Span};
@@ -16,34 +16,34 @@ use std::collections::BTreeMap;
 const KIND: &str = "transfer";
 const BASELINE: &str = "one";
 
-/// So many that rounding to whole transactions is far below any noise.
+/// High enough that rounding to whole transactions is far below any noise.
 const PER_SECOND: f64 = 5_000.0;
 
-/// Shares of all transactions, and what each took in a trial of the usual speed.
+/// Shares of all transactions, and the time each took in a trial of normal speed.
 pub const RESPONSES_US: [(f64, u64); 4] = [(0.520, 400), (0.440, 900), (0.035, 2_400), (0.005, 9_000)];
 
-/// What makes one run of the same thing differ from the next. Shares are standard deviations of logarithms.
+/// What makes repeated runs of the same thing differ. Shares are standard deviations of logarithms.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Noise {
-    /// Of each trial by itself: placement of memory, layout on disk, whatever is drawn anew at each start.
+    /// Deviation of each trial: placement of memory, layout on disk, whatever changes at each start.
     pub run_to_run: f64,
-    /// By how much the host has wandered from one trial to the next, for good: warmth, neighbours, a filling disk.
+    /// How much the host changes from one trial to the next, permanently: warmth, neighbours, a filling disk.
     pub wandering: f64,
-    /// Of single seconds.
+    /// Deviation of single seconds.
     pub seconds: f64,
-    /// How much of a second's deviation is left in the next.
+    /// How much of a second's deviation carries over to the next.
     pub alike: f64,
-    /// How often something else stalls the machine, for how long on average, and what it leaves of the throughput.
+    /// How often something else disturbs the machine, for how long on average, and the share of throughput that remains.
     pub bursts_per_minute: f64,
     pub burst_s: f64,
     pub left_in_burst: f64,
-    /// How often a trial is an outlier: then its own deviation is so many times as large.
+    /// How often a trial is an outlier, and by how much its own deviation is multiplied then.
     pub outliers: f64,
     pub outlier_times: f64,
 }
 
-/// A host that wanders and is disturbed now and then. In windows of two minutes, trials of the same thing differ by about
-/// one per cent: 0.8 % of their own, 0.5 % from their seconds, the rest from bursts and wandering.
+/// A host that changes over time and is disturbed now and then. In windows of two minutes, equal trials differ by
+/// about one per cent: 0.8 % of their own, 0.5 % from their seconds, the rest from bursts and changes of the host.
 pub const REALISTIC: Noise = Noise {
     run_to_run: 0.008,
     wandering: 0.003,
@@ -56,21 +56,21 @@ pub const REALISTIC: Noise = Noise {
     outlier_times: 1.0,
 };
 
-/// The same with one trial in ten that deviates five times as much.
+/// The same, with one trial in ten that deviates five times as much.
 pub const HEAVY_TAILED: Noise = Noise { outliers: 0.1, outlier_times: 5.0, ..REALISTIC };
 
-/// What is to be simulated.
+/// The study to simulate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Study {
     pub blocks: u32,
-    /// How many contenders there are beside the baseline.
+    /// How many contenders there are besides the baseline.
     pub others: u32,
     /// True throughput of each of them over that of the baseline.
     pub ratio: f64,
     pub warmup_s: u64,
     pub measured_s: u64,
     pub noise: Noise,
-    /// What disturbs the contenders; the baseline has `noise`.
+    /// The noise of the other contenders; the baseline has `noise`.
     pub noise_of_others: Noise,
 }
 
@@ -81,7 +81,7 @@ impl Study {
     }
 }
 
-/// One study as it might have been recorded.
+/// One run of the study, as it might have been recorded.
 pub fn run(study: &Study, seed: u64) -> Run {
     let mut chance = Chance::new(seed);
     let plan = plan(study, seed, &mut chance);
@@ -178,7 +178,7 @@ fn trial(study: &Study, noise: &Noise, planned: &PlannedTrial, speed: f64, chanc
     }
 }
 
-/// Seconds that depend on the one before, and now and then a burst.
+/// Seconds that depend on the previous one, with occasional bursts.
 fn series(study: &Study, noise: &Noise, speed: f64, chance: &mut Chance) -> Measured {
     let fresh = noise.seconds * (1.0 - noise.alike * noise.alike).sqrt();
     let mut deviation = noise.seconds * chance.normal();

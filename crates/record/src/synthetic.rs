@@ -1,4 +1,4 @@
-//! A made-up run with realistic noise, drawn from a seed, for the tests of what reads records. Nothing in it was measured.
+//! A made-up run with realistic noise, drawn from a seed, for tests of code that reads records. Nothing in it was measured.
 
 pub mod consolidated;
 pub mod neighbour;
@@ -36,7 +36,7 @@ const KINDS: [(&str, f64, f64); 5] = [
     ("delivery", 8.0, 6_500.0),
     ("stock-level", 8.0, 3_100.0),
 ];
-/// What the machine keeps of the baseline's speed.
+/// The contenders' speed, as a share of the baseline's.
 const SPEED: [f64; 2] = [1.0, 0.853];
 const WARMUP_S: u64 = 8;
 const MEASURED_S: u64 = 24;
@@ -49,8 +49,8 @@ pub fn run(blocks: u32) -> Run {
     Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-quickstart".into() }
 }
 
-/// The same with everything that can go wrong: five blocks, of which some trials failed, were skipped, cannot be
-/// trusted or were not reached, and a guest whose settings and clock differ.
+/// The same run with everything that can go wrong. It has five blocks, in which some trials failed, were skipped, are
+/// invalid or were not reached, and a guest whose settings and clock differ.
 pub fn troubled() -> Run {
     let mut run = run(5);
     let guest: Vec<usize> = (0..run.trials.len()).filter(|&index| run.trials[index].record.cell == 1).collect();
@@ -154,7 +154,7 @@ fn facts(known: &[(&str, &str)]) -> Facts {
     known.iter().map(|(name, value)| ((*name).to_owned(), Fact::known(*value))).collect()
 }
 
-/// Gives every trial of a cell these columns on one side, in the place of those of the same names.
+/// Gives every trial of a cell these columns on one side, replacing those with the same names.
 pub fn sampled(run: &mut Run, cell: u32, side: Side, sources: &[telemetry::Source]) {
     for trial in run.trials.iter_mut().filter(|trial| trial.record.cell == cell) {
         let mut chance = Chance(u64::from(trial.record.id));
@@ -209,7 +209,7 @@ impl Chance {
     }
 }
 
-/// Without a machine and what it did.
+/// A record without facts about the machine and its work.
 fn record(planned: &PlannedTrial, cell: &Cell) -> TrialRecord {
     let span = |phase: Phase| PhaseSpan { phase: phase.to_string(), length_ms: length_ms(phase) };
     let started = format!("2026-11-21T12:{:02}:00Z", planned.id);
@@ -220,7 +220,7 @@ fn record(planned: &PlannedTrial, cell: &Cell) -> TrialRecord {
 fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
     let cell = &plan.cells[planned.cell as usize];
     let mut chance = Chance(planned.seed * 31 + u64::from(planned.cell));
-    // The whole machine drifts a little from block to block, and each trial wobbles around that.
+    // The whole machine drifts a little from block to block, and each trial varies around that.
     let drift = 1.0 - 0.01 * f64::from(planned.block);
     let speed = SPEED[planned.cell as usize] * drift * (1.0 + 0.012 * chance.normal());
     let measured = series(&|_| speed, &mut chance);
@@ -257,7 +257,7 @@ fn length_ms(phase: Phase) -> u64 {
     }
 }
 
-/// `speed` is that of each second.
+/// `speed` gives the speed of each second.
 fn series(speed: &dyn Fn(u64) -> f64, chance: &mut Chance) -> Measured {
     let intervals = (0..WARMUP_S + MEASURED_S).map(|second| {
         // Caches fill during the first seconds.
@@ -309,7 +309,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     });
     let kinds: Vec<KindTotals> = totals.collect();
     let transactions: u64 = kinds.iter().map(KindTotals::finished).sum();
-    // Four clients wait for answers; the rest of their time they think, as the workload may ask of them.
+    // Four clients wait for answers. The rest of their time they think, as the workload may ask of them.
     let parts = measured.intervals.iter().filter(|interval| interval.measured).flat_map(|interval| &interval.kinds);
     let responses = parts.filter(|part| part.span == Span::Response).flat_map(|part| &part.counts);
     let waited_us: u64 = responses.map(|&(value_us, count)| value_us * u64::from(count)).sum();
@@ -356,7 +356,7 @@ fn driver(measured: &Measured, chance: &mut Chance) -> DriverFacts {
     }
 }
 
-/// Looks at the ends of the measured window, the last a second early; a slower machine reads and writes less.
+/// Looks at the start and one second before the end of the measured window; a slower machine reads and writes less.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn looks(speed: f64) -> Looks {
     let look = |second: u64| {
@@ -393,7 +393,7 @@ fn looks(speed: f64) -> Looks {
     Looks { start: look(WARMUP_S), end: look(WARMUP_S + MEASURED_S - 1) }
 }
 
-/// A quiet host of two CPUs, on which others take about one hundredth of the time.
+/// A quiet host of two CPUs, on which others use about a hundredth of the time.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn host_state(planned: &PlannedTrial) -> HostState {
     let mut chance = Chance(u64::from(planned.id));

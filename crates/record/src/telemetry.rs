@@ -1,29 +1,29 @@
 //! What host and machine counted while a trial ran: one column for each counter, one sample for each second.
 //!
-//! `telemetry.json` says which probes there were and what each column is; `telemetry-host.csv` and
-//! `telemetry-machine.csv` have the samples. Counters are kept as they were read, never as rates: what happened in a window is a difference of two
-//! samples, and a sample that is late or lost takes nothing away from that.
+//! `telemetry.json` lists the probes and describes each column; `telemetry-host.csv` and `telemetry-machine.csv` have
+//! the samples. Counters are kept as they were read, never as rates. A window's value is a difference of two samples,
+//! so a late or lost sample does not change it.
 
 use crate::looks::Reading;
 use serde::{Deserialize, Serialize};
 
-/// From where something was seen.
+/// Where something was observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Side {
-    /// On the host, with the machine's processes and devices as it sees them.
+    /// On the host, which sees the machine's processes and devices.
     Host,
     /// Inside the machine.
     Machine,
 }
 
-/// How a column's values are to be read.
+/// How to interpret a column's values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Behaviour {
-    /// Only grows; a window is worth the difference between its ends.
+    /// It only grows; its value for a window is the difference between the ends.
     Counts,
-    /// A reading of the moment, like a frequency or a queue's length; a window is worth its mean.
+    /// A momentary reading, such as a frequency or a queue's length; its value for a window is the mean.
     Stands,
 }
 
@@ -32,29 +32,29 @@ pub enum Behaviour {
 pub struct Column {
     /// Dotted and stable, the probe first: `cpu.steal`, `disk.data.writes`, `vcpu.0.wait`.
     pub name: String,
-    /// In which its whole numbers count: "ns", "bytes", "ticks", or empty for things that happened.
+    /// The unit of its whole numbers: "ns", "bytes", "ticks", or empty for numbers of events.
     pub unit: String,
     pub behaviour: Behaviour,
 }
 
-/// One probe: what it can see here, or why it sees nothing.
+/// One probe: what it can read here, or why it reads nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
     pub name: String,
-    /// From where it reads: files, or a program that is asked.
+    /// Where it reads from: files, or a program that it asks.
     #[serde(default)]
     pub source: String,
     /// Names of its columns.
     pub columns: Reading<Vec<String>>,
 }
 
-/// What was seen from one side.
+/// What was observed from one side.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Series {
     pub side: Side,
     pub probes: Vec<Probe>,
     pub columns: Vec<Column>,
-    /// CPU time of the thread that sampled, as far as it is known.
+    /// CPU time of the sampling thread, as far as it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost_ns: Option<u64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -67,6 +67,6 @@ pub struct Sample {
     /// The side's own monotonic clock half-way through the reading.
     pub at_ns: u64,
     pub took_ns: u64,
-    /// In the order of the columns; nothing for what could not be read this time.
+    /// In the order of the columns; `None` where a value could not be read this time.
     pub values: Vec<Option<u64>>,
 }

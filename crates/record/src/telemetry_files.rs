@@ -1,7 +1,7 @@
 //! `telemetry.json` and the tables of samples beside it: the writer and the reader.
 //!
-//! The tables are plain CSV, so that any tool reads them: a line of names, then one sample a line, with nothing between the
-//! commas where a value could not be read. They are written first; what has no `telemetry.json` was not finished.
+//! The tables are plain CSV, so that any tool can read them: a line of names, then one sample a line, with an empty
+//! field where a value could not be read. They are written first; a trial without `telemetry.json` was not finished.
 
 use crate::bounds::{self, Lines};
 use crate::folder::{RecordError, TrialFolder, content, failing, read_json_in_range};
@@ -11,7 +11,7 @@ use std::io::BufRead;
 use std::path::Path;
 
 const INDEX: &str = "telemetry.json";
-/// Host and machine.
+/// The sides are host and machine.
 const SIDES: usize = 2;
 /// Names of the first two columns, which every table has.
 const MOMENT: [&str; 2] = ["at_ns", "took_ns"];
@@ -23,7 +23,7 @@ fn table_name(side: Side) -> &'static str {
     }
 }
 
-/// Writes what was seen, one series from each side.
+/// Writes the samples, one series for each side.
 pub fn write(trial: &TrialFolder, series: &[Series]) -> Result<(), RecordError> {
     for (place, one) in series.iter().enumerate() {
         let name = table_name(one.side);
@@ -37,7 +37,7 @@ pub fn write(trial: &TrialFolder, series: &[Series]) -> Result<(), RecordError> 
     trial.write_json(INDEX, &index)
 }
 
-/// Reads what was seen in the trial of this folder; nothing if nothing was.
+/// Reads the samples of the trial in this folder; empty if there are none.
 pub fn read(trial: &Path) -> Result<Vec<Series>, RecordError> {
     let index = trial.join(INDEX);
     if !index.exists() {
@@ -76,7 +76,7 @@ fn table(series: &Series) -> Result<String, String> {
         if sample.values.len() != series.columns.len() {
             return Err(format!("a sample has {} values for {} columns", sample.values.len(), series.columns.len()));
         }
-        // Writing to a string does not fail.
+        // Writing to a string cannot fail.
         let _ = write!(text, "{},{}", sample.at_ns, sample.took_ns);
         for value in &sample.values {
             text.push(',');

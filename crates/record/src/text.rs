@@ -1,17 +1,17 @@
-//! Text that others wrote, made safe to show: servers, studies and records may hold characters that move a terminal's
-//! cursor, colour it, or turn the direction of what follows.
+//! Makes text from others safe to show. Servers, studies and records may contain characters that move a terminal's cursor,
+//! colour it, or change the direction of the text that follows.
 //!
-//! What these are is decided here, once, for terminals, HTML and Markdown. Marks of HTML and Markdown are not escaped here.
+//! These characters are decided here, once, for terminals, HTML and Markdown. HTML and Markdown syntax is not escaped here.
 
 use std::borrow::Cow;
 
-/// The text on one line, with everything that is not shown but acted on written out: `\n`, `\x1b`, `\u{202e}`.
+/// The text on one line, with escapes for everything that a terminal acts on: `\n`, `\x1b`, `\u{202e}`.
 pub fn visible(text: &str) -> Cow<'_, str> {
     shown(text, |_| false, written_out)
 }
 
-/// The same, but line breaks and tabs stay: for text that is shown as a block of its own, where a line more misleads nobody.
-/// Consoles end their lines with `\r\n`, which is a line break, too.
+/// The same, but line breaks and tabs stay. It is for text shown as a block, where an extra line misleads nobody.
+/// Consoles end their lines with `\r\n`, which counts as one line break.
 pub fn visible_lines(text: &str) -> Cow<'_, str> {
     let kept = |letter| matches!(letter, '\n' | '\t');
     if text.contains("\r\n") {
@@ -21,9 +21,9 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A JSON text that says the same and has nothing in it that a terminal acts on but its own line breaks.
+/// Equivalent JSON in which a terminal acts on nothing but the text's own line breaks.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
-    // Outside of its strings JSON has no other such characters, and none of them is above 0xffff.
+    // JSON has no other such characters outside of strings, and none of them is above 0xffff.
     shown(text, |letter| letter == '\n', |letter| format!("\\u{:04x}", u32::from(letter)))
 }
 

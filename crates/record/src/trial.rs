@@ -1,4 +1,4 @@
-//! What one trial did and found (`trial.json`), written last: a trial folder is complete when this file is there.
+//! What one trial did and found (`trial.json`). It is written last: a trial folder is complete when this file is there.
 
 use crate::facts::{Facts, HOSTS_OWN, PROCESSOR};
 use crate::host_state::HostState;
@@ -21,13 +21,13 @@ pub struct TrialRecord {
     pub outcome: Outcome,
     /// RFC 3339, UTC.
     pub started: String,
-    /// The build of bakeoff that ran it: name, version and, if it is known, revision. Absent from old records.
+    /// The build of bakeoff that ran it: name, version and, if known, revision. Absent from old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub made_by: Option<String>,
     /// Wall-clock length of each phase in milliseconds, in order.
     pub phases: Vec<PhaseSpan>,
-    /// The table of the workload whose data the machine holds and whose work its clients do, with its kind; of several machines
-    /// that of those which are measured. Absent from old records.
+    /// The table of the workload whose data the machine holds and whose transactions its clients run, with its kind.
+    /// With several machines, it is that of the measured ones. Absent from old records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub workload: Option<Map<String, Value>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -36,10 +36,10 @@ pub struct TrialRecord {
     pub server: Option<ServerFacts>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<DriverFacts>,
-    /// The host at both ends of the measured window. Records of old versions do not have it.
+    /// The host's state at both ends of the measured window. Absent from records of old versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host_state: Option<HostState>,
-    /// Only where the study limits what others may use of the host.
+    /// Present only if the study limits the host's CPU time that others may use.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_load: Option<OtherLoad>,
     /// Things a reader must know before believing the numbers; each one a sentence.
@@ -48,7 +48,7 @@ pub struct TrialRecord {
 }
 
 impl TrialRecord {
-    /// Of a trial of which nothing is known yet but that it was begun, and by which build.
+    /// The record of a trial that has just begun; so far only its build is known.
     pub fn begun(planned: &PlannedTrial, contender: &str, started: String, made_by: String) -> Self {
         Self {
             format: crate::FORMAT,
@@ -87,7 +87,7 @@ pub enum Outcome {
     Skipped {
         why: String,
     },
-    /// Stopped by the user in the middle; what was measured until then is kept but not analysed.
+    /// Stopped by the user while it ran; what was measured until then is kept but not analysed.
     Interrupted {
         phase: String,
     },
@@ -106,17 +106,17 @@ pub struct MachineFacts {
     /// The exact command line that started it.
     pub command_line: Vec<String>,
     pub image: String,
-    /// What the platform decided or could not honour ("accelerator": "tcg", "memory limit": "unavailable, because …").
+    /// What the platform decided or could not provide ("accelerator": "tcg", "memory limit": "unavailable, because …").
     pub decided: Facts,
     /// The machine's own view of itself, from its agent.
     pub inside: Facts,
-    /// Offset of the machine's clock to the host's, before and after each phase.
+    /// Offset of the machine's clock from the host's, before and after each phase.
     #[serde(default)]
     pub clock: Vec<ClockReading>,
 }
 
 impl MachineFacts {
-    /// Whether it has no kernel of its own, so that what a kernel counts of a system is counted of others as well.
+    /// Whether it has no kernel of its own, so that counts of its kernel include others.
     pub fn is_on_the_hosts_kernel(&self) -> bool {
         self.decided.get(PROCESSOR).is_some_and(|processor| processor.kind() == HOSTS_OWN)
     }
@@ -126,7 +126,7 @@ impl MachineFacts {
 pub const BEFORE_DRIVING: &str = "before driving";
 pub const AFTER_DRIVING: &str = "after driving";
 
-/// The offset of a machine's monotonic clock to the host's, bounded by the round trip that measured it.
+/// The offset of a machine's monotonic clock from the host's. The round trip of the measurement bounds its error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockReading {
     pub at: String,
@@ -149,26 +149,26 @@ pub struct DriverFacts {
     /// "inside" or "outside".
     pub placement: String,
     pub warmup_ms: u64,
-    /// When the measured window began, by the clock of whoever drove: the machine's if inside, else the host's. Records of old
-    /// versions do not have it.
+    /// When the measured window began, by the driver's clock: the machine's if it ran inside, else the host's. Absent
+    /// from records of old versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub window_start_ns: Option<u64>,
-    /// Length of the measured window as it really was.
+    /// The actual length of the measured window.
     pub measured_ms: u64,
     /// Emulated clients or terminals; 0 if work arrived at a rate.
     pub clients: u32,
-    /// When work became due. Records of old versions, whose clients all worked back to back, do not have it.
+    /// What made work due. Absent from records of old versions, whose clients all worked back to back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pacing: Option<Pacing>,
-    /// All sessions, those for deferred transactions included.
+    /// All sessions, including those for deferred transactions.
     pub sessions: u32,
     pub shards: u32,
-    /// What the throughput figure counts and what it is called.
+    /// What the throughput figure counts, and its name.
     #[serde(default)]
     pub metric: Metric,
     /// Totals over the measured window, one for each kind, in the workload's order.
     pub kinds: Vec<KindTotals>,
-    /// Totals over the entire driving with warm-up and drain, for reconciliation with what is in the database.
+    /// Totals over the whole driving, with warm-up and drain, to reconcile with the data in the database.
     #[serde(default)]
     pub whole_run: Vec<KindTotals>,
     /// The workload's own counters over the measured window (order lines, remote lines, …).
@@ -176,39 +176,39 @@ pub struct DriverFacts {
     /// Work done through sessions in the measured window; must agree between contenders per transaction.
     pub work: Work,
     pub testimony: Testimony,
-    /// Time that clients spent between their transactions (typing, thinking, handing over what is deferred), added up over
-    /// those pauses that began in the measured window. Records of old versions do not have it.
+    /// The time that clients spent between their transactions (typing, thinking, handing over deferred ones), added
+    /// up over the pauses that began in the measured window. Absent from records of old versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused_ms: Option<u64>,
-    /// Only where sessions are shared.
+    /// Present only if sessions are shared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub queue: Option<Queue>,
-    /// The phases of what was driven, in order; everything here is the sum over them. Records of old versions, which had one,
-    /// do not have it.
+    /// The load phases, in order; all other fields are sums over them. Absent from records of old versions, which had
+    /// one phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub phases: Vec<PhaseDone>,
-    /// How the number of clients was found, if the study left that open.
+    /// How the number of clients was found, if the study did not give it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Ladder>,
-    /// Only where the workload defers some of its transactions. Records of old versions have it in `extra`.
+    /// Present only if the workload defers some of its transactions. Records of old versions have it in `extra`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deferred: Option<Deferred>,
-    /// Sessions that broke while they were used. Records of old versions have them in `extra`.
+    /// Sessions that broke while in use. Records of old versions have them in `extra`.
     #[serde(default)]
     pub losses: Losses,
-    /// What was begun and had not ended when driving was over. Records of old versions have only a count, in `extra`.
+    /// Transactions that had begun but not ended when driving was over. Old records only have a count, in `extra`.
     #[serde(default)]
     pub unended: Unended,
     /// Whether the database ran inside the load engine.
     #[serde(default)]
     pub in_process: bool,
-    /// Whether each thread of the load engine was kept on a CPU of its own.
+    /// Whether each thread of the load engine was pinned to its own CPU.
     #[serde(default)]
     pub on_one_cpu_each: bool,
-    /// One message for each error code, with how often the code was seen; bounded.
+    /// Messages by error code, one for each, with how often the code occurred; bounded.
     #[serde(default)]
     pub errors: BTreeMap<String, u64>,
-    /// What old versions wrote here without a type.
+    /// Untyped content that old versions wrote here.
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     pub extra: Map<String, Value>,
 }
@@ -221,27 +221,27 @@ pub struct Deferred {
     pub failed: u64,
     /// Still in the queue when driving ended for good.
     pub abandoned: u64,
-    /// Caused, and due only after driving had ended.
+    /// Caused, but due only after driving had ended.
     #[serde(default)]
     pub not_due: u64,
     /// How often a client had to wait because the queue was full.
     pub held_up: u64,
-    /// Arrivals that found the queue full: whoever sends them does not wait.
+    /// Arrivals that found the queue full; arrivals do not wait.
     pub turned_away: u64,
     /// The longest queue that any shard had.
     pub longest_queue: u64,
-    /// Queued, and not yet executed, at both ends of the measured window.
+    /// Transactions queued and not yet executed, at both ends of the measured window.
     pub waiting_at_start: u64,
     pub waiting_at_end: u64,
     /// Queued within the measured window.
     pub queued_in_window: u64,
-    /// Background sessions when driving began, and when it ended: more are opened while work is overdue.
+    /// Background sessions when driving began and when it ended; more are opened while work is overdue.
     pub sessions_at_start: u32,
     pub sessions_at_end: u32,
 }
 
 impl Deferred {
-    /// With what another shard or machine did; each has a queue of its own.
+    /// Adds another shard or machine; each has a queue of its own.
     pub fn add(&mut self, other: &Self) {
         self.queued += other.queued;
         self.done += other.done;
@@ -264,7 +264,7 @@ impl Deferred {
 pub struct Losses {
     pub lost: u64,
     pub reopened: u64,
-    /// The longest time from the loss of a session until it was open again, or until driving ended.
+    /// The longest time from the loss of a session until it was reopened, or until driving ended.
     pub longest_ms: u64,
 }
 
@@ -272,9 +272,9 @@ pub struct Losses {
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Unended {
     pub transactions: u64,
-    /// How long the one that was due first had waited.
+    /// How long the one that was due first had waited by then.
     pub oldest_ms: u64,
-    /// Share of the clients' time in the measured window that went into them.
+    /// Share of the clients' time in the measured window that they took.
     pub window_share: f64,
 }
 
@@ -284,14 +284,14 @@ pub struct Unended {
 pub enum Pacing {
     /// Clients that work back to back, each with a session of its own.
     Clients { clients: u32 },
-    /// Clients that type before and think after each transaction, and share sessions.
+    /// Clients that type before and think after each transaction; they share sessions.
     Terminals { terminals: u32, sessions: u32 },
-    /// Work that arrives whether or not earlier work is done, and shares sessions.
+    /// Work that arrives whether or not earlier work is done; it shares sessions.
     Arrivals { per_second: f64, process: ArrivalProcess, sessions: u32 },
 }
 
 impl Pacing {
-    /// Emulated users with a life of their own.
+    /// The number of emulated users.
     pub fn clients(self) -> u32 {
         match self {
             Self::Clients { clients } => clients,
@@ -300,7 +300,7 @@ impl Pacing {
         }
     }
 
-    /// Sessions for what clients wait for.
+    /// The number of sessions for the transactions that clients wait for.
     pub fn sessions(self) -> u32 {
         match self {
             Self::Clients { clients } => clients,
@@ -313,20 +313,20 @@ impl Pacing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
-    /// Independent of each other, as from many users: exponential spans between them.
+    /// Independent of each other, as from many users: times between them are exponential.
     #[default]
     Poisson,
-    /// Equal spans between them.
+    /// Times between them are equal.
     Uniform,
 }
 
 impl DriverFacts {
-    /// Kinds of transaction, without the steps that some of them are made of.
+    /// Kinds of transaction, without steps.
     pub fn transactions(&self) -> impl Iterator<Item = &KindTotals> {
         self.kinds.iter().filter(|kind| !kind.step)
     }
 
-    /// Deferred transactions that can have been queued at the same time: each shard has a queue of its own.
+    /// The most deferred transactions that can have been queued at once: each shard has a queue of its own.
     pub fn waiting_max(&self) -> u64 {
         let longest = match &self.deferred {
             Some(deferred) => deferred.longest_queue,
@@ -335,29 +335,29 @@ impl DriverFacts {
         longest.saturating_mul(u64::from(self.shards))
     }
 
-    /// How often a client waited to hand over what it deferred.
+    /// How often a client waited to hand over a deferred transaction.
     pub fn held_up(&self) -> u64 {
         self.deferred.map_or_else(|| self.of_old_deferred("waits_for_room"), |deferred| deferred.held_up)
     }
 
-    /// As records of old versions have it.
+    /// A count where records of old versions have it.
     fn of_old_deferred(&self, name: &str) -> u64 {
         let count = self.extra.get("deferred").and_then(|deferred| deferred.get(name)?.as_u64());
         count.unwrap_or_default()
     }
 }
 
-/// How a workload's throughput is counted and named, so that analysis and report need to know no workload.
+/// How a workload's throughput is counted and named, so that analysis and report need not know the workload.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Metric {
     /// Short name, for example "NOPM".
     pub name: String,
-    /// What one of it is, for example "new orders per minute".
+    /// Its unit, for example "new orders per minute".
     pub unit: String,
     /// The figure is for this many milliseconds: 60,000 for a rate per minute.
     pub per_ms: u64,
-    /// Kinds of transaction that count, by name. One counts when it ended as the workload demands: committed, or
-    /// rolled back on purpose.
+    /// The kinds of transaction that count, by name. A transaction counts if it ended as the workload demands:
+    /// committed, or rolled back on purpose.
     pub counted: Vec<String>,
 }
 
@@ -370,13 +370,13 @@ pub struct KindTotals {
     pub retries: u64,
     /// Given up after the last allowed retry.
     pub failed: u64,
-    /// A part of transactions that is timed by itself, and is no transaction.
+    /// Whether it is a step: a part of transactions that is timed by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub step: bool,
 }
 
 impl KindTotals {
-    /// With what another part of the same kind did.
+    /// Adds another part of the same kind.
     pub fn add(&mut self, other: &Self) {
         self.committed += other.committed;
         self.rolled_back += other.rolled_back;
@@ -384,7 +384,7 @@ impl KindTotals {
         self.failed += other.failed;
     }
 
-    /// One for each kind, in the order in which kinds first come.
+    /// One sum for each kind, in the order of first occurrence.
     pub fn summed<'a>(parts: impl IntoIterator<Item = &'a Self>) -> Vec<Self> {
         let mut sums: Vec<Self> = Vec::new();
         for part in parts {
@@ -410,7 +410,7 @@ pub struct Work {
     pub rows_changed: u64,
 }
 
-/// The measuring tool about itself.
+/// What the measuring tool says about itself.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Testimony {
     /// CPU time of the driver's threads in the measured window.
@@ -423,35 +423,35 @@ pub struct Testimony {
     /// Done − sent, of all kinds together.
     #[serde(default)]
     pub service: Spread,
-    /// From due until a session was free: queueing, which is the response of too few sessions or too slow a database.
+    /// From due until a session was free. This is queueing, caused by too few sessions or a slow database.
     #[serde(default)]
     pub session_wait: Spread,
-    /// How late the driver was in starting work that was due, at the median, 99th percentile and worst.
+    /// How late the driver started work that was due: median, 99th percentile and worst.
     pub lateness_p50_us: u64,
     pub lateness_p99_us: u64,
     pub lateness_max_us: u64,
     /// Share of the measured window in which the busiest shard worked.
     pub busiest_shard: f64,
-    /// Largest share of the window in which a shard was ready to work and found no CPU.
+    /// The largest share of the window in which a shard was ready to work but had no CPU.
     #[serde(default)]
     pub without_cpu: f64,
     /// Share of the window in which each shard worked.
     #[serde(default)]
     pub busy: Vec<f64>,
-    /// Moments that the load engine itself did not keep.
+    /// Times in which the load engine itself stood still.
     #[serde(default)]
     pub stalls: Stalls,
 }
 
 /// How long the load engine stood still in the measured window: it was stopped, had no CPU, or was too busy. Only
-/// stretches that nothing but itself explains are in here, so a slow database is not.
+/// times that nothing but the engine itself explains are included, so a slow database is not.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Stalls {
     pub total_ms: u64,
     pub longest_ms: u64,
 }
 
-/// Where a span lies, in microseconds.
+/// The distribution of a time, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Spread {
     pub p50_us: u64,
@@ -459,19 +459,19 @@ pub struct Spread {
     pub max_us: u64,
 }
 
-/// Work that was due and waited for a session, where sessions are shared. A queue that grows is a result: the database
-/// does less than it is asked for.
+/// Work that was due and waited for a session, if sessions are shared. A growing queue is a result: the database does
+/// less than it is asked for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Queue {
-    /// Became due in the measured window.
+    /// Work that became due in the measured window.
     pub came: u64,
-    /// Found the queue at its limit in the measured window, and was never executed.
+    /// Work that found the queue full in the measured window, and was never executed.
     pub turned_away: u64,
-    /// Still waited when driving ended, and was not executed.
+    /// Work that still waited when driving ended, and was not executed.
     pub waiting_at_end: u64,
-    /// Of the whole run.
+    /// The longest queue of the whole run.
     pub longest: u64,
     pub limit: u64,
-    /// How many waited at the end of each second, warm-up included.
+    /// The queue's length at the end of each second, warm-up included.
     pub each_second: Vec<u64>,
 }

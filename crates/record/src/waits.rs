@@ -1,29 +1,29 @@
-//! What the sessions of a server waited for between the two looks: samples of all that were at work, added up. Part of
-//! `counters.json`.
+//! What a server's sessions waited for between the two looks: the sum of samples of all sessions at work. They are
+//! part of `counters.json`.
 
 use crate::bounds;
 use serde::{Deserialize, Serialize};
 
-/// More than any server has names for; whoever samples adds up the rest under [`OTHERS`].
+/// More than any server has names for; sampling adds up the rest under [`OTHERS`].
 pub const EVENTS: usize = 512;
 /// The longest class or event, and the longest reason, in bytes.
 pub const NAME_BYTES: usize = 128;
 pub const REASON_BYTES: usize = 1024;
 
-/// The class of events for which there was no room.
+/// The class for events that found no room.
 pub const OTHERS: &str = "others";
 /// The class of sessions that were at work and waited for nothing.
 pub const CPU: &str = "CPU";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Waits {
-    /// From where the server takes it, and what that leaves out.
+    /// Where the server reads it from, and what that leaves out.
     pub source: String,
-    /// Samples that were answered.
+    /// Samples that the server answered.
     pub samples: u64,
-    /// Samples that were due and were not answered in time.
+    /// Samples that were due but not answered in time.
     pub missed: u64,
-    /// How long the answers took, added up: about what sampling cost the server.
+    /// The sum of the answers' times, which is about what sampling cost the server.
     pub took_ns: u64,
     /// Why sampling ended before the second look.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,17 +31,17 @@ pub struct Waits {
     pub seen: Vec<SeenWaiting>,
 }
 
-/// How many sessions were seen waiting for an event, in all samples together.
+/// How many sessions waited for an event, in all samples together.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SeenWaiting {
     pub class: String,
-    /// Empty where the class says everything.
+    /// Empty if the class says everything.
     pub event: String,
     pub sessions: u64,
 }
 
 impl Waits {
-    /// Counts sessions that wait for an event. Names are cut, and further ones have no room, where a record must be bounded.
+    /// Counts sessions that wait for an event. To bound the record, names are cut, and events beyond the limit are added up.
     pub fn add(&mut self, class: &str, event: &str, sessions: u64) {
         let (class, event) = (cut(class, NAME_BYTES), cut(event, NAME_BYTES));
         let find = |class: &str, event: &str, seen: &[SeenWaiting]| {
@@ -68,7 +68,7 @@ impl Waits {
         }
     }
 
-    /// What nobody who samples writes, with its field.
+    /// A field that exceeds what sampling writes, and why.
     pub fn out_of_bounds(&self) -> Option<String> {
         if self.seen.len() > EVENTS {
             return Some(bounds::too_many("waits.known.seen", self.seen.len(), EVENTS));
@@ -86,7 +86,7 @@ impl Waits {
     }
 }
 
-/// As much of a text as a record keeps.
+/// The part of a text that a record keeps.
 pub fn cut(text: &str, most_bytes: usize) -> &str {
     &text[..text.floor_char_boundary(most_bytes)]
 }

@@ -1,6 +1,6 @@
 //! Control groups: which hierarchy is mounted, and what CPU and memory it leaves to this process.
 //!
-//! A limit may be set on any group above our own, so the tightest one on the way up counts.
+//! Any group above our own may have a limit too, so the tightest one on the way up counts.
 
 use crate::Readings;
 use crate::mounts::{self, Mount};
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 const UNLIMITED: &str = "unlimited";
 
-/// Version 1 writes "no limit" as the largest number of bytes that is whole pages; anything near it means the same.
+/// Version 1 writes "no limit" as the largest number of bytes in whole pages; any value near it means the same.
 const VERSION_1_UNLIMITED_BYTES: u64 = 1 << 62;
 
 pub fn facts(tree: &Tree) -> Readings {
@@ -37,7 +37,7 @@ impl Groups {
         Self::of(tree, "self")
     }
 
-    /// The groups that a process is in, as this process sees them.
+    /// The groups of a process, as this process sees them.
     pub fn of_process(tree: &Tree, process: u32) -> Result<Self, String> {
         Self::of(tree, &process.to_string())
     }
@@ -71,13 +71,13 @@ impl Groups {
         Ok(ours.display().to_string())
     }
 
-    /// Our path in the hierarchy of a version 1 controller, or for "" in that of version 2.
+    /// Our path in the hierarchy of a version 1 controller; for "", our path in that of version 2.
     fn path_of(&self, controller: &str) -> Option<&Path> {
         let ours = self.ours.iter().find(|(controllers, _)| controllers.split(',').any(|one| one == controller));
         ours.map(|(_, path)| path.as_path())
     }
 
-    /// Our folder and those above it, innermost first, in the hierarchy that limits what `controller` controls.
+    /// Our folder and those above it, innermost first, in the hierarchy that has the `controller`.
     fn folders(&self, controller: &str) -> Option<(Version, Vec<PathBuf>)> {
         let version_1 = self
             .mounts
@@ -94,7 +94,7 @@ impl Groups {
         Some((version, folders.map(Path::to_path_buf).collect()))
     }
 
-    /// Where the CPU time of the group and of those above it is controlled, innermost first.
+    /// The folders that control the CPU time of the group and of those above it, innermost first.
     pub fn cpu_folders(&self) -> Result<Vec<PathBuf>, String> {
         let (_, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
         Ok(folders)
@@ -111,7 +111,7 @@ impl Groups {
         Ok(tightest.map_or(UNLIMITED.to_owned(), |bytes| bytes.to_string()))
     }
 
-    /// From which amount on the group is slowed down instead of stopped; version 1 has no such limit.
+    /// The amount above which the group is slowed down instead of stopped; version 1 has no such limit.
     fn memory_high(&self, tree: &Tree) -> Reading {
         let (version, folders) = self.folders("memory").ok_or("no memory controller is mounted")?;
         if version == Version::One {
@@ -122,21 +122,21 @@ impl Groups {
         Ok(tightest.map_or(UNLIMITED.to_owned(), |bytes| bytes.to_string()))
     }
 
-    /// The group's share where CPUs are contended, against its neighbours'. 100 is usual, in version 1 1,024.
+    /// The group's share of contended CPUs, relative to its neighbours. The default is 100, in version 1 1,024.
     fn cpu_weight(&self, tree: &Tree) -> Reading {
         let (version, folders) = self.folders("cpu").ok_or("no cpu controller is mounted")?;
         let file = match version {
             Version::One => "cpu.shares",
             Version::Two => "cpu.weight",
         };
-        // The root has none.
+        // The root group has none.
         let own = folders.iter().find_map(|folder| tree.value(&format!("{}/{file}", folder.display())).ok());
         own.ok_or_else(|| format!("no group around this process has {file}"))
     }
 
-    /// Limits of operations and bytes, as the kernel writes them with the device's number, of all groups around us.
+    /// Limits of operations and bytes of all groups around us, as the kernel writes them, with the device's number.
     fn io_max(&self, tree: &Tree) -> Reading {
-        // In version 2 its name is another, but all controllers are in one hierarchy there.
+        // Version 2 names it differently, but has all controllers in one hierarchy.
         let (version, folders) = self.folders("blkio").ok_or("no controller of storage is mounted")?;
         let files: &[&str] = match version {
             Version::One => &["read_bps", "write_bps", "read_iops", "write_iops"],
@@ -179,12 +179,12 @@ fn parse_ours(text: &str) -> Vec<(String, PathBuf)> {
     lines.map(|(controllers, path)| (controllers.to_owned(), PathBuf::from(path))).collect()
 }
 
-/// Bytes, or `None` for no limit.
+/// The limit in bytes, or `None` for no limit.
 fn memory_limit(text: &str) -> Option<u64> {
     text.parse().ok().filter(|bytes| *bytes < VERSION_1_UNLIMITED_BYTES)
 }
 
-/// CPUs from "quota period" in microseconds, or `None` for no limit ("max", or -1 in version 1).
+/// The limit in CPUs, from "quota period" in microseconds; `None` for no limit ("max", or -1 in version 1).
 fn cpu_limit(text: &str) -> Option<f64> {
     let (quota, period) = text.split_once(' ')?;
     let quota = quota.parse::<u32>().ok()?;

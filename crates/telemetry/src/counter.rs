@@ -1,26 +1,26 @@
-//! One number as a probe reads it: a column of the record and the value that stands in it now.
+//! One number as a probe reads it: a column of the record and its current value.
 
 use record::telemetry::{Behaviour, Column};
 use std::borrow::Cow;
 
-/// A column and what it holds at this moment.
+/// A column and its value at this moment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counter {
     /// Dotted and stable, the probe first.
     pub name: String,
-    /// "ns", "bytes", "ticks", …, or empty for things that happened.
+    /// "ns", "bytes", "ticks", …, or empty for numbers of events.
     pub unit: Cow<'static, str>,
     pub behaviour: Behaviour,
     pub value: u64,
 }
 
 impl Counter {
-    /// Something that only grows.
+    /// A counter that only grows.
     pub fn counts(name: impl Into<String>, unit: impl Into<Cow<'static, str>>, value: u64) -> Self {
         Self { name: name.into(), unit: unit.into(), behaviour: Behaviour::Counts, value }
     }
 
-    /// A reading of the moment.
+    /// A momentary reading.
     pub fn stands(name: impl Into<String>, unit: impl Into<Cow<'static, str>>, value: u64) -> Self {
         Self { name: name.into(), unit: unit.into(), behaviour: Behaviour::Stands, value }
     }
@@ -30,7 +30,7 @@ impl Counter {
     }
 }
 
-/// A name of the kernel's or of QEMU's as one part of a dotted name: devices may be called `eth0.100` or `cciss!c0d0`.
+/// A name from the kernel or QEMU as one part of a dotted name; devices may be called `eth0.100` or `cciss!c0d0`.
 pub fn part(text: &str) -> String {
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
     text.chars().map(plain).collect()

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 const CPUINFO: &str = "/proc/cpuinfo";
 pub const CPUS: &str = "/sys/devices/system/cpu";
-/// More than any kernel is built for; a list with a higher number is not a list of CPUs or nodes.
+/// More than any kernel is built for; a list with a higher number does not list CPUs or nodes.
 const MOST_CPUS: u32 = 1 << 16;
 
 /// Flags that change what a database or a hypervisor can do; the others only lengthen a report.
@@ -130,12 +130,12 @@ fn flags_of_interest(flags: &str) -> String {
     if chosen.is_empty() { "none".to_owned() } else { chosen.join(" ") }
 }
 
-/// How many numbers a list of the kernel's form ("0-3,8") names.
+/// How many numbers are in a list of the kernel's form ("0-3,8").
 pub fn count_list(list: &str) -> Result<usize, String> {
     listed(list).map(|numbers| numbers.len())
 }
 
-/// The numbers that a list of that form names.
+/// The numbers in a list of that form.
 pub fn listed(list: &str) -> Result<BTreeSet<u32>, String> {
     let unreadable = || format!("the list {list:?} is not of the form \"0-3,8\"");
     let mut numbers = BTreeSet::new();
@@ -151,14 +151,14 @@ pub fn listed(list: &str) -> Result<BTreeSet<u32>, String> {
     Ok(numbers)
 }
 
-/// The CPUs this process may use, which can be fewer than are online.
+/// The CPUs that this process may use, which can be fewer than are online.
 fn allowed(tree: &Tree) -> Reading {
     let status = tree.text("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("Cpus_allowed_list:"));
     line.map(|list| list.trim().to_owned()).ok_or_else(|| "/proc/self/status has no Cpus_allowed_list".to_owned())
 }
 
-/// The distinct governors of all CPUs; one word on a system set up for measuring.
+/// The distinct governors of all CPUs: one word, if the system is set up for measuring.
 pub fn governors(tree: &Tree) -> Reading {
     let governors = distinct(tree, "cpufreq/scaling_governor");
     if governors.is_empty() {
@@ -167,14 +167,14 @@ pub fn governors(tree: &Tree) -> Reading {
     Ok(governors.join(" and "))
 }
 
-/// What a file in the folder of each CPU says, each text once.
+/// The content of a file in the folder of each CPU, each distinct text once.
 pub fn distinct(tree: &Tree, file: &str) -> Vec<String> {
     let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
     let values: BTreeSet<String> = cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/{file}")).ok()).collect();
     values.into_iter().collect()
 }
 
-/// The largest cache of the first CPU and who shares it: "32768K, shared by CPUs 0-15".
+/// The largest cache of the first CPU and the CPUs that share it: "32768K, shared by CPUs 0-15".
 fn last_cache(tree: &Tree) -> Reading {
     let folder = format!("{CPUS}/cpu0/cache");
     let last = tree.names(&folder).into_iter().rfind(|name| name.starts_with("index"));
@@ -197,7 +197,7 @@ pub fn turbo(tree: &Tree) -> Reading {
     }
 }
 
-/// What is done about the processor's weaknesses, in one text: two that differ come from hosts that differ in it.
+/// The processor's weaknesses and their mitigations in one text, so that hosts that differ in them have different texts.
 pub fn mitigations(tree: &Tree) -> Reading {
     let weaknesses = Weaknesses::read(tree);
     let vulnerable = weaknesses.with_how(|how| !is_mitigated(how) && !is_absent(how))?;
@@ -205,7 +205,7 @@ pub fn mitigations(tree: &Tree) -> Reading {
     Ok(format!("vulnerable: {vulnerable}; mitigated: {mitigated}"))
 }
 
-/// Mean frequency over all CPUs at this moment: as the kernel sets it, or else as it has measured it.
+/// Mean frequency over all CPUs at this moment: as the kernel sets it, or else as the kernel has measured it.
 pub fn frequency_khz(tree: &Tree) -> Result<u64, String> {
     let cpus = tree.names(CPUS).into_iter().filter(|name| is_cpu(name));
     let set = cpus.filter_map(|cpu| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_cur_freq")).ok()?.parse().ok());
@@ -217,7 +217,7 @@ pub fn frequency_khz(tree: &Tree) -> Result<u64, String> {
     mean(&measured).ok_or_else(|| format!("neither {CPUS} nor {CPUINFO} says it"))
 }
 
-/// The frequency of each processor in `/proc/cpuinfo`, without the thirty other fields of each.
+/// The frequency of each processor in `/proc/cpuinfo`, without parsing the thirty other fields of each.
 fn measured_khz(cpuinfo: &str) -> Vec<u64> {
     let fields = cpuinfo.lines().filter_map(|line| line.strip_prefix("cpu MHz")?.split_once(':'));
     fields.filter_map(|(_, mhz)| khz_of_mhz(mhz.trim())).collect()
@@ -227,7 +227,7 @@ fn mean(values: &[u64]) -> Option<u64> {
     values.iter().sum::<u64>().checked_div(values.len() as u64)
 }
 
-/// "2596.122" as 2,596,122.
+/// "2596.122" becomes 2,596,122.
 fn khz_of_mhz(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let thousandths = format!("{fraction:0<3}");
@@ -242,7 +242,7 @@ fn is_mitigated(how: &str) -> bool {
     how.strip_prefix("KVM: ").unwrap_or(how).starts_with("Mitigation")
 }
 
-/// What the kernel says about each weakness of processors that it knows.
+/// What the kernel says about each known weakness of processors.
 struct Weaknesses(Vec<(String, String)>);
 
 impl Weaknesses {

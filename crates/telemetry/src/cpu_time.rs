@@ -1,6 +1,6 @@
-//! What the kernel has counted of the time of the CPUs that this process may use.
+//! The kernel's counts of the time of the CPUs that this process may use.
 //!
-//! A native machine is held to some of the host's CPUs, so only those are added up; in a guest they are all there are.
+//! A native machine may only use some of the host's CPUs, so only those are added up; in a guest these are all CPUs.
 
 use crate::tree::Tree;
 use record::ladder::CpuTime;
@@ -13,7 +13,7 @@ const ALLOWED: &str = "Cpus_allowed_list:";
 /// Fields of a CPU's line that every kernel has: user, nice, system, idle, iowait, irq, softirq, steal.
 const FIELDS: usize = 8;
 
-/// Reads the times in the system whose root folder is `root`, or says why there are none.
+/// Reads the times in the system whose root folder is `root`; the error says why there are none.
 pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
     let tree = Tree::new(root);
     let (stat, status) = (tree.text(STAT)?, tree.text(STATUS)?);
@@ -22,14 +22,14 @@ pub fn cpu_time(root: &Path) -> Result<CpuTime, String> {
     added_up(&stat, &allowed).ok_or_else(|| format!("{STAT} says nothing of CPUs {allowed:?}"))
 }
 
-/// Reads the times of all CPUs together, also of those that this process may not use.
+/// Reads the times of all CPUs together, including those that this process may not use.
 pub fn cpu_time_of_all(tree: &Tree) -> Result<CpuTime, String> {
     let stat = tree.text(STAT)?;
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "));
     line.and_then(times).ok_or_else(|| format!("{STAT} has no line of all CPUs"))
 }
 
-/// "0-2,5" as a set.
+/// The set that a list such as "0-2,5" names.
 fn listed(list: &str) -> Option<BTreeSet<u32>> {
     let mut cpus = BTreeSet::new();
     for part in list.trim().split(',') {
@@ -57,7 +57,7 @@ fn added_up(stat: &str, allowed: &BTreeSet<u32>) -> Option<CpuTime> {
     (seen > 0).then_some(total)
 }
 
-/// The fields after the name of a CPU.
+/// Parses the fields after the name of a CPU.
 fn times(fields: &str) -> Option<CpuTime> {
     let times: Vec<u64> = fields.split_whitespace().map_while(|field| field.parse().ok()).collect();
     let &[user, nice, system, idle, waiting, interrupts, soft, stolen] = times.get(..FIELDS)? else { return None };

@@ -1,6 +1,6 @@
-//! What the kernel has counted of the block device under a path, at this moment.
+//! The kernel's counts for the block device under a path, at this moment.
 //!
-//! The counters are of the whole device, or of the partition if the file system is on one, and of everybody who uses it.
+//! They cover everybody who uses the device, or the partition if the file system is on one.
 
 use crate::mounts;
 use crate::storage::{Disk, SECTOR_BYTES};
@@ -10,10 +10,10 @@ use std::path::Path;
 
 /// Fields of a `stat` file that every kernel has.
 const FIELDS: usize = 11;
-/// Place of the number of flushes, which kernels count since 5.5.
+/// Index of the number of flushes, which kernels count since 5.5.
 const FLUSHES: usize = 15;
 
-/// Reads the counters of the device under `path` in the system whose root folder is `root`, or says why there are none.
+/// Reads the counters of the device under `path` in the system whose root folder is `root`; the error says why there are none.
 pub fn device_counts(root: &Path, path: &Path) -> Result<DeviceCounts, String> {
     let tree = Tree::new(root);
     let path = tree.resolve(path);

@@ -1,7 +1,7 @@
 //! Files that are read again and again: opened once, then read from their beginning.
 //!
-//! Beside the time saved, an open file of `/proc/PID` stays that of the process it was opened for: once that has ended,
-//! reading fails, also if another process has its number by then.
+//! This saves time. Also, an open file of `/proc/PID` stays with the process it was opened for: once that has ended,
+//! reading fails, even if another process has its number by then.
 
 use crate::tree::{Reading, Tree, whole_text};
 use std::collections::BTreeMap;
@@ -19,12 +19,12 @@ impl Files {
         Self { tree: Tree::new(root), open: BTreeMap::new() }
     }
 
-    /// The system's files without keeping them open.
+    /// Access to the system's files that does not keep them open.
     pub fn tree(&self) -> &Tree {
         &self.tree
     }
 
-    /// The text of a file as it is now.
+    /// The current text of a file.
     pub fn text(&mut self, path: &str) -> Reading {
         if let Some(file) = self.open.get_mut(path) {
             return again(file).map_err(|error| format!("{path} cannot be read any more: {error}"));
@@ -35,7 +35,7 @@ impl Files {
         Ok(text)
     }
 
-    /// The whole number in a file that holds nothing else.
+    /// The number in a file that contains one integer and nothing else.
     pub fn number(&mut self, path: &str) -> Result<u64, String> {
         let text = self.text(path)?;
         text.trim().parse().map_err(|_| format!("{path} holds {:?}", text.trim()))

@@ -1,6 +1,6 @@
-//! What may differ on one host from trial to trial: clocks, other load, time taken by a hypervisor, memory.
+//! What may change on a host from trial to trial: clocks, other load, time taken by a hypervisor, memory.
 //!
-//! Costs a few milliseconds on a host with some hundred processes, most of them for the processes' times.
+//! A reading takes a few milliseconds on a host with some hundred processes, most of them for the processes' times.
 
 use crate::processes::process_times;
 use crate::tree::Tree;
@@ -10,7 +10,7 @@ use std::path::Path;
 
 const VMSTAT: &str = "/proc/vmstat";
 
-/// Reads the system whose root folder is `root`. `us` is our process and `at_ns` the moment by the monotonic clock.
+/// Reads the system whose root folder is `root`. `us` is our process and `at_ns` the time of the monotonic clock.
 pub fn host_state(root: &Path, us: u32, at_ns: u64) -> HostReading {
     let tree = Tree::new(root);
     HostReading {
@@ -48,7 +48,7 @@ fn stalls(tree: &Tree) -> Result<Stalls, String> {
     Ok(Stalls { cpu_us: total("cpu")?, memory_us: total("memory")?, io_us: total("io")? })
 }
 
-/// "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109": the last is in microseconds since boot.
+/// Parses "some avg10=0.02 avg60=4.41 avg300=29.23 total=9236581109"; the total is in microseconds since boot.
 fn some_total_us(text: &str) -> Option<u64> {
     let some = text.lines().find_map(|line| line.strip_prefix("some "))?;
     some.split_whitespace().find_map(|word| word.strip_prefix("total=")?.parse().ok())

@@ -1,10 +1,10 @@
-//! Whether this system is itself a guest, of what, and how that is known; and whether it could host guests.
+//! Whether this system is a guest, of which hypervisor, and how that is known; and whether it could host guests.
 
 use crate::Readings;
 use crate::kvm::Offered;
 use crate::tree::{Reading, Tree};
 
-/// What hypervisors call themselves when a guest asks the processor (CPUID leaf `0x4000_0000`).
+/// The names that hypervisors give when a guest asks the processor (CPUID leaf `0x4000_0000`).
 const SIGNATURES: &[(&str, &str)] = &[
     ("KVMKVMKVM", "KVM"),
     ("TCGTCGTCGTCG", "QEMU without hardware acceleration (TCG)"),
@@ -17,7 +17,7 @@ const SIGNATURES: &[(&str, &str)] = &[
     ("VBoxVBoxVBox", "VirtualBox"),
 ];
 
-/// Words in the firmware's names of vendor and product that only virtual machines carry.
+/// Words in the firmware's names of vendor and product that only occur in virtual machines.
 const FIRMWARE_WORDS: &[(&str, &str)] = &[
     ("qemu", "QEMU"),
     ("kvm", "KVM"),
@@ -53,7 +53,7 @@ pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
     vec![
         ("system.vendor", firmware.vendor),
         ("system.product", firmware.product),
-        // A hypervisor's machine type and version, where it tells them: "pc-q35-7.2".
+        // A hypervisor's machine type and version, if it gives them: "pc-q35-7.2".
         ("system.product_version", dmi(tree, "product_version")),
         ("system.firmware", firmware_version(tree)),
         ("virtualization.nested", nested(guest.as_deref())),
@@ -65,7 +65,7 @@ pub fn facts(tree: &Tree, signature: Option<&str>) -> Readings {
     ]
 }
 
-/// Asks the processor for its hypervisor's signature. Only x86 has the question; `None` if there is no hypervisor.
+/// Asks the processor for its hypervisor's signature. Only x86 supports this; `None` if there is no hypervisor.
 #[cfg(target_arch = "x86_64")]
 pub fn processor_signature() -> Option<String> {
     use std::arch::x86_64::__cpuid;
@@ -81,7 +81,7 @@ pub fn processor_signature() -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Asks KVM, if that is what the signature says, for what it offers its guests.
+/// Asks KVM, if the signature is KVM's, for the features that it offers its guests.
 #[cfg(target_arch = "x86_64")]
 pub fn kvm_offer(signature: Option<&str>) -> Option<Offered> {
     const FEATURES_LEAF: u32 = 0x4000_0001;
@@ -106,7 +106,7 @@ struct Hypervisor {
     known_by: String,
 }
 
-/// The most direct witness first: the processor, then the kernel, then the firmware.
+/// Asks the most direct source first: the processor, then the kernel, then the firmware.
 fn find(tree: &Tree, signature: Option<&str>, firmware: &Firmware) -> Option<Hypervisor> {
     let by_processor = signature.map(|signature| Hypervisor {
         vendor: vendor_of_signature(signature),
@@ -147,7 +147,7 @@ impl Firmware {
     }
 }
 
-/// Whether the processor shows the bit by which hypervisors make themselves known.
+/// Whether the processor has the flag that hypervisors set.
 fn hypervisor_flag(tree: &Tree) -> Result<bool, String> {
     let cpuinfo = tree.text("/proc/cpuinfo")?;
     let flags = cpuinfo.lines().find_map(|line| line.strip_prefix("flags")?.split_once(':'));
@@ -156,7 +156,7 @@ fn hypervisor_flag(tree: &Tree) -> Result<bool, String> {
         .ok_or_else(|| "/proc/cpuinfo lists no flags".to_owned())
 }
 
-/// Guests of a guest pay for two hypervisors.
+/// Guests of a guest bear the cost of two hypervisors.
 fn nested(guest: Result<&str, &String>) -> Reading {
     let is_guest = guest.map_err(Clone::clone)? == "yes";
     Ok(if is_guest { "yes, guests of this system run within a guest" } else { "no" }.to_owned())
@@ -170,7 +170,7 @@ fn firmware_version(tree: &Tree) -> Reading {
     Ok(format!("{} {}", dmi(tree, "bios_vendor")?, dmi(tree, "bios_version")?))
 }
 
-/// Whether guests of this system may themselves be hosts.
+/// Whether guests of this system may host guests themselves.
 fn kvm_nesting(tree: &Tree) -> Reading {
     let modules = ["kvm_intel", "kvm_amd"].iter();
     let nested = modules.flat_map(|module| tree.value(&format!("/sys/module/{module}/parameters/nested"))).next();

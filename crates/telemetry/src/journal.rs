@@ -1,15 +1,15 @@
-//! How a file system keeps its promises: its journal, and whether it flushes the disk's cache.
+//! How a file system makes commits durable: its journal, and whether it flushes the disk's cache.
 //!
-//! The mount table names only what differs from the kernel's defaults, and those differ between kernels.
+//! The mount table only names options that differ from the kernel's defaults, and these differ between kernels.
 
 use crate::Readings;
 use crate::tree::{Reading, Tree};
 
-/// Words in ext4's own list of options that decide what a commit costs.
+/// Words in ext4's own list of options that determine the cost of a commit.
 const TELLING: &[&str] =
     &["data", "barrier", "nobarrier", "commit", "discard", "nodiscard", "delalloc", "nodelalloc", "dax"];
 
-/// Of a file system by its kind, on the device of that name; either may be unknown for a reason.
+/// Facts about a file system of this kind on this device; either may be unknown for a reason.
 pub fn facts(tree: &Tree, file_system: Result<&str, &String>, device: Reading) -> Readings {
     let device = match file_system {
         Ok("ext4") => device,
@@ -27,7 +27,7 @@ fn options(tree: &Tree, device: &str) -> Reading {
 }
 
 fn journal(tree: &Tree, device: &str) -> Reading {
-    // The process that writes the journal, or "<none>".
+    // The file has the process that writes the journal, or "<none>".
     let writer = tree.value(&format!("/sys/fs/ext4/{device}/journal_task"))?;
     Ok(if writer == "<none>" { "no" } else { "yes" }.to_owned())
 }

@@ -27,24 +27,24 @@ pub fn on_or_off(text: &str) -> String {
     if text == "0" { "off" } else { "on" }.to_owned()
 }
 
-/// What follows a lone `--` is for the first process, changes nothing for us and may hold secrets.
+/// Words after a lone `--` are for the first process. They do not affect us and may contain secrets, so they are left out.
 fn for_the_kernel(line: &str) -> String {
     let words = line.split_whitespace().take_while(|word| *word != "--");
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// CPUs that were set apart when the kernel started.
+/// CPUs that were isolated when the kernel started.
 fn listed(tree: &Tree, name: &str) -> Reading {
     tree.text(&format!("/sys/devices/system/cpu/{name}")).map(|list| none_if_empty(&list))
 }
 
-/// For a file that may be empty, which is an answer, too. The kernel writes "(null)" for a list that was never made.
+/// For a file that may be empty, which is also an answer. The kernel writes "(null)" for a list that was never made.
 pub fn none_if_empty(text: &str) -> String {
     let text = text.trim();
     if text.is_empty() || text == "(null)" { "none".to_owned() } else { text.to_owned() }
 }
 
-/// How often the kernel's own clock ticks, as its build was configured; the running kernel tells it in no file.
+/// The kernel's timer frequency, as its build was configured; no file of the running kernel has it.
 fn timer_hz(tree: &Tree) -> Reading {
     let path = format!("/boot/config-{}", tree.value("/proc/sys/kernel/osrelease")?);
     let text = tree.text(&path)?;

@@ -1,12 +1,12 @@
-//! KVM on this system: how its modules are set, and in a guest what KVM below offers it.
+//! KVM on this system: the settings of its modules and, in a guest, the features that the host's KVM offers it.
 //!
-//! The modules' parameters hold for all guests of a host and some only from loading on, so they are facts of the host, not
-//! of a contender.
+//! The modules' parameters apply to all guests of a host, and some are fixed when a module is loaded. So they are
+//! facts of the host, not of a contender.
 
 use crate::Readings;
 use crate::tree::{Reading, Tree};
 
-/// Parameters that change what a guest costs; the others are for debugging.
+/// Parameters that change the cost of a guest; the others are for debugging.
 const PARAMETERS: &[&str] = &[
     "halt_poll_ns",
     "halt_poll_ns_grow",
@@ -19,7 +19,7 @@ const PARAMETERS: &[&str] = &[
     "lapic_timer_advance",
     "pi_inject_timer",
 ];
-/// The same of the module for the processor's vendor.
+/// Such parameters of the module for the processor's vendor.
 const VENDORS: &[(&str, &[&str])] = &[
     (
         "kvm_intel",
@@ -28,7 +28,7 @@ const VENDORS: &[(&str, &[&str])] = &[
     ("kvm_amd", &["npt", "avic", "vgif", "vls", "pause_filter_count"]),
 ];
 
-/// Bits of what KVM offers its guests (CPUID leaf `0x4000_0001`, EAX), by the names of the kernel's documentation.
+/// Feature bits that KVM offers its guests (CPUID leaf `0x4000_0001`, EAX), named as in the kernel's documentation.
 const FEATURES: &[(u32, &str)] = &[
     (3, "clocksource2"),
     (4, "async_pf"),
@@ -43,10 +43,10 @@ const FEATURES: &[(u32, &str)] = &[
     (15, "msi_ext_dest_id"),
     (24, "clocksource_stable"),
 ];
-/// In EDX: the vCPUs have CPUs of their own, so spinning for a lock is worth it.
+/// In EDX: each vCPU has a CPU of its own, so spinning for a lock is worth it.
 const DEDICATED_BIT: u32 = 0;
 
-/// What KVM answers a guest that asks for its features.
+/// KVM's answer to a guest that asks for its features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offered {
     pub features: u32,
@@ -66,14 +66,14 @@ pub fn facts(tree: &Tree, offered: Option<Offered>) -> Readings {
     ]
 }
 
-/// Which are loaded: one for the processor's vendor, or one that does without virtualization by hardware.
+/// The loaded modules, which include one for the processor's vendor, or one that needs no hardware virtualization.
 fn modules(tree: &Tree) -> Reading {
     let loaded = tree.names("/sys/module").into_iter().filter(|name| name == "kvm" || name.starts_with("kvm_"));
     let loaded: Vec<String> = loaded.collect();
     if loaded.is_empty() { Err("no module of KVM is loaded".to_owned()) } else { Ok(loaded.join(" ")) }
 }
 
-/// Those that this kernel's module has, "name=value" each.
+/// Those parameters that this kernel's module has, each as "name=value".
 fn parameters(tree: &Tree, module: &str, wanted: &[&str]) -> Reading {
     let folder = format!("/sys/module/{module}/parameters");
     let value = |name: &&str| Some(format!("{name}={}", tree.value(&format!("{folder}/{name}")).ok()?));
@@ -106,7 +106,7 @@ mod tests {
 
     #[test]
     fn features_are_named_in_the_order_of_their_bits() {
-        // As QEMU's CPU model "host" offers them on Linux 6.1, and with kvm-hint-dedicated=on.
+        // As QEMU's CPU model "host" offers them on Linux 6.1, with kvm-hint-dedicated=on.
         assert_eq!(
             named(Offered { features: 0x0100_7efb, hints: 1 }),
             "clocksource2 async_pf steal_time pv_eoi pv_unhalt pv_tlb_flush pv_send_ipi poll_control pv_sched_yield \

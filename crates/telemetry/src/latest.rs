@@ -1,36 +1,36 @@
-//! The last sample, to be read by other threads while samples are taken.
+//! The last sample, for other threads to read while samples are taken.
 //!
-//! It is put in place by the thread that samples, for the price of a copy of one sample a second, whether anybody looks or
-//! not. While nobody samples there is none: what an earlier trial left says nothing about this one.
+//! The sampling thread stores it, which costs a copy of one sample a second, whether anybody reads it or not. While
+//! nothing is sampled there is none, since the last sample of an earlier trial would say nothing about this one.
 
 use record::telemetry::{Column, Sample, Series};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A sample with the columns that its values stand in.
+/// A sample with the columns that its values belong to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LatestSample {
     pub columns: Arc<[Column]>,
     pub sample: Sample,
 }
 
-/// The place where the last sample is found, of one series after another.
+/// The place of the last sample; one series after another may use it.
 #[derive(Debug, Default)]
 pub struct Latest {
     latest_sample: Mutex<Option<Arc<LatestSample>>>,
 }
 
 impl Latest {
-    /// The last sample, while samples are taken and since the first was.
+    /// The last sample; `None` before the first one and while nothing is sampled.
     pub fn latest_sample(&self) -> Option<Arc<LatestSample>> {
         self.held().clone()
     }
 
-    /// Shows the samples of one series here, until what it returns is dropped.
+    /// Shows the samples of one series here, until the returned value is dropped.
     pub(crate) fn showing(self: Arc<Self>, opened: &Series) -> Showing {
         Showing { columns: opened.columns.as_slice().into(), latest: self }
     }
 
-    /// What was there before is dropped outside of the lock.
+    /// Drops the previous sample outside of the lock.
     fn replace(&self, latest_sample: Option<Arc<LatestSample>>) {
         let before = std::mem::replace(&mut *self.held(), latest_sample);
         drop(before);
@@ -41,7 +41,7 @@ impl Latest {
     }
 }
 
-/// One series that is shown. When it is dropped, also by a panic, nothing is shown any more.
+/// One series that is being shown. Dropping it, even by a panic, removes its sample.
 pub(crate) struct Showing {
     columns: Arc<[Column]>,
     latest: Arc<Latest>,

@@ -1,7 +1,7 @@
-//! What lies below a block device, down to the disks: logical volumes, RAID, encryption, files on other file systems.
+//! The layers below a block device, down to the disks: logical volumes, RAID, encryption, files on other file systems.
 //!
-//! Each layer adds its own queue and its own handling of flushes, so a disk is described by all of them. A device of one
-//! layer shows no scheduler; the disks at the bottom do.
+//! Each layer adds its own queue and its own handling of flushes, so a disk's description names all of them. The device
+//! of a layer has no scheduler; the disks at the bottom have one.
 
 use crate::memory::chosen_of;
 use crate::mounts;
@@ -9,7 +9,7 @@ use crate::storage::Disk;
 use crate::tree::{Reading, Tree};
 use std::path::Path;
 
-/// More than any real system has: without a bound, a circle of links would have no end.
+/// More than any real system has. Without a limit, following a cycle of links would never end.
 const MOST_LAYERS: usize = 12;
 
 /// The device with those below it: "dm-0 (LVM, pg-data) on md0 (raid1) on sda and sdb".
@@ -17,7 +17,7 @@ pub fn described(tree: &Tree, device: &str) -> String {
     one(tree, device, MOST_LAYERS)
 }
 
-/// Each disk at the bottom with what its own queue does: "nvme0n1: nvme, scheduler none, write back".
+/// Each disk at the bottom with the settings of its own queue: "nvme0n1: nvme, scheduler none, write back".
 pub fn disks(tree: &Tree, device: &str) -> Reading {
     let mut found = Vec::new();
     bottom(tree, device, MOST_LAYERS, &mut found);
@@ -36,7 +36,7 @@ pub fn disks(tree: &Tree, device: &str) -> Reading {
     Ok(shown.collect::<Vec<_>>().join("; "))
 }
 
-/// The kernel's driver of a disk. The link of an `nvme` disk is one folder further up.
+/// The kernel's driver of a disk. An `nvme` disk has the link one folder further up.
 pub fn driver(tree: &Tree, disk: &str) -> Reading {
     let folder = format!("/sys/block/{disk}/device");
     tree.link_name(&format!("{folder}/driver"))
@@ -61,7 +61,7 @@ fn bottom(tree: &Tree, device: &str, layers: usize, found: &mut Vec<String>) {
     }
 }
 
-/// Whole disks that a device is made of, or that the file behind it is on.
+/// The whole disks that a device consists of, or the one with the file behind it.
 fn below(tree: &Tree, device: &str) -> Vec<String> {
     let parts = tree.names(&format!("/sys/block/{device}/slaves"));
     if !parts.is_empty() {
@@ -73,14 +73,14 @@ fn below(tree: &Tree, device: &str) -> Vec<String> {
     disk.into_iter().map(|disk| disk.whole().to_owned()).collect()
 }
 
-/// The disk that a partition is of.
+/// The disk that a partition belongs to.
 fn whole(tree: &Tree, part: String) -> String {
     let is_disk = tree.exists(&format!("/sys/block/{part}"));
     let of = || tree.names("/sys/block").into_iter().find(|disk| tree.exists(&format!("/sys/block/{disk}/{part}")));
     if is_disk { part } else { of().unwrap_or(part) }
 }
 
-/// What a device is if it is not itself a disk.
+/// The kind of a device that is not itself a disk.
 fn kind(tree: &Tree, device: &str) -> Option<String> {
     let value = |name: &str| tree.value(&format!("/sys/block/{device}/{name}")).ok();
     if let Some(level) = value("md/level") {
@@ -90,7 +90,7 @@ fn kind(tree: &Tree, device: &str) -> Option<String> {
         return Some(format!("the file {file}"));
     }
     let name = value("dm/name")?;
-    // "LVM-…", "CRYPT-LUKS2-…", "mpath-…", or nothing.
+    // The prefix of "LVM-…", "CRYPT-LUKS2-…" or "mpath-…", or nothing.
     let owner = value("dm/uuid").and_then(|uuid| uuid.split('-').next().map(ToOwned::to_owned));
     Some(owner.map_or_else(|| format!("device mapper, {name}"), |owner| format!("{owner}, {name}")))
 }

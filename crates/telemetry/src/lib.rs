@@ -1,15 +1,15 @@
 //! What a system is, as seen from inside it, and what it counts while a trial runs.
 //!
-//! [`fingerprint`] and its neighbours say what a system is: processor, hypervisor, memory, kernel, limits and storage.
-//! [`Sampler`] opens probes of everything that the kernel counts, of the system and of the [`Targets`] in it, and reads
-//! them all as one sample; [`Sampling`] does so once a second in a thread of its own. [`qmp`] makes counters of what QEMU
-//! answers.
+//! [`fingerprint`] and similar functions describe a system: processor, hypervisor, memory, kernel, limits and
+//! storage. [`Sampler`] opens probes of all counters of the kernel, for the system and for the [`Targets`] in it, and
+//! reads them all as one sample. [`Sampling`] does so once a second in a thread of its own. [`qmp`] turns QEMU's
+//! answers into counters.
 //!
-//! The same code describes the host and, run by the agent, each guest, so that a report can put the two side by side.
-//! It reads `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may hold
+//! The same code describes the host and, run by the agent, each guest, so that a report can compare the two. It reads
+//! `/proc`, `/sys` and `/etc/os-release`, opens perf events and starts no program, because a guest may contain
 //! nothing but our binary. Every fact is either read or unavailable for a stated reason; nothing is guessed. Parsers
-//! are pure functions of text and are tested on recorded trees. This crate does not decide when to sample, and does not
-//! know what the counts mean.
+//! are pure functions of text and are tested on recorded trees. This crate does not decide when to sample, and does
+//! not know what the counts mean.
 
 mod cgroup;
 mod counter;
@@ -57,7 +57,7 @@ pub use targets::{DiskLocation, DiskTarget, FamilyTarget, Interfaces, ProcessTar
 
 /// Describes the system whose root folder is `root`: "/" for the one we run on, another folder for a recorded tree.
 ///
-/// Of the system we run on, the processor itself is asked as well for what its hypervisor calls itself.
+/// On the system we run on, it also asks the processor for the name of its hypervisor.
 pub fn fingerprint(root: &Path) -> Facts {
     let tree = Tree::new(root);
     let signature = if tree.is_live() { hypervisor::processor_signature() } else { None };
@@ -74,7 +74,7 @@ pub fn fingerprint(root: &Path) -> Facts {
     facts
 }
 
-/// The system we run on, and what lies under `path` (a data disk, a cache) in it.
+/// Describes the system we run on, and the storage under `path` (a data disk, a cache) in it.
 pub fn describe(path: &Path) -> Facts {
     let root = Path::new("/");
     let mut facts = fingerprint(root);
@@ -82,8 +82,8 @@ pub fn describe(path: &Path) -> Facts {
     facts
 }
 
-/// Every probe of the system we run on, tried on what lies under `path` and on our own process: available or not, and why.
-/// What only a running guest's QEMU can tell is not among them.
+/// Tries every probe of the system we run on, with the storage under `path` and our own process as targets. Each says
+/// whether it is available, and why not. Probes that need a running guest's QEMU are not included.
 pub fn probes_here(path: &Path) -> Vec<Probe> {
     let process = std::process::id();
     let own = |label: &str| ProcessTarget { label: label.to_owned(), process };
@@ -105,7 +105,7 @@ pub fn probes_here(path: &Path) -> Vec<Probe> {
     Sampler::open(Side::Host, Path::new("/"), &targets, Vec::new()).probes().to_vec()
 }
 
-/// Stable dotted names with what was read under each.
+/// Stable dotted names, each with what was read.
 type Readings = Vec<(&'static str, Reading)>;
 
 fn named(readings: Readings) -> impl Iterator<Item = (String, Fact)> {

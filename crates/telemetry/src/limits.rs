@@ -1,10 +1,10 @@
-//! Limits of this process that what it starts inherits: files a database may open, memory a hypervisor may lock.
+//! Limits of this process that its children inherit: files a database may open, memory a hypervisor may lock.
 
 use crate::Readings;
 use crate::tree::{Reading, Tree};
 
 const LIMITS: &str = "/proc/self/limits";
-/// The kernel's names, which fill a column of this width.
+/// Width of the column with the kernel's names.
 const NAME_WIDTH: usize = 25;
 
 pub fn facts(tree: &Tree) -> Readings {
@@ -17,7 +17,7 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
-/// The limit in force; the process could raise it itself up to the hard limit.
+/// The limit in force; the process itself could raise it up to the hard limit.
 fn soft_limit(text: &str, name: &str) -> Reading {
     let line = text.lines().find(|line| line.get(..NAME_WIDTH).is_some_and(|label| label.trim() == name));
     let value = line.and_then(|line| line.get(NAME_WIDTH..)?.split_whitespace().next());

@@ -1,4 +1,4 @@
-//! Memory: how much, in which pages, over how many nodes, and what may be swapped.
+//! Memory: how much, in pages of which size, on how many nodes, and what may be swapped.
 
 use crate::cpu::count_list;
 use crate::tree::{Reading, Tree};
@@ -41,7 +41,7 @@ pub fn available_bytes(tree: &Tree) -> Result<u64, String> {
     text.parse().map_err(|_| format!("{MEMINFO} gives MemAvailable as {text:?}"))
 }
 
-/// From which amount of written pages on the kernel writes them out; bytes win over the share if both are set.
+/// The amount of dirty pages above which the kernel writes them out. If both bytes and a share are set, bytes apply.
 fn dirty(tree: &Tree, name: &str) -> Reading {
     match tree.value(&format!("/proc/sys/vm/{name}_bytes")) {
         Ok(bytes) if bytes != "0" => Ok(format!("{bytes} bytes")),
@@ -49,7 +49,7 @@ fn dirty(tree: &Tree, name: &str) -> Reading {
     }
 }
 
-/// How many pages of each huge size are set aside: "1048576kB: 0; 2048kB: 512".
+/// The number of reserved huge pages of each size: "1048576kB: 0; 2048kB: 512".
 fn huge_pages_by_size(tree: &Tree) -> Reading {
     const FOLDER: &str = "/sys/kernel/mm/hugepages";
     let sizes = tree.names(FOLDER).into_iter().map(|name| {
@@ -64,12 +64,12 @@ fn on_if_yes(flag: &str) -> String {
     if matches!(flag, "Y" | "1") { "on" } else { "off" }.to_owned()
 }
 
-/// How far each node is from each, a row for each: "10 21; 21 10".
+/// The distance of each node from each other, one row per node: "10 21; 21 10".
 fn node_distances(tree: &Tree) -> Reading {
     of_nodes(tree, "distance")
 }
 
-/// The CPUs of each node, nodes by their number: "0-1,4-5; 2-3,6-7".
+/// The CPUs of each node, in the order of the nodes: "0-1,4-5; 2-3,6-7".
 fn cpus_of_nodes(tree: &Tree) -> Reading {
     of_nodes(tree, "cpulist")
 }
@@ -97,7 +97,7 @@ fn meminfo_bytes(text: &str, field: &str) -> Reading {
         .ok_or_else(|| format!("{MEMINFO} gives {field} as {value:?}"))
 }
 
-/// The word in brackets of a file that lists alternatives ("always [madvise] never").
+/// The word in brackets, in a file that lists alternatives ("always [madvise] never").
 pub fn chosen_of(tree: &Tree, path: &str) -> Reading {
     let text = tree.value(path)?;
     chosen(&text).map(ToOwned::to_owned).ok_or_else(|| format!("{path} marks none of {text:?} as chosen"))

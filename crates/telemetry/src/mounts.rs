@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 pub struct Mount {
     /// "major:minor" of the device, as in `/sys`; major 0 means that there is no block device.
     pub device: String,
-    /// The folder of the file system that is mounted ("/" unless it is a bind mount or a control group's).
+    /// The mounted folder of the file system ("/" except for bind mounts and control groups).
     pub root: PathBuf,
     pub point: PathBuf,
     pub file_system: String,
@@ -15,7 +15,7 @@ pub struct Mount {
     pub options: Vec<String>,
 }
 
-/// Lines that do not have the documented form are left out.
+/// Leaves out lines that do not have the documented form.
 pub fn parse(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -39,7 +39,7 @@ fn parse_line(line: &str) -> Option<Mount> {
     Some(Mount { device, root, point, file_system: kind, source, options })
 }
 
-/// The kernel writes blanks and backslashes in paths as `\040` and the like.
+/// Decodes paths, in which the kernel writes blanks and backslashes as `\040` and the like.
 fn unescape(text: &str) -> String {
     let bytes = text.as_bytes();
     let mut plain = Vec::with_capacity(bytes.len());
@@ -57,7 +57,7 @@ fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
-/// The mount that a resolved absolute path lies on: the deepest one, and of several on one point the last.
+/// The mount that a resolved absolute path lies on: the deepest one, and the last of several on one point.
 pub fn covering<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let above = mounts.iter().filter(|mount| path.starts_with(&mount.point));
     above.max_by_key(|mount| mount.point.components().count())

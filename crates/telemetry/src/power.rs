@@ -1,6 +1,6 @@
-//! How CPUs save power: who chooses their frequency within which bounds, and into which idle states they may fall.
+//! How CPUs save power: the governor and limits of their frequency, and the idle states that they may enter.
 //!
-//! Waking from a deep idle state takes tens of microseconds, which every commit and every interrupt of a guest may pay.
+//! Waking from a deep idle state takes tens of microseconds, which may delay every commit and every interrupt of a guest.
 
 use crate::Readings;
 use crate::cpu::{CPUS, distinct};
@@ -21,7 +21,7 @@ pub fn facts(tree: &Tree) -> Readings {
     ]
 }
 
-/// Of the first CPU, from the lightest on, each with the time that waking takes: "POLL 0 us, C1 2 us, C6 133 us (off)".
+/// Idle states of the first CPU, lightest first, each with its wake-up latency: "POLL 0 us, C1 2 us, C6 133 us (off)".
 fn idle_states(tree: &Tree) -> Reading {
     let folder = format!("{CPUS}/cpu0/cpuidle");
     let mut states: Vec<(u32, String)> = tree

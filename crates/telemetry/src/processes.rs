@@ -1,28 +1,28 @@
-//! CPU time of all processes, told apart into ours, others' and the kernel's.
+//! CPU time of all processes, divided into ours, others' and the kernel's.
 //!
-//! A process counts with its children that have ended and were waited for, so what ends between two readings is not
-//! lost: it moves into its parent.
+//! A process counts with its children that have ended and were waited for. So the time of a process that ends between
+//! two readings is not lost: it moves into its parent.
 
 use crate::tree::Tree;
 use record::host_state::ProcessTimes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Places in what follows the name in `/proc/PID/stat`.
+/// Indexes of the fields after the name in `/proc/PID/stat`.
 const PARENT: usize = 1;
 const FLAGS: usize = 6;
 const TIMES: std::ops::Range<usize> = 11..15;
-/// Flag of a thread of the kernel.
+/// The flag of kernel threads.
 const KERNEL_THREAD: u64 = 0x0020_0000;
 
-/// The parent of a process, as long as there is one.
+/// The parent of a process; `None` if the process does not exist.
 pub fn parent_of(tree: &Tree, id: u32) -> Option<u32> {
     process(&tree.text(&format!("/proc/{id}/stat")).ok()?).map(|process| process.parent)
 }
 
-/// What all programs of the system call themselves, each cut to 15 letters by the kernel.
+/// The names of all programs on the system, each cut to 15 letters by the kernel.
 pub fn names(tree: &Tree) -> Result<BTreeSet<String>, String> {
     let name = |id: &str| tree.value(&format!("/proc/{id}/comm")).ok();
-    // The parent of the kernel's threads is the second process that starts, and no container has it.
+    // The parent of the kernel's threads is the second process that starts. No container sees it.
     if name("2").as_deref() != Some("kthreadd") {
         return Err("/proc shows the processes of a container only".to_owned());
     }
@@ -36,10 +36,10 @@ struct ProcessStat {
     ticks: u64,
 }
 
-/// Adds up the times of all processes that can be seen; `us` and everything below it is ours.
+/// Adds up the times of all visible processes; `us` and everything below it is ours.
 pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
     let ids = tree.names("/proc").into_iter().filter_map(|name| name.parse::<u32>().ok());
-    // One that has ended since the folder was read is counted with its parent.
+    // A process that has ended since the folder was read is counted with its parent.
     let stats = ids.filter_map(|id| Some((id, tree.text(&format!("/proc/{id}/stat")).ok()?)));
     let processes: BTreeMap<u32, ProcessStat> = stats.filter_map(|(id, stat)| Some((id, process(&stat)?))).collect();
     if !processes.contains_key(&us) {
@@ -48,7 +48,7 @@ pub fn process_times(tree: &Tree, us: u32) -> Result<ProcessTimes, String> {
     Ok(added_up(&processes, us))
 }
 
-/// The name may hold spaces and brackets, so what counts begins behind the last one.
+/// The name may contain spaces and brackets, so the fields begin after the last bracket.
 fn process(stat: &str) -> Option<ProcessStat> {
     let (_, rest) = stat.rsplit_once(')')?;
     let fields: Vec<&str> = rest.split_ascii_whitespace().take(TIMES.end).collect();
@@ -72,7 +72,7 @@ fn added_up(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> ProcessTimes {
     times
 }
 
-/// A process with its children, theirs, and so on.
+/// A process with its descendants.
 fn below(processes: &BTreeMap<u32, ProcessStat>, us: u32) -> BTreeSet<u32> {
     let mut family = BTreeSet::from([us]);
     let mut to_visit = vec![us];
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
     use std::path::Path;
 
-    /// As recorded, but for the times.
+    /// As recorded, except for the times.
     fn stat(id: u32, name: &str, parent: u32, flags: u64, times: [u64; 4]) -> String {
         let [user, system, childrens_user, childrens_system] = times;
         format!(

@@ -1,13 +1,13 @@
 //! The samples of a series, in bounded memory.
 //!
 //! When there is no more room, every other sample is dropped, and from then on only every other moment is sampled. Counts
-//! lose nothing by that but how finely they are seen. Marked samples, those at the beginning and the end, are never dropped.
+//! only lose resolution by that. Marks, taken at the beginning and the end, are dropped only if that makes too little room.
 
 use record::telemetry::Sample;
 
-/// Values kept at most: 16 MiB of them, which is half an hour of five hundred columns, and can be spared by a small guest.
+/// The most values that are kept: 16 MiB, which is half an hour of five hundred columns and little enough for a small guest.
 const MOST_VALUES: usize = 1 << 20;
-/// This many samples are kept however many columns there are.
+/// This many samples are kept, whatever the number of columns.
 const FEWEST_SAMPLES: usize = 64;
 
 pub struct SampleBuffer {
@@ -19,7 +19,7 @@ pub struct SampleBuffer {
 
 struct KeptSample {
     sample: Sample,
-    /// Which moment on the grid, or nothing for a marked one.
+    /// The number of the moment on the grid; `None` for a mark.
     moment: Option<u64>,
 }
 
@@ -46,7 +46,7 @@ impl SampleBuffer {
         }
     }
 
-    /// Keeps a sample that must not be dropped. If there are too many marks, the oldest are dropped.
+    /// Keeps a mark. If a coarser grid does not make enough room, the oldest samples are dropped, whether marks or not.
     pub fn mark(&mut self, sample: Sample) {
         self.make_room();
         self.samples.push(KeptSample { sample, moment: None });
@@ -59,7 +59,7 @@ impl SampleBuffer {
         self.stride = self.stride.saturating_mul(2);
         let stride = self.stride;
         self.samples.retain(|kept| kept.moment.is_none_or(|moment| moment.is_multiple_of(stride)));
-        // All are marks, or all that were left fall on the coarser grid.
+        // Either all samples are marks, or all remaining moments are on the coarser grid.
         let too_many = (self.samples.len() + 1).saturating_sub(self.most);
         self.samples.drain(..too_many);
     }

@@ -1,7 +1,7 @@
-//! All probes of one side together: opened once, then read as one sample, column by column.
+//! All probes of one side: opened once, then read as one sample, column by column.
 //!
-//! Columns are what the probes find when they are opened. What appears later (an interface, a device) has none, and what
-//! goes away leaves its columns empty; neither is an error. No clock is read here but for how long reading takes.
+//! Columns are what the probes find when they are opened. An interface or device that appears later has no columns, and
+//! one that disappears leaves its columns empty; neither is an error. Only the duration of a reading is timed here.
 
 use crate::counter::Counter;
 use crate::files::Files;
@@ -14,17 +14,17 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::time::Instant;
 
-/// A probe that reads no files but asks a program: QEMU, a database.
+/// A probe that asks a program, such as QEMU or a database, instead of reading files.
 pub struct QueryProbe {
-    /// What its columns' names begin with.
+    /// The first part of its columns' names.
     pub name: String,
-    /// What it asks, for the reader of the record.
+    /// What it asks, for readers of the record.
     pub source: String,
-    /// Everything that it counts, read anew. It must come back within a fraction of a second.
+    /// Reads all its counters anew. It must return within a fraction of a second.
     pub ask: Box<dyn FnMut() -> Result<Vec<Counter>, String> + Send>,
 }
 
-/// Probes that are open.
+/// Open probes.
 pub struct Sampler {
     side: Side,
     files: Files,
@@ -41,7 +41,7 @@ struct Reader {
 }
 
 impl Sampler {
-    /// Opens all probes in the system whose root folder is `root`, those of the targets, and those that ask programs.
+    /// Opens all probes of the system whose root folder is `root`, those of the targets, and those that ask programs.
     pub fn open(side: Side, root: &Path, targets: &Targets, queries: Vec<QueryProbe>) -> Self {
         let mut openings = probes::openings(&Tree::new(root), targets);
         openings.extend(queries.into_iter().map(from_query));
@@ -69,7 +69,7 @@ impl Sampler {
         self.probes.push(Probe { name, source, columns });
     }
 
-    /// A name stands for one column only: a probe that would take one again is refused.
+    /// A name may have one column only, so a probe that repeats a name is refused.
     fn new_columns(&self, counters: &[Counter]) -> Result<Vec<Column>, String> {
         if counters.is_empty() {
             return Err("nothing of it is counted here".to_owned());
@@ -89,12 +89,12 @@ impl Sampler {
         &self.columns
     }
 
-    /// Reads everything but what is costly. `now_ns` is the side's monotonic clock at this moment.
+    /// Reads everything except costly probes. `now_ns` is the side's monotonic clock at this moment.
     pub fn sample(&mut self, now_ns: u64) -> Sample {
         self.read(now_ns, false)
     }
 
-    /// Reads everything: for the beginning and the end of sampling.
+    /// Reads everything, for the beginning and the end of sampling.
     pub fn sample_all(&mut self, now_ns: u64) -> Sample {
         self.read(now_ns, true)
     }
@@ -111,7 +111,7 @@ impl Sampler {
         Sample { at_ns: now_ns.saturating_add(took_ns / 2), took_ns, values }
     }
 
-    /// What was opened, with the samples that were taken.
+    /// The open probes and their columns, with these samples.
     pub fn series(&self, samples: Vec<Sample>) -> Series {
         let (probes, columns) = (self.probes.clone(), self.columns.clone());
         Series { side: self.side, probes, columns, cost_ns: None, samples }
@@ -123,7 +123,7 @@ fn from_query(query: QueryProbe) -> Opening {
     Opening { name, source, read: Box::new(move |_| ask()), remedy: "", is_costly: false }
 }
 
-/// One value for each name. Usually a probe finds what it found before, in the same order.
+/// Adds one value for each name. Usually a probe finds the same names again, in the same order.
 fn line_up(names: &[String], counters: &[Counter], values: &mut Vec<Option<u64>>) {
     for (place, name) in names.iter().enumerate() {
         let here = counters.get(place).filter(|counter| counter.name == *name);

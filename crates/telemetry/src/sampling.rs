@@ -1,6 +1,6 @@
-//! A thread that samples on a grid of moments until it is told to stop, and says what that cost.
+//! A thread that samples at the moments of a grid until it is stopped, and reports its own cost.
 //!
-//! Samples stay in memory; nothing is written or sent meanwhile. A moment that passes while a sample is taken is left out.
+//! Samples stay in memory; nothing is written or sent meanwhile. A moment that passes while a sample is taken is skipped.
 
 use crate::latest::{Latest, Showing};
 use crate::sample_buffer::SampleBuffer;
@@ -12,10 +12,10 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// The moments at which samples are taken, by this side's monotonic clock.
+/// The times of samples, by this side's monotonic clock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Grid {
-    /// Any of the moments; sides whose grids come from one origin look at the same time.
+    /// Any of the moments. Sides whose grids have the same origin sample at the same time.
     pub origin_ns: u64,
     pub step_ns: u64,
 }
@@ -35,15 +35,15 @@ impl Grid {
     }
 }
 
-/// Samples are being taken.
+/// A running sampling thread.
 pub struct Sampling {
     told: Arc<Told>,
-    /// What there is if the thread should have died; without samples.
+    /// The series without samples, to return if the thread has died.
     opened: Series,
     thread: Option<JoinHandle<Series>>,
 }
 
-/// What the thread is told.
+/// Commands to the thread.
 #[derive(Default)]
 struct Told {
     commands: Mutex<Commands>,
@@ -57,12 +57,12 @@ struct Commands {
 }
 
 impl Sampling {
-    /// Begins; the first sample is taken at the grid's next moment.
+    /// Starts the thread; it takes the first sample at the grid's next moment.
     pub fn start(sampler: Sampler, grid: Grid) -> io::Result<Self> {
         Self::start_shown(sampler, grid, None)
     }
 
-    /// Begins as [`Self::start`] does, and shows the last sample in a place that can be looked at from outside.
+    /// Like [`Self::start`], but also shows the last sample where other threads can read it.
     pub fn start_shown(sampler: Sampler, grid: Grid, latest: Option<Arc<Latest>>) -> io::Result<Self> {
         let told = Arc::new(Told::default());
         let opened = sampler.series(Vec::new());
@@ -73,13 +73,13 @@ impl Sampling {
         Ok(Self { told, opened, thread: Some(thread) })
     }
 
-    /// Has a sample taken now, off the grid and with what is costly: at the beginning and at the end. Does not wait for it.
+    /// Requests a sample now, off the grid and with costly probes, for the beginning and the end. Does not wait for it.
     pub fn mark(&self) {
         self.told.commands().mark = true;
         self.told.changed.notify_one();
     }
 
-    /// Ends and gives what was sampled. A mark that was asked for before is taken first.
+    /// Ends sampling and returns the series. A mark that was requested before is still taken.
     pub fn stop(mut self) -> Series {
         self.tell_to_stop();
         let ended = self.thread.take().map(JoinHandle::join);
@@ -96,7 +96,7 @@ impl Drop for Sampling {
     fn drop(&mut self) {
         self.tell_to_stop();
         if let Some(thread) = self.thread.take() {
-            // What it sampled is dropped, too.
+            // Its samples are dropped, too.
             let _ = thread.join();
         }
     }
@@ -107,7 +107,7 @@ impl Told {
         self.commands.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `at_ns`, or for a command, and takes the command.
+    /// Waits until `at_ns` or for a command, and takes the command.
     fn wait_until(&self, at_ns: u64) -> Command {
         let mut commands = self.commands();
         loop {
@@ -158,7 +158,7 @@ fn run(mut sampler: Sampler, grid: Grid, told: &Told, showing: Option<&Showing>)
 
 fn clock_ns(clock: ClockId) -> u64 {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(clock);
-    // Both clocks count up from zero: neither part is ever negative.
+    // Both clocks count up from zero, so neither part is ever negative.
     tv_sec.unsigned_abs() * 1_000_000_000 + tv_nsec.unsigned_abs()
 }
 
@@ -174,7 +174,7 @@ mod tests {
 
     const LIMIT: Duration = Duration::from_secs(20);
 
-    /// A sampler that tells of each reading, and the number it is at.
+    /// A sampler that reports the number of each reading.
     fn telling() -> (Sampler, mpsc::Receiver<u64>) {
         let (tell, told) = mpsc::channel();
         let mut count = 0;
@@ -203,7 +203,7 @@ mod tests {
         let (sampler, told) = telling();
         let grid = Grid { origin_ns: 0, step_ns: 5_000_000 };
         let sampling = Sampling::start(sampler, grid).unwrap();
-        // The first was when it was opened.
+        // The first reading was made when it was opened.
         for expected in 1..=4 {
             assert_eq!(told.recv_timeout(LIMIT), Ok(expected));
         }
@@ -240,7 +240,7 @@ mod tests {
         let (sampler, told) = telling();
         let grid = Grid { origin_ns: 0, step_ns: 2_000_000 };
         let sampling = Sampling::start_shown(sampler, grid, Some(Arc::clone(&latest))).unwrap();
-        // Told while the fourth is taken, so that the third is there to be seen.
+        // The report comes while the fourth reading is made, so the third can be seen by then.
         while told.recv_timeout(LIMIT).unwrap() < 4 {}
         let (name, values) = seen().unwrap();
         assert_eq!(name, "test.readings");

@@ -1,10 +1,10 @@
-//! Programs and kernel settings around the database that move its interrupts, its clock or its settings while it runs.
+//! Programs and kernel settings around the database that change its interrupts, its clock or its settings while it runs.
 
 use crate::kernel::none_if_empty;
 use crate::tree::{Reading, Tree};
 use crate::{Readings, processes};
 
-/// Programs that steer the system's clock. Ours is the monotonic one, whose rate they bend by up to 0.05 %.
+/// Programs that adjust the system's clock. We use the monotonic clock, whose rate they change by up to 0.05 %.
 const TIME_KEEPERS: &[&str] =
     &["chronyd", "ntpd", "ntpsec", "openntpd", "systemd-timesyn", "ptp4l", "phc2sys", "vmtoolsd"];
 const INTERRUPT_BALANCERS: &[&str] = &["irqbalance"];

@@ -1,6 +1,6 @@
-//! The storage under a path: file system, mount options, block device, its scheduler and what carries it.
+//! The storage under a path: file system, mount options, block device, its scheduler and the layers below it.
 //!
-//! Free space is not a fact of a system but of a moment, so it is not here.
+//! Free space is a fact of a moment, not of a system, so it is not here.
 
 use crate::memory::chosen_of;
 use crate::mounts::{self, Mount};
@@ -12,7 +12,7 @@ use std::path::Path;
 /// The kernel counts sizes of block devices in sectors of this many bytes, whatever the device's own sectors are.
 pub const SECTOR_BYTES: u64 = 512;
 
-/// Describes what lies under `path` in the system whose root folder is `root`. The path need not exist yet.
+/// Describes the storage under `path` in the system whose root folder is `root`. The path need not exist yet.
 pub fn storage(root: &Path, path: &Path) -> Facts {
     let tree = Tree::new(root);
     named(facts(&tree, path)).collect()
@@ -89,7 +89,7 @@ impl Disk {
             if is_it(&folder, &whole) {
                 return Some(Self { whole, partition: None });
             }
-            // Partitions are folders of the disk that carry its name.
+            // Partitions are folders within that of the disk, and their names begin with its name.
             let inside = tree.names(&folder).into_iter().filter(|name| name.starts_with(&whole));
             let partition = inside.into_iter().find(|name| is_it(&format!("{folder}/{name}"), name));
             if partition.is_some() {
@@ -103,7 +103,7 @@ impl Disk {
         &self.whole
     }
 
-    /// Of the partition if there is one, else of the whole disk.
+    /// Name of the partition if there is one, else of the whole disk.
     fn own_name(&self) -> &str {
         self.partition.as_deref().unwrap_or(&self.whole)
     }
@@ -119,7 +119,7 @@ impl Disk {
         format!("/sys/block/{}/queue/{name}", self.whole)
     }
 
-    /// Where the kernel says how often and how long it was used.
+    /// The kernel's file with the device's counters.
     pub fn stat(&self) -> String {
         format!("{}/stat", self.folder())
     }
@@ -136,7 +136,7 @@ impl Disk {
         bytes.map(|bytes| bytes.to_string()).ok_or_else(|| format!("the kernel gives its size as {sectors:?}"))
     }
 
-    /// The devices (device mapper, RAID) or the file (loop) that the disk is made of.
+    /// The devices (device mapper, RAID) or the file (loop) that the disk consists of.
     fn carried_by(&self, tree: &Tree) -> String {
         let folder = format!("/sys/block/{}", self.whole);
         if let Ok(file) = tree.value(&format!("{folder}/loop/backing_file")) {

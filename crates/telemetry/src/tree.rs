@@ -1,16 +1,16 @@
-//! A system's files below a root folder, read with a bound, and the reason when one cannot be read.
+//! A system's files below a root folder, read up to a limit, and the reason when one cannot be read.
 
 use std::fs::File;
 use std::io::{Error, ErrorKind, Read};
 use std::path::{Component, Path, PathBuf};
 
-/// What was read, or why it was not, in words that follow "unavailable, because".
+/// What was read, or why it could not be, in words that follow "unavailable, because".
 pub type Reading = Result<String, String>;
 
-/// Longer than any file read here; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
+/// More than any file read here has; `/proc/cpuinfo` has about 1.5 KiB for each of at most a few thousand CPUs.
 const LONGEST_FILE: u64 = 8 << 20;
 
-/// What the kernel hands out at once of most of its files: a page.
+/// What the kernel returns at once from most of its files: a page.
 const USUAL_FILE: usize = 4096;
 
 pub struct Tree {
@@ -32,19 +32,19 @@ impl Tree {
         whole_text(&mut self.open(path)?).map_err(|error| why_unread(path, &error))
     }
 
-    /// The file itself, to be read more than once.
+    /// The file itself, for reading it more than once.
     pub fn open(&self, path: &str) -> Result<File, String> {
         File::open(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))
     }
 
-    /// The text of a file that holds one value, without the line's end.
+    /// The text of a file with one value, without the line break.
     pub fn value(&self, path: &str) -> Reading {
         let text = self.text(path)?;
         let value = text.trim();
         if value.is_empty() { Err(format!("{path} is empty")) } else { Ok(value.to_owned()) }
     }
 
-    /// The last name in what a link points to.
+    /// The last name in a link's target.
     pub fn link_name(&self, path: &str) -> Reading {
         let target = std::fs::read_link(self.locate(Path::new(path))).map_err(|error| why_unread(path, &error))?;
         let name = target.file_name().and_then(|name| name.to_str()).map(ToOwned::to_owned);
@@ -55,7 +55,7 @@ impl Tree {
         self.locate(Path::new(path)).exists()
     }
 
-    /// Names in a folder, sorted; none if it cannot be read.
+    /// Names in a folder, sorted; empty if it cannot be read.
     pub fn names(&self, path: &str) -> Vec<String> {
         let Ok(entries) = std::fs::read_dir(self.locate(Path::new(path))) else { return Vec::new() };
         let mut names: Vec<String> =
@@ -64,8 +64,8 @@ impl Tree {
         names
     }
 
-    /// An absolute path without links, as the system described would see it. What does not exist yet is taken as below
-    /// the nearest folder that does.
+    /// An absolute path without links, as the described system would see it. A path that does not exist yet is
+    /// resolved from its nearest existing folder.
     pub fn resolve(&self, path: &Path) -> PathBuf {
         let root = self.root.canonicalize().unwrap_or_else(|_| self.root.clone());
         let located = self.locate(path);
@@ -83,8 +83,8 @@ impl Tree {
     }
 }
 
-/// The text of an open file from where it stands. The kernel's files do not say how long they are, so this begins with room
-/// for most of them: without it every file is read in four or five small pieces.
+/// The text of an open file from its current position. The kernel's files do not give their length, so this begins
+/// with room for most of them; otherwise every file would be read in four or five small pieces.
 pub fn whole_text(file: &mut File) -> std::io::Result<String> {
     let mut bytes = Vec::with_capacity(USUAL_FILE);
     file.take(LONGEST_FILE).read_to_end(&mut bytes)?;

@@ -1,6 +1,6 @@
-//! Loads of a known size on the running kernel, and what the probes see of them: within 2 %.
+//! Loads of known size on the running kernel, which the probes must see within 2 %.
 //!
-//! What this kernel does not count, or what needs root, is skipped loudly; under `REQUIRE=root` the latter is a failure.
+//! Counters that this kernel lacks and tests that need root are skipped with a message; under `REQUIRE=root` the latter fail.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn open(targets: &Targets) -> Sampler {
     Sampler::open(Side::Host, Path::new("/"), targets, Vec::new())
 }
 
-/// What a column grew by between two samples; nothing if it is not counted here.
+/// The growth of a column between two samples; `None` if it is not counted here.
 fn grown(sampler: &Sampler, [before, after]: &[Sample; 2], name: &str) -> Option<u64> {
     let Some(place) = sampler.columns().iter().position(|column| column.name == name) else {
         let probes = sampler.probes().iter().filter_map(|probe| probe.columns.why_not());
@@ -40,7 +40,7 @@ fn assert_near(seen: Option<u64>, expected: u64) {
     assert!(off <= TOLERANCE, "{seen} seen of {expected}");
 }
 
-/// Does the work on a thread of its own, with a sample before and after it while that thread is there.
+/// Does the work in a thread of its own, with a sample before and after it while that thread exists.
 fn around<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> (Sampler, [Sample; 2], T) {
     let (tell, told) = channel();
     let (order, ordered) = channel::<()>();
@@ -73,7 +73,7 @@ fn context_switches_of_a_thread_that_waits_so_many_times() {
     const WAITS: u64 = 2_000;
     let (sampler, ends, ()) = around(|| {
         for _ in 0..WAITS {
-            // Nobody unparks it: each of them is one wait for a timer.
+            // Nobody unparks it, so each iteration is one wait for a timer.
             std::thread::park_timeout(Duration::from_micros(50));
         }
     });
@@ -188,7 +188,7 @@ fn writes_of_known_size_to_a_device_of_our_own() {
     assert_near(grown(&sampler, &ends, "disk.data.flushes"), FLUSHES);
 }
 
-/// The image as a block device, which is let go when the file is closed, whatever happens.
+/// The image as a block device, which is released when the file is closed, whatever happens.
 fn loop_device(image: &Path) -> Option<(String, File)> {
     let made = Command::new("losetup").args(["--find", "--show"]).arg(image).output().ok()?;
     if !made.status.success() {
@@ -197,7 +197,7 @@ fn loop_device(image: &Path) -> Option<(String, File)> {
     let path = String::from_utf8(made.stdout).ok()?.trim().to_owned();
     let direct = i32::try_from(OFlags::DIRECT.bits()).ok()?;
     let opened = OpenOptions::new().read(true).write(true).custom_flags(direct).open(&path);
-    // In use as it is, it goes with its last user.
+    // Since it is in use, it is detached when its last user closes it.
     let let_go = Command::new("losetup").args(["--detach", &path]).status();
     assert!(let_go.is_ok_and(|status| status.success()), "{path} stays behind");
     Some((path.strip_prefix("/dev/")?.to_owned(), opened.ok()?))

@@ -1,4 +1,4 @@
-//! Every fact is explained in `docs/facts.md`, and what is explained there is a fact.
+//! `docs/facts.md` explains every fact, and every name explained there is a fact.
 
 use std::collections::BTreeSet;
 use std::path::Path;

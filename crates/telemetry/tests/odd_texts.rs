@@ -1,4 +1,4 @@
-//! Whatever a kernel writes, no probe and no fact panics, and what a probe makes of it fits its columns.
+//! Whatever a kernel writes, no probe and no fact panics, and a probe's values fit its columns.
 
 use proptest::prelude::*;
 use record::telemetry::Side;
@@ -34,7 +34,7 @@ const FILES: [&str; 26] = [
     "sys/class/powercap/zone:0/name",
 ];
 
-/// Of facts, beside some of the above.
+/// Files that facts read, besides some of the above.
 const FILES_OF_FACTS: [&str; 18] = [
     "boot/config-1",
     "proc/2/comm",
@@ -56,7 +56,7 @@ const FILES_OF_FACTS: [&str; 18] = [
     "sys/kernel/mm/transparent_hugepage/enabled",
 ];
 
-/// Words that parsers look for, numbers up to and beyond their bounds, and nonsense.
+/// Words that parsers look for, numbers within and beyond their limits, and nonsense.
 fn text() -> impl Strategy<Value = String> {
     let word = prop_oneof![
         3 => any::<u64>().prop_map(|number| number.to_string()),

@@ -1,6 +1,6 @@
-//! What is said about three systems whose files are kept in `trees`: a host that was recorded (with its command line
-//! and groups shortened), and a minimal guest and a physical server written by hand after real ones. A tree is one text:
-//! each file's path on a line that begins with "==> ", then its lines.
+//! The facts of three systems whose files are kept in `trees`: a recorded host (with its command line and groups
+//! shortened), and a minimal guest and a physical server, written by hand after real ones. A tree is one text: each
+//! file's path on a line that begins with "==> ", then its lines.
 
 use record::facts::{Fact, Facts};
 use std::path::Path;

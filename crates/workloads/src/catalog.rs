@@ -1,4 +1,4 @@
-//! The list of workloads. Adding one is a folder, its module, and a line here.
+//! The list of workloads. Adding one takes a folder, its module, and a line here.
 
 use crate::workload::Workload;
 use crate::{file, order_entry, slob, sysbench_oltp};
@@ -19,11 +19,11 @@ pub struct WorkloadEntry {
 pub struct Metric {
     pub name: &'static str,
     pub unit: &'static str,
-    /// The figure is the number of counted transactions in this span.
+    /// The figure is the number of counted transactions in this time.
     pub per_ms: u64,
 }
 
-/// From one list: the entries, the enum, and what is done with whichever workload it is. Each is a folder with a `KIND`, an
+/// Makes the entries, the enum and its methods from one list. Each item of the list is a folder with a `KIND`, an
 /// `ENTRY`, and the workload itself.
 #[macro_export]
 macro_rules! workloads {
@@ -89,14 +89,14 @@ workloads! {
     file::OwnTransactions,
 }
 
-/// A workload of a list.
+/// A workload of some list.
 pub trait AnyOf {
     fn metric(&self) -> &'static Metric;
     /// Picks the concrete type once; the visitor then runs code made for that workload alone.
     fn visit<V: WorkloadVisitor>(&self, visitor: V) -> V::Answer;
 }
 
-/// What is done with a workload, whichever it is.
+/// Code that runs on a workload of any type.
 pub trait WorkloadVisitor {
     type Answer;
     fn visit<W: Workload>(self, workload: &W) -> Self::Answer;
@@ -107,7 +107,7 @@ pub fn entry(kind: &str) -> Option<&'static WorkloadEntry> {
     WORKLOADS.iter().find(|entry| entry.kind == kind)
 }
 
-/// There is no workload of this kind in the list.
+/// The problem that the list has no workload of this kind.
 pub fn unknown_kind(kind: &str, list: &[WorkloadEntry]) -> Problem {
     let known = || list.iter().map(|entry| entry.kind);
     Problem {

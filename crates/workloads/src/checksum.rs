@@ -1,10 +1,10 @@
-//! Whether two places hold the same rows: a checksum that needs no order, and the text form that it hashes.
+//! Whether two places hold the same rows: a checksum that does not depend on order, and the text form that it hashes.
 //!
-//! The text form is that of PostgreSQL's COPY (cells apart by tabs, null as `\N`, backslash before what would be taken
-//! for either), which other tools read, too. Blanks at the end of a text do not count, because CHAR columns give back
-//! more, fewer or as many of them as they were given, depending on the engine. Zeros at the end of a decimal's fraction do
-//! not count either: a column gives back as many as it is declared with. Each row is hashed by XXH3-64 and the hashes are added up, so parts may be
-//! made in any order and at the same time, and a database may return its rows as it likes.
+//! The text form is that of PostgreSQL's COPY, which other tools read, too: tabs between cells, null as `\N`, and a
+//! backslash before what would be taken for either. Trailing blanks of a text do not count, because CHAR columns give
+//! back more, fewer or as many as they got, depending on the engine. Trailing zeros of a decimal's fraction do not
+//! count either: a column gives back as many as it is declared with. Each row is hashed by XXH3-64 and the hashes are
+//! added up. So parts may be made in any order or in parallel, and a database may return its rows in any order.
 
 use crate::dataset::{Checksum, Dataset, Part, RowSource, Table};
 use engines::admin::Admin;
@@ -14,7 +14,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const NULL: &[u8] = b"\\N";
 
-/// Rows as lines of text, collected in memory until they are taken.
+/// Rows as lines of text, collected in memory until the caller clears them.
 #[derive(Debug, Default)]
 pub struct TextRows {
     bytes: Vec<u8>,
@@ -70,7 +70,7 @@ impl RowSink for TextRows {
     }
 }
 
-/// Adds up the checksum of the rows it is given.
+/// Adds up the checksum of the rows that it gets.
 #[derive(Debug, Default)]
 pub struct ChecksumRows {
     row: TextRows,
@@ -126,7 +126,7 @@ pub fn of_source(source: &mut dyn RowSource) -> Checksum {
     rows.checksum()
 }
 
-/// What the checksum of a loaded table must be, made by this many threads.
+/// The checksum that a loaded table must have, computed by this many threads.
 pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum {
     let count = threads.max(1);
     std::thread::scope(|scope| {
@@ -140,7 +140,7 @@ pub fn expected(dataset: &dyn Dataset, table: &Table, threads: u32) -> Checksum 
     })
 }
 
-/// What the checksum of a table in a database is.
+/// The checksum of a table in a database.
 pub fn stored(admin: &mut dyn Admin, table: &Table) -> Result<Checksum, SessionError> {
     let mut rows = ChecksumRows::default();
     let query = format!("SELECT {} FROM {}", table.columns.join(", "), table.name);

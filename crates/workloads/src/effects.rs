@@ -1,13 +1,13 @@
-//! What a transaction leaves behind beside its effect on the data.
+//! What a transaction leaves behind besides its effect on the data.
 
 use std::cell::Cell;
 use std::future::poll_fn;
 use std::task::Poll;
 use std::time::Duration;
 
-/// Counters that a workload keeps about what was really executed, indexed as in
-/// [`Workload::COUNTERS`](crate::workload::Workload::COUNTERS). The driver adds those of a transaction to the totals only if it
-/// ended well.
+/// Counters that a workload keeps about what it really executed, indexed as in
+/// [`Workload::COUNTERS`](crate::workload::Workload::COUNTERS). The driver adds those of a transaction to the totals
+/// only if it ended well.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Tally(pub Vec<u64>);
 
@@ -36,9 +36,9 @@ impl Tally {
 pub struct FollowUp<I> {
     /// The transaction; [`performer`](crate::workload::Workload::performer) says which actor executes it.
     pub input: I,
-    /// Due this long after the transaction that causes it has ended.
+    /// It is due this long after the end of the transaction that causes it.
     pub after: Duration,
-    /// The user of the other actor whose transaction it is, who learns from its answers. Nobody in particular if `None`.
+    /// The other actor's user whose transaction it is, and who learns from its answers. `None` if it belongs to nobody.
     pub user: Option<u32>,
 }
 
@@ -51,8 +51,8 @@ pub struct Step {
     pub ended_ns: u64,
 }
 
-/// What one attempt at a transaction leaves behind. One of these serves a session for ever, so that nothing is allocated for a
-/// transaction.
+/// What one attempt at a transaction leaves behind. A session reuses one of these for all its transactions, so that
+/// none of them allocates.
 pub struct Effects<'a, I> {
     pub tally: Tally,
     receipt: Vec<i64>,
@@ -60,7 +60,7 @@ pub struct Effects<'a, I> {
     steps: Vec<Step>,
     /// Nanoseconds by the driver's clock.
     clock: &'a dyn Fn() -> u64,
-    /// Has the transaction polled again at this moment.
+    /// Asks the driver to poll the transaction again at this moment.
     alarm: &'a dyn Fn(u64),
 }
 
@@ -76,7 +76,7 @@ impl<'a, I> Effects<'a, I> {
         }
     }
 
-    /// Waits within the transaction, which keeps its session and whatever it has locked.
+    /// Waits within the transaction, which keeps its session and its locks.
     pub async fn sleep(&self, span: Duration) {
         let until = (self.clock)().saturating_add(u64::try_from(span.as_nanos()).unwrap_or(u64::MAX));
         let is_set = Cell::new(false);
@@ -92,7 +92,7 @@ impl<'a, I> Effects<'a, I> {
         .await;
     }
 
-    /// Forgets everything, before another attempt.
+    /// Forgets everything before another attempt.
     pub fn clear(&mut self) {
         self.tally.clear();
         self.receipt.clear();
@@ -100,8 +100,8 @@ impl<'a, I> Effects<'a, I> {
         self.steps.clear();
     }
 
-    /// The user is told this, as numbers in an order that the workload fixes for each kind. Nothing is told before the
-    /// database has acknowledged the transaction, so that a receipt is a promise that can be held against the data.
+    /// Gives the user these numbers, in an order that the workload fixes for each kind. The user gets them only after
+    /// the database has acknowledged the transaction, so the data can be checked against a receipt.
     pub fn tell(&mut self, numbers: &[i64]) {
         self.receipt.extend_from_slice(numbers);
     }
@@ -110,7 +110,7 @@ impl<'a, I> Effects<'a, I> {
         &self.receipt
     }
 
-    /// Another actor has work once this transaction has ended.
+    /// Gives another actor work once this transaction has ended.
     pub fn cause(&mut self, follow_up: FollowUp<I>) {
         self.follow_ups.push(follow_up);
     }
@@ -119,21 +119,21 @@ impl<'a, I> Effects<'a, I> {
         self.follow_ups.drain(..)
     }
 
-    /// A step of this kind begins; it ends with the next, or with the transaction.
+    /// Begins a step of this kind; it ends with the next one, or with the transaction.
     pub fn begin_step(&mut self, kind: u16) {
         let now = (self.clock)();
         self.end_step_at(now);
         self.steps.push(Step { kind, began_ns: now, ended_ns: 0 });
     }
 
-    /// The step that was begun last ends, if it has not yet.
+    /// Ends the step that was begun last, if it is still open.
     pub fn end_step(&mut self) {
         if !self.steps.is_empty() {
             self.end_step_at((self.clock)());
         }
     }
 
-    /// Those that have ended, in order.
+    /// The steps that have ended, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         self.steps.iter().filter(|step| step.ended_ns > 0)
     }

@@ -1,7 +1,7 @@
 //! Workloads: what is in the tables, what transactions do, and what must be true afterwards.
 //!
-//! A workload never opens a connection, sleeps or measures: it makes rows, makes inputs, and runs a transaction on a
-//! session that somebody else polls. Each workload is a folder with the same names in it: `settings` (keys), `rows`
+//! A workload never opens a connection, sleeps or measures. It makes rows, makes inputs, and runs a transaction on a
+//! session that the driver polls. Each workload is a folder with the same names in it: `settings` (keys), `rows`
 //! (population), `inputs` (what a transaction will do, drawn beforehand), `transactions` (doing it), `checks`
 //! (conditions on data), `audit` (conditions on what was executed), `sql/` (every statement).
 

@@ -1,9 +1,9 @@
 //! Seeded streams of random values.
 //!
-//! A stream is named by the seed, what it is for, and up to four numbers (warehouse, district, client …). Streams with
-//! different names are independent, so the rows of one chunk and the inputs of one client do not depend on what else
-//! was drawn, in which order, or on which machine. The values are part of the definition of a data set: changing how
-//! one is drawn changes its checksums, and the golden values in the tests say so.
+//! A stream is named by the seed, what it is for, and two numbers (warehouse, district, client …). Streams with
+//! different names are independent. So the rows of one chunk and the inputs of one client do not depend on what else
+//! was drawn, in which order, or on which machine. The values are part of the definition of a data set: drawing one
+//! differently changes its checksums, and the golden values in the tests then fail.
 
 mod distribution;
 mod zipf;
@@ -19,7 +19,7 @@ const ALPHABET: &[u8; 62] = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmn
 const ALPHABET_LENGTH: usize = ALPHABET.len();
 const PAIRS: usize = ALPHABET_LENGTH * ALPHABET_LENGTH;
 
-/// Every pair of letters, so that one step of [`Stream::alphanumeric`] yields two of them.
+/// Every pair of letters, so that one step of [`Stream::alphanumeric`] yields two letters.
 static PAIR_TABLE: [[u8; 2]; PAIRS] = pair_table();
 
 const fn pair_table() -> [[u8; 2]; PAIRS] {
@@ -32,8 +32,8 @@ const fn pair_table() -> [[u8; 2]; PAIRS] {
     table
 }
 
-/// Letters taken from one 64-bit draw. Four pairs have 62^8 ≈ 2·10^14 combinations, and each of them gets its share of
-/// the 2^64 values to within one part in 80,000.
+/// Letters taken from one 64-bit draw. Four pairs have 62^8 ≈ 2·10^14 combinations, and each of them gets its share
+/// of the 2^64 values, accurate to one part in 80,000.
 const LETTERS_PER_DRAW: usize = 8;
 
 /// One stream of random values.
@@ -43,7 +43,7 @@ pub struct Stream(Pcg64Mcg);
 impl Stream {
     /// The stream for `purpose` and `keys` under `seed`.
     pub fn new(seed: u64, purpose: &str, keys: [u32; 2]) -> Self {
-        // Numbers first and of fixed width, so that no two names have the same bytes.
+        // Numbers come first and have a fixed width, so that no two names have the same bytes.
         let mut name = [0; 64];
         name[..8].copy_from_slice(&seed.to_le_bytes());
         name[8..12].copy_from_slice(&keys[0].to_le_bytes());
@@ -65,7 +65,7 @@ impl Stream {
         (self.bits() >> (u64::BITS - BITS)) as f64 / (1_u64 << BITS) as f64
     }
 
-    /// A stream of its own for something whose values are drawn later, or drawn again.
+    /// A separate stream for something whose values are drawn later, or drawn again.
     #[must_use]
     pub fn fork(&mut self) -> Self {
         let state = u128::from(self.bits()) << u64::BITS | u128::from(self.bits());
@@ -131,7 +131,7 @@ impl Stream {
     }
 }
 
-/// Takes a value in `0..count` off the top of a 64-bit fraction and leaves the rest of the fraction.
+/// Takes a value in `0..count` from the top of a 64-bit fraction and leaves the rest of the fraction.
 fn scale(fraction: &mut u64, count: u64) -> u64 {
     let (rest, taken) = fraction.carrying_mul(count, 0);
     *fraction = rest;
@@ -151,8 +151,8 @@ pub struct Skew {
     pub high: i64,
 }
 
-/// Picks exactly `wanted` of `total` things seen one after another, each set of them with the same chance (Knuth's
-/// selection sampling), so that a rule about "10 % of the rows" holds exactly in each chunk.
+/// Picks exactly `wanted` of `total` items seen one after another, each set of them with the same probability
+/// (Knuth's selection sampling). So a rule about "10 % of the rows" holds exactly in each chunk.
 #[derive(Debug, Clone, Copy)]
 pub struct Picks {
     wanted: u64,
@@ -165,7 +165,7 @@ impl Picks {
         Self { wanted, left: total }
     }
 
-    /// Whether the next thing is one of them.
+    /// Whether to pick the next item.
     pub fn next(&mut self, stream: &mut Stream) -> bool {
         let picked = stream.below(self.left) < self.wanted;
         self.left -= 1;
@@ -196,7 +196,7 @@ impl<const LIMIT: usize> Letters<LIMIT> {
         letters
     }
 
-    /// Appends what still fits.
+    /// Appends as much of `text` as fits.
     pub fn push(&mut self, text: &[u8]) {
         let taken = text.len().min(LIMIT - self.length);
         self.bytes[self.length..self.length + taken].copy_from_slice(&text[..taken]);
@@ -210,7 +210,7 @@ impl<const LIMIT: usize> Letters<LIMIT> {
     }
 
     pub fn as_str(&self) -> &str {
-        // Only ASCII is ever put in, so there is always a valid text to show.
+        // It only ever contains ASCII, so it is always valid text.
         std::str::from_utf8(&self.bytes[..self.length]).unwrap_or_default()
     }
 }
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn skewed_values_are_as_frequent_as_all_pairs_of_draws_make_them() {
         let skew = Skew { mask: 3, low: 1, high: 10 };
-        // What the 4 values of the mask make of the 10 values, listed by hand: (result, how many pairs give it).
+        // How often the 4 values of the mask and the 10 values give each result, counted by hand: (result, pairs).
         let pairs_by_or = [(1, 2), (2, 2), (3, 8), (4, 1), (5, 3), (6, 3), (7, 9), (8, 1), (9, 3), (10, 3), (11, 5)];
         assert_eq!(pairs_by_or.iter().map(|(_, pairs)| pairs).sum::<i32>(), 40);
         let mut stream = stream();

@@ -1,34 +1,34 @@
 //! Whether a share of events is what the rules for the inputs ask for.
 //!
-//! Chance alone takes a short run beyond what a rule allows, so the allowed range is widened by what one run in ten
-//! thousand would show if the inputs were right (the normal approximation of the binomial distribution). With so few
-//! events that the approximation means nothing, the verdict is undecided and says how many would do.
+//! Chance alone takes a short run beyond what a rule allows. So the allowed range is widened to what all but one run
+//! in ten thousand would show with correct inputs (normal approximation of the binomial distribution). With too few
+//! events for that approximation, the verdict is undecided and says how many are needed.
 
 use record::check::Verdict;
 
-/// Standard deviations that are exceeded, on either side, once in ten thousand times.
+/// Chance exceeds this many standard deviations, on either side, once in ten thousand times.
 pub const DEVIATIONS_ALLOWED: f64 = 3.89;
-/// Fewer expected events than this on either side of a share make the approximation a poor one.
+/// With fewer expected events than this on either side of a share, the approximation is poor.
 pub const EVENTS_NEEDED: f64 = 10.0;
 
 /// A share as it should be and as it may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct AllowedShare {
-    /// What the inputs are drawn with.
+    /// The share with which the inputs are drawn.
     pub target: f64,
     pub low: f64,
     pub high: f64,
 }
 
 impl AllowedShare {
-    /// Nothing but chance may take it from its target.
+    /// Only chance may take it from its target.
     pub const fn exactly(target: f64) -> Self {
         Self { target, low: target, high: target }
     }
 
     pub fn judge(&self, events: u64, of: u64) -> Verdict {
         let rarer = self.target.min(1.0 - self.target);
-        // What never or always happens needs no number of events to be judged by.
+        // A share of 0 or 1 can be judged by a single event.
         let needed = if rarer > 0.0 { (EVENTS_NEEDED / rarer).ceil() } else { 1.0 };
         if (of as f64) < needed {
             return Verdict::Undecided { why: format!("{of} are too few to judge, at least {needed} are needed") };
@@ -59,7 +59,7 @@ mod tests {
     fn chance_is_allowed_for_and_nothing_is_decided_from_a_handful() {
         let share = AllowedShare { target: 0.01, low: 0.009, high: 0.011 };
         assert!(matches!(share.judge(0, 999), Verdict::Undecided { .. }));
-        // Of 1000, 10 are expected, give or take 3.
+        // Of 1000, 10 are expected, with a standard deviation of 3.
         assert!(matches!(share.judge(20, 1_000), Verdict::Holds { .. }));
         assert!(matches!(share.judge(25, 1_000), Verdict::Violated { .. }));
         assert!(matches!(share.judge(20_000, 1_000_000), Verdict::Violated { .. }));

@@ -1,16 +1,16 @@
 //! Files of named statements.
 //!
-//! A statement begins below a line `-- statement: its-name` and ends with the last semicolon before the next such line or
-//! the end of the file, so a trigger or a function may have semicolons of its own. Comments after that semicolon are for
-//! readers. Where a dialect needs two statements for one, one follows the other. A second file, for one dialect, replaces
-//! statements by name. Everything that could go wrong with such files is found when a workload
-//! is made, not when a statement is first needed.
+//! A statement begins below a line `-- statement: its-name` and ends with the last semicolon before the next such
+//! line or the end of the file. So a trigger or a function may contain semicolons. Comments after that semicolon are
+//! for readers. Where a dialect needs two statements for one, they follow each other. A second file, for one dialect,
+//! replaces statements by name. Every mistake in such files is found when a workload is made, not when a statement is
+//! first needed.
 
 use engines::statement::Statement;
 use settings::Problem;
 use std::collections::BTreeSet;
 
-/// Files of one purpose, one for each dialect beside the file that names them.
+/// Files of one purpose, one for each dialect, in the folder of the file that names them.
 macro_rules! files {
     ($path:literal) => {
         engines::statement::ByDialect {
@@ -44,13 +44,13 @@ pub enum SqlError {
     ReplacesNothing(&'static str),
     #[error("the statement {0} does not end with a semicolon")]
     Endless(&'static str),
-    /// SQLite numbers named parameters as they come, PostgreSQL by their names; only this order means the same to both.
+    /// SQLite numbers named parameters in the order they appear, PostgreSQL by their names. Only this order suits both.
     #[error("the parameters of {name} do not first appear in the order of their numbers: ${found} before ${expected}")]
     ParameterOrder { name: &'static str, found: u32, expected: u32 },
 }
 
 impl SqlError {
-    /// As a study is told what is wrong with it: the mistake is ours, but the study is where it shows.
+    /// As problems of a study: the mistake is ours, but it shows in the study.
     pub fn into_problems(self) -> Vec<Problem> {
         let expected = "statement files that belong together".to_owned();
         vec![Problem { path: String::new(), found: self.to_string(), expected, nearest: None }]
@@ -75,7 +75,7 @@ pub fn sections(file: &'static str) -> Result<Vec<Section>, SqlError> {
     Ok(found)
 }
 
-/// A body up to its last line that is neither empty nor a comment.
+/// A body without the comment lines and empty lines at its end.
 fn without_comments_after(body: &str) -> &str {
     let mut kept = body.trim_end();
     while let Some(line) = kept.lines().next_back().filter(|line| line.trim_start().starts_with(COMMENT)) {
@@ -84,7 +84,7 @@ fn without_comments_after(body: &str) -> &str {
     kept
 }
 
-/// The statements called `names`, in that order: from `shared`, replaced by `dialect` where it has one of that name.
+/// The statements called `names`, in that order, from `shared`. One of the same name in `dialect` replaces it.
 pub fn statements(
     names: &[&'static str],
     shared: &'static str,
@@ -109,7 +109,7 @@ pub fn statements(
         .collect()
 }
 
-/// A text with each `{name}` of a file's placeholders replaced; an unknown one stays, and the database refuses it.
+/// A text with each `{name}` of a placeholder replaced. An unknown one stays, and the database refuses it.
 pub fn filled(sql: &str, values: &[(&str, &str)]) -> String {
     let mut text = sql.to_owned();
     for (placeholder, value) in values {

@@ -1,4 +1,4 @@
-//! What the load engine needs of a workload.
+//! What the load engine needs from a workload.
 
 use crate::effects::Effects;
 use engines::session::{Session, SessionError};
@@ -10,9 +10,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Kind {
     pub name: &'static str,
-    /// Whether this kind is the one counted in the workload's throughput figure.
+    /// Whether the workload's throughput figure counts this kind.
     pub counted: bool,
-    /// A part of transactions that is timed by itself, and is no transaction.
+    /// A step: a part of transactions that is timed by itself.
     pub step: bool,
 }
 
@@ -25,7 +25,7 @@ impl Kind {
         Self { name, counted: false, step: true }
     }
 
-    /// Kinds of these names, of which the first ones are counted, as many as `counted` says.
+    /// Kinds with these names; the first `counted` of them are counted.
     pub const fn all<const COUNT: usize>(names: &[&'static str], counted: usize) -> [Self; COUNT] {
         let mut kinds = [Self::transaction("", false); COUNT];
         let mut place = 0;
@@ -49,26 +49,26 @@ pub enum Ending {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Actor {
     pub name: &'static str,
-    /// Other actors' transactions cause its work: it has sessions of its own for that, and needs no pacing.
+    /// Whether other actors' transactions cause its work. If so, it has sessions of its own for that and needs no pacing.
     pub reacts: bool,
-    /// Its users, if it reacts and its transactions are those of certain users; otherwise the pacing says how many there are.
+    /// The number of its users, if it reacts and its transactions belong to certain users. Otherwise the pacing gives the number.
     pub users: u32,
-    /// Whether its users come to an end of their work by themselves.
+    /// Whether its users finish their work by themselves.
     pub ends: bool,
 }
 
 impl Actor {
-    /// Users whose pacing a phase decides, and who go on for as long as the phase does.
+    /// Users whose pacing a phase decides, and who go on for as long as the phase lasts.
     pub const fn paced(name: &'static str) -> Self {
         Self { name, reacts: false, users: 0, ends: false }
     }
 
-    /// Users whose pacing a phase decides, until each has done all that it has to do.
+    /// Users whose pacing a phase decides, and who stop when each has finished its work.
     pub const fn ending(name: &'static str) -> Self {
         Self { ends: true, ..Self::paced(name) }
     }
 
-    /// An actor whose work is caused by others.
+    /// An actor whose work other actors cause.
     pub const fn reacting(name: &'static str, users: u32) -> Self {
         Self { reacts: true, users, ..Self::paced(name) }
     }
@@ -96,61 +96,61 @@ impl User {
 /// How long a client types before a transaction and thinks after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Pause {
-    /// Before the transaction: it becomes due when everything is typed.
+    /// Before the transaction, which becomes due when typing ends.
     pub keying: Duration,
     /// After the answer.
     pub thinking: Duration,
 }
 
-/// A workload as the driver runs it. Generic, so that a transaction is straight-line code without indirection.
+/// A workload as the driver runs it. It is generic, so that a transaction is straight-line code without indirection.
 #[allow(async_fn_in_trait)]
 pub trait Workload: Sync {
-    /// The random inputs of one transaction, complete: running it again with the same input repeats it.
-    /// Other actors' transactions may be executed on another thread.
+    /// All random inputs of one transaction: running it again with the same input repeats it. It must be `Send`,
+    /// since another thread may execute other actors' transactions.
     type Input: Send;
-    /// State of one user: its random stream, its deck of cards, its home. There may be hundreds of thousands, and terminals
-    /// are copied once for each transaction, so it should be small and own no heap.
+    /// State of one user: its random stream, its deck of cards, its home. There may be hundreds of thousands, and a
+    /// terminal's state is copied once for each transaction, so it should be small and own no heap.
     type Client: Clone;
 
-    /// Names of what is counted. Those that begin with `audit.` mean something to the workload's own audit only.
+    /// Names of the counters. Only the workload's own audit uses those that begin with `audit.`.
     const COUNTERS: &'static [&'static str];
 
     fn kinds(&self) -> &'static [Kind];
-    /// The actors. A study's load is about the first of them.
+    /// The actors. A study's load describes the first of them.
     fn actors(&self) -> &'static [Actor] {
         const { &[Actor::paced("clients")] }
     }
-    /// What is driven where a study asks for this load: it alone, unless the workload has phases or paced actors of its own.
+    /// The phases to drive for a study's load: only that, unless the workload has phases or paced actors of its own.
     fn script(&self, load: Phase) -> Vec<Phase> {
         vec![load]
     }
-    /// All statements in the order of their ids, in the words of `dialect`.
+    /// All statements in the order of their ids, in this dialect.
     fn statements(&self, dialect: Dialect) -> Vec<Statement>;
-    /// The same user has the same inputs, whatever the engine or the timing, as far as answers do not decide them.
+    /// The same user gets the same inputs, whatever the engine or the timing, except where answers decide them.
     fn client(&self, user: User) -> Self::Client;
-    /// The next transaction; `None` once the user has done everything. Only users of an actor that `ends` do.
+    /// The next transaction; `None` once the user has finished. Only users of an actor with `ends` finish.
     fn next(&self, client: &mut Self::Client) -> Option<Self::Input>;
     /// Index into [`Workload::kinds`].
     fn kind(&self, input: &Self::Input) -> u16;
-    /// Index of the actor that executes it. If that is not the actor whose user drew it, the user only hands it over and goes
-    /// on, while a session of the other actor executes it.
+    /// Index of the actor that executes it. If another actor's user drew it, that user only hands it over and goes
+    /// on, while a session of this actor executes it.
     fn performer(&self, _input: &Self::Input) -> u16 {
         0
     }
     /// The client's pauses around the transaction that was drawn last. `terminal` says whether the plan paces by
-    /// terminals, where users type and think; otherwise only a think time that the workload itself demands counts.
+    /// terminals, where users type and think. Otherwise only a think time that the workload itself demands counts.
     fn pause(&self, _client: &mut Self::Client, _input: &Self::Input, _terminal: bool) -> Pause {
         Pause::default()
     }
-    /// Begins, executes and ends one transaction. After an error the transaction may still be open, and it is the
-    /// caller who rolls it back; after a result it is not.
+    /// Begins, executes and ends one transaction. After an error the transaction may still be open, and the caller
+    /// rolls it back; after a result it is closed.
     async fn run<S: Session>(
         &self,
         session: &mut S,
         input: &Self::Input,
         effects: &mut Effects<'_, Self::Input>,
     ) -> Result<Ending, SessionError>;
-    /// A transaction ended well: what its user keeps of the answers ([`Effects::receipt`]) for later inputs, and what follows
-    /// from them.
+    /// Called after a transaction ended well. It keeps for the user what later inputs need of the answers
+    /// ([`Effects::receipt`]), and causes what follows from them.
     fn learn(&self, _client: &mut Self::Client, _input: &Self::Input, _effects: &mut Effects<'_, Self::Input>) {}
 }

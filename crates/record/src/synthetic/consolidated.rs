@@ -1,4 +1,4 @@
-//! A made-up study of one, two and three machines side by side on a host of two CPUs, each machine with both of them.
+//! A made-up study of one, two and three machines side by side on a host of two CPUs, both of which each machine uses.
 
 use super::telemetry::{self, Source};
 use super::{Chance, MEASURED_S, SPEED, WARMUP_S, driver, findings, host, host_state, looks, machine, plan};
@@ -15,15 +15,15 @@ use crate::trial::TrialRecord;
 use serde_json::json;
 
 const CONTENDERS: [&str; 2] = ["native", "kvm"];
-/// How many machines there are in each scenario.
+/// The number of machines in each scenario.
 const COUNTS: [u32; 3] = [1, 2, 3];
-/// What is left of the host's speed for all machines together, for each further machine.
+/// The factor on the host's total speed for each further machine.
 const LEFT: f64 = 0.95;
-/// What a machine that is held back keeps of its share.
+/// The share of its speed that a held-back machine keeps.
 const HELD_BACK: f64 = 0.55;
 /// How much machines of one trial differ by chance, as a share.
 const WOBBLE: f64 = 0.012;
-/// How much later than the machine before it each begins its window.
+/// How much later each machine begins its window than the machine before it.
 const LATER_NS: u64 = 1_500_000;
 
 /// A machine that gets less than the others.
@@ -34,11 +34,11 @@ pub struct HeldBack {
     pub machine: u32,
 }
 
-/// To what it is owed that a machine gets less; numbers are counted from 1.
+/// The reason why a machine gets less; numbers are counted from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OwedTo {
     Machine(u32),
-    /// Places have CPUs of their own then: place 1 CPU 0, and so on.
+    /// Places then have CPUs of their own: place 1 has CPU 0, and so on.
     Place(u32),
     Start(u32),
 }
@@ -48,15 +48,15 @@ pub fn run(blocks: u32, held_back: Option<HeldBack>) -> Run {
     run_in_which(blocks, held_back.map(|held_back| (held_back.contender, OwedTo::Machine(held_back.machine))))
 }
 
-/// The same where what a contender's machine gets less is owed to something.
+/// The same, where one of a contender's machines gets less for this reason.
 pub fn run_in_which(blocks: u32, less: Option<(&str, OwedTo)>) -> Run {
     let plan = consolidated_plan(blocks, cells());
     let trials = plan.trials.iter().map(|planned| trial(&plan, planned, less)).collect();
     Run { plan, host: host(), trials, dir: "runs/2026-11-21T12-00-00-consolidation".into() }
 }
 
-/// Gives one machine of every trial of a contender that has so many machines these columns, in the place of what was counted of it
-/// from this side.
+/// Gives one machine these columns, in every trial of a contender that has that machine. They replace what this side
+/// counted of it.
 pub fn sampled(run: &mut Run, contender: &str, machine: u32, side: Side, sources: &[Source]) {
     for trial in run.trials.iter_mut().filter(|trial| trial.record.contender == contender) {
         let mut chance = Chance::new(u64::from(trial.record.id) * 31 + u64::from(machine));
@@ -108,7 +108,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, less: Option<(&str, OwedTo)>) -> S
     let count = cell.machines();
     let mut chance = Chance::new(planned.seed * 31 + u64::from(planned.cell));
     let of_contender = SPEED[usize::from(!cell.baseline)];
-    // The whole host drifts a little from block to block, and each trial wobbles around that.
+    // The whole host drifts a little from block to block, and each trial varies around that.
     let drift = (1.0 - 0.01 * f64::from(planned.block)) * (1.0 + 0.01 * chance.normal());
     let each = of_contender * drift * LEFT.powf(f64::from(count - 1)) / f64::from(count);
     let part = |number: u32| {
@@ -139,7 +139,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial, less: Option<(&str, OwedTo)>) -> S
     together::compose(record, (1..=count).map(part).collect(), cell)
 }
 
-/// One machine by itself, in each second at about this share of the speed that the whole host has.
+/// One machine by itself. `pace` gives its approximate share of the whole host's speed in each second.
 pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace: &dyn Fn(u64) -> f64) -> StoredTrial {
     let mut chance = Chance::new(planned.seed * 977 + u64::from(planned.cell) * 31 + u64::from(number));
     let wobble = 1.0 + WOBBLE * chance.normal();
@@ -166,7 +166,7 @@ pub(super) fn machine_of(planned: &PlannedTrial, cell: &Cell, number: u32, pace:
     }
 }
 
-/// Each native machine has its data on a device of its own; guests call theirs alike.
+/// Each native machine has its data on its own device; guests all have the same device name.
 fn looks_at(cell: &Cell, number: u32, speed: f64) -> Looks {
     let mut looks = looks(speed);
     for look in [&mut looks.start, &mut looks.end] {

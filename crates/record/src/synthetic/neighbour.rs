@@ -1,4 +1,4 @@
-//! A made-up study of three machines, of which the third comes and goes.
+//! A made-up study of three machines, the third of which comes and goes.
 
 use super::consolidated::{cell, consolidated_plan, machine_of};
 use super::{MEASURED_S, SPEED, WARMUP_S, host, host_state, record};
@@ -12,12 +12,12 @@ use std::ops::Range;
 
 const CONTENDERS: [&str; 2] = ["native", "kvm"];
 const MACHINES: u32 = 3;
-/// The number of the one that comes and goes.
+/// The number of the machine that comes and goes.
 pub const NEIGHBOUR: u32 = 3;
-/// What the others keep of their speed while it works, by contender.
+/// The share of their speed that the others keep while it works, by contender.
 pub const KEPT: [f64; 2] = [0.85, 0.7];
 
-/// The run; every trial completed. Each load is a scenario, in the words of `machine.odd.load`; "same" has no odd machine.
+/// The run; every trial completed. Each load is a scenario, with the values of `machine.odd.load`; "same" has no odd machine.
 pub fn run(blocks: u32, loads: &[&str]) -> Run {
     let cells: Vec<Cell> = loads
         .iter()
@@ -70,7 +70,7 @@ fn trial(plan: &Plan, planned: &PlannedTrial) -> StoredTrial {
     together::compose(record, (1..=MACHINES).map(part).collect(), cell)
 }
 
-/// What such a machine leaves behind if it is driven for these seconds only.
+/// What such a machine leaves behind if it is only driven for these seconds.
 fn only(mut machine: StoredTrial, works: &Range<u64>) -> StoredTrial {
     if works.is_empty() {
         machine.record.driver = None;

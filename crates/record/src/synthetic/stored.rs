@@ -8,7 +8,7 @@ use crate::telemetry_files;
 use crate::trial::TrialRecord;
 use std::path::Path;
 
-/// Writes the run where nothing is yet.
+/// Writes the run to a path that does not exist yet.
 pub fn write(run: &Run, path: &Path) -> Result<(), RecordError> {
     let folder = RunFolder::create(path, "", &run.plan)?;
     folder.write_host(&run.host)?;

@@ -1,27 +1,27 @@
-//! Made-up telemetry: columns that grow by a rate of their own, sampled once a second, a little late each time.
+//! Made-up telemetry: columns that grow by their own rates, sampled once a second, a little late each time.
 
 use super::Chance;
 use crate::looks::Reading;
 use crate::telemetry::{Behaviour, Column, Probe, Sample, Series, Side};
 
 const NANOS_PER_SECOND: u64 = 1_000_000_000;
-/// Counters count since boot.
+/// The value of counters when sampling begins, since they count from boot.
 const BEFORE: u64 = 1_000_000;
-/// How much one second differs from another, and one trial from another.
+/// How much seconds differ from each other, and trials from each other.
 const WOBBLE: f64 = 0.02;
 
-/// A column and how much of it there is for each second, or at a moment.
+/// A column with its increase per second, or its value at a moment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Source {
     pub name: String,
     pub unit: &'static str,
     pub behaviour: Behaviour,
     pub rate: f64,
-    /// How much the rate varies; 0 of a limit.
+    /// How much the rate varies; 0 for a limit.
     pub wobble: f64,
 }
 
-/// Something that counts.
+/// A column that counts.
 pub fn counts(name: &str, unit: &'static str, rate: f64) -> Source {
     Source { name: name.to_owned(), unit, behaviour: Behaviour::Counts, rate, wobble: WOBBLE }
 }
@@ -30,13 +30,13 @@ fn stands(name: &str, unit: &'static str, value: f64) -> Source {
     Source { behaviour: Behaviour::Stands, ..counts(name, unit, value) }
 }
 
-/// What both sides count while so many transactions are done a second.
+/// The columns of both sides at this many transactions a second.
 pub(super) fn of_trial(native: bool, per_second: f64, seconds: u64, chance: &mut Chance) -> Vec<Series> {
     let (inside, host) = (inside(native, per_second), host(native, per_second));
     vec![series(Side::Machine, &inside, seconds, chance), series(Side::Host, &host, seconds, chance)]
 }
 
-/// A series of `seconds` samples and one.
+/// A series of `seconds` + 1 samples.
 pub(super) fn series(side: Side, sources: &[Source], seconds: u64, chance: &mut Chance) -> Series {
     let column = |source: &Source| Column {
         name: source.name.clone(),
@@ -63,7 +63,7 @@ pub(super) fn series(side: Side, sources: &[Source], seconds: u64, chance: &mut 
     Series { side, probes: probes(side, &columns), columns, cost_ns: Some(seconds * 500_000), samples }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // Never below nothing, and far below the limit.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // At least 0, and far below the limit.
 fn rounded(value: f64) -> u64 {
     value.max(0.0).round() as u64
 }
@@ -89,7 +89,7 @@ fn probe(name: &str, columns: Reading<Vec<String>>) -> Probe {
     Probe { name: name.to_owned(), source: String::new(), columns }
 }
 
-/// A guest has about twice the interrupts, and its disk takes longer.
+/// A guest has about twice the interrupts, and its disk is slower.
 fn inside(native: bool, each: f64) -> Vec<Source> {
     let (interrupts, switches, faults) = if native { (12.0, 21.0, 3.0) } else { (25.5, 26.0, 3.1) };
     let busy = if native { 0.38 } else { 0.52 };

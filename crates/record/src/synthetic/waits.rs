@@ -1,10 +1,10 @@
-//! The same run with what sessions waited for, for tests that ask about that.
+//! The same run with what its sessions waited for, for tests that need it.
 
 use crate::looks::Reading;
 use crate::run::Run;
 use crate::waits::{CPU, Waits};
 
-/// Sixteen sessions of the baseline mostly wait for the log; of the others half as many do, and some wait for each other.
+/// The baseline's sixteen sessions mostly wait for the log. The other contender's do so half as often; some wait for locks.
 pub fn sampled(mut run: Run) -> Run {
     for trial in &mut run.trials {
         let is_baseline = trial.record.cell == 0;

@@ -1,5 +1,5 @@
-//! What was driven on several machines, by several load generators or in several phases as the account of all of it: counts
-//! are added, of what the load engine says about itself the worst is kept.
+//! Combines what was driven on several machines, by several load generators or in several phases. Counts are added;
+//! of the load engine's figures about itself, the worst is kept.
 
 use crate::script::{PhaseDone, PhaseEnd};
 use crate::trial::{
@@ -8,13 +8,13 @@ use crate::trial::{
 use serde_json::Map;
 use std::collections::BTreeMap;
 
-/// The account of several phases that one load engine drove, one after another. `None` of no phases.
+/// Combines phases that one load engine drove one after another. `None` if there are none.
 pub fn in_turn(phases: &[&DriverFacts]) -> Option<DriverFacts> {
     let first = *phases.first()?;
     let most = |of: fn(&DriverFacts) -> u32| phases.iter().map(|phase| of(phase)).max();
     let each_second = phases.iter().filter_map(|phase| phase.queue.as_ref()).flat_map(|queue| &queue.each_second);
     let queue = queue(phases).map(|queue| Queue { each_second: each_second.copied().collect(), ..queue });
-    // Nothing may have been deferred in some of them, and the sessions of one phase are those of the next.
+    // Some phases may have deferred nothing, and all phases use the same sessions.
     let own: Vec<&Deferred> = phases.iter().filter_map(|phase| phase.deferred.as_ref()).collect();
     let deferred = own.first().zip(own.last()).map(|(first, last)| {
         let mut sum = Deferred::default();
@@ -38,7 +38,7 @@ pub fn in_turn(phases: &[&DriverFacts]) -> Option<DriverFacts> {
     })
 }
 
-/// What drove at the same time. `None` of nothing.
+/// Combines what was driven at the same time. `None` if there is nothing.
 pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
     let first = *drivers.first()?;
     let sum = |of: fn(&DriverFacts) -> u32| drivers.iter().map(|driver| of(driver)).fold(0, u32::saturating_add);
@@ -61,7 +61,7 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
         paused_ms: drivers.iter().map(|driver| driver.paused_ms).sum(),
         queue: queue(drivers),
         phases: phases(drivers),
-        // Each machine has climbed by itself, or none.
+        // Each machine made its own climb, if any.
         ladder: None,
         errors: by_name(drivers.iter().map(|driver| &driver.errors)),
         deferred: deferred(drivers),
@@ -73,7 +73,7 @@ pub fn added_up(drivers: &[&DriverFacts]) -> Option<DriverFacts> {
     })
 }
 
-/// The phases of all, each as one: they begin together, and last as long as the longest.
+/// The phases of all drivers, combined one by one: they begin together, and last as long as the longest.
 fn phases(drivers: &[&DriverFacts]) -> Vec<PhaseDone> {
     let Some((first, others)) = drivers.split_first() else { return Vec::new() };
     let mut phases = first.phases.clone();
@@ -106,7 +106,7 @@ fn work(drivers: &[&DriverFacts]) -> Work {
     })
 }
 
-/// `None` where machines are given work in different ways.
+/// `None` if machines have different kinds of pacing.
 fn pacing(drivers: &[&DriverFacts]) -> Option<Pacing> {
     let mut all = drivers.iter().map(|driver| driver.pacing);
     let first = all.next()?;
@@ -163,7 +163,7 @@ fn longest(spreads: impl Iterator<Item = Spread>) -> Spread {
     })
 }
 
-/// All who waited anywhere; `None` unless sessions were shared on every machine.
+/// The queues of all machines; `None` unless sessions were shared on every machine.
 fn queue(drivers: &[&DriverFacts]) -> Option<Queue> {
     let queues: Vec<&Queue> = drivers.iter().map(|driver| driver.queue.as_ref()).collect::<Option<_>>()?;
     let sum = |of: fn(&Queue) -> u64| queues.iter().map(|queue| of(queue)).sum();
@@ -173,14 +173,14 @@ fn queue(drivers: &[&DriverFacts]) -> Option<Queue> {
         came: sum(|queue| queue.came),
         turned_away: sum(|queue| queue.turned_away),
         waiting_at_end: sum(|queue| queue.waiting_at_end),
-        // Not at the same moment, so that this is the most that can have waited.
+        // The maxima did not occur at the same moment, so this is an upper bound.
         longest: sum(|queue| queue.longest),
         limit: sum(|queue| queue.limit),
         each_second: (0..seconds).map(in_second).collect(),
     })
 }
 
-/// Only where every machine defers.
+/// `None` unless every machine defers.
 fn deferred(drivers: &[&DriverFacts]) -> Option<Deferred> {
     let parts: Vec<&Deferred> = drivers.iter().map(|driver| driver.deferred.as_ref()).collect::<Option<_>>()?;
     let mut sum = Deferred::default();

@@ -1,7 +1,7 @@
-//! The looks into several machines, or several databases of one, as looks into all of them: counts are added.
+//! Combines the looks into several machines, or into several databases of one: counts are added.
 //!
-//! Each machine looks by its own clock, within milliseconds of the others. What lies between the looks is over their mean
-//! length, on the clock of the first.
+//! Each machine looks by its own clock, within milliseconds of the others. The time between the combined looks is the
+//! mean of theirs, on the clock of the first.
 
 use super::Parts;
 use crate::looks::{DatabaseCounts, DeviceCounts, Look, Looks, Reading};
@@ -10,7 +10,7 @@ use crate::trial::MachineFacts;
 use crate::waits::Waits;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// `None` unless every part was looked into: a sum without one would be taken for the sum.
+/// `None` unless every part has looks: a sum with a part missing would pass for the whole.
 pub fn added_up(what: Parts, parts: &[(u32, &StoredTrial)]) -> Option<Looks> {
     let looks: Vec<Part<'_>> =
         parts.iter().map(|(number, part)| Part::of(what, *number, part)).collect::<Option<_>>()?;
@@ -45,7 +45,7 @@ struct Part<'a> {
     what: Parts,
     number: u32,
     looks: &'a Looks,
-    /// Others may use the same devices: those of the host, or of the machine that they share.
+    /// Whether others may use the same devices: those of the host, or of the machine that they share.
     shares_devices: bool,
 }
 
@@ -80,7 +80,7 @@ fn databases(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DatabaseCoun
     })
 }
 
-/// A device that several use is counted once: what it counts is of all of them.
+/// A device that several parts use is counted once, since its counts cover all of them.
 fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, String> {
     let mut seen: BTreeSet<&str> = BTreeSet::new();
     let mut distinct: Vec<&DeviceCounts> = Vec::new();
@@ -105,7 +105,7 @@ fn devices(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Result<DeviceCounts, 
     })
 }
 
-/// Samples of all, so that what is divided by their number is of one database. Where one was not sampled, there is no sum.
+/// The samples of all, so that dividing by their number gives one database's mean. If one was not sampled, there is no sum.
 fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> {
     let mut all = Waits::default();
     for part in parts {
@@ -123,7 +123,7 @@ fn waits(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> Option<Reading<Waits>> 
     Some(Reading::Known(all))
 }
 
-/// What every database counts under the same name.
+/// The counters that every database has under the same name.
 fn counters(parts: &[Part<'_>], of: fn(&Looks) -> &Look) -> BTreeMap<String, u64> {
     let Some((first, others)) = parts.split_first() else { return BTreeMap::new() };
     let sum = |(name, count): (&String, &u64)| {

@@ -1,9 +1,9 @@
-//! A trial of several machines, or a machine of several databases, put together from the records of the parts.
+//! A trial of several machines, or a machine of several databases, combined from the records of the parts.
 //!
-//! The folder of each part holds what the folder of a trial of one machine with one database holds. Here they become one, so that
-//! whoever asks for totals, latencies or findings need not know how many there were: what was counted is added up, and what the
-//! load engine says of itself is the worst of all. Throughput is not among it: how several machines make one figure is for
-//! whoever reads the record, and so the records of the parts stay beside the trial.
+//! The folder of each part holds what the folder of a trial with one machine and one database holds. Here they become
+//! one, so that code that needs totals, latencies or findings need not know how many there were. Counts are added up;
+//! of the load engine's figures about itself, the worst is kept. Throughput is not combined: readers of the record
+//! decide how several machines make one figure, so the records of the parts stay beside the trial.
 
 pub mod driver;
 mod looks;
@@ -16,7 +16,7 @@ use crate::plan::Cell;
 use crate::run::StoredTrial;
 use crate::trial::{DriverFacts, TrialRecord};
 
-/// What is put together.
+/// The sort of parts that are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Parts {
     Machines,
@@ -25,7 +25,7 @@ enum Parts {
 }
 
 impl Parts {
-    /// What one of them is called, before its number.
+    /// What a part is called, before its number.
     fn name(self) -> &'static str {
         match self {
             Self::Machines => "machine",
@@ -44,7 +44,7 @@ impl Parts {
         (1..).zip(parts).flat_map(of_part).collect()
     }
 
-    /// What is wrong or open is said of its part; what holds, holds.
+    /// A violation or an open question names its part; what holds stays as it is.
     fn told_of(self, number: u32, verdict: &Verdict) -> Verdict {
         let told = |text: &String| format!("{} {number}: {text}", self.name());
         match verdict {
@@ -55,8 +55,8 @@ impl Parts {
     }
 }
 
-/// The trial of a cell whose own record this is, with its machines in their order. If one that was to be measured has nothing, or
-/// is missing, there are no totals: a sum without it would be taken for the sum. One that is only a bystander is in no total.
+/// Combines a cell's trial from its own record and its machines, in order. If one to be measured is missing or has
+/// nothing, there are no totals: a sum without it would pass for the whole. A bystander is in no total.
 pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
     let all_there = machines.len() == cell.machines() as usize;
     let findings = Parts::Machines.findings(&machines);
@@ -82,7 +82,7 @@ pub fn compose(mut record: TrialRecord, machines: Vec<StoredTrial>, cell: &Cell)
     trial
 }
 
-/// A machine whose own record and files this is, with its databases in their order; the same holds as of several machines.
+/// Combines a machine from its own record and files and its databases, in order; the rule about totals is the same.
 pub fn of_databases(mut machine: StoredTrial, instances: Vec<StoredTrial>, cell: &Cell) -> StoredTrial {
     machine.findings = Parts::DatabasesOfOne.findings(&instances);
     if let Some(first) = instances.first() {
@@ -92,7 +92,7 @@ pub fn of_databases(mut machine: StoredTrial, instances: Vec<StoredTrial>, cell:
         let numbered: Vec<_> = (1..).zip(&instances).collect();
         let totals = Totals::of(Parts::DatabasesOfOne, &numbered);
         totals.become_those_of(&mut machine);
-        // One climb was made with all of them.
+        // All databases were driven in one climb.
         let ladder = instances.iter().find_map(|own| own.record.driver.as_ref()?.ladder.clone());
         if let Some(driver) = &mut machine.record.driver {
             driver.ladder = ladder;

@@ -1,12 +1,12 @@
-//! Seconds of several machines as the seconds of all of them: histograms are added.
+//! Combines the seconds of several machines: histograms are added.
 //!
-//! Seconds belong together that are as far from the beginning of their machine's measured window. How far apart these
-//! windows lie on one clock is told elsewhere; it is far less than a second.
+//! Seconds belong together if they have the same distance from the beginning of their machine's measured window. The
+//! distance of these windows on one clock is recorded elsewhere; it is far less than a second.
 
 use crate::intervals::{Interval, KindInterval, Measured, Span};
 use std::collections::BTreeMap;
 
-/// Counts of one value each, by kind and span.
+/// Counts by value, for each kind and span.
 type Counts = BTreeMap<(u16, Span), BTreeMap<u64, u32>>;
 
 #[derive(Default)]
@@ -23,7 +23,7 @@ pub fn merged(parts: &[&Measured]) -> Measured {
             kinds.push(kind.clone());
         }
     }
-    // The longest warm-up of all, so that no second lies before the beginning.
+    // The longest warm-up of all, so that no second begins before 0.
     let warmup_ms = parts.iter().map(|part| window_start_ms(part)).max().unwrap_or(0);
     let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
     for part in parts {

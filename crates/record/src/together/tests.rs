@@ -1,4 +1,4 @@
-//! Small machines with known counts, put together, and the same from their folders.
+//! Combines small machines with known counts, in memory and from their folders.
 
 use super::*;
 use crate::check::Moment;
@@ -110,7 +110,7 @@ fn with_two_databases() -> Cell {
     cell
 }
 
-/// A folder of one of several databases says nothing of the machine.
+/// The folder of one of several databases has no facts about the machine.
 fn database(committed: u64, finding: Verdict) -> StoredTrial {
     let own = machine(committed, finding);
     StoredTrial { record: TrialRecord { machine: None, ..own.record }, ..own }
@@ -157,7 +157,7 @@ fn histograms_of_the_same_second_of_the_window_are_added() {
     assert_eq!(measured.intervals[1], second(1000, true, &[(100, 8), (203, 1), (205, 1)]));
 }
 
-/// The second machine warmed up for a second more, and knows its kinds in another order.
+/// The second machine warmed up for one more second, and has its kinds in another order.
 #[test]
 fn windows_are_laid_on_each_other_whatever_came_before() {
     let mut longer = machine(5, holds());
@@ -267,7 +267,7 @@ fn a_run_on_disk_is_read_with_the_folders_of_its_machines() {
     assert!(path.join("trials/0001/machines/2/trial.json").is_file());
 }
 
-/// Looks eleven seconds apart, or so many more, with as many operations of a device of that name.
+/// Looks eleven seconds and `more` nanoseconds apart, at a device of this name, with 100 and `more` reads between them.
 fn looked_into(device: &str, more: u64) -> StoredTrial {
     let look = |at_ns: u64, reads: u64| Look {
         at_ns,

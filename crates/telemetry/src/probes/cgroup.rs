@@ -1,6 +1,6 @@
-//! How often and how long a control group was held back because its CPU time for the period was used up (`cpu.stat`).
+//! How often and how long a control group was throttled because its CPU quota for the period was used up (`cpu.stat`).
 //!
-//! Read of the innermost group around the process that counts it. Only groups with a limit are ever held back.
+//! The counters are those of the innermost group around the process that has them. Only groups with a limit are throttled.
 
 use super::{Counters, Opening, fields};
 use crate::cgroup::Groups;
@@ -8,7 +8,7 @@ use crate::counter::Counter;
 use crate::targets::ProcessTarget;
 use crate::tree::Tree;
 
-/// Version 1 counts nanoseconds under one name, version 2 microseconds under another.
+/// The two versions have different names for the time: version 1 counts nanoseconds, version 2 microseconds.
 const VERSION_1_TIME: &str = "throttled_time";
 const VERSION_2_TIME: &str = "throttled_usec";
 const NS_PER_US: u64 = 1_000;

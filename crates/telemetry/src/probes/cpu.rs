@@ -1,7 +1,7 @@
-//! Time of CPUs by what they did, of the whole system and of those that a shape uses (`/proc/stat`).
+//! CPU time by use, of the whole system and of the CPUs of a shape (`/proc/stat`).
 //!
-//! As the kernel counts, `user` has `guest` in it and `nice` has `guest_nice`; `steal` is time that a hypervisor below gave
-//! to somebody else while a CPU had work, and idle time is never stolen.
+//! As the kernel counts, `user` includes `guest` and `nice` includes `guest_nice`. `steal` is time that a hypervisor
+//! below gave to others while a CPU had work; idle time is never stolen.
 
 use super::{Opening, fields};
 use crate::counter::Counter;
@@ -24,7 +24,7 @@ pub fn opening(cpus: Option<&BTreeSet<u32>>) -> Opening {
     })
 }
 
-/// Whether the system has no CPU online but these.
+/// Whether the system has no other CPUs online than these.
 pub fn are_all(tree: &Tree, cpus: &BTreeSet<u32>) -> bool {
     let text = tree.text(STAT).unwrap_or_default();
     let mut online = text.lines().filter_map(|line| line.strip_prefix("cpu")?.split_once(' ')?.0.parse().ok());
@@ -51,7 +51,7 @@ fn times(line: &str) -> Vec<u64> {
     line.split_whitespace().map_while(|word| word.parse().ok()).collect()
 }
 
-/// Kernels before 2.6.33 count fewer kinds; what they do not count has no column.
+/// Kernels before 2.6.33 count fewer kinds; kinds that they do not count get no column.
 fn named(prefix: &str, times: &[u64]) -> Vec<Counter> {
     let each = KINDS.iter().zip(times);
     each.map(|(kind, ticks)| Counter::counts(format!("{prefix}.{kind}"), "ticks", *ticks)).collect()
@@ -68,7 +68,7 @@ cpu0 1049009 120000 326078 1200459 20313 0 2987 1108 0 0
 cpu1 974948 120975 333906 1249194 18399 0 16322 1086 2 0
 intr 57747151 0 0
 ";
-    /// In the form of Linux 2.6.11 to 2.6.23: up to steal.
+    /// In the form of Linux 2.6.11 to 2.6.23, which ends with steal.
     const OLD: &str = "cpu  100 1 20 3000 40 5 6 7\ncpu0 60 1 10 1500 20 5 3 3\ncpu1 40 0 10 1500 20 0 3 4\n";
 
     fn value(counters: &[Counter], name: &str) -> Option<u64> {

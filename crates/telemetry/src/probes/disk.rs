@@ -1,6 +1,6 @@
-//! One block device: operations, bytes, time, and what is under way (`/sys/class/block/…/stat`).
+//! One block device: operations, bytes, time, and operations in flight (`/sys/class/block/…/stat`).
 //!
-//! The counters are of everybody who uses the device. A flush that carries no data counts as a write too, of no bytes, so
+//! The counters cover everybody who uses the device. A flush without data counts as a write too, of 0 bytes, so
 //! writes of data are at most `writes` and about `writes` less `flushes`.
 
 use super::{Counters, Opening};
@@ -12,7 +12,7 @@ use crate::tree::Tree;
 use record::telemetry::Behaviour::{self, Counts, Stands};
 use std::path::Path;
 
-/// The kernel's fields in their order. The first eleven are in every kernel, discards since 4.18, flushes since 5.5.
+/// The kernel's fields in order. Every kernel has the first eleven; discards exist since 4.18, flushes since 5.5.
 const FIELDS: [(&str, &str, Behaviour, u64); 17] = [
     ("reads", "", Counts, 1),
     ("reads_merged", "", Counts, 1),
@@ -74,7 +74,7 @@ fn counters(stat: &str, prefix: &str) -> Counters {
 mod tests {
     use super::*;
 
-    /// As recorded on Linux 6.18, and the same cut to what Linux 4.18 and 4.4 have.
+    /// As recorded on Linux 6.18; tests cut it to the fields of Linux 4.18 and 4.4.
     const FIELDS_17: &str = " 7268411   398862 402728958  6406040 16165212  1720358 1077363112  8644060        3  1087528 15453147  1655742       54 902564288   189387  3451312   213658\n";
 
     fn shortened(fields: usize) -> String {

@@ -1,7 +1,7 @@
-//! Energy used, as the processor estimates it, by package and part (`powercap`).
+//! Energy use, as the processor estimates it, by package and part (`powercap`).
 //!
-//! These counters run over after minutes at full load. The sampler follows them, so what it gives only grows; it would
-//! miss a whole round if it did not look for that long.
+//! These counters wrap around after minutes at full load. The sampler corrects for that, so its values only grow. It
+//! would miss a whole round if it did not read for that long.
 
 use super::Opening;
 use crate::counter::{Counter, part};
@@ -22,11 +22,11 @@ pub fn opening(tree: &Tree) -> Opening {
     })
 }
 
-/// One part of the system whose energy is counted.
+/// One part of the system with a counter of energy.
 struct Zone {
     name: String,
     path: String,
-    /// The counter's largest value; the next is zero.
+    /// The counter's largest value, after which it wraps to zero.
     largest: u64,
     running: Running,
 }
@@ -38,7 +38,7 @@ impl Zone {
     }
 }
 
-/// Every zone that counts, named by itself and the zone it is in: `package-0`, `package-0_dram`.
+/// Every zone with a counter, named after itself and the zone around it: `package-0`, `package-0_dram`.
 fn zones(tree: &Tree) -> Vec<Zone> {
     let value = |zone: &str, file: &str| tree.value(&format!("{ZONES}/{zone}/{file}")).ok();
     let name = |zone: &str| {
@@ -51,12 +51,12 @@ fn zones(tree: &Tree) -> Vec<Zone> {
         let path = format!("{ZONES}/{zone}/energy_uj");
         Some(Zone { name: name(&zone)?, path, largest, running: Running::default() })
     };
-    // Some platforms count the same packages a second time by another way; theirs is the name with "mmio" in it.
+    // Some platforms count the same packages again in another way, under a name with "mmio" in it.
     let counted = tree.names(ZONES).into_iter().filter(|zone| !zone.contains("mmio"));
     counted.filter_map(zone).collect()
 }
 
-/// A counter that runs over, made one that does not.
+/// Turns a counter that wraps around into one that does not.
 #[derive(Default)]
 struct Running {
     last: Option<u64>,

@@ -1,7 +1,7 @@
-//! A process with everything below it, as one: the database's server with its backends, QEMU without its vCPUs.
+//! A process with all its descendants as one: the database's server with its backends, QEMU without its vCPUs.
 //!
-//! Threads come and go. What a thread had when it was last seen stays in the sums, so they only grow; what it did between
-//! that and its end is not seen. A process whose parent had ended before it was first seen is not found.
+//! Threads come and go. A thread's last known values stay in the sums, so these only grow; what it did between then
+//! and its end is not seen. A process whose parent had ended before it was first seen is not found.
 
 use super::threads::{parse_sched, parse_schedstat};
 use super::{Counters, Opening};
@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Values = [u64; 6];
 const NAMES: [(&str, &str); 6] =
     [("run", "ns"), ("wait", "ns"), ("turns", ""), ("migrations", ""), ("voluntary", ""), ("involuntary", "")];
-/// How many of them are known without `sched`.
+/// How many of them are known without reading `sched`.
 const WITHOUT_SWITCHES: usize = 3;
 
 pub fn opening(target: &FamilyTarget) -> Opening {
@@ -74,7 +74,7 @@ fn threads_of(tree: &Tree, process: u32) -> Vec<(u32, u32)> {
     names.filter_map(|name| Some((process, name.parse().ok()?))).collect()
 }
 
-/// `None` for a thread that has just ended.
+/// The values of a thread; `None` if it has just ended.
 fn values(tree: &Tree, process: u32, thread: u32, with_switches: bool) -> Option<Values> {
     let text = |file: &str| tree.text(&format!("/proc/{process}/task/{thread}/{file}")).ok();
     let [run, wait, turns] = parse_schedstat(&text("schedstat")?)?;
@@ -82,7 +82,7 @@ fn values(tree: &Tree, process: u32, thread: u32, with_switches: bool) -> Option
     Some([run, wait, turns, migrations, voluntary, involuntary])
 }
 
-/// Which processes are below one, remembered, so that only those that are new are asked for their parent.
+/// The known descendants of a process, remembered so that only new processes are asked for their parent.
 struct Kinship {
     root: u32,
     is_member: BTreeMap<u32, bool>,
@@ -101,7 +101,7 @@ impl Kinship {
         if parents.remove(&self.root).is_some() {
             self.is_member.insert(self.root, true);
         }
-        // Numbers are used again, so a child may have a smaller one than its parent.
+        // Numbers are reused, so a child may have a smaller one than its parent.
         loop {
             let decided: Vec<(u32, bool)> =
                 parents.iter().filter_map(|(process, parent)| Some((*process, *self.is_member.get(parent)?))).collect();
@@ -113,13 +113,13 @@ impl Kinship {
                 self.is_member.insert(process, is_member);
             }
         }
-        // What is left has its parent outside of what can be seen.
+        // The remaining ones have a parent that cannot be seen.
         self.is_member.extend(parents.into_keys().map(|process| (process, false)));
         self.is_member.iter().filter(|(_, is_member)| **is_member).map(|(process, _)| *process).collect()
     }
 }
 
-/// Sums over threads that are there and those that were.
+/// Sums over existing threads and those that have ended.
 #[derive(Default)]
 struct Sums {
     last: BTreeMap<u32, Values>,
@@ -129,7 +129,7 @@ struct Sums {
 impl Sums {
     fn with(&mut self, seen: BTreeMap<u32, Values>) -> Values {
         for (thread, last) in &self.last {
-            // A number that runs backwards is another thread's that was given the same one.
+            // If a value decreases, the number belongs to a new thread.
             let goes_on = seen.get(thread).is_some_and(|now| now.iter().zip(last).all(|(now, last)| now >= last));
             if !goes_on {
                 self.ended = added(self.ended, *last);
@@ -164,12 +164,12 @@ mod tests {
     #[test]
     fn members_are_those_below_whatever_their_numbers() {
         let mut kinship = Kinship::new(50);
-        // 50 has 9 and 60, 9 has 4; 2 has 3.
+        // The parent of 9 and 60 is 50, that of 4 is 9, and that of 3 is 2.
         let parents = BTreeMap::from([(2, 0), (3, 2), (4, 9), (9, 50), (50, 2), (60, 50)]);
         let parent_of = |process: u32| parents.get(&process).copied();
         let members = kinship.members(&[2, 3, 4, 9, 50, 60].into(), parent_of);
         assert_eq!(members, [4, 9, 50, 60].into());
-        // 9 has ended; 4 stays a member although its parent is another one now.
+        // 9 has ended; 4 stays a member although it has another parent now.
         let members = kinship.members(&[2, 3, 4, 50].into(), |_| Some(2));
         assert_eq!(members, [4, 50].into());
         assert!(kinship.members(&[2, 3].into(), parent_of).is_empty());

@@ -1,4 +1,4 @@
-//! What happened to pages since boot: faults, swapping, reclaim, the balloon, moves between nodes (`/proc/vmstat`).
+//! Events of pages since boot: faults, swapping, reclaim, the balloon, moves between nodes (`/proc/vmstat`).
 
 use super::Opening;
 use super::fields::{self, Field};
@@ -6,7 +6,7 @@ use super::fields::{self, Field};
 const VMSTAT: &str = "/proc/vmstat";
 
 const FIELDS: &[Field] = &[
-    // All faults; those that needed a device are among them.
+    // All faults, including those that needed a device.
     Field::counts("pgfault", "all", ""),
     Field::counts("pgmajfault", "major", ""),
     Field::counts("pswpin", "swapped_in", "pages"),

@@ -1,10 +1,10 @@
-//! The shapes that the kernel's texts have: named numbers one a line, tables with a column for each CPU.
+//! Parsers for the forms of the kernel's texts: a named number per line, and tables with a column for each CPU.
 
 use crate::counter::Counter;
 use record::telemetry::Behaviour;
 use std::collections::BTreeSet;
 
-/// One field of a text of named numbers, and the column it becomes.
+/// One field of a text of named numbers, and its column.
 pub struct Field {
     /// The kernel's name.
     pub key: &'static str,
@@ -23,7 +23,7 @@ impl Field {
     }
 }
 
-/// The number after a name on its own line, "name 12", "name: 12 kB" or "name : 12".
+/// The number after a name on its own line: "name 12", "name: 12 kB" or "name : 12".
 pub fn number(text: &str, key: &str) -> Option<u64> {
     text.lines().find_map(|line| {
         let rest = line.strip_prefix(key)?;
@@ -35,7 +35,7 @@ pub fn number(text: &str, key: &str) -> Option<u64> {
     })
 }
 
-/// The fields that a text has, in the order of the list; "kB" become bytes.
+/// The fields that a text has, in the order of the list; "kB" are converted to bytes.
 pub fn counters(text: &str, prefix: &str, fields: &[Field]) -> Vec<Counter> {
     let found = fields.iter().filter_map(|field| {
         let value = number(text, field.key)?;
@@ -45,7 +45,7 @@ pub fn counters(text: &str, prefix: &str, fields: &[Field]) -> Vec<Counter> {
     found.collect()
 }
 
-/// Which columns of a table with one column for each CPU are those of `cpus`, by its heading "CPU0 CPU1 CPU8".
+/// Which columns of a table belong to `cpus`, by its heading "CPU0 CPU1 CPU8".
 pub fn cpu_columns(heading: &str, cpus: Option<&BTreeSet<u32>>) -> Vec<bool> {
     let is_wanted = |cpu: &str| {
         let number = cpu.strip_prefix("CPU").and_then(|number| number.parse().ok());
@@ -54,13 +54,13 @@ pub fn cpu_columns(heading: &str, cpus: Option<&BTreeSet<u32>>) -> Vec<bool> {
     heading.split_whitespace().map(is_wanted).collect()
 }
 
-/// The sum of a line's wanted columns. Lines may be shorter than the heading (`ERR`, `MIS`) and have words behind.
+/// The sum of a line's wanted columns. Lines may be shorter than the heading (`ERR`, `MIS`), and words may follow.
 pub fn sum(line: &str, wanted: &[bool]) -> u64 {
     let numbers = line.split_whitespace().map_while(|word| word.parse::<u64>().ok());
     total(numbers.zip(wanted).filter(|(_, is_wanted)| **is_wanted).map(|(number, _)| number))
 }
 
-/// A sum that a kernel's nonsense does not carry beyond its bounds.
+/// A sum that saturates, since a kernel may write nonsense.
 pub fn total(values: impl IntoIterator<Item = u64>) -> u64 {
     values.into_iter().fold(0, u64::saturating_add)
 }

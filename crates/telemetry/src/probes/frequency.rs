@@ -1,7 +1,7 @@
-//! How fast CPUs run, as the kernel sets or measures it, and who decides that (`cpufreq`).
+//! The frequency of CPUs, as the kernel sets or measures it, and the governors that choose it (`cpufreq`).
 //!
-//! A guest does not see it. What stands in `scaling_cur_freq` is measured over some milliseconds on some processors and
-//! what was asked for last on others.
+//! A guest does not see it. On some processors, `scaling_cur_freq` is measured over some milliseconds; on others it
+//! is the frequency that was last asked for.
 
 use super::{Opening, fields};
 use crate::counter::{Counter, part};
@@ -19,7 +19,7 @@ pub fn opening(tree: &Tree) -> Opening {
     })
 }
 
-/// How many CPUs are under which governor: a change in the middle shows in the sum.
+/// The number of CPUs under each governor; a change between readings shows in the sum.
 pub fn governor(tree: &Tree) -> Opening {
     let cpus = scaled(tree);
     let on_offer = |cpu: &String| tree.value(&format!("{CPUS}/{cpu}/cpufreq/scaling_available_governors")).ok();

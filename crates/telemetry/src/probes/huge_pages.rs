@@ -14,12 +14,12 @@ const FIELDS: &[Field] = &[
     Field::counts("thp_collapse_alloc", "collapsed", ""),
     Field::counts("thp_collapse_alloc_failed", "not_collapsed", ""),
     Field::counts("thp_split_page", "split", ""),
-    // Before Linux 4.5.
+    // The name before Linux 4.5.
     Field::counts("thp_split", "split", ""),
     Field::counts("thp_split_pmd", "mappings_split", ""),
 ];
 
-/// Pages that stand for several, and how many more they would be.
+/// Pages that replace several equal ones, and the number of pages saved.
 const MERGED: [(&str, &str); 2] = [("pages_shared", "merged"), ("pages_sharing", "spared_by_merging")];
 
 pub fn opening() -> Opening {

@@ -1,7 +1,7 @@
-//! Interrupts by what they are for, of the whole system and of the CPUs that a shape uses (`/proc/interrupts`).
+//! Interrupts by purpose, of the whole system and of the CPUs of a shape (`/proc/interrupts`).
 //!
-//! Every device has lines of its own, which are summed: how many there are and what they are called is different on each
-//! host. `total` is the kernel's own sum, which also has interrupts that are in no line.
+//! Every device has its own lines, which are summed, since their number and names differ between hosts. `total` is
+//! the kernel's own sum, which includes interrupts that are in no line.
 
 use super::{Counters, Opening, fields};
 use crate::counter::Counter;
@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const INTERRUPTS: &str = "/proc/interrupts";
 const STAT: &str = "/proc/stat";
 
-/// Names of x86's lines and what they become. Lines not listed here are `other`.
+/// Names of x86's lines and their kinds. Lines not listed here are `other`.
 const KINDS: &[(&str, &str)] = &[
     ("NMI", "nmi"),
     ("LOC", "timer"),
@@ -29,7 +29,7 @@ const KINDS: &[(&str, &str)] = &[
     ("PIW", "posted_wakeup"),
 ];
 
-/// How Arm's lines of interrupts between CPUs (`IPI0`, …) are described, and what they become.
+/// Descriptions of Arm's interrupts between CPUs (`IPI0`, …), and their kinds.
 const DESCRIPTIONS: &[(&str, &str)] = &[
     ("Rescheduling interrupts", "reschedule"),
     ("Function call interrupts", "call"),
@@ -73,7 +73,7 @@ fn by_kind(text: &str, cpus: Option<&BTreeSet<u32>>) -> BTreeMap<&'static str, u
     kinds
 }
 
-/// Numbered lines are devices, but for Arm's timer, which is numbered too.
+/// Numbered lines are devices, except for Arm's timer.
 fn kind(name: &str, rest: &str) -> &'static str {
     if name.parse::<u32>().is_ok() {
         let is_timer = rest.split_whitespace().next_back() == Some("arch_timer");
@@ -88,7 +88,7 @@ fn kind(name: &str, rest: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    /// As recorded on Linux 6.18 in a guest, some lines left out.
+    /// As recorded on Linux 6.18 in a guest, with some lines left out.
     const X86: &str = "\
            CPU0       CPU1       
  24:          1          0  IO-APIC   5-edge      ACPI:Ged

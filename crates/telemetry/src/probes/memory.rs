@@ -1,4 +1,4 @@
-//! Memory at this moment: free, cached, waiting to be written, in huge pages, handed back to a hypervisor (`/proc/meminfo`).
+//! Memory at this moment: free, cached, waiting to be written, in huge pages, returned to a hypervisor (`/proc/meminfo`).
 
 use super::Opening;
 use super::fields::{self, Field};
@@ -21,7 +21,7 @@ const FIELDS: &[Field] = &[
     Field::stands("FileHugePages", "file_huge", "bytes"),
     Field::stands("HugePages_Total", "huge_pages", "pages"),
     Field::stands("HugePages_Free", "huge_pages_free", "pages"),
-    // What a guest has given back to its hypervisor; older kernels do not say.
+    // The amount that a guest has returned to its hypervisor; older kernels do not report it.
     Field::stands("Balloon", "balloon", "bytes"),
 ];
 

@@ -1,7 +1,7 @@
-//! The probes: one file for each thing that is counted, with parsers that are pure functions of the kernel's texts.
+//! The probes: one file for each subject, with parsers that are pure functions of the kernel's texts.
 //!
-//! A probe is a name, where it reads, and a function that reads all of its counters anew. What it finds when it is opened
-//! becomes its columns; if it finds nothing it is unavailable, with the reason and with what would make it available.
+//! A probe has a name, a source, and a function that reads all of its counters anew. What it finds when it is opened
+//! becomes its columns. If it finds nothing it is unavailable, with the reason and a remedy.
 
 mod cgroup;
 mod cpu;
@@ -30,10 +30,10 @@ use crate::files::Files;
 use crate::targets::Targets;
 use crate::tree::Tree;
 
-/// Everything that a probe counts, read anew.
+/// All counters of a probe, read anew.
 pub type Counters = Result<Vec<Counter>, String>;
 
-/// How a probe reads.
+/// The function that reads a probe.
 pub type Read = Box<dyn FnMut(&mut Files) -> Counters + Send>;
 
 /// A probe that has not been read yet.
@@ -42,9 +42,9 @@ pub struct Opening {
     /// The files or the program that it reads.
     pub source: String,
     pub read: Read,
-    /// What would make it available where it is not.
+    /// What would make it available if it is not.
     pub remedy: &'static str,
-    /// Whether reading takes long enough to be seen, so that it is done at the window's ends only.
+    /// Whether reading takes so long that it would be noticed, so that it is only read at the window's ends.
     pub is_costly: bool,
 }
 
@@ -59,7 +59,7 @@ impl Opening {
     }
 }
 
-/// All probes of the kernel's files, those of the targets included.
+/// All probes of the kernel's files, including those of the targets.
 pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
     let mut all = if targets.without_system { Vec::new() } else { of_system(tree, targets) };
     all.extend(targets.disks.iter().map(|disk| disk::opening(tree, disk)));
@@ -71,7 +71,7 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
 }
 
 fn of_system(tree: &Tree, targets: &Targets) -> Vec<Opening> {
-    // What is the whole system's is counted once.
+    // CPUs that are all of the system's are not counted twice.
     let shape = targets.cpus.as_ref().filter(|cpus| !cpu::are_all(tree, cpus));
     let mut all = vec![
         cpu::opening(shape),

@@ -1,7 +1,7 @@
-//! Packets, bytes, errors and drops of network interfaces, both ways (`/proc/net/dev`).
+//! Packets, bytes, errors and drops of network interfaces, in both directions (`/proc/net/dev`).
 //!
-//! They are those of the network namespace that the sampler is in. Of an interface that leads into a guest, received is
-//! what the guest sent.
+//! They are those of the sampler's network namespace. For an interface that leads into a guest, received is what the
+//! guest sent.
 
 use super::{Counters, Opening};
 use crate::counter::{Counter, part};
@@ -14,10 +14,10 @@ const LOOPBACK: &str = "lo";
 const INTERFACES: &str = "/sys/class/net";
 /// `IFF_UP` of an interface's flags.
 const FLAG_UP: u32 = 1;
-/// A host of containers has hundreds, and each would have eight columns.
+/// A host with containers has hundreds of interfaces, each of which would have eight columns.
 const MOST_UNNAMED: usize = 32;
 
-/// Places of the numbers after an interface's name, and what they are.
+/// Indexes of the numbers after an interface's name, and their columns.
 const FIELDS: [(usize, &str, &str); 8] = [
     (0, "received_bytes", "bytes"),
     (1, "received_packets", ""),
@@ -35,7 +35,7 @@ pub fn opening(tree: &Tree, interfaces: &Interfaces) -> Opening {
     Opening::new("network", DEV, remedy, move |files| counters(&files.text(DEV)?, &interfaces, &down))
 }
 
-/// Interfaces that are switched off when the probe is opened: kernels make some that nobody uses.
+/// Interfaces that are down when the probe is opened: kernels create some that nobody uses.
 fn down(tree: &Tree) -> BTreeSet<String> {
     let is_down = |name: &String| {
         let flags = tree.value(&format!("{INTERFACES}/{name}/flags")).ok();
@@ -74,7 +74,7 @@ fn of_interface(name: &str, numbers: &str) -> Vec<Counter> {
 mod tests {
     use super::*;
 
-    /// As recorded on Linux 6.18; old kernels leave no space behind the colon.
+    /// As recorded on Linux 6.18; old kernels write no space after the colon.
     const TEXT: &str = "\
 Inter-|   Receive                                                |  Transmit
  face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop fifo colls carrier compressed

@@ -1,7 +1,7 @@
-//! From which node memory was allocated, node by node (`numastat`).
+//! The nodes that memory was allocated from, node by node (`numastat`).
 //!
-//! This is about pages at the moment in which they are handed out. Where they are read and written from later is another
-//! thing, which only counters of the processor tell; nothing here says it.
+//! This is about pages at the moment of their allocation. It does not show from where they are accessed later, which
+//! only the processor's counters can tell.
 
 use super::{Counters, Opening};
 use crate::counter::Counter;

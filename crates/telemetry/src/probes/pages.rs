@@ -1,7 +1,7 @@
-//! The pages that a process has really mapped, by size (`/proc/PID/smaps_rollup`).
+//! The pages that a process has actually mapped, by size (`/proc/PID/smaps_rollup`).
 //!
-//! The kernel walks the process's page tables for it, which takes milliseconds for each gigabyte and holds a lock that
-//! page faults need. So it is read when sampling begins and ends and not each second.
+//! To report them, the kernel walks the process's page tables. That takes milliseconds per gigabyte and holds a lock
+//! that page faults need. So they are read when sampling begins and ends, not every second.
 
 use super::Opening;
 use super::fields::{self, Field};

@@ -1,12 +1,12 @@
-//! Time in which tasks could not go on for want of a CPU, memory, storage or because of interrupts (`/proc/pressure`).
+//! Time in which tasks had to wait for a CPU, memory or storage, or because of interrupts (`/proc/pressure`).
 //!
-//! *Some* is time in which at least one task waited, *all* in which no task ran that was not waiting.
+//! *Some* is time in which at least one task waited. *All* is time in which every task that was not idle waited.
 
 use super::Opening;
 use crate::counter::Counter;
 
 const FOLDER: &str = "/proc/pressure";
-/// Interrupts are counted since Linux 6.1, by kernels that account their time.
+/// Interrupts are counted since Linux 6.1, by kernels that account for their time.
 const KINDS: [&str; 4] = ["cpu", "io", "memory", "irq"];
 
 pub fn opening() -> Opening {

@@ -1,13 +1,13 @@
-//! How long tasks ran and waited to run, by CPU (`/proc/schedstat`), of the whole system and of those that a shape uses.
+//! How long tasks ran and waited to run, of the whole system and of the CPUs of a shape (`/proc/schedstat`).
 //!
-//! The kernel books a wait when it ends, so a task that waits for longer than a second shows a second late.
+//! The kernel books a wait when it ends, so a wait that is longer than a second is counted in a later second.
 
 use super::{Counters, Opening};
 use crate::counter::Counter;
 use std::collections::BTreeSet;
 
 const SCHEDSTAT: &str = "/proc/schedstat";
-/// Places of the time run, the time waited and the number of turns among the numbers of a CPU's line, since version 14.
+/// Indexes of the time run, the time waited and the number of turns in a CPU's line, since version 14.
 const RUN: usize = 6;
 const WAIT: usize = 7;
 const TURNS: usize = 8;
@@ -62,7 +62,7 @@ fn counters(text: &str, prefix: &str, cpus: Option<&BTreeSet<u32>>) -> Counters 
 mod tests {
     use super::*;
 
-    /// In the documented form of Linux 5.10 (version 15) …
+    /// In the documented form of Linux 5.10 (version 15).
     const VERSION_15: &str = "\
 version 15
 timestamp 4295216320
@@ -71,7 +71,7 @@ domain0 00000003 0 0 0 0
 cpu1 0 0 2000 400 700 350 90000000 1000000 410
 domain0 00000003 0 0 0 0
 ";
-    /// … and of version 17, where domains got names.
+    /// In the form of version 17, in which domains have names.
     const VERSION_17: &str = "version 17\ntimestamp 1\ncpu0 0 0 0 0 0 0 7 8 9\ndomain0 MC 3 0 0\n";
 
     #[test]

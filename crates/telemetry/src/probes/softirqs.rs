@@ -1,4 +1,4 @@
-//! Deferred work of interrupts by kind, of the whole system and of the CPUs that a shape uses (`/proc/softirqs`).
+//! Deferred work of interrupts by kind, of the whole system and of the CPUs of a shape (`/proc/softirqs`).
 
 use super::{Opening, fields};
 use crate::counter::{Counter, part};

@@ -1,4 +1,4 @@
-//! Switches between tasks, tasks made, and how many want a CPU now (`/proc/stat`).
+//! Switches between tasks, tasks created, and tasks that are running or blocked now (`/proc/stat`).
 
 use super::Opening;
 use super::fields::{self, Field};

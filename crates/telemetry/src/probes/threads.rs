@@ -1,28 +1,28 @@
-//! One thread: time it ran, time it waited to run, moves between CPUs, switches (`/proc/PID/task/TID/…`).
+//! One thread: time it ran, time it waited to run, migrations between CPUs, switches (`/proc/PID/task/TID/…`).
 //!
-//! Of a vCPU's thread the wait is what its guest sees as stolen time, counted where it happens. The kernel books a wait
-//! when it ends and the time run at each tick of its clock.
+//! The wait of a vCPU's thread is what its guest sees as stolen time, counted where it happens. The kernel books a
+//! wait when it ends, and the time run at each tick of its clock.
 
 use super::fields::{self, Field};
 use super::{Counters, Opening};
 use crate::counter::Counter;
 use crate::targets::ThreadTarget;
 
-/// Of `sched`, which kernels built with `CONFIG_SCHED_DEBUG` have.
+/// Fields of `sched`, which kernels built with `CONFIG_SCHED_DEBUG` have.
 const SCHED: &[Field] = &[
     Field::counts("se.nr_migrations", "migrations", ""),
     Field::counts("nr_voluntary_switches", "voluntary", ""),
     Field::counts("nr_involuntary_switches", "involuntary", ""),
 ];
 
-/// Of `status`, which all kernels have.
+/// Fields of `status`, which all kernels have.
 const STATUS: &[Field] = &[
     Field::counts("voluntary_ctxt_switches", "voluntary", ""),
     Field::counts("nonvoluntary_ctxt_switches", "involuntary", ""),
 ];
 
-/// Places in what follows the name in `stat`, and what they are: times in user and kernel mode, and running a guest, which
-/// is in the first as well.
+/// Indexes of the fields after the name in `stat`, and their columns: times in user and kernel mode, and time running
+/// a guest, which user mode includes.
 const TIMES: [(usize, &str); 3] = [(11, "user"), (12, "system"), (40, "guest")];
 
 pub fn opening(target: &ThreadTarget) -> Opening {
@@ -41,13 +41,13 @@ pub fn opening(target: &ThreadTarget) -> Opening {
     })
 }
 
-/// "run wait turns", in nanoseconds but for the last.
+/// Parses "run wait turns"; run and wait are in nanoseconds.
 pub fn parse_schedstat(text: &str) -> Option<[u64; 3]> {
     let numbers: Vec<u64> = text.split_whitespace().map_while(|word| word.parse().ok()).collect();
     numbers.try_into().ok()
 }
 
-/// Migrations, voluntary and involuntary switches as `sched` has them.
+/// Migrations, voluntary and involuntary switches, from the text of `sched`.
 pub fn parse_sched(text: &str) -> Option<[u64; 3]> {
     let numbers: Option<Vec<u64>> = SCHED.iter().map(|field| fields::number(text, field.key)).collect();
     numbers?.try_into().ok()
@@ -63,7 +63,7 @@ fn times_of_turns(text: &str, label: &str) -> Counters {
     ])
 }
 
-/// The name may hold spaces and brackets, so what counts begins behind the last one.
+/// The name may contain spaces and brackets, so the fields begin after the last bracket.
 fn times(stat: &str, label: &str) -> Vec<Counter> {
     let rest = stat.rsplit_once(')').map_or("", |(_, rest)| rest);
     let words: Vec<&str> = rest.split_whitespace().collect();
@@ -78,7 +78,7 @@ fn times(stat: &str, label: &str) -> Vec<Counter> {
 mod tests {
     use super::*;
 
-    /// As recorded on Linux 6.18, some lines left out.
+    /// As recorded on Linux 6.18, with some lines left out.
     const SCHED_6_18: &str = "\
 CPU 0/KVM (15853, #threads: 5)
 -------------------------------------------------------------------
@@ -90,7 +90,7 @@ nr_voluntary_switches                        :                 4010
 nr_involuntary_switches                      :                   11
 se.load.weight                               :              1048576
 ";
-    /// In the form of Linux 4.19, where spaces are fewer and some lines are others.
+    /// In the form of Linux 4.19, with fewer spaces and some other lines.
     const SCHED_4_19: &str = "\
 bash (77, #threads: 1)
 -------------------------------------------------------------------

@@ -1,4 +1,4 @@
-//! How often and how long the processor slowed itself down for heat (`thermal_throttle`); x86 of Intel's only.
+//! How often and how long the processor throttled itself because of heat (`thermal_throttle`); only on Intel's x86.
 
 use super::{Counters, Opening, fields};
 use crate::counter::Counter;
@@ -7,8 +7,8 @@ use crate::tree::Tree;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// The kernel counts a core's events on each of its threads and a package's on each of its cores, so these sums can be
-/// compared on one host only, and otherwise tell just whether there were any.
+/// The kernel counts a core's events on each of its threads, and a package's on each of its cores. So these sums are
+/// only comparable on one host, and otherwise only show whether there were any.
 const FIELDS: [(&str, &str, &str); 4] = [
     ("core_throttle_count", "cores", ""),
     ("package_throttle_count", "packages", ""),
@@ -30,7 +30,7 @@ fn counters(files: &mut Files, folders: &[String]) -> Counters {
     }
     let mut counters = Vec::new();
     for (file, name, unit) in FIELDS {
-        // Older kernels count no times.
+        // Older kernels have no times.
         let each: Vec<u64> =
             folders.iter().filter_map(|folder| files.number(&format!("{folder}/{file}")).ok()).collect();
         if !each.is_empty() {

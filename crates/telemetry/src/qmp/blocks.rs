@@ -1,4 +1,4 @@
-//! What QEMU's block devices did for the guest (`query-blockstats`): between the guest's own counters and the host's.
+//! What QEMU's block devices did for the guest (`query-blockstats`), a layer between the guest's counters and the host's.
 
 use crate::counter::{Counter, part};
 use record::telemetry::Behaviour::{self, Counts, Stands};
@@ -24,13 +24,13 @@ const FIELDS: [(&str, &str, &str, Behaviour); 16] = [
     ("wr_highest_offset", "highest_offset_written", "bytes", Stands),
 ];
 
-/// From what `query-blockstats` returns: `qemu_disk.data.reads` for the device that has the block node `data`.
+/// Parses the answer of `query-blockstats`: `qemu_disk.data.reads` is for the device with the block node `data`.
 pub fn block_counters(answer: &Value) -> Result<Vec<Counter>, String> {
     let devices = answer.as_array().ok_or_else(|| format!("QEMU's block devices are given as {answer}"))?;
     Ok(devices.iter().filter(|device| device["qdev"].is_string()).flat_map(of_device).collect())
 }
 
-/// Nodes without a device are layers of others.
+/// The counters of one device. Nodes without a device are layers of others; the caller leaves them out.
 fn of_device(device: &Value) -> Vec<Counter> {
     let named = ["node-name", "device", "qdev"].into_iter().filter_map(|key| device[key].as_str());
     let Some(label) = named.into_iter().find(|name| !name.is_empty()).map(part) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! What QEMU says about a guest, in answers of its protocol: what KVM, block devices and threads have counted.
+//! What QEMU reports about a guest in the answers of its protocol: counters of KVM, block devices and threads.
 //!
 //! Pure functions of the answers' JSON. The owner of the connection asks, and hands a [`crate::QueryProbe`] to the sampler.
 

@@ -1,7 +1,7 @@
-//! KVM's counters, as QEMU 7.1 and newer tell them (`query-stats-schemas` once, `query-stats` each time).
+//! KVM's counters, as QEMU 7.1 and newer report them (`query-stats-schemas` once, `query-stats` each time).
 //!
-//! Which counters there are depends on the host's kernel, so their names, units and behaviour are taken from the schemas
-//! and none is written down here. Those of vCPUs are added up over the vCPUs; of a peak, the highest counts.
+//! The host's kernel determines which counters exist, so their names, units and behaviour come from the schemas and
+//! none is listed here. Counters of vCPUs are added up over the vCPUs; for a peak, the highest is taken.
 
 use crate::counter::{Counter, part};
 use record::telemetry::Behaviour;
@@ -19,10 +19,10 @@ pub enum StatsError {
     None,
 }
 
-/// How an answer is shown in an error; the whole may be long.
+/// How many characters of an answer an error shows; the whole may be long.
 const SHOWN: usize = 200;
 
-/// Every counter that this QEMU can tell, by target (`vm`, `vcpu`) and name.
+/// Every counter that this QEMU can report, by target (`vm`, `vcpu`) and name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Schemas(BTreeMap<(String, String), Schema>);
 
@@ -42,7 +42,7 @@ enum Kind {
 }
 
 impl Schemas {
-    /// From what `query-stats-schemas` returns.
+    /// Parses the answer of `query-stats-schemas`.
     pub fn parse(answer: &Value) -> Result<Self, StatsError> {
         let unexpected = || StatsError::Schemas(shown(answer));
         let mut schemas = BTreeMap::new();
@@ -53,7 +53,7 @@ impl Schemas {
             let target = group["target"].as_str().ok_or_else(unexpected)?;
             for stat in group["stats"].as_array().ok_or_else(unexpected)? {
                 let name = stat["name"].as_str().ok_or_else(unexpected)?;
-                // A kind that is not known yet cannot be added up.
+                // Values of an unknown kind cannot be added up.
                 if let Some(kind) = kind(stat) {
                     schemas.insert((target.to_owned(), name.to_owned()), Schema { kind, unit: unit(stat) });
                 }
@@ -62,14 +62,14 @@ impl Schemas {
         if schemas.is_empty() { Err(StatsError::None) } else { Ok(Self(schemas)) }
     }
 
-    /// The targets to ask `query-stats` for.
+    /// The targets to use with `query-stats`.
     pub fn targets(&self) -> Vec<&str> {
         let mut targets: Vec<&str> = self.0.keys().map(|(target, _)| target.as_str()).collect();
         targets.dedup();
         targets
     }
 
-    /// From what `query-stats` returns for one target: `kvm.vcpu.exits`, `kvm.vm.pages_2m`, `kvm.vcpu.halt_wait_hist.07`.
+    /// Parses the answer of `query-stats` for one target: `kvm.vcpu.exits`, `kvm.vm.pages_2m`, `kvm.vcpu.halt_wait_hist.07`.
     pub fn counters(&self, target: &str, answer: &Value) -> Result<Vec<Counter>, StatsError> {
         let unexpected = || StatsError::Counters(shown(answer));
         let mut sums: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
@@ -99,10 +99,10 @@ fn kind(stat: &Value) -> Option<Kind> {
     }
 }
 
-/// The unit's name with its scale: "ns", "bytes", or as "2^10 bytes" where there is no usual word.
+/// The unit's name with its scale: "ns", "bytes", or "2^10 bytes" where there is no common word.
 fn unit(stat: &Value) -> Cow<'static, str> {
     let (base, exponent) = (stat["base"].as_i64().unwrap_or(10), stat["exponent"].as_i64().unwrap_or(0));
-    // What a histogram counts is how often; its unit is that of the ranges.
+    // A histogram's values are numbers of events; its unit is that of the ranges.
     if stat["type"].as_str().is_some_and(|kind| kind.ends_with("histogram")) {
         return Cow::Borrowed("");
     }

@@ -1,15 +1,15 @@
-//! Threads that QEMU runs beside its vCPUs, and the memory a guest has at this moment.
+//! Threads that QEMU runs besides its vCPUs, and the memory a guest has at this moment.
 
 use crate::counter::Counter;
 use serde_json::Value;
 
-/// Name and thread of each I/O thread, from what `query-iothreads` returns.
+/// Name and thread id of each I/O thread, from the answer of `query-iothreads`.
 pub fn io_threads(answer: &Value) -> Option<Vec<(String, u32)>> {
     let thread = |one: &Value| Some((one["id"].as_str()?.to_owned(), u32::try_from(one["thread-id"].as_u64()?).ok()?));
     answer.as_array()?.iter().map(thread).collect()
 }
 
-/// Memory that the balloon leaves to the guest, from what `query-balloon` returns.
+/// Memory that the balloon leaves to the guest, from the answer of `query-balloon`.
 pub fn balloon_counter(answer: &Value) -> Option<Counter> {
     Some(Counter::stands("balloon.left_to_guest", "bytes", answer["actual"].as_u64()?))
 }

@@ -1,4 +1,4 @@
-//! Whether scripts were done as often beside each other as their weights say.
+//! Whether the shares of the scripts among the transactions are those of their weights.
 
 use super::{KIND, Planned};
 use crate::share::AllowedShare;
@@ -21,7 +21,7 @@ pub fn audit(scripts: &[Planned], kinds: &[KindTotals]) -> Vec<CheckResult> {
             share.judge(done(script.name), all),
         )
     };
-    // One script is always all.
+    // A single script always has all transactions.
     if scripts.len() > 1 { scripts.iter().map(share).collect() } else { Vec::new() }
 }
 

@@ -9,7 +9,7 @@ use engines::limit::Limit;
 use engines::session::{Param, ResultSet, SessionError};
 use record::check::{CheckResult, Moment, Verdict};
 
-/// How many rows a verdict shows; the rest are only counted.
+/// How many rows a verdict shows; it only counts the rest.
 const ROWS_SHOWN: u64 = 5;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,7 +19,7 @@ pub struct Check {
     sql: String,
 }
 
-/// The queries of a file. The comment above one says what it is about.
+/// The queries of a file. The comment above a query states its rule.
 pub fn parse(file: &File) -> Result<Vec<Check>, Mistake> {
     let check = |item| match item {
         Item::Command { line, text } => {

@@ -1,4 +1,4 @@
-//! Expressions of `\set`, as pgbench has them: whole numbers of 64 bits and doubles, known apart before anything runs.
+//! Expressions of `\set`, as in pgbench: 64-bit integers and doubles, whose types are known before anything runs.
 
 use super::lex::is_of_name;
 use super::mistake::Mistake;
@@ -13,7 +13,7 @@ pub enum Value {
     Double(f64),
 }
 
-/// A variable that was set above: its place among all, and whether it is a double.
+/// A variable that was set above: its name, and whether it is a double.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Variable {
     pub name: String,
@@ -56,7 +56,7 @@ settings::names! {
 }
 
 impl Function {
-    /// The least and the greatest number of values that it takes.
+    /// The least and the greatest number of arguments.
     fn takes(self) -> (usize, usize) {
         match self {
             Self::Abs | Self::Double | Self::Int => (1, 1),
@@ -214,7 +214,7 @@ fn called(
     Ok(Value::Integer(low + drawn.cast_signed()))
 }
 
-/// The place in a range that a share of it comes to.
+/// The place in a range of `count` at this share of it.
 fn place(share: f64, count: u64) -> u64 {
     truncated(share * count as f64).unsigned_abs().min(count - 1)
 }
@@ -228,7 +228,7 @@ fn exponential(stream: &mut Stream, count: u64, parameter: f64) -> Result<u64, &
     Ok(place(-(cut + (1.0 - cut) * uniform).ln() / parameter, count))
 }
 
-/// The bell of Box and Muller, cut off at `parameter` standard deviations on either side.
+/// Box and Muller's normal distribution, cut off at `parameter` standard deviations on either side.
 fn gaussian(stream: &mut Stream, count: u64, parameter: f64) -> Result<u64, &'static str> {
     if parameter < 2.0 {
         return Err("a gaussian parameter below 2");
@@ -458,10 +458,10 @@ mod tests {
         };
         for (text, of, expected) in [
             ("random(1, 100)", 1..=25, 0.25),
-            // The range is eight standard deviations wide: one on either side of the middle, and two.
+            // The range is eight standard deviations wide: one on either side of the middle, then two.
             ("random_gaussian(1, 100, 4.0)", 38..=62, 0.682),
             ("random_gaussian(1, 100, 4.0)", 26..=75, 0.955),
-            // 1 - e^-1, of a curve cut off at e^-10.
+            // 1 - e^-1, for a curve cut off at e^-10.
             ("random_exponential(1, 100, 10.0)", 1..=10, 0.632),
             // 1 / H(100, 2).
             ("random_zipfian(1, 100, 2.0)", 1..=1, 0.612),

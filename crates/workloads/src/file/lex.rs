@@ -1,8 +1,8 @@
-//! A script's text, apart into statements with their variables and lines that begin with a backslash.
+//! Splits a script's text into statements with their variables, and lines that begin with a backslash.
 
 use super::mistake::Mistake;
 
-/// Something that a script says.
+/// One item of a script.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Item {
     Command { line: usize, text: String },
@@ -11,7 +11,7 @@ pub enum Item {
 
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Statement {
-    /// Where it begins.
+    /// The line where it begins.
     pub line: usize,
     /// The comment lines right above it.
     pub comment: String,
@@ -25,7 +25,7 @@ pub enum Piece {
 }
 
 impl Statement {
-    /// Its words where it has no variables.
+    /// Its text, or an empty one if it has variables.
     pub fn plain(&self) -> &str {
         match self.pieces.as_slice() {
             [Piece::Text(text)] => text,
@@ -45,7 +45,7 @@ struct Lexing<'a> {
     rest: &'a str,
     line: usize,
     current: Statement,
-    /// What was read since the last variable.
+    /// The text read since the last variable.
     text: String,
     items: Vec<Item>,
 }
@@ -77,7 +77,7 @@ impl<'a> Lexing<'a> {
             }
             starts_line = self.text.is_empty() && self.current.pieces.is_empty() && starts_line;
         }
-        // As with pgbench, the last statement may lack its semicolon.
+        // As in pgbench, the last statement may lack its semicolon.
         self.end();
         Ok(())
     }
@@ -122,7 +122,7 @@ impl<'a> Lexing<'a> {
         }
     }
 
-    /// A line of its own; one that ends with a backslash goes on in the next.
+    /// A command has a line of its own; one that ends with a backslash continues on the next.
     fn command(&mut self, starts_line: bool) -> Result<(), Mistake> {
         let line = self.line;
         if self.is_in_statement() || !starts_line {
@@ -159,7 +159,7 @@ impl<'a> Lexing<'a> {
         }
     }
 
-    /// Hints to a server look like comments and stay.
+    /// Hints to a server look like comments; they are kept.
     fn block_comment(&mut self) -> Result<(), Mistake> {
         let line = self.line;
         let Some(end) = self.rest.find("*/") else {
@@ -201,7 +201,7 @@ impl<'a> Lexing<'a> {
         ))
     }
 
-    /// A text between dollars, or only a dollar.
+    /// A dollar-quoted text, or a single dollar.
     fn dollar(&mut self) -> Result<(), Mistake> {
         let inside = &self.rest[1..];
         let tag = inside.find(|letter: char| !is_of_name(letter)).map_or(inside, |end| &inside[..end]);
@@ -223,7 +223,7 @@ impl<'a> Lexing<'a> {
         Ok(())
     }
 
-    /// A variable, unless it is a cast, an assignment or the colon of something else.
+    /// A variable, unless the colon belongs to a cast, an assignment or something else.
     fn colon(&mut self) {
         let after = &self.rest[1..];
         if after.starts_with([':', '=']) {
@@ -247,7 +247,7 @@ impl<'a> Lexing<'a> {
     }
 }
 
-/// Whether the quote after this text begins one in which a backslash hides the next letter.
+/// Whether the quote after this text begins a string in which a backslash escapes the next letter.
 fn has_escapes(before: &str) -> bool {
     let Some(rest) = before.strip_suffix(['e', 'E']) else { return false };
     !rest.ends_with(is_of_name)
@@ -257,7 +257,7 @@ pub fn is_of_name(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }
 
-/// The word that a text begins with, to its first blank.
+/// The first word of a text, up to its first blank.
 pub fn word(text: &str) -> &str {
     text.split_whitespace().next().unwrap_or_default()
 }

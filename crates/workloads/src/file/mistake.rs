@@ -1,4 +1,4 @@
-//! What is wrong with a script, and where.
+//! A mistake in a script, and its line.
 
 use settings::Problem;
 use std::fmt;
@@ -16,14 +16,14 @@ impl Mistake {
         Self { line, found: found.into(), expected: expected.into(), nearest: None }
     }
 
-    /// A word that is none of those that are known.
+    /// A word that is not among the known ones.
     pub fn unknown<'a>(line: usize, what: &str, word: &str, known: impl Iterator<Item = &'a str> + Clone) -> Self {
         let nearest = settings::nearest(word, known.clone()).map(str::to_owned);
         let expected = known.collect::<Vec<_>>().join(", ");
         Self { line, found: format!("unknown {what} {word}"), expected, nearest }
     }
 
-    /// As a study or a command line is told of it.
+    /// As the problem that a study or a command line reports.
     pub fn of_file(self, path: &str, file: &str) -> Problem {
         let found = format!("{file}, line {}: {}", self.line, self.found);
         Problem { path: path.to_owned(), found, expected: self.expected, nearest: self.nearest }

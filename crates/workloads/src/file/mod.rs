@@ -1,4 +1,4 @@
-//! File: transactions of one's own, from SQL scripts as pgbench takes them.
+//! File: the user's own transactions, from SQL scripts as pgbench takes them.
 
 mod audit;
 mod checks;
@@ -53,7 +53,7 @@ const DEVIATIONS: &[&str] = &[
     "Response times include \\sleep, as in pgbench.",
 ];
 
-/// The scripts, read.
+/// The scripts, parsed.
 #[derive(Debug)]
 pub struct OwnTransactions {
     scripts: Vec<Planned>,
@@ -63,20 +63,20 @@ pub struct OwnTransactions {
     checks: Vec<Check>,
 }
 
-/// A script and its place among all.
+/// A script and its place among all scripts.
 #[derive(Debug)]
 pub struct Planned {
     name: &'static str,
     weight: u32,
     script: Script,
-    /// Of its first statement, among those of all scripts.
+    /// The place of its first statement among those of all scripts.
     first_statement: u16,
     /// The kind of that statement's step, if statements are timed.
     first_step: Option<u16>,
 }
 
 impl OwnTransactions {
-    /// From the workload's table, checked or not.
+    /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings: Settings = ::settings::read(table, KEYS)?;
         let mut problems = Vec::new();
@@ -122,7 +122,7 @@ impl OwnTransactions {
     }
 }
 
-/// Statements are counted through all scripts.
+/// Numbers the statements of all scripts consecutively.
 fn planned(scripts: Vec<(&File, Script)>, times_statements: bool) -> Vec<Planned> {
     let transactions = u16::try_from(scripts.len()).unwrap_or(u16::MAX);
     let mut first_statement = 0;
@@ -197,7 +197,7 @@ impl Workload for OwnTransactions {
     }
 }
 
-/// The setup statements make all rows, so nothing is known here of tables.
+/// The setup statements make all rows, so this workload knows nothing of tables.
 impl Dataset for OwnTransactions {
     fn tables(&self) -> &[Table] {
         &[]

@@ -1,5 +1,5 @@
-//! Names of scripts and their statements. Those of other workloads are written in the program, so names live as long as it
-//! does; each is kept once, however often a workload is made.
+//! Names of scripts and their statements. A name must live as long as the program, since those of other workloads are
+//! literals. So each is leaked once, however often a workload is made.
 
 use super::Planned;
 use super::script::Sql;
@@ -19,13 +19,13 @@ pub fn kept(name: &str) -> &'static str {
     new
 }
 
-/// A statement by its line, as in `transfer:12`, and `transfer:12.2` where that line has another.
+/// The name of a statement by its line, as in `transfer:12`; a second one of that line is `transfer:12.2`.
 pub fn of_statement(script: &str, sql: &Sql) -> &'static str {
     let nth = if sql.nth == 1 { String::new() } else { format!(".{}", sql.nth) };
     kept(&format!("{script}:{}{nth}", sql.line))
 }
 
-/// All scripts are counted. Statements that are timed by themselves are steps after them.
+/// The kinds: all scripts, which are counted, then the statements that are timed by themselves, as steps.
 pub fn kinds(scripts: &[Planned]) -> &'static [Kind] {
     let transactions = scripts.iter().map(|planned| Kind::transaction(planned.name, true));
     let timed = scripts.iter().filter(|planned| planned.first_step.is_some());

@@ -1,4 +1,4 @@
-//! One script: the steps of a transaction, checked as far as no database is needed.
+//! One script: the steps of a transaction, checked as far as possible without a database.
 
 use super::expression::{Expression, Value, Variable};
 use super::lex::{self, Item, Piece, Statement, is_of_name, word};
@@ -8,11 +8,11 @@ use engines::session::Access;
 use engines::statement::Dialect;
 use std::time::Duration;
 
-/// Variables of a script, and parameters of a statement: those of a transaction have room without the heap.
+/// Limit of a script's variables and of a statement's parameters, so that those of a transaction need no heap.
 pub const MOST: usize = 64;
-/// The variable that is there already, in the first place.
+/// The variable that every script has, in the first place.
 pub const CLIENT: &str = "client_id";
-/// Of pgbench; a script that needs them would do something else without them.
+/// Commands of pgbench that are not supported; a script that needs them would do something else without them.
 const NOT_HERE: [&str; 14] = [
     "\\aset",
     "\\gset",
@@ -35,7 +35,7 @@ const HERE: [&str; 2] = ["\\set", "\\sleep"];
 pub struct Script {
     pub steps: Vec<Step>,
     pub statements: Vec<Sql>,
-    /// How many there are, the one that is there already with them.
+    /// How many there are, `client_id` included.
     pub variables: usize,
 }
 
@@ -58,14 +58,14 @@ pub enum Step {
     Execute(usize),
 }
 
-/// A statement with a parameter for each mention of a variable: the same one may be of two types.
+/// A statement with one parameter for each mention of a variable, since the same variable may have two types.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sql {
     pub line: usize,
-    /// Which of those that begin in this line, from 1.
+    /// Its number among the statements that begin in this line, from 1.
     pub nth: usize,
     pieces: Vec<String>,
-    /// Between the pieces.
+    /// The parameters between the pieces.
     pub parameters: Vec<Parameter>,
 }
 
@@ -79,7 +79,7 @@ impl Sql {
     pub fn text(&self, dialect: Dialect) -> String {
         let mut text = self.pieces[0].clone();
         for ((piece, parameter), number) in self.pieces[1..].iter().zip(&self.parameters).zip(1..) {
-            // A double is bound as its text. SQLite alone would not take that for a number.
+            // A double is bound as its text. Only SQLite would not take that for a number.
             text = match dialect {
                 Dialect::Sqlite if parameter.is_double => format!("{text}CAST(${number} AS REAL){piece}"),
                 _ => format!("{text}${number}{piece}"),
@@ -89,7 +89,7 @@ impl Sql {
     }
 }
 
-/// Reads a script. What can be known without a database is known then: its sums are done once, too.
+/// Reads a script. Everything that can be checked without a database is checked here; its sums are calculated once, too.
 pub fn parse(text: &str) -> Result<Script, Mistake> {
     let known = vec![Variable { name: CLIENT.to_owned(), is_double: false }];
     let mut reading = Reading { known, steps: Vec::new(), statements: Vec::new(), begun: None };
@@ -112,7 +112,7 @@ pub fn parse(text: &str) -> Result<Script, Mistake> {
 }
 
 impl Script {
-    /// Sums that never come to a value are found before anything runs.
+    /// Calculates all sums once, so that one without a value is found before anything runs.
     fn tried(&self) -> Result<(), Mistake> {
         let (mut variables, mut stream) = ([Value::Integer(0); MOST], Stream::new(0, "file tried", [0, 0]));
         for step in &self.steps {
@@ -134,7 +134,7 @@ struct Reading {
     known: Vec<Variable>,
     steps: Vec<Step>,
     statements: Vec<Sql>,
-    /// Where the transaction begins that is open.
+    /// The line where the open transaction begins.
     begun: Option<usize>,
 }
 
@@ -181,7 +181,7 @@ impl Reading {
 
     fn sleep(&mut self, line: usize, rest: &str) -> Result<(), Mistake> {
         let digits = rest.find(|letter: char| !is_of_name(letter) && letter != ':').unwrap_or(rest.len());
-        // "10ms" is as good as "10 ms".
+        // "10ms" is accepted like "10 ms".
         let digits = if rest.starts_with(':') {
             digits
         } else {
@@ -235,7 +235,7 @@ impl Reading {
         let mut sql = Sql { line: statement.line, nth, pieces: vec![String::new()], parameters: Vec::new() };
         for piece in &statement.pieces {
             match piece {
-                // After a variable its piece is there already, and empty.
+                // After a variable, an empty piece is there already.
                 Piece::Text(text) => sql.pieces.last_mut().into_iter().for_each(|last| last.push_str(text)),
                 Piece::Variable { line, name } => {
                     let found = self.known.iter().position(|known| known.name == *name);

@@ -23,7 +23,7 @@ keys! {
     }
 }
 
-/// A file, as it was when the study was planned.
+/// A file as it was when the study was planned.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct File {
@@ -34,7 +34,7 @@ pub struct File {
 }
 
 impl File {
-    /// What its transactions are called.
+    /// The name of its transactions.
     pub fn stem(&self) -> &str {
         self.name.strip_suffix(".sql").filter(|stem| !stem.is_empty()).unwrap_or(&self.name)
     }

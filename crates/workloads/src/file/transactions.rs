@@ -1,4 +1,4 @@
-//! Doing what a script says, for one client and with one stream of random values.
+//! Carries out a script, for one client and with one stream of random values.
 
 use super::Planned;
 use super::expression::Value;
@@ -74,19 +74,19 @@ pub async fn run<S: Session>(
 
 const LONGEST_SLEEP: Duration = Duration::from_hours(1);
 
-/// There are at most as many statements as their ids can name.
+/// There are never more statements than their ids can name.
 fn at(index: usize) -> u16 {
     u16::try_from(index).unwrap_or(u16::MAX)
 }
 
-/// The number of rows that it changed.
+/// Executes a statement and returns the number of rows that it changed.
 async fn execute<S: Session>(
     session: &mut S,
     id: StatementId,
     sql: &Sql,
     variables: &[Value; MOST],
 ) -> Result<u64, SessionError> {
-    // Only doubles need texts.
+    // Only doubles are bound as texts.
     let mut texts = Vec::new();
     for parameter in &sql.parameters {
         if let Value::Double(value) = variables[parameter.place] {
@@ -104,7 +104,7 @@ async fn execute<S: Session>(
     Ok(session.execute(id, &params[..sql.parameters.len()]).await?.changed())
 }
 
-/// Whether the database keeps something of this attempt already, so that another attempt would do it twice.
+/// Whether the database has already committed a part of this attempt, so that another attempt would do it twice.
 #[derive(Default)]
 struct Kept {
     is_open: bool,

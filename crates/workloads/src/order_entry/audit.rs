@@ -1,4 +1,4 @@
-//! Whether what was executed in the measured window is what the rules for the inputs ask for.
+//! Whether the transactions of the measured window follow the rules for the inputs.
 //!
 //! The definition allows a little more or less than each rule says, for runs of hours. Chance is allowed for in
 //! addition, see [`crate::share`].
@@ -10,9 +10,9 @@ use record::check::{CheckResult, Moment, Verdict};
 use record::trial::KindTotals;
 use std::collections::BTreeMap;
 
-/// Standard deviation of a number of lines, uniform over 5 to 15: the root of (11² − 1) / 12.
+/// Standard deviation of an order's number of lines, uniform over 5 to 15: the root of (11² − 1) / 12.
 const LINES_DEVIATION: f64 = 3.162_277_66;
-/// At most this share of the districts that deliveries went through may have had nothing to deliver.
+/// At most this share of the districts that deliveries visited may have had nothing to deliver.
 const SKIPPED_SHARE_MAX: f64 = 0.01;
 
 /// A rule for a share of something.
@@ -22,12 +22,12 @@ struct ShareRule {
     share: AllowedShare,
 }
 
-/// The deck gives 10 of 23, but the definition only asks for a minimum.
+/// The deck gives each kind its share `target`, but the definition only asks for a minimum.
 const fn at_least(name: &'static str, rule: &'static str, target: f64, low: f64) -> ShareRule {
     ShareRule { name, rule, share: AllowedShare { target, low, high: 1.0 } }
 }
 
-/// The kind that clients may only queue.
+/// The kind that the settings may defer.
 const DEFERRED: &str = "delivery";
 
 const MIX: [(&str, ShareRule); 4] = [
@@ -128,7 +128,7 @@ fn mean_lines(lines: u64, orders: u64) -> CheckResult {
     finding("mean-lines", rule, Moment::AfterTrial, verdict)
 }
 
-/// Not a matter of chance: a queue runs empty when more is delivered than ordered. One in a run is always allowed.
+/// This does not depend on chance: a queue runs empty when more is delivered than ordered. One per run is always allowed.
 fn skipped(skipped: u64, delivered: u64) -> CheckResult {
     let districts = skipped + delivered;
     let rule = "At most 1 % of the districts that deliveries went through had nothing to deliver.";
@@ -156,7 +156,7 @@ mod tests {
             .collect()
     }
 
-    /// A hundred thousand decks' worth of transactions, right in every respect.
+    /// The transactions of a hundred thousand decks, right in every respect.
     fn right() -> (Vec<KindTotals>, BTreeMap<String, u64>) {
         let tally = [
             (Counter::OrderLines, 10_000_000),

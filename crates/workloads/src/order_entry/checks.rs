@@ -1,7 +1,7 @@
 //! Conditions on the data, after loading and after a trial.
 //!
-//! Twelve of them are the consistency conditions of the definition, in our words. The others hold for this workload
-//! by what its transactions do. All are queries for what violates them, so that a finding can name it.
+//! Twelve of them are the consistency conditions of the definition, in our words. The others follow from what the
+//! transactions of this workload do. All are queries for rows that violate them, so that a finding can name the rows.
 
 use super::OrderEntry;
 use super::definition::delta_is_allowed;
@@ -18,9 +18,9 @@ use record::check::{CheckResult, Moment, Verdict};
 struct Condition {
     name: &'static str,
     rule: &'static str,
-    /// What the columns of the query are.
+    /// Names of the query's columns.
     keys: &'static [&'static str],
-    /// `None` if it always holds.
+    /// When it holds; `None` if it always does.
     only: Option<Moment>,
 }
 
@@ -76,7 +76,7 @@ const CONDITIONS: &[Condition] = &[
     ),
 ];
 
-/// The queries of the conditions and of the ledger, read once.
+/// The queries of the conditions and of the ledger, parsed once.
 #[derive(Debug)]
 pub struct Checks {
     conditions: Vec<Statement>,
@@ -107,7 +107,7 @@ pub fn check(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Re
     Ok(findings)
 }
 
-/// Tables that no transaction adds to or takes from.
+/// Tables to which no transaction adds rows, and from which none takes any.
 const FIXED: [&str; 5] = ["warehouse", "district", "customer", "item", "stock"];
 
 fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
@@ -129,7 +129,7 @@ fn cardinalities(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -
     Ok(finding("cardinalities", rule, moment, verdict))
 }
 
-/// No transaction changes an item, and there are equally many at every scale: the whole table is held against its definition.
+/// No transaction changes an item, and every scale has the same items, so the whole table is compared with its definition.
 fn items(workload: &OrderEntry, admin: &mut dyn Admin, moment: Moment) -> Result<CheckResult, SessionError> {
     let stored = checksum::stored(admin, &ITEM)?;
     let defined = checksum::of_source(&mut *workload.rows(&ITEM.name, Part { index: 0, count: 1 }));

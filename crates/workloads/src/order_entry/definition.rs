@@ -1,4 +1,4 @@
-//! The numbers of the definition: how many rows there are of what, how values are skewed, what a name is made of.
+//! The numbers of the definition: how many rows each table has, how values are skewed, what names consist of.
 
 use crate::random::{Letters, Skew, Stream};
 
@@ -7,12 +7,12 @@ pub const DISTRICTS: u32 = 10;
 pub const CUSTOMERS: u32 = 3_000;
 /// Orders in each district at the start: each customer has placed exactly one.
 pub const ORDERS: u32 = CUSTOMERS;
-/// The first order that is not delivered yet; it and all later ones are queued.
+/// The first order that is not delivered yet; it and all later ones are in the queue.
 pub const FIRST_QUEUED: u32 = 2_101;
 pub const QUEUED: u32 = ORDERS + 1 - FIRST_QUEUED;
 pub const LINES_MIN: u32 = 5;
 pub const LINES_MAX: u32 = 15;
-/// Customers 1 to 1000 of a district have all the last names in turn; the names of the others are drawn.
+/// Customers 1 to 1000 of a district have the last names one after another; those of the others are drawn.
 pub const LAST_NAMES: u32 = 1_000;
 pub const CARRIERS: u32 = 10;
 
@@ -21,14 +21,14 @@ pub const CENTS: i64 = 100;
 pub const WAREHOUSE_YTD_CENTS: i64 = 300_000 * CENTS;
 pub const DISTRICT_YTD_CENTS: i64 = 30_000 * CENTS;
 pub const CREDIT_LIMIT_CENTS: i64 = 50_000 * CENTS;
-/// What every customer has paid once before the start; the balance is as much below zero.
+/// The one payment that every customer made before the start; the balance is that far below zero.
 pub const FIRST_PAYMENT_CENTS: i64 = 10 * CENTS;
 /// Taxes and discounts are in ten-thousandths.
 pub const TAX_MAX: i64 = 2_000;
 pub const DISCOUNT_MAX: i64 = 5_000;
 
-/// The moment at which everything was loaded, in microseconds since 1970: the start of 2026. A constant, so that the
-/// rows are the same bytes whenever and wherever they are made.
+/// The time at which everything was loaded, in microseconds since 1970: the start of 2026. It is a constant, so that
+/// the rows have the same bytes whenever and wherever they are made.
 pub const LOADED_AT_US: i64 = 1_767_225_600_000_000;
 
 pub const LAST_NAME_SKEW: Skew = Skew { mask: 255, low: 0, high: LAST_NAMES as i64 - 1 };
@@ -55,8 +55,8 @@ pub fn last_name(number: u32) -> Letters<LAST_NAME_MAX> {
     name
 }
 
-/// How far the constants of the last name may be apart between loading and running: far enough, and not at two
-/// unlucky distances, so that the names asked for most are not the ones that the load made frequent.
+/// Range of the distance between the last-name constants of loading and running. Together with two excluded distances
+/// it ensures that the names asked for most are not the ones that loading made frequent.
 const DELTA_MIN: i64 = 65;
 const DELTA_MAX: i64 = 119;
 const DELTA_NOT: [i64; 2] = [96, 112];
@@ -79,7 +79,7 @@ impl Constants {
         let chosen = stream.below(allowed.len() as u64);
         Self {
             last_name_at_load,
-            // Every constant at load time has allowed ones on at least one side of it.
+            // Every constant at load time has allowed ones below or above it.
             last_name_at_run: usize::try_from(chosen).ok().and_then(|chosen| allowed.get(chosen)).copied().unwrap_or(0),
             customer: stream.uniform(0, CUSTOMER_SKEW.mask),
             item: stream.uniform(0, ITEM_SKEW.mask),

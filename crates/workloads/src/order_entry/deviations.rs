@@ -1,4 +1,4 @@
-//! What must be said whenever a number of this workload is shown.
+//! Text that must go with every number of this workload.
 
 pub const NOTICE: &str = "The order-entry workload is derived from TPC-C. It does not meet all requirements of that \
     benchmark, so its results are not comparable with published TPC-C results, and NOPM is not a metric of the TPC.";

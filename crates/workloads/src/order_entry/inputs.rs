@@ -1,8 +1,8 @@
-//! What the transactions will do, drawn completely before they run.
+//! The inputs of the transactions, drawn completely before they run.
 //!
-//! Client `i` has its home in warehouse `i mod W + 1`, so clients spread over the warehouses first, and its stock-level
-//! district is `(i / W) mod 10 + 1`, so the first ten clients of a warehouse have its ten districts. Both are for
-//! life. Which transaction comes next is dealt from a deck of 23 cards of the client's own, without replacement.
+//! Client `i` has its home in warehouse `i mod W + 1`, so clients spread over the warehouses first. Its stock-level
+//! district is `(i / W) mod 10 + 1`, so the first ten clients of a warehouse have its ten districts. Both never
+//! change. The next transaction is dealt from the client's own deck of 23 cards, without replacement.
 
 use super::OrderEntry;
 use super::definition::{
@@ -32,7 +32,7 @@ pub const DECK_SIZE: usize = 23;
 const ONE_IN_ROLLED_BACK: u64 = 100;
 /// One line in a hundred is supplied by another warehouse.
 const ONE_IN_REMOTE: u64 = 100;
-/// An item that no catalogue has, at any number of warehouses.
+/// An item that no catalogue has, whatever the number of warehouses.
 pub const UNUSED_ITEM: u32 = ITEMS + 1;
 const QUANTITY_MAX: i64 = 10;
 const PAYMENT_MIN_CENTS: i64 = CENTS;
@@ -42,7 +42,7 @@ const BY_LAST_NAME_PERCENT: u64 = 60;
 const THRESHOLD_MIN: i64 = 10;
 const THRESHOLD_MAX: i64 = 20;
 
-/// The inputs of one transaction, without heap, so that drawing them allocates nothing.
+/// The inputs of one transaction. They own no heap, so drawing them allocates nothing.
 #[expect(clippy::large_enum_variant, reason = "the largest is also one of the two most frequent")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Input {
@@ -76,8 +76,8 @@ pub struct NewOrder {
 }
 
 impl NewOrder {
-    /// The lines in the order in which they are worked on: by supplying warehouse and item, so that two orders lock
-    /// their stock in the same order, but the line that is rolled back for comes last, after all the work for others.
+    /// The lines in the order of execution: by supplying warehouse and item, so that two orders lock their stock in
+    /// the same order. A line that causes a rollback comes last, after all work on the others.
     pub fn lines(&self) -> &[Line] {
         &self.lines[..self.count]
     }
@@ -100,17 +100,17 @@ pub struct Line {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Who {
     Id(u32),
-    /// Number of a last name that several customers of the district may have.
+    /// Number of a last name, which several customers of the district may have.
     LastName(u32),
 }
 
 /// A customer pays.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Payment {
-    /// Where it is paid.
+    /// The place of the payment.
     pub warehouse: u32,
     pub district: u32,
-    /// Where the customer lives.
+    /// The customer's home.
     pub customer_warehouse: u32,
     pub customer_district: u32,
     pub who: Who,
@@ -132,7 +132,7 @@ pub struct Delivery {
     pub carrier: u32,
 }
 
-/// How many items of the last orders run low.
+/// The number of items of the last orders that run low.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StockLevel {
     pub warehouse: u32,
@@ -144,7 +144,7 @@ pub struct StockLevel {
 #[derive(Debug, Clone)]
 pub struct Client {
     stream: Stream,
-    /// How long the client thinks.
+    /// The stream that think times are drawn from.
     pub(super) pauses: Stream,
     home: Home,
     deck: [Card; DECK_SIZE],
@@ -177,7 +177,7 @@ impl Client {
         id(self.stream.uniform(1, i64::from(DISTRICTS)))
     }
 
-    /// Uniform over the warehouses other than the client's own; its own if it is the only one.
+    /// Uniform over the warehouses except the client's own; that one if there is no other.
     fn other_warehouse(&mut self, warehouses: u32) -> u32 {
         if warehouses == 1 {
             return self.home.warehouse;
@@ -200,7 +200,7 @@ fn sorted_deck() -> [Card; DECK_SIZE] {
     deck
 }
 
-/// Ids are drawn from ranges that fit.
+/// All ids are drawn from ranges that fit.
 fn id(value: i64) -> u32 {
     u32::try_from(value).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! What the database has against what clients were told: sums before and after a run, and the acknowledged totals.
+//! Compares the database with what clients got acknowledged: sums before and after a run, and the acknowledged totals.
 
 use super::checks::{Checks, finding};
 use super::definition::DISTRICTS;
@@ -10,7 +10,7 @@ use record::trial::KindTotals;
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-/// Names of the sums; those of tables are numbers of rows.
+/// Names of the sums; a sum with a table's name is its number of rows.
 pub const SUMS: &[&str] = &[
     "order-numbers",
     "warehouse",
@@ -32,7 +32,7 @@ pub fn state(checks: &Checks, admin: &mut dyn Admin) -> Result<BTreeMap<String, 
     for sum in &checks.sums {
         let mut found = Ok(0);
         admin.ask(&sum.sql, Limit::WORK, &mut |set, row| {
-            // The sum of no rows is null.
+            // The sum over no rows is null.
             found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
         })?;
         state.insert(sum.name.to_owned(), found?);
@@ -49,7 +49,7 @@ pub fn reconcile(
     let acknowledged = |kind: &str, each: i64| {
         let totals = whole_run.iter().find(|totals| totals.kind == kind);
         let certain = totals.map_or(0, |totals| totals.committed).cast_signed();
-        // A transaction that failed for the client may have been committed: perhaps only its answer was lost.
+        // A transaction that failed for the client may still have been committed, if only its answer was lost.
         let doubtful = totals.map_or(0, |totals| totals.failed).cast_signed();
         certain * each..=(certain + doubtful) * each
     };

@@ -1,7 +1,7 @@
 //! Order entry, derived from TPC-C: a wholesale supplier whose clients enter orders, payments and deliveries.
 //!
-//! Left out, and listed in [`deviations`]: the forms of the terminals, and the long runs that the published
-//! benchmark asks for. Users type and think only where a study paces by terminals.
+//! Left out, and listed in [`deviations`]: the terminals' forms, and the long runs that the published benchmark asks
+//! for. Users type and think only where a study paces by terminals.
 
 mod audit;
 mod checks;
@@ -48,11 +48,11 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     metric: Metric { name: "NOPM", unit: "new orders/min", per_ms: 60_000 },
 };
 
-/// Orders that are rolled back on purpose count, too, as the definition has it; a tool that reads its figure from the order
-/// numbers in the database reports 1 % less.
+/// Orders that are rolled back on purpose count, too, as the definition says. A tool that takes its figure from the
+/// order numbers in the database reports 1 % less.
 const KINDS: [Kind; Card::NAMES.len()] = Kind::all(Card::NAMES, 1);
 
-/// Where deliveries are not deferred there is only the first.
+/// If deliveries are not deferred, only the first exists.
 const ACTORS: &[Actor] = &[Actor::paced("terminals"), Actor::reacting("deliveries", 0)];
 
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
@@ -69,7 +69,7 @@ pub struct OrderEntry {
     constants: Constants,
     statements: ByDialect<Vec<Statement>>,
     checks: checks::Checks,
-    /// Number of order lines at the start; takes a moment to count, so it is done once and only if somebody asks.
+    /// Number of order lines at the start. Counting takes a moment, so it is done once, when it is first needed.
     order_lines: OnceLock<u64>,
 }
 
@@ -84,7 +84,7 @@ impl OrderEntry {
         })
     }
 
-    /// From the workload's table, checked or not.
+    /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings = ::settings::read(table, KEYS)?;
         Self::new(settings).map_err(SqlError::into_problems)
@@ -124,7 +124,7 @@ impl Workload for OrderEntry {
         }
     }
 
-    /// A terminal only hands a delivery over.
+    /// A terminal only queues a deferred delivery; the other actor executes it.
     fn performer(&self, input: &Input) -> u16 {
         u16::from(matches!(input, Input::Delivery(_)) && self.settings.delivery == Delivery::Deferred)
     }

@@ -1,8 +1,8 @@
 //! How long a terminal's user types and thinks.
 //!
-//! Typing takes the same time whenever it is for the same kind of transaction. Thinking is exponential around a mean, cut
-//! off at ten times the mean, and drawn from a stream of its own: the inputs of a client are the same with and without
-//! pauses.
+//! Typing always takes the same time for the same kind of transaction. Think times are exponentially distributed and
+//! cut off at ten times their mean. They have a stream of their own, so that a client's inputs are the same with and
+//! without pauses.
 
 use super::inputs::{Card, Client};
 use crate::workload::Pause;
@@ -38,7 +38,7 @@ mod tests {
         let drawn: Vec<f64> =
             (0..200_000).map(|_| pause(&mut client, Card::Payment).thinking.as_secs_f64() / 12.0).collect();
         let mean = drawn.iter().sum::<f64>() / drawn.len() as f64;
-        // An exponential's deviation is its mean; cutting it off at ten means takes less than a ten-thousandth away.
+        // An exponential distribution's deviation is its mean; the cut at ten means changes it by less than a ten-thousandth.
         assert!((mean - 1.0).abs() < 0.01, "{mean}");
         let longer = drawn.iter().filter(|&&times| times > 2.0).count() as f64 / drawn.len() as f64;
         assert!((longer - (-2.0_f64).exp()).abs() < 0.004, "{longer}");

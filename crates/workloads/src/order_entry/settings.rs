@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use settings::{Holds, keys, names};
 
-/// What a warehouse id may be; more than anybody loads, and small enough that every id fits a database's integer.
+/// The largest warehouse id: more than anybody loads, and small enough that every id fits a database's integer.
 pub const WAREHOUSES_MAX: i64 = 100_000;
 
 keys! {

@@ -4,7 +4,7 @@ use crate::sql::{self, SqlError};
 use engines::statement::{ByDialect, Statement, StatementId};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
-/// What a dialect needs in other words.
+/// The statements that differ in a dialect.
 const OWN: ByDialect<&str> = ByDialect {
     sqlite: "",
     postgres: include_str!("sql/transactions.postgres.sql"),
@@ -46,7 +46,7 @@ impl Sql {
     }
 }
 
-/// Every dialect's statements.
+/// The statements of every dialect.
 pub fn read() -> Result<ByDialect<Vec<Statement>>, SqlError> {
     OWN.try_map(|own| sql::statements(Sql::NAMES, SHARED, own))
 }

@@ -1,4 +1,4 @@
-//! The nine tables: names, columns in the order in which rows are made, and what makes a row unique.
+//! The nine tables: names, columns in the order in which rows are made, and unique keys.
 
 use crate::dataset::Table;
 use std::borrow::Cow;
@@ -117,5 +117,5 @@ pub const NEW_ORDER: Table = Table {
     key: &["no_w_id", "no_d_id", "no_o_id"],
 };
 
-/// In the order in which they are loaded: small ones first, so that mistakes show early.
+/// In the order of loading: small ones first, so that mistakes show early.
 pub const TABLES: &[Table] = &[WAREHOUSE, DISTRICT, ITEM, CUSTOMER, HISTORY, ORDERS, NEW_ORDER, ORDER_LINE, STOCK];

@@ -1,12 +1,12 @@
 //! Distributions of row numbers, as load generators for databases use them: which rows are hot, and how hot.
 //!
-//! Each is over `0..count` and is set up once for its count. Only pareto and zipfian values depend on the mathematical
-//! library; uniform, gaussian and special ones are the same wherever they are drawn.
+//! Each is over `0..count` and is set up once for its count. Only pareto and zipfian values depend on the
+//! mathematical library; uniform, gaussian and special ones are the same on every machine.
 
 use super::Stream;
 use super::zipf::Zipf;
 
-/// The form of a distribution, whatever it is over.
+/// The shape of a distribution, whatever its range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Shape {
     Uniform,
@@ -14,12 +14,12 @@ pub enum Shape {
     Gaussian {
         draws: u32,
     },
-    /// A bell, and a band in its middle that is hit evenly.
+    /// A bell, and a band in its middle that is hit uniformly.
     SpecialOf04(Special),
-    /// As sysbench 1.0 has it: the draw that decides for the band is also the place in it, so that the lowest values of
-    /// the band are never hit from there.
+    /// As in sysbench 1.0: the same draw selects the band and the place in it, so the band's share never hits its
+    /// lowest values.
     SpecialOf10(Special),
-    /// `count · U^p` with p = ln h / ln (1 − h): a share of 1 − h of the draws falls on the lowest h of the range.
+    /// `count · U^p` with p = ln h / ln (1 − h): a share of 1 − h of the draws falls into the lowest share h of the range.
     Pareto {
         h: f64,
     },
@@ -35,7 +35,7 @@ pub struct Special {
     pub draws: u32,
     /// Width of the band in percent of the range.
     pub band_percent: u32,
-    /// How many percent of the values are meant for the band; below 100.
+    /// The percentage of values meant for the band; below 100.
     pub into_band_percent: u32,
 }
 
@@ -70,7 +70,7 @@ impl Band {
 }
 
 impl Distribution {
-    /// `count` is at least 1.
+    /// `count` must be at least 1.
     pub fn new(shape: Shape, count: u64) -> Self {
         let form = match shape {
             Shape::Uniform => Form::Uniform,

@@ -1,20 +1,20 @@
 //! Zipf's distribution over a bounded number of ranks, without a table of them.
 //!
-//! Rejection-inversion (Hörmann and Derflinger, 1996): the bars of the histogram are covered by the area under a
-//! continuous curve, a point of that area is drawn by inverting its integral, and the few points above a bar are
-//! thrown away. One or two draws are enough whatever the number of ranks.
+//! Rejection-inversion (Hörmann and Derflinger, 1996): the area under a continuous curve covers the bars of the
+//! histogram. A point of that area is drawn by inverting its integral, and the few points above a bar are thrown
+//! away. One or two draws are enough, whatever the number of ranks.
 
 use super::Stream;
 
-/// Ranks from 1 to a last one, each as frequent as `rank^-exponent`.
+/// Ranks from 1 to `last`, each with a frequency in proportion to `rank^-exponent`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zipf {
     exponent: f64,
     last: f64,
-    /// The integral at the left edge of the first bar, less the part of it above the bar.
+    /// Where the area to draw from begins: the integral at the right edge of the first bar, less that bar's area of 1.
     area_begin: f64,
     area_end: f64,
-    /// So close to the left of its rank, a point is always below the bar.
+    /// A point at most this far to the left of its rank is always below the bar.
     surely_below: f64,
 }
 
@@ -28,7 +28,7 @@ impl Zipf {
         zipf
     }
 
-    /// A rank, as a whole number.
+    /// Draws a rank, which is a whole number.
     pub fn draw(&self, stream: &mut Stream) -> f64 {
         loop {
             let area = self.area_end + stream.fraction() * (self.area_begin - self.area_end);
@@ -53,13 +53,13 @@ impl Zipf {
     }
 
     fn integral_inverse(&self, area: f64) -> f64 {
-        // Below -1 only by rounding.
+        // Only rounding makes it less than -1.
         let scaled = (area * (1.0 - self.exponent)).max(-1.0);
         (log_growth(scaled) * area).exp()
     }
 }
 
-/// So near to 0 the first terms of a series are more exact than a quotient of two vanishing numbers.
+/// Closer to 0 than this, the first terms of a series are more exact than a quotient of two vanishing numbers.
 const NEAR_ZERO: f64 = 1e-8;
 
 /// (e^x − 1) / x.

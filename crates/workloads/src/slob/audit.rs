@@ -1,4 +1,4 @@
-//! Whether what was executed in the measured window is what the settings ask for.
+//! Whether the operations of the measured window follow the settings.
 
 use super::finding;
 use super::inputs::Operation;
@@ -91,7 +91,7 @@ fn exact(found: u64, expected: u64, of: u64, seen: String) -> Verdict {
     }
 }
 
-/// What was executed as a whole: the window cuts hundreds and rhythms at its ends, so chance is allowed for.
+/// Shares of everything executed. The window cuts hundreds and rhythms at its ends, so chance is allowed for.
 fn shares(settings: &Settings, executed: &Executed<'_>) -> Vec<CheckResult> {
     let [reads, updates, scans] =
         [Operation::Read, Operation::Update, Operation::Scan].map(|operation| executed.operations(operation));

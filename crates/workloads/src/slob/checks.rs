@@ -1,4 +1,4 @@
-//! Conditions on the data: after loading also where the rows lie, from the database's own catalogue.
+//! Conditions on the data. After loading, they also cover where the rows lie, from the database's own catalogue.
 
 use super::finding;
 use super::rows::rows_of;
@@ -11,12 +11,12 @@ use engines::session::SessionError;
 use engines::statement::{Dialect, Statement};
 use record::check::{CheckResult, Moment, Verdict};
 
-/// Pairs of neighbours by place that are neighbours by key: a random order has two on average, however many rows there
-/// are, and more than this once in ten million times.
+/// Limit of pairs of rows that are neighbours by place and by key. A random order has two on average, whatever the
+/// number of rows, and exceeds this less than once in ten million times.
 const NEIGHBOURS_MAX: i64 = 14;
 /// A tree of `InnoDB` has at least this many rows in each page.
 const INNODB_ROWS: i64 = 2;
-/// The statistics of `InnoDB` say of a handful of rows that they share one page, whatever their size.
+/// `InnoDB`'s statistics put a handful of rows into one page, whatever their size; from this number on, they are used.
 const INNODB_TELLS_FROM: i64 = 1_000;
 const NO_ANSWER: &str = "the database gave no answer";
 
@@ -57,11 +57,11 @@ struct Asking<'a> {
     moment: Moment,
 }
 
-/// What is wrong with a table, or what was seen, from the numbers that the query gives and its number of rows.
+/// From a query's numbers and the table's number of rows: what was seen, or as an error what is wrong.
 type Judge = fn(&[i64], i64) -> Result<String, String>;
 
 impl Asking<'_> {
-    /// Asks about every table; says what is wrong with those that violate the rule, or what was seen of the first.
+    /// Asks about every table. Reports what is wrong with those that violate the rule, or else what was seen of the first.
     fn of_each(
         &mut self,
         name: &str,
@@ -82,7 +82,7 @@ impl Asking<'_> {
         Ok(finding(name, rule, self.moment, verdict))
     }
 
-    /// The numbers of the single row of a query; a null, as the highest key of no rows is, counts as 0.
+    /// The numbers of a query's single row. A null, such as the highest key of no rows, counts as 0.
     fn numbers(&mut self, query: &str) -> Result<Vec<i64>, SessionError> {
         let mut found = Ok(Vec::new());
         self.admin.ask(query, Limit::WORK, &mut |set, row| {
@@ -114,15 +114,15 @@ fn text(numbers: &[i64], _: i64) -> Result<String, String> {
     }
 }
 
-/// PostgreSQL makes a table longer by more pages than it needs where several sessions ask for one at the same time;
-/// those that stay empty hold no row.
+/// If several sessions extend a table at the same time, PostgreSQL adds more pages than they need; those that stay
+/// empty hold no row.
 fn one_row_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, fullest] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, at most {fullest} in one");
     if fullest == 1 && pages >= rows { Ok(seen) } else { Err(seen) }
 }
 
-/// `InnoDB` tells how many pages there are, not how many rows each has, so this is about the average page.
+/// `InnoDB` gives the number of pages, not the rows in each, so this judges the average page.
 fn two_rows_per_page(numbers: &[i64], rows: i64) -> Result<String, String> {
     let [pages, average] = *numbers else { return Err(NO_ANSWER.to_owned()) };
     let seen = format!("{rows} rows in {pages} pages, {average} in each");

@@ -1,4 +1,4 @@
-//! What must be said whenever a number of this workload is shown.
+//! Text that must go with every number of this workload.
 
 pub const NOTICE: &str = "The slob workload follows the ideas of SLOB, an I/O load generator for Oracle databases by \
     Kevin Closson, and of its PostgreSQL counterpart pgio. It shares no code with them, runs other statements on other \

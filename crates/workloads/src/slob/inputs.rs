@@ -1,8 +1,8 @@
-//! What the operations will do, drawn completely before they run.
+//! The inputs of the operations, drawn completely before they run.
 //!
-//! Client `i` works on schema `(i / threads_per_schema) mod schemas` for life. Updates are dealt in hundreds, with
-//! exactly their share in each, and so are scans among the selects. Hot operations come in a fixed rhythm, which each
-//! client begins at another beat, so that clients do not rush to the same place together.
+//! Client `i` always works on schema `(i / threads_per_schema) mod schemas`. Each hundred operations of a client has
+//! exactly its share of updates, and each hundred selects its share of scans. Hot operations have a fixed rhythm,
+//! which clients begin at different beats, so that they do not all go to the same place at once.
 
 use super::definition::HUNDRED;
 use super::settings::{HotSpot, Settings};
@@ -29,15 +29,15 @@ pub struct Input {
     pub schema: u32,
     /// Key of the first row.
     pub first: u32,
-    /// What the text of an update is drawn from.
+    /// The value from which the text of an update is drawn.
     pub text: u64,
     /// How long the client pauses afterwards.
     pub thought: Duration,
-    /// What this operation says about the rules, for the audit.
+    /// What this operation tells the audit about the rules.
     pub evidence: Evidence,
 }
 
-/// What can be held against the rules once the operation is over.
+/// What can be compared with the rules once the operation has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Evidence {
     /// It ended a hundred of its client, with this many updates in it.
@@ -102,7 +102,7 @@ impl Client {
         if scans { Operation::Scan } else { Operation::Read }
     }
 
-    /// Every range that lies wholly in the schema, or in its hot spot, is as likely.
+    /// Every range that lies wholly in the schema, or in its hot spot, has the same probability.
     fn first(&mut self, settings: &Settings, hot: Option<HotSpot>) -> u32 {
         let within = hot.unwrap_or(HotSpot { offset: 0, rows: settings.scale });
         let ranges = within.rows - settings.rows_per_range() + 1;
@@ -119,7 +119,7 @@ impl Client {
     }
 }
 
-/// Says yes an exact number of times in every hundred, at random places.
+/// Picks an exact number of every hundred, at random places.
 #[derive(Debug, Clone, Copy)]
 struct Quota {
     wanted: u32,
@@ -147,13 +147,13 @@ impl Quota {
         picked
     }
 
-    /// How often it said yes in the hundred that the last draw ended, if it did.
+    /// How many it picked of the hundred that ended with the last draw; `None` if that did not end one.
     fn ended(&self) -> Option<u32> {
         (self.drawn == HUNDRED).then_some(self.picked)
     }
 }
 
-/// Says yes at regular intervals.
+/// Beats at regular intervals.
 #[derive(Debug, Clone, Copy)]
 struct Rhythm {
     every: u64,
@@ -161,7 +161,7 @@ struct Rhythm {
 }
 
 impl Rhythm {
-    /// Never, if `every` is 0.
+    /// It never beats if `every` is 0.
     fn new(every: u64, begin_at: u32) -> Self {
         Self { every, since: u64::from(begin_at).checked_rem(every).unwrap_or_default() }
     }
@@ -221,7 +221,7 @@ mod tests {
         let settings = settings(&json!({ "think_tm_frequency": 4, "think_tm_min": "1ms", "think_tm_max": "2ms" }));
         let thoughts: Vec<Duration> = inputs(&settings, 0, 40_000).iter().map(|input| input.thought).collect();
         let (none, some): (Vec<Duration>, Vec<Duration>) = thoughts.into_iter().partition(Duration::is_zero);
-        // A quarter of 40,000, give or take five standard deviations of 87.
+        // A quarter of 40,000, plus or minus five standard deviations of 87.
         assert!(some.len().abs_diff(10_000) < 5 * 87, "{}", some.len());
         assert_eq!(none.len() + some.len(), 40_000);
         assert!(some.iter().all(|thought| (1_000..=2_000).contains(&thought.as_micros())));

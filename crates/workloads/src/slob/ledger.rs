@@ -1,4 +1,4 @@
-//! What the database has against what clients were told: every update adds one to each of its rows.
+//! Compares the database with what clients got acknowledged: every update adds one to each of its rows.
 
 use super::finding;
 use super::inputs::Operation;
@@ -41,7 +41,7 @@ pub fn reconcile(
     let updates = whole_run.iter().find(|totals| totals.kind == Operation::Update.name());
     let each = i64::from(settings.rows_per_range());
     let certain = updates.map_or(0, |totals| totals.committed).cast_signed() * each;
-    // An update that failed for the client may have been committed: perhaps only its answer was lost.
+    // An update that failed for the client may still have been committed, if only its answer was lost.
     let doubtful = updates.map_or(0, |totals| totals.failed).cast_signed() * each;
     let seen = if doubtful == 0 {
         format!("{moved} in the database, {certain} acknowledged")

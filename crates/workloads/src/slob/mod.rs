@@ -1,7 +1,7 @@
 //! Slob: physical reads and writes through the database's own cache, with next to no computing.
 //!
-//! Each row has a page to itself and rows lie in random order, so an operation on a range of keys goes through as many
-//! pages at random places. With a cache smaller than the tables that is I/O, with a larger one it is work in the cache.
+//! Each row has a page to itself and rows lie in random order. So an operation on a range of keys visits as many pages as
+//! rows, at random places. With a cache smaller than the tables that is I/O; with a larger one it is work in the cache.
 //!
 //! Left out, and listed in [`deviations`]: loops inside the database, and external scripts.
 
@@ -49,11 +49,11 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     metric: Metric { name: "operations", unit: "operations/s", per_ms: 1_000 },
 };
 
-/// All are counted.
+/// All of them are counted.
 const KINDS: [Kind; Operation::NAMES.len()] = Kind::all(Operation::NAMES, Operation::NAMES.len());
 
 const SCHEMA: ByDialect<&str> = sql::files!("sql/schema");
-/// Only `InnoDB` must make tables anew to spread their rows, and changes the server for that.
+/// Only `InnoDB` must rebuild tables to spread their rows, and changes a server setting for that.
 const MADE_ANEW: ByDialect<&str> = ByDialect { sqlite: "", postgres: "", mysql: include_str!("sql/finish.mysql.sql") };
 const PUT_BACK: ByDialect<&str> = ByDialect { sqlite: "", postgres: "", mysql: include_str!("sql/put_back.mysql.sql") };
 const INDEXES: ByDialect<&str> = ByDialect {
@@ -81,7 +81,7 @@ impl Slob {
         })
     }
 
-    /// From the workload's table, checked or not.
+    /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings: Settings = ::settings::read(table, KEYS)?;
         let problems = settings.problems();

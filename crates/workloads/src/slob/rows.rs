@@ -1,7 +1,7 @@
 //! The initial rows: those of a schema are a permutation of its keys, so that neighbours by key lie in pages far apart.
 //!
-//! The permutation needs no memory: any place has its key, and any part of a table can be made by itself. Text is drawn
-//! from a stream that is named by schema, table and key, so a row has the same bytes wherever it lies.
+//! The permutation needs no memory: the key of any place can be computed, and any part of a table can be made by
+//! itself. Text has a stream named by schema, table and key, so a row has the same bytes wherever it lies.
 
 use super::definition::{COLUMNS, FILLER, LETTERS};
 use super::settings::Settings;
@@ -13,7 +13,7 @@ use std::ops::Range;
 
 /// Rows written by one call of [`RowSource::fill`].
 const ROWS_PER_FILL: usize = 64;
-/// Rounds of the permutation; four make its results indistinguishable from random ones to anything here.
+/// Rounds of the permutation. After four, nothing here can tell its results from random ones.
 const ROUNDS: usize = 4;
 
 /// The rows of one part of a table.
@@ -80,8 +80,8 @@ impl RowSource for Rows {
 
 /// The key at each place: a random permutation of `1..=count`.
 ///
-/// A Feistel network permutes the numbers of twice as many bits as its halves have; those beyond the count are sent
-/// through again until they fall within. The halves together are at most four times the count, so that takes few turns.
+/// A Feistel network permutes all numbers of twice as many bits as its halves have. A result beyond the count is
+/// permuted again until it falls within. There are at most four times `count` such numbers, so that takes few turns.
 struct BlockOrder {
     count: u64,
     half_bits: u32,
@@ -105,7 +105,7 @@ impl BlockOrder {
         while value >= self.count {
             value = self.permute(value);
         }
-        // Below the count, which is of 32 bits.
+        // The value is below the count, which has 32 bits.
         u32::try_from(value + 1).unwrap_or(u32::MAX)
     }
 
@@ -119,7 +119,7 @@ impl BlockOrder {
     }
 }
 
-/// Spreads every bit over all bits (the finisher of `MurmurHash3`).
+/// Spreads every bit over all bits (the finalizer of `MurmurHash3`).
 fn mixed(mut value: u64) -> u64 {
     value = (value ^ (value >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);
     value = (value ^ (value >> 33)).wrapping_mul(0xc4ce_b9fe_1a85_ec53);
@@ -176,9 +176,9 @@ mod tests {
         let order = BlockOrder::new(42, 1, Purpose::Ranges, 100_000);
         let keys: Vec<i64> = (0..100_000).map(|place| i64::from(order.key(place))).collect();
         let neighbours = keys.windows(2).filter(|pair| (pair[0] - pair[1]).abs() == 1).count();
-        // Of a random permutation two pairs on average, with a Poisson distribution.
+        // A random permutation has two such pairs on average, with a Poisson distribution.
         assert!(neighbours <= 10, "{neighbours}");
-        // Halves of the keys are spread evenly over quarters of the places.
+        // The lower half of the keys is spread evenly over the quarters of the places.
         for quarter in keys.chunks(25_000) {
             let low = quarter.iter().filter(|key| **key <= 50_000).count() as f64;
             assert!((low - 12_500.0).abs() < 5.0 * 79.0, "{low}");

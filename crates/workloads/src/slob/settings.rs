@@ -4,9 +4,9 @@ use super::definition::PAGE_BYTES;
 use serde::Deserialize;
 use settings::{Holds, Problem, keys, names};
 
-/// Every schema has statements of its own in every session.
+/// The limit of schemas, since each has its own statements in every session.
 const SCHEMAS_MAX: i64 = 256;
-/// Fewer rows than this fit into any cache, and the widest range could not move within them.
+/// Fewer rows than this fit into any cache, and the widest range would have no room to move in them.
 const ROWS_MIN: u64 = 1_024;
 /// Row numbers are 32 bits wide; this many rows take 30 TiB.
 const ROWS_MAX: u64 = 4_000_000_000;
@@ -75,7 +75,7 @@ pub struct HotSpot {
 }
 
 impl Settings {
-    /// Rows that a read or an update goes through.
+    /// The number of rows that a read or an update touches.
     pub fn rows_per_range(&self) -> u32 {
         self.work_unit - 1
     }
@@ -85,7 +85,7 @@ impl Settings {
         self.do_hotspot.then(|| HotSpot { offset: rows(self.hotspot_offset_mb), rows: rows(self.hotspot_mb) })
     }
 
-    /// What each key allows by itself and the others do not.
+    /// Mistakes in combinations of keys that are right one by one.
     pub fn problems(&self) -> Vec<Problem> {
         let problem = |path: &str, found: String, expected: String| Problem {
             path: path.to_owned(),

@@ -12,7 +12,7 @@ const CHECKS: &str = include_str!("sql/checks.sql");
 const NAMES: &[&str] = &["read", "update-lite", "update-heavy", "scan"];
 
 impl Operation {
-    /// Its statement in a schema that is counted from 0.
+    /// Its statement in a schema; schemas are counted from 0.
     pub fn id(self, schema: u32) -> StatementId {
         const PER_SCHEMA: u16 = Operation::Scan as u16 + 1;
         // There are at most some hundred schemas.
@@ -20,7 +20,7 @@ impl Operation {
     }
 }
 
-/// What is prepared for the operations: schema after schema, in the order of [`Operation`].
+/// The statements to prepare for the operations: schema after schema, in the order of [`Operation`].
 pub fn operations(settings: &Settings) -> Result<Vec<Statement>, SqlError> {
     let found = sql::statements(NAMES, OPERATIONS, "")?;
     let update = match settings.redo_stress {
@@ -67,16 +67,16 @@ impl Checks {
 
 fn all<const COUNT: usize>(names: [&'static str; COUNT], file: &'static str) -> Result<[Statement; COUNT], SqlError> {
     let found = sql::statements(&names, file, "")?;
-    // As many as names, or an error told which is missing.
+    // There are as many as names, or the error above has said which is missing.
     found.try_into().map_err(|_| SqlError::Missing(names[0]))
 }
 
-/// A query about `{table}`, about this one.
+/// A query for one table, whose name replaces `{table}`.
 pub fn about(statement: &Statement, table: &str) -> String {
     sql::filled(&statement.sql, &[("{table}", table)])
 }
 
-/// A script for one table, once for each of these.
+/// A script for one table, repeated for each of these.
 pub fn for_each<'a>(script: &str, tables: impl Iterator<Item = &'a str>) -> String {
     tables.map(|table| sql::filled(script, &[("{table}", table)])).collect()
 }

@@ -1,4 +1,4 @@
-//! How much room loaded data take. Measured by loading 2,176 and 8,320 rows into PostgreSQL 15, MariaDB 10.11 and SQLite.
+//! Space that loaded data take, measured by loading 2,176 and 8,320 rows into PostgreSQL 15, MariaDB 10.11 and SQLite.
 
 use engines::statement::{ByDialect, Dialect};
 

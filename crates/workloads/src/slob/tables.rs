@@ -1,4 +1,4 @@
-//! The tables: for each schema one that is read and updated by key, and one that is scanned.
+//! The tables: each schema has one that is read and updated by key, and one that is scanned.
 
 use crate::dataset::Table;
 use std::borrow::Cow;
@@ -18,7 +18,7 @@ pub enum Purpose {
     Scans,
 }
 
-/// The table of a schema, counted from 1.
+/// The table of a schema; schemas are counted from 1.
 pub fn name(schema: u32, purpose: Purpose) -> String {
     match purpose {
         Purpose::Ranges => format!("slob{schema}"),
@@ -26,7 +26,7 @@ pub fn name(schema: u32, purpose: Purpose) -> String {
     }
 }
 
-/// Those for scans come first: they are small, so that mistakes show early.
+/// Those for scans come first: they are small, so mistakes show early.
 pub fn tables(schemas: u32) -> Vec<Table> {
     let of = |purpose| (1..=schemas).map(move |schema| name(schema, purpose));
     let names = of(Purpose::Scans).chain(of(Purpose::Ranges));

@@ -1,7 +1,7 @@
 //! The three operations, each one statement that is a transaction by itself.
 //!
-//! Every answer is held against the number of rows that the range has: one too few or too many is an error that names
-//! the statement, never an operation that quietly did less.
+//! Every answer is compared with the number of rows of the range. A row too few or too many is an error that names
+//! the statement, so no operation silently does less.
 
 use super::definition::{COLUMNS, FILLER, LETTERS};
 use super::inputs::{Input, Operation};
@@ -12,7 +12,7 @@ use crate::random::Stream;
 use crate::workload::Ending;
 use engines::session::{Param, Session, SessionError};
 
-/// Digits that make one update's text differ from another's, so that no engine may take it for the same.
+/// Digits that make one update's text differ from another's, so that no engine can skip the update as unchanged.
 const STAMP_DIGITS: usize = 9;
 const STAMPS: u64 = 1_000_000_000;
 /// The first and the last key of a range come after the texts.
@@ -77,7 +77,7 @@ async fn update<S: Session>(
     if changed == rows { Ok(()) } else { Err(unexpected(Operation::Update, input.schema, changed, rows)) }
 }
 
-/// What an update writes into its columns: a stamp and filler, the same in all, or random text of each one's own.
+/// What an update writes into its columns: a stamp and filler, the same in all, or random text for each column.
 struct Texts {
     letters: [[u8; LETTERS]; COLUMNS],
     columns: usize,
@@ -105,7 +105,7 @@ impl Texts {
 
     fn of(&self, column: usize) -> &str {
         let letters = &self.letters[if self.random { column } else { 0 }];
-        // Only ASCII is ever put in, so there is always a valid text.
+        // It only ever contains ASCII, so it is always valid text.
         std::str::from_utf8(letters).unwrap_or_default()
     }
 }
@@ -117,7 +117,7 @@ fn stamp(digits: &mut [u8], mut number: u64) {
     }
 }
 
-/// Counts what the operation says about the rules.
+/// Counts what the operation tells the audit about the rules.
 fn testify(settings: &Settings, input: &Input, tally: &mut Tally) {
     let evidence = &input.evidence;
     if let Some(updates) = evidence.updates_of_hundred {

@@ -1,5 +1,5 @@
-//! Whether what was executed in the measured window is what the test consists of. Nothing here is left to chance: every
-//! transaction has the same statements.
+//! Whether what was executed in the measured window has the statements of the test. Chance plays no part in it: all
+//! transactions have the same statements.
 
 use super::checks::finding;
 use super::settings::Settings;

@@ -1,4 +1,4 @@
-//! Conditions on the data, after loading and after a trial: queries for what violates them, on one table after another.
+//! Conditions on the data, after loading and after a trial, as queries for rows that violate them, table after table.
 
 use super::SysbenchOltp;
 use super::ledger;
@@ -10,7 +10,7 @@ use engines::session::SessionError;
 use engines::statement::Statement;
 use record::check::{CheckResult, Moment, Verdict};
 
-/// Tables that a finding describes before it leaves out the rest.
+/// How many tables a finding describes; it only counts the rest.
 const TABLES_SHOWN: usize = 3;
 
 /// Names and rules.
@@ -23,7 +23,7 @@ const CONDITIONS: [(&str, &str); 6] = [
     ("constant-texts", "Column c has at most 119 characters, and column pad has 50."),
 ];
 
-/// The queries of the conditions and of the ledger, read once.
+/// The queries of the conditions and of the ledger, parsed once.
 #[derive(Debug)]
 pub struct Checks {
     conditions: Vec<Statement>,
@@ -53,7 +53,7 @@ pub fn check(workload: &SysbenchOltp, admin: &mut dyn Admin, moment: Moment) -> 
     Ok(findings)
 }
 
-/// Whether rows only come and go in pairs.
+/// Whether the number of rows stays the same: every row that is deleted is inserted again, and none is added.
 fn has_constant_rows(workload: &SysbenchOltp) -> bool {
     let settings = &workload.settings;
     let may_double = settings.secondary && workload.steps.delete_inserts > 0;
@@ -67,7 +67,7 @@ fn applies(workload: &SysbenchOltp, condition: &str, moment: Moment) -> bool {
     let has_texts = settings.test != Test::BulkInsert;
     match condition {
         "ids" => is_loaded || !matches!(settings.test, Test::Insert | Test::BulkInsert),
-        // Elsewhere the primary key sees to it; during a run without one, nobody does.
+        // A primary key ensures it. Without one, it only holds after loading, since a run may make equal ids.
         "unique-ids" => is_loaded && settings.secondary,
         "loaded-keys" => is_loaded,
         "keys" => !is_loaded,
@@ -77,7 +77,7 @@ fn applies(workload: &SysbenchOltp, condition: &str, moment: Moment) -> bool {
     }
 }
 
-/// One verdict for all tables.
+/// One verdict on all tables.
 fn judge(workload: &SysbenchOltp, query: &str, admin: &mut dyn Admin) -> Result<Verdict, SessionError> {
     let size = workload.settings.table_size.to_string();
     let (lowest, highest) = match workload.settings.mode {

@@ -1,4 +1,4 @@
-//! What must be said whenever a number of this workload is shown.
+//! Text that must go with every number of this workload.
 
 use super::settings::{Mode, Settings, Test};
 use super::statements::BULK_ROWS;
@@ -48,7 +48,7 @@ pub fn deviations(settings: &Settings) -> Vec<Cow<'static, str>> {
     all
 }
 
-/// The default has changed from version to version, so no number means anything without it.
+/// The default has changed between versions of sysbench, so no number means anything without it.
 fn distribution(settings: &Settings) -> String {
     let special = |version: &str, Special { draws, band_percent, into_band_percent }: Special| {
         format!(

@@ -1,7 +1,7 @@
-//! What the transactions will do.
+//! The inputs of the transactions.
 //!
-//! The counts of statements are settings without a bound worth reserving room for, so an input does not hold its values
-//! but a random stream of its own, from which [`Draws`] takes them one after the other. A retry takes the same ones
+//! The settings allow too many statements to reserve room for their values. So an input does not hold the values but
+//! a random stream of its own, from which [`Draws`] takes them one after the other. A retry takes the same ones
 //! again, and no answer of the database changes what is drawn next.
 
 use super::settings::{Mode, Settings};
@@ -9,12 +9,12 @@ use super::text::{C_LENGTH, PAD_LENGTH, digit_groups, joined_numbers};
 use crate::random::{Distribution, Letters, Stream};
 use std::time::Duration;
 
-/// One transaction: where its values come from, and which it is of which client.
+/// One transaction: the stream of its values, its client, and its number among that client's transactions.
 #[derive(Debug, Clone)]
 pub struct Input {
     values: Stream,
     client: u32,
-    /// Transactions that the client has drawn before.
+    /// How many transactions the client has drawn before.
     number: u64,
     /// Where the unique ids of all clients begin.
     first_unique_id: u64,
@@ -31,7 +31,7 @@ pub struct Client {
 
 impl Client {
     pub fn new(seed: u64, index: u32) -> Self {
-        // The same for all clients of a run; another run, with another seed, meets other rows of the table.
+        // The same for all clients of a run; another run, with another seed, hits other rows of the table.
         let first_unique_id = Stream::new(seed, "sysbench ids", [0, 0]).bits();
         Self { stream: Stream::new(seed, "sysbench client", [index, 0]), index, drawn: 0, first_unique_id }
     }
@@ -44,15 +44,15 @@ impl Client {
 }
 
 impl Input {
-    /// How long a terminal thinks after this. From a stream of its own, so that inputs are the same without terminals.
+    /// How long a terminal thinks afterwards. It has its own stream, so that inputs are the same without terminals.
     pub fn thinking(&self, mean: Duration) -> Duration {
-        // Above 0 and at most 1, so that the logarithm is finite.
+        // The value is above 0 and at most 1, so the logarithm is finite.
         let chance = 1.0 - self.values.clone().fork().fraction();
         mean.mul_f64(-chance.ln())
     }
 }
 
-/// Which rows there are to choose from, and how they are chosen.
+/// The rows to choose from, and how they are chosen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ids {
     tables: u32,
@@ -95,7 +95,7 @@ impl Ids {
     }
 }
 
-/// Ids from `low` to `high`, and the number of rows that they name.
+/// Ids from `low` to `high`, and the number of rows that have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IdRange {
     pub low: i64,
@@ -103,12 +103,12 @@ pub struct IdRange {
     pub rows: usize,
 }
 
-/// Room for the ids that one client fills of a table it shares: a 128th of what four bytes hold.
+/// Room for the ids that one client inserts into a table it shares: a 128th of the range of four bytes.
 const IDS_OF_BULK_CLIENT: i64 = 1 << 24;
-/// Bits of an id without meaning of its own: the client's number below, the number of its transaction above.
+/// Low bits of a unique id before it is scattered: the client's number. The number of its transaction is above them.
 const CLIENT_BITS: u32 = 24;
 const UNIQUE_ID_BITS: u32 = 62;
-/// Odd, so that multiplying by it changes the order of all ids and makes no two of them equal.
+/// Odd, so that multiplying by it reorders all ids and no two of them become equal.
 const SCATTER: u64 = 0x2545_F491_4F6C_DD1D;
 
 /// The values of one transaction, in the order of its statements.
@@ -127,9 +127,9 @@ impl<'a> Draws<'a> {
         Self { ids, values: values.clone(), client, number, first_unique_id }
     }
 
-    /// Number of a table, counted from 0: all are equally frequent, whatever the distribution of rows.
+    /// Number of a table, counted from 0. All are equally frequent, whatever the distribution of rows.
     pub fn table(&mut self) -> u32 {
-        // Below the number of tables.
+        // It is below the number of tables.
         u32::try_from(self.values.below(u64::from(self.ids.tables))).unwrap_or(0)
     }
 
@@ -158,20 +158,20 @@ impl<'a> Draws<'a> {
         digit_groups(&mut self.values)
     }
 
-    /// A value of k out of the client's segment.
+    /// A value of k from the client's segment.
     pub fn in_segment(&mut self) -> i64 {
         let segment = i64::from(self.client % self.ids.segments);
         segment * self.ids.segment_rows + 1 + self.ids.in_segment.draw(&mut self.values).cast_signed()
     }
 
-    /// An id that no other transaction has, scattered over all of them.
+    /// An id that no other transaction has; such ids are scattered over the whole range.
     pub fn unique_id(&self) -> i64 {
         let place = self.number << CLIENT_BITS | u64::from(self.client);
         let scattered = place.wrapping_mul(SCATTER).wrapping_add(self.first_unique_id);
         (scattered & ((1 << UNIQUE_ID_BITS) - 1)).cast_signed()
     }
 
-    /// The table that the client fills, and the first of `rows` consecutive ids there.
+    /// The table that the client fills, and the first of `rows` consecutive ids in it.
     pub fn bulk(&self, rows: usize) -> (u32, i64) {
         let before = self.number.saturating_mul(rows as u64);
         let first = i64::from(self.client / self.ids.tables) * IDS_OF_BULK_CLIENT + 1;

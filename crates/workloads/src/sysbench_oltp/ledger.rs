@@ -1,5 +1,5 @@
-//! What the database has against what clients were told: rows and sums before and after a run, and the acknowledged
-//! totals.
+//! Compares the database with what clients got acknowledged: rows and sums before and after a run, and the
+//! acknowledged totals.
 
 use super::SysbenchOltp;
 use super::checks::{Checks, finding};
@@ -19,7 +19,7 @@ const ROWS: &str = "rows";
 const SUM_OF_K: &str = "sum-of-k";
 pub const SUMS: &[&str] = &[ROWS, SUM_OF_K];
 
-/// The sums over all tables, as far as the test moves them by known amounts: each is a scan of everything.
+/// The sums over all tables that the test changes by known amounts; others are left out, since each scans everything.
 pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<String, i64>, SessionError> {
     let is_known = |name: &str| name == ROWS || workload.settings.test == Test::UpdateIndex;
     let mut state = BTreeMap::new();
@@ -33,12 +33,12 @@ pub fn state(workload: &SysbenchOltp, admin: &mut dyn Admin) -> Result<BTreeMap<
     Ok(state)
 }
 
-/// One of the sums for one table; 0 for an unknown name.
+/// One of the sums over one table; 0 for an unknown name.
 pub fn sum(checks: &Checks, name: &str, table: &str, admin: &mut dyn Admin) -> Result<i64, SessionError> {
     let mut found = Ok(0);
     for query in checks.sums.iter().filter(|query| query.name == name) {
         admin.ask(&filled(&query.sql, &[("{table}", table)]), Limit::WORK, &mut |set, row| {
-            // The sum of no rows is null.
+            // The sum over no rows is null.
             found = if set.is_null(row, 0) { Ok(0) } else { set.integer(row, 0) };
         })?;
     }
@@ -54,7 +54,7 @@ pub fn reconcile(
 ) -> Vec<CheckResult> {
     let moved = |sum: &str| after.get(sum).copied().unwrap_or(0) - before.get(sum).copied().unwrap_or(0);
     let certain = whole_run.iter().map(|totals| totals.committed).sum::<u64>().cast_signed();
-    // A transaction that failed for the client may have been committed: perhaps only its answer was lost.
+    // A transaction that failed for the client may still have been committed, if only its answer was lost.
     let doubtful = whole_run.iter().map(|totals| totals.failed).sum::<u64>().cast_signed();
     let mut findings = vec![rows(settings, steps, moved(ROWS), certain, doubtful)];
     if settings.test == Test::UpdateIndex {
@@ -81,7 +81,7 @@ fn rows(settings: &Settings, steps: &Steps, moved: i64, certain: i64, doubtful: 
             let rule = "Every deleted row was inserted again.";
             return finding("constant-rows", rule, Moment::AfterTrial, Verdict::Undecided { why });
         }
-        // Without transactions, a failure may come between deleting and inserting.
+        // Outside a transaction, a failure may come between the delete and the insert.
         _ if steps.leaves_gaps() => {
             ("constant-rows", "Every deleted row was inserted again.", -doubtful * rewritten..=0)
         }
@@ -107,7 +107,7 @@ mod tests {
     use crate::sysbench_oltp::KEYS;
     use serde_json::{Value, json};
 
-    /// Names of what is violated after 100 acknowledged and `failed` other transactions.
+    /// Names of the findings that are violated after 100 acknowledged transactions and `failed` others.
     fn violated(table: &Value, rows: i64, sum_of_k: i64, failed: u64) -> Vec<String> {
         let settings: Settings = settings::read(table.as_object().unwrap(), KEYS).unwrap();
         let sums = |rows, sum: i64| BTreeMap::from([("rows".to_owned(), rows), ("sum-of-k".to_owned(), sum)]);

@@ -1,7 +1,7 @@
-//! The OLTP tests that sysbench made popular: small statements on tables of one form, alone or in transactions.
+//! The OLTP tests that sysbench made popular: small statements on uniform tables, alone or in transactions.
 //!
-//! Which statements, on how many tables and rows, and which rows are hot is all in the settings, under sysbench's names.
-//! Left out: its ways of connecting, of pacing and of reporting, which are the driver's here.
+//! The statements, the number of tables and rows, and which rows are hot are settings, under sysbench's names. Left
+//! out: its ways of connecting, pacing and reporting, which are the driver's task here.
 
 mod audit;
 mod checks;
@@ -51,7 +51,7 @@ pub const ENTRY: WorkloadEntry = WorkloadEntry {
     metric: Metric { name: "TPS", unit: "transactions/s", per_ms: 1_000 },
 };
 
-/// A workload has the one of its test, which is counted.
+/// A workload has only the kind of its test, which is counted.
 const KINDS: [Kind; Test::NAMES.len()] = Kind::all(Test::NAMES, Test::NAMES.len());
 
 /// One test on tables of one size.
@@ -80,7 +80,7 @@ impl SysbenchOltp {
         })
     }
 
-    /// From the workload's table, checked or not.
+    /// Makes it from the workload's table, which need not be checked yet.
     pub fn from_table(table: &Map<String, Value>) -> Result<Self, Vec<Problem>> {
         let settings: Settings = ::settings::read(table, KEYS)?;
         let problem = |path: &str, found: String, expected: &str| Problem {
@@ -160,9 +160,9 @@ impl Dataset for SysbenchOltp {
     fn highest_keys(&self, _: &Table) -> Option<RangeInclusive<u64>> {
         let rows = self.initial_rows();
         match self.settings.test {
-            // Adds to what it finds, and may have done so before.
+            // The test adds to the rows it finds, and may have run before.
             Test::Insert => None,
-            // May have taken rows away before, the last one among them.
+            // The test may have run before and deleted rows, the last one among them.
             Test::Delete => Some(0..=rows),
             _ => Some(rows..=rows),
         }

@@ -1,5 +1,5 @@
-//! The initial rows: each table is a sequence of chunks of a thousand ids, and every chunk has a random stream of its
-//! own, so any split of a table into parts gives the same rows.
+//! The initial rows: each table is a sequence of chunks of a thousand ids, and every chunk has its own random stream.
+//! So any split of a table into parts gives the same rows.
 
 use super::SysbenchOltp;
 use super::settings::Mode;
@@ -13,7 +13,7 @@ const ROWS_PER_CHUNK: u64 = 1_000;
 /// Rows written by one call of [`RowSource::fill`].
 const ROWS_PER_FILL: usize = 256;
 
-/// The rows of one part of the table with this number, counted from 0; none for a number that no table has.
+/// The rows of one part of the table with this number, counted from 0; none for `None`.
 pub fn rows(workload: &SysbenchOltp, table: Option<u32>, part: Part) -> Rows<'_> {
     let count = if table.is_some() { workload.initial_rows() } else { 0 };
     let chunks = part.chunks(count.div_ceil(ROWS_PER_CHUNK));
@@ -30,7 +30,7 @@ pub struct Rows<'a> {
     table: u32,
     chunks: Range<u64>,
     stream: Stream,
-    /// Ids of the chunk that is being written.
+    /// The remaining ids of the current chunk.
     left: RangeInclusive<u64>,
 }
 
@@ -59,7 +59,7 @@ impl Rows<'_> {
             return Some(id);
         }
         let chunk = self.chunks.next()?;
-        // There are fewer chunks than rows, and these are counted in 32 bits.
+        // There are fewer chunks than rows, whose number has 32 bits.
         let key = [self.table, u32::try_from(chunk).unwrap_or(u32::MAX)];
         self.stream = Stream::new(self.workload.settings.data_seed, "sysbench rows", key);
         let last = ((chunk + 1) * ROWS_PER_CHUNK).min(self.workload.initial_rows());

@@ -4,9 +4,9 @@ use crate::random::{Shape, Special};
 use serde::Deserialize;
 use settings::{Holds, Problem, keys, names};
 
-/// Every id fits four bytes with a sign, on every engine.
+/// Every id must fit into four signed bytes on every engine.
 const ROWS_MAX: i64 = 2_000_000_000;
-/// Every session prepares every statement for every table.
+/// The limit of tables, since every session prepares every statement for every table.
 const TABLES_MAX: i64 = 1_000;
 /// Values in one statement of `select_random_points` or `select_random_ranges`.
 pub const VALUES_MAX: usize = 100;
@@ -113,7 +113,7 @@ names! {
 }
 
 impl Settings {
-    /// The form of the distribution of row numbers.
+    /// The shape of the distribution of row numbers.
     pub fn shape(&self) -> Shape {
         let special = Special {
             draws: self.rand_spec_iter,
@@ -130,7 +130,7 @@ impl Settings {
         }
     }
 
-    /// Whether the tables are filled before the test; if not, it fills them.
+    /// Whether the tables are filled before the test; otherwise the test fills them.
     pub fn begins_with_rows(&self) -> bool {
         match self.test {
             Test::BulkInsert => false,
@@ -139,7 +139,7 @@ impl Settings {
         }
     }
 
-    /// Keys that are right one by one and not together.
+    /// Mistakes in combinations of keys that are right one by one.
     pub fn problems(&self) -> Vec<Problem> {
         let mut problems = Vec::new();
         let mut add = |path: &str, found: String, expected: &str| {

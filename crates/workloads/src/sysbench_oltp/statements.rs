@@ -6,7 +6,7 @@ use crate::sql::{self, SqlError, filled};
 use engines::statement::{Statement, StatementId};
 
 const SHARED: &str = include_str!("sql/transactions.sql");
-/// Every engine understands the shared statements, so there are none for one dialect only.
+/// Every engine understands the shared statements, so no dialect has its own.
 const OF_DIALECT: &str = "";
 
 /// Rows of one statement of `bulk_insert`.
@@ -52,7 +52,7 @@ fn used(steps: &Steps, auto_inc: bool) -> Vec<Sql> {
     uses.into_iter().filter(|(_, is_used)| *is_used).map(|(sql, _)| sql).collect()
 }
 
-/// The statements with `{table}` still in them, and where each is in the list of one table.
+/// The statements with `{table}` still in them, and the place of each among those of one table.
 #[derive(Debug)]
 pub struct Statements {
     of_any_table: Vec<Statement>,
@@ -73,7 +73,7 @@ impl Statements {
         Ok(Self { of_any_table, tables, places })
     }
 
-    /// Those of the first table, then those of the second, and so on.
+    /// The statements of the first table, then those of the second, and so on.
     pub fn of_all_tables(&self) -> Vec<Statement> {
         let fill = |table: &str, Statement { name, sql }: &Statement| Statement {
             name,
@@ -83,13 +83,13 @@ impl Statements {
     }
 
     pub fn id(&self, table: u32, sql: Sql) -> StatementId {
-        // At most a thousand tables with a dozen statements each.
+        // There are at most a thousand tables with a dozen statements each.
         let before = u16::try_from(table as usize * self.of_any_table.len()).unwrap_or(u16::MAX);
         StatementId(before + self.places[sql as usize])
     }
 }
 
-/// The lists of markers, as long as the settings say.
+/// The lists of markers, whose lengths the settings give.
 struct Markers {
     points: String,
     ranges: String,

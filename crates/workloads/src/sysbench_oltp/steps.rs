@@ -1,11 +1,11 @@
-//! What one transaction of the chosen test consists of, and how many queries of each sort that makes.
+//! The statements of one transaction of the chosen test, and how many queries of each sort they make.
 
 use super::settings::{Mode, Settings, Test};
 
 /// How often each group of statements is executed, in this order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Steps {
-    /// Between BEGIN and COMMIT.
+    /// Whether the statements are between BEGIN and COMMIT.
     pub in_transaction: bool,
     pub point_selects: u32,
     pub simple_ranges: u32,
@@ -27,11 +27,11 @@ pub struct Steps {
 /// Queries of one transaction, sorted as sysbench counts them when every change finds its row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Queries {
-    /// Return rows.
+    /// Queries that return rows.
     pub reads: u32,
-    /// Change rows.
+    /// Queries that change rows.
     pub writes: u32,
-    /// Everything else: BEGIN, COMMIT, and changes that find no row.
+    /// All others: BEGIN, COMMIT, and changes that find no row.
     pub others: u32,
 }
 
@@ -83,7 +83,7 @@ impl Steps {
         }
     }
 
-    /// Whether a row may be gone for a moment that others see: deleted by one transaction, inserted again by another.
+    /// Whether others may find a row missing: deleted for good, or deleted and inserted again by separate transactions.
     pub fn leaves_gaps(&self) -> bool {
         self.deletes > 0 || self.delete_inserts > 0 && !self.in_transaction
     }

@@ -9,7 +9,7 @@ const COLUMNS: &[&str] = &["id", "k", "c", "pad"];
 const COLUMNS_OF_BULK: &[&str] = &["id", "k"];
 const KEY: &[&str] = &["id"];
 
-/// sbtest1, sbtest2 and so on; 0.4.8 has one table, without a number.
+/// sbtest1, sbtest2 and so on. Mode 0.4.8 has one table, without a number.
 pub fn names(settings: &Settings) -> Vec<String> {
     match settings.mode {
         Mode::Of10 => (1..=settings.tables).map(|number| format!("sbtest{number}")).collect(),
@@ -22,7 +22,7 @@ pub fn tables(settings: &Settings) -> Vec<Table> {
     names(settings).into_iter().map(|name| Table { name: name.into(), columns, key: KEY }).collect()
 }
 
-/// What is run before and after loading.
+/// Scripts to run before and after loading.
 #[derive(Debug)]
 pub struct Scripts {
     pub before: String,
@@ -42,7 +42,7 @@ pub fn scripts(settings: &Settings) -> Result<ByDialect<Scripts>, SqlError> {
     })
 }
 
-/// The named statements for each of the tables.
+/// The named statements, repeated for each table.
 fn script(settings: &Settings, sections: &[Section], chosen: &[&'static str]) -> Result<String, SqlError> {
     let next = (settings.table_size + 1).to_string();
     let mut script = String::new();

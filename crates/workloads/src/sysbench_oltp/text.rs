@@ -6,7 +6,7 @@ use std::io::Write;
 pub const C_LENGTH: usize = 119;
 pub const PAD_LENGTH: usize = 59;
 
-/// What column c has in 0.4.8 when it was not updated, and the two texts of its column pad: loaded, and inserted again.
+/// Texts of 0.4.8: column c until it is updated, column pad when loaded, and column pad when inserted again.
 pub const C_BLANK: &str = " ";
 pub const PAD_LOADED: &str = "aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeee";
 pub const PAD_AGAIN: &str = "ffffffffffgggggggggghhhhhhhhhhiiiiiiiiiijjjjjjjjjj";

@@ -1,7 +1,7 @@
-//! One transaction, straight-line code on a session: each group of statements as often as the test has it.
+//! One transaction as straight-line code on a session: each group of statements as often as the test has it.
 //!
-//! Every statement is a round trip of its own, and so are BEGIN and COMMIT: that is how the original works, and what it
-//! costs to talk to a server is part of what it measures.
+//! Every statement is a round trip of its own, and so are BEGIN and COMMIT. The original works like that, and the
+//! cost of talking to a server is part of what it measures.
 
 use super::SysbenchOltp;
 use super::inputs::{Draws, IdRange, Input};
@@ -15,10 +15,10 @@ use crate::workload::Ending;
 use engines::session::{Access, Param, Session, SessionError};
 use std::ops::RangeInclusive;
 
-/// What engines say when a row is there already: PostgreSQL's, SQLite's and MariaDB's code.
+/// Engines' codes for a row that exists already: PostgreSQL's, SQLite's and MariaDB's.
 const IS_THERE_ALREADY: &[&str] = &["23505", "SQLITE 1555", "1062"];
 
-/// What is said instead, without the engine's words.
+/// The message in place of the engine's own.
 const INSERTED_BY_ANOTHER: &str = "another transaction deleted the same row and inserted it again first";
 
 pub async fn run<S: Session>(
@@ -154,11 +154,11 @@ impl<S: Session> Course<'_, S> {
         self.insert_again(table, &row).await
     }
 
-    /// Two transactions may have waited for each other to delete the same row, and then both insert it. The one that comes
-    /// second is in conflict with the first, and repeated like every other conflict.
+    /// Two transactions may have waited for each other to delete the same row, and then both insert it. The second
+    /// one is in conflict with the first, and is repeated like after any other conflict.
     async fn insert_again(&mut self, table: u32, row: &[Param<'_>]) -> Result<(), SessionError> {
         self.change(table, Sql::Insert, row).await.map_err(|error| match error {
-            // Without the key, which differs from time to time, all of them are counted as one.
+            // The engine's message names the key, which varies. Without it, all these conflicts are counted as one.
             SessionError::Refused { code, .. } if IS_THERE_ALREADY.contains(&code.as_str()) => {
                 SessionError::Retryable { code, message: INSERTED_BY_ANOTHER.to_owned() }
             }
@@ -185,7 +185,7 @@ impl<S: Session> Course<'_, S> {
         self.change(table, Sql::BulkInsert, &values).await
     }
 
-    /// A statement that returns a known number of rows.
+    /// Executes a statement that returns a known number of rows.
     async fn select(
         &mut self,
         table: u32,
@@ -203,7 +203,7 @@ impl<S: Session> Course<'_, S> {
         Ok(())
     }
 
-    /// A statement that changes rows, or finds none to change.
+    /// Executes a statement that changes rows, or finds none to change.
     async fn change(&mut self, table: u32, sql: Sql, values: &[Param<'_>]) -> Result<(), SessionError> {
         count(self.tally, Counter::Queries);
         let statement = self.workload.statements.id(table, sql);

@@ -1,4 +1,4 @@
-//! Every condition on the data can fail: one district is loaded, then damaged and repaired once for each condition.
+//! Shows that every condition on the data can fail: one district is loaded, then damaged and repaired per condition.
 
 use crate::database::Database;
 use engines::admin::Admin;
@@ -155,7 +155,7 @@ const DAMAGES: &[Damage] = &[
         harm: "UPDATE customer SET c_data = 'lost' WHERE c_id = 11",
         repair: "UPDATE customer SET c_data = (SELECT c_data FROM customer WHERE c_id = 12) WHERE c_id = 11",
     },
-    // A payment that is not in the data, and one in the data of a customer with good credit.
+    // A payment that is missing in the data, and one in the data of a customer with good credit.
     Damage {
         condition: "customer-data",
         key: "warehouse 1, district 1, customer ",
@@ -204,11 +204,11 @@ pub fn each_condition_finds_its_violation(database: &Database) {
     assert_eq!(check(admin.as_mut()), sound);
     let damaged: BTreeSet<String> = DAMAGES.iter().map(|damage| format!("order-entry/{}", damage.condition)).collect();
     let never: Vec<_> = all.into_iter().filter(|name| !damaged.contains(*name)).collect();
-    // There are no items here: these are damaged where all are loaded.
+    // No items are loaded here; another test damages them where all of them are loaded.
     assert_eq!(never, ["order-entry/items", "order-entry/last-name-constants"], "conditions that were never violated");
 }
 
-/// The first of ten districts and the first fiftieth of the stocks, with a warehouse that has only these.
+/// Loads the first of ten districts and the first fiftieth of the stocks, with a warehouse that has only these.
 fn load_one_district(database: &Database, workload: &OrderEntry, admin: &mut dyn Admin) {
     for table in workload.tables() {
         let count = match &*table.name {

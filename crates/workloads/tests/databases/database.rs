@@ -1,4 +1,4 @@
-//! A server of our own for one test, gone with it.
+//! A server of our own for one test, which stops with it.
 
 use engines::admin::Admin;
 use engines::catalog::{admin, entry, start};
@@ -10,7 +10,7 @@ use workloads::dataset::{Dataset, Part, Table};
 
 pub struct Database {
     pub endpoint: Endpoint,
-    // In this order: the server stops before its folder goes.
+    // Dropped in this order: the server stops before its folder is removed.
     _server: Box<dyn Server>,
     _folder: TempDir,
 }

@@ -1,12 +1,12 @@
-//! What the transactions have left in the rows, beyond the conditions that every trial checks.
+//! What the transactions leave in the rows, beyond the conditions that every trial checks.
 
 use engines::admin::Admin;
 
 struct Effect {
     what: &'static str,
-    /// How many rows show the effect; must not be none, or nothing was tested.
+    /// Counts the rows that show the effect. There must be some, or nothing was tested.
     shown: &'static str,
-    /// How many rows contradict it.
+    /// Counts the rows that contradict it.
     contradicted: &'static str,
 }
 

@@ -1,6 +1,6 @@
-//! The workloads on real databases: loading, checking, running, and finding what is wrong.
+//! The workloads on real databases: loading, checking, running, and finding violations.
 //!
-//! SQLite is always there. PostgreSQL and MariaDB are skipped, loudly, where they are not installed; under
+//! SQLite is always there. Where PostgreSQL or MariaDB is not installed, its tests are skipped with a message; under
 //! `REQUIRE=postgres,mariadb` that is a failure.
 
 #![allow(clippy::print_stderr, clippy::unwrap_used)]
@@ -20,7 +20,7 @@ use std::path::Path;
 const POSTGRES: &str = "/usr/lib/postgresql/15/bin/postgres";
 const MARIADB: &str = "/usr/sbin/mariadbd";
 
-/// Whether a server is installed; says so if not, and fails if it was required.
+/// Whether a server is installed. If not, it says so, and fails if the server is required.
 fn is_here(name: &str, program: &str) -> bool {
     let here = Path::new(program).exists();
     if !here {

@@ -1,4 +1,4 @@
-//! Runs any workload's clients on a real database, each on a thread and a session of its own.
+//! Runs the clients of any workload on a real database, each with a thread and a session of its own.
 
 use crate::database::Database;
 use engines::catalog::{ConnectVisitor, connect};
@@ -14,10 +14,10 @@ const SEED: u64 = 7;
 /// Nothing here waits long; the limit is for a server that hangs.
 const LIMIT: Duration = Duration::from_mins(2);
 
-/// What clients were told: totals by kind, and the workload's counters.
+/// What clients got acknowledged: totals by kind, and the workload's counters.
 pub type Told = (Vec<KindTotals>, BTreeMap<String, u64>);
 
-/// This many clients at the same time, with this many transactions each.
+/// Runs this many clients at the same time, with this many transactions each.
 pub fn run<W: Workload>(database: &Database, workload: &W, clients: u32, transactions: u32) -> Told {
     let running = Running { workload, clients, transactions };
     let clients = connect(&database.endpoint, workload.statements(database.dialect()), running);
@@ -82,7 +82,7 @@ impl Client {
     }
 }
 
-/// Runs a transaction, again as often as the database gives it up for another's sake.
+/// Runs a transaction, and repeats it as long as the database aborts it because of a conflict.
 fn until_it_ends<W: Workload, S: Session>(session: &mut S, workload: &W, input: &W::Input) -> (Ending, Tally) {
     let descriptor = session.descriptor().map(|descriptor| descriptor.try_clone_to_owned().unwrap());
     let descriptor = || descriptor.as_ref().map(std::os::fd::AsFd::as_fd);

@@ -1,4 +1,4 @@
-//! The slob workload from an empty server to a checked trial, and every condition violated once.
+//! The slob workload from an empty server to a checked trial, with every condition violated once.
 
 use crate::database::Database;
 use crate::running;
@@ -10,9 +10,9 @@ use workloads::checksum;
 use workloads::dataset::{Dataset, Part};
 use workloads::slob::Slob;
 
-/// Two for each schema.
+/// Two clients for each schema.
 const CLIENTS: u32 = 4;
-/// Several hundreds for each quota.
+/// Enough for several hundreds of each quota.
 const OPERATIONS_PER_CLIENT: u32 = 1_000;
 const LOADED_PARTS: u32 = 3;
 
@@ -20,7 +20,7 @@ fn made(table: &Value) -> Slob {
     Slob::from_table(table.as_object().unwrap()).unwrap()
 }
 
-/// Everything that there is at once.
+/// A workload with every feature switched on.
 fn workload() -> Slob {
     made(&json!({
         "schemas": 2, "threads_per_schema": 2, "scale": 1_500, "scan_table_sz": 20, "work_unit": 16, "update_pct": 30,
@@ -39,7 +39,7 @@ fn load(database: &Database, workload: &Slob, admin: &mut dyn Admin) {
     workload.finish_over(admin, database.dialect()).unwrap();
 }
 
-/// It is somebody else's server where `bakeoff drive` loads.
+/// With `bakeoff drive`, the server belongs to somebody else.
 pub fn a_failure_leaves_the_server_as_it_was(database: &Database) {
     let workload = workload();
     let mut admin = database.admin();
@@ -80,7 +80,7 @@ pub fn load_run_and_check(database: &Database) {
     assert!(missed[0].is_violated(), "an update more than there are is noticed: {missed:#?}");
 }
 
-/// The columns that heavy updates rewrite are all of them, and no row was changed without being counted.
+/// Heavy updates rewrite all columns, and no row changed without being counted.
 fn only_the_rows_of_updates_have_changed(admin: &mut dyn Admin) {
     let mut count = |query: &str| {
         let mut found = None;
@@ -89,7 +89,7 @@ fn only_the_rows_of_updates_have_changed(admin: &mut dyn Admin) {
     };
     assert!(count("SELECT COUNT(*) FROM slob2 WHERE changes > 0") > 0);
     assert_eq!(count("SELECT COUNT(*) FROM slob2_scan WHERE changes > 0"), 0);
-    // The text of one update is the same in all rows of its range, and rows as loaded differ from each other.
+    // The text of one update is the same in all rows of its range, while loaded rows differ from each other.
     let different = count("SELECT COUNT(DISTINCT c11) FROM slob1 WHERE changes = 0");
     assert_eq!(different, count("SELECT COUNT(*) FROM slob1 WHERE changes = 0"));
     assert!(
@@ -134,7 +134,7 @@ pub fn each_condition_finds_its_violation(database: &Database) {
     let check = |admin: &mut dyn Admin| workload.check(admin, database.dialect(), Moment::AfterLoad).unwrap();
     let sound = check(admin.as_mut());
     all_hold(&sound);
-    // Told apart from the row it is given the key of, to be undone.
+    // Marks the row, so that the repair can tell it from the row whose key it gets.
     admin.script("UPDATE slob1 SET changes = -1 WHERE custid = 17").unwrap();
     for damage in DAMAGES {
         admin.script(damage.harm).unwrap();
@@ -147,7 +147,7 @@ pub fn each_condition_finds_its_violation(database: &Database) {
     assert_eq!(damaged, sound.iter().map(|finding| finding.name.as_str()).collect());
 }
 
-/// The same table made again without what keeps rows apart, loaded in the order of its keys.
+/// Makes the same table again without what keeps rows apart, and loads it in the order of its keys.
 fn rows_that_lie_wrong(
     database: &Database,
     admin: &mut dyn Admin,

@@ -1,5 +1,5 @@
-//! The sysbench-oltp workload: every test and mode from empty tables to a checked trial, and every condition violated
-//! once.
+//! The sysbench-oltp workload: every test and mode from empty tables to a checked trial, with every condition
+//! violated once.
 
 use crate::database::Database;
 use crate::running;
@@ -16,7 +16,7 @@ const CLIENTS: u32 = 4;
 const TRANSACTIONS_PER_CLIENT: u32 = 200;
 const LOADED_PARTS: u32 = 3;
 
-/// What is run, and how many rows more there are afterwards if that is known beforehand.
+/// Settings to run with, and how many more rows there are afterwards, if that is known beforehand.
 fn cases() -> Vec<(Value, Option<i64>)> {
     let small = |mut keys: Value| {
         let table = keys.as_object_mut().unwrap();
@@ -29,7 +29,7 @@ fn cases() -> Vec<(Value, Option<i64>)> {
     let transactions = i64::from(CLIENTS * TRANSACTIONS_PER_CLIENT);
     let cases = [
         (json!({ "test": "read_write" }), Some(0)),
-        // Few rows: clients meet, wait for each other, delete each other's rows.
+        // With few rows, clients meet, wait for each other, and delete each other's rows.
         (
             json!({ "test": "read_write", "table_size": 300, "tables": 1, "delete_inserts": 2, "rand_type": "uniform" }),
             Some(0),
@@ -69,7 +69,7 @@ fn made(keys: &Value) -> SysbenchOltp {
     SysbenchOltp::from_table(keys.as_object().unwrap()).unwrap()
 }
 
-/// Loads in uneven parts; what is stored must be what the generator makes in one, on every engine.
+/// Loads in uneven parts. On every engine, the stored rows must equal what the generator makes as one part.
 fn load(database: &Database, workload: &SysbenchOltp, admin: &mut dyn Admin) {
     admin.script(&workload.schema(database.dialect())).unwrap();
     for table in workload.tables() {
@@ -191,7 +191,7 @@ const OF_048: &[Damage] = &[
 pub fn each_condition_finds_its_violation(database: &Database) {
     // Without a primary key, ids can be equal.
     harm(database, &json!({ "tables": 2, "table_size": 300, "secondary": true }), OF_10, &[]);
-    // There, the ids and their number are what was tried above.
+    // The first call has violated the conditions on ids and their number already.
     harm(database, &json!({ "table_size": 300, "mode": "0.4.8" }), OF_048, &["ids", "rows"]);
 }
 
@@ -219,7 +219,7 @@ fn harm(database: &Database, keys: &Value, damages: &[Damage], not_damaged: &[&s
     drop_tables(&workload, admin.as_mut());
 }
 
-/// A statement without BEGIN is a transaction of its own: others see what it did at once.
+/// A statement without BEGIN is a transaction of its own: others see its effect at once.
 pub fn statements_alone_commit_themselves(database: &Database) {
     let workload = made(&json!({ "test": "update_index", "table_size": 100, "index_updates": 1 }));
     let mut admin = database.admin();
@@ -233,7 +233,7 @@ pub fn statements_alone_commit_themselves(database: &Database) {
     drop_tables(&workload, admin.as_mut());
 }
 
-/// As sysbench's do: on a server that somebody else has set up, columns compare as its owner chose.
+/// As with sysbench: on somebody else's server, columns compare as its owner chose.
 pub fn tables_compare_as_their_database_does(database: &Database) {
     let mut admin = database.admin();
     admin.script("ALTER DATABASE CHARACTER SET latin1 COLLATE latin1_swedish_ci").unwrap();

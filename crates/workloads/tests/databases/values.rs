@@ -1,4 +1,4 @@
-//! Checksums of decimals and dates: the same on every engine, and those of the rows that were made.
+//! Checksums of decimals and dates are the same on every engine, and equal those of the rows that were made.
 
 use crate::database::Database;
 use engines::rows::RowSink;
@@ -10,7 +10,7 @@ const ROWS: i32 = 1000;
 
 fn put(number: i32, sink: &mut dyn RowSink) {
     sink.integer(number.into());
-    // As many digits as the column has, or fewer; a column gives back as many as it is declared with.
+    // With as many digits as the column has, or fewer; a column gives back as many as it is declared with.
     sink.decimal(Decimal::new(i128::from(number) * 12_345_678_901 - 600_000_000_000, u8::from(number % 2 == 0) + 1));
     match number % 10 {
         0 => sink.null(),

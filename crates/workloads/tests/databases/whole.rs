@@ -1,4 +1,4 @@
-//! From an empty server to a checked trial, and what is found when the database then loses writes behind its clients' back.
+//! From an empty server to a checked trial, and the findings when the database then loses writes unnoticed by its clients.
 
 use crate::database::Database;
 use crate::effects;
@@ -12,7 +12,7 @@ use workloads::checksum;
 use workloads::dataset::{Dataset, Part};
 use workloads::order_entry::{Delivery, OrderEntry, Settings};
 
-/// Two, so that there is another warehouse to order from.
+/// Two, so that there is a remote warehouse to order from.
 const WAREHOUSES: u32 = 2;
 const CLIENTS: u32 = 4;
 const TRANSACTIONS_PER_CLIENT: u32 = 1_000;
@@ -40,7 +40,7 @@ pub fn load_run_and_check(database: &Database) {
     each_loss_is_found(database, &workload, admin.as_mut());
 }
 
-/// Loads in uneven parts; what is stored must be what the generator makes in one, on every engine.
+/// Loads in uneven parts. On every engine, the stored rows must equal what the generator makes as one part.
 fn load(database: &Database, workload: &OrderEntry) {
     let mut admin = database.admin();
     admin.script(&workload.schema(database.dialect())).unwrap();
@@ -60,7 +60,7 @@ fn all_hold(findings: &[CheckResult]) {
     assert!(violated.is_empty(), "{violated:#?}");
 }
 
-/// The ledger can tell: one order acknowledged that is not in the database is a violation.
+/// Shows that the ledger works: an order that is acknowledged but not in the database is a violation.
 fn one_acknowledged_order_more_is_missed(
     workload: &OrderEntry,
     before: &BTreeMap<String, i64>,
@@ -74,15 +74,15 @@ fn one_acknowledged_order_more_is_missed(
     assert_eq!(violated, ["order-entry/acknowledged-orders", "order-entry/stored-orders"]);
 }
 
-/// Makes the database lose or change something that clients are told was done.
+/// Makes the database lose or change something that it acknowledges to clients.
 struct Loss {
     found: &'static str,
-    /// In SQLite's, PostgreSQL's and MariaDB's words.
+    /// In the SQL of SQLite, PostgreSQL and MariaDB.
     begin: [&'static str; 3],
     end: [&'static str; 3],
 }
 
-/// The order matters: what one of them has damaged stays damaged.
+/// The order matters: damage by one of them remains.
 const LOSSES: &[Loss] = &[
     Loss {
         found: "stock-follows",
@@ -128,7 +128,7 @@ fn each_loss_is_found(database: &Database, workload: &OrderEntry, admin: &mut dy
         admin.script(words(&loss.end)).unwrap();
         let mut findings = workload.reconcile(&before, &workload.state(admin).unwrap(), &totals);
         findings.extend(workload.check(admin, dialect, Moment::AfterTrial).unwrap());
-        // Stocks are held against their state before the run, everything else against all that ever happened.
+        // Stocks are compared with their state before the run, everything else with all that ever happened.
         expected.retain(|name| *name != "order-entry/stock-follows");
         expected.push(format!("order-entry/{}", loss.found));
         expected.sort();

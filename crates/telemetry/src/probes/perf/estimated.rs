@@ -1,22 +1,22 @@
-//! A count of an event that was not always counted, made up for the gaps.
+//! Estimates the count of an event that was not counted all the time.
 //!
-//! A processor has room for a few events at a time, so the kernel gives each its turns. It tells for how long each was wanted
-//! and for how long it was counted. What was counted since the last reading is scaled by that; the sum of these estimates only
-//! grows, as a counter does.
+//! A processor has room for a few events at a time, so the kernel lets them take turns. It reports how long each was
+//! wanted and how long it was counted. The count since the last reading is scaled by that ratio. The sum of these
+//! estimates only grows, like a counter.
 
-/// What the kernel tells of one event of one CPU or thread, since it was opened.
+/// The kernel's report on one event of one CPU or thread, since it was opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Told {
     pub count: u64,
-    /// For how long it was to be counted; of a thread, while it ran.
+    /// How long it should have been counted; for a thread, only while it ran.
     pub wanted_ns: u64,
     pub counted_ns: u64,
 }
 
-/// Estimates of what happened, added up from reading to reading.
+/// Estimated numbers of events, added up from reading to reading.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Estimated {
-    /// The last reading at which there was anything new to go by.
+    /// The last reading before which the event was counted for some time.
     last: Told,
     latest: Told,
     sum: u64,
@@ -26,7 +26,7 @@ impl Estimated {
     pub fn add(&mut self, now: Told) {
         self.latest = now;
         let counted_ns = now.counted_ns.saturating_sub(self.last.counted_ns);
-        // What happened in a gap is made up for as soon as the event has had its turn.
+        // The estimate for a gap is added once the event has had its turn.
         if counted_ns == 0 {
             return;
         }
@@ -40,7 +40,7 @@ impl Estimated {
         self.sum
     }
 
-    /// It was to be counted and never was, so its sum says nothing.
+    /// Whether it should have been counted and never was, so that its sum says nothing.
     pub fn is_unknown(&self) -> bool {
         self.latest.wanted_ns > 0 && self.latest.counted_ns == 0
     }
@@ -55,7 +55,7 @@ fn scaled(count: u64, wanted_ns: u64, counted_ns: u64) -> u64 {
     u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
-/// Which part of the time wanted was counted between two sums of times, in thousandths; all of no time.
+/// The share of the wanted time that was counted, in thousandths; 1,000 if no time was wanted.
 pub fn permille(wanted_ns: u64, counted_ns: u64) -> u64 {
     scaled(1_000, counted_ns.min(wanted_ns), wanted_ns).max(if wanted_ns == 0 { 1_000 } else { 0 })
 }

@@ -1,13 +1,13 @@
-//! Which events there are, and one of them counted over several CPUs or threads.
+//! The events, and the count of one event over several CPUs or threads.
 //!
-//! User and kernel mode are always counted together. Files are closed with what counts them.
+//! User and kernel mode are always counted together. Dropping a count closes its files.
 
 use super::estimated::{Estimated, Told, permille};
 use perf_event::events::{Cache, CacheOp, CacheResult, Event as Kind, Hardware, WhichCache};
 use perf_event::{Builder, Counter};
 use std::io;
 
-/// An event under the name of its column.
+/// An event with the name of its column.
 pub struct Event {
     pub name: &'static str,
     pub kind: Kind,
@@ -24,7 +24,7 @@ pub const OF_CPUS: &[Event] = &[
     Event { name: "node_load_misses", kind: load(WhichCache::NODE, CacheResult::MISS) },
 ];
 
-/// Few, because each is counted twice, and what does not fit the processor's counters takes turns.
+/// Only a few, because each is counted in two modes, and events beyond the processor's counters take turns.
 pub const OF_VCPUS: &[Event] = &[
     Event { name: "instructions", kind: Kind::Hardware(Hardware::INSTRUCTIONS) },
     Event { name: "dtlb_load_misses", kind: load(WhichCache::DTLB, CacheResult::MISS) },
@@ -44,7 +44,7 @@ pub enum Whose {
     Thread(u32),
 }
 
-/// Whether a guest's instructions count, the host's own, or both.
+/// Whether to count a guest's instructions, the host's own, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     All,
@@ -65,16 +65,16 @@ impl Mode {
 /// One event, with a file for each CPU or thread.
 pub struct Counting {
     parts: Vec<(Counter, Estimated)>,
-    /// Times wanted and counted at the last reading, over all parts.
+    /// The wanted and the counted time at the last reading, summed over all parts.
     last_ns: (u64, u64),
 }
 
-/// What one reading gives.
+/// The result of one reading.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct EventReading {
-    /// Since it was opened; `None` if a part never had a turn.
+    /// Number of events since it was opened; `None` if a part never had a turn.
     pub estimate: Option<u64>,
-    /// Since the last reading.
+    /// Share of time counted since the last reading.
     pub counted_permille: u64,
 }
 
@@ -94,7 +94,7 @@ impl Counting {
         let (wanted_ns, counted_ns) = self.last_ns;
         self.last_ns = now_ns;
         let is_first = wanted_ns == 0;
-        // At the first reading, just opened, some may not have had their first turn yet.
+        // The first reading follows right after opening, so some may not have had their first turn yet.
         let is_known = is_first || !self.parts.iter().any(|(_, part)| part.is_unknown());
         Ok(EventReading {
             estimate: is_known.then(|| sum(Estimated::sum)),

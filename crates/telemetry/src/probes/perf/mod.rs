@@ -1,9 +1,9 @@
 //! Counters of the processor by the kernel's perf events: instructions, cycles, misses of the TLB, loads from memory nodes.
 //!
-//! They are counted in two ways. `perf` counts everything that runs on the shape's CPUs, from either side, so that a
-//! native machine and a guest can be compared. `perf.vcpus` counts the threads of a guest's vCPUs from the host, apart
-//! for the time in which they ran the guest and that in which the host worked for them. Each event is a probe of its
-//! own, because one processor offers some and another others. `estimated` makes an estimate of a count with gaps.
+//! They are counted in two ways. `perf` counts everything that runs on the shape's CPUs, from either side, so that a native
+//! machine and a guest can be compared. `perf.vcpus` counts the threads of a guest's vCPUs from the host. It counts
+//! separately the time in which they ran the guest and that in which the host worked for them. Each event is a probe of its
+//! own, because processors offer different ones. `estimated` estimates counts with gaps.
 
 mod estimated;
 mod events;
@@ -20,25 +20,25 @@ use rustix::process::{Resource, getrlimit};
 
 const DEVICES: &str = "/sys/bus/event_source/devices";
 const ONLINE: &str = "/sys/devices/system/cpu/online";
-/// Names under which processors' counters are registered; hybrid ones have one for each kind of core.
+/// Names under which processors' counters are registered; hybrid processors have one for each kind of core.
 const NAMES: [&str; 4] = ["cpu", "cpu_core", "armv8_pmuv3_0", "armv8_pmuv3"];
-/// Each event of each CPU or thread is an open file. However many files this process may have, events get no more.
+/// Each event on each CPU or thread is an open file. Events get no more than these, however many this process may have.
 const MOST_FILES: u64 = 8_192;
 const REMEDY: &str = "a host shows them, a guest if it was given virtual ones (QEMU's -cpu host,pmu=on)";
-/// The labels of the threads of vCPUs begin so.
+/// The beginning of the labels of vCPUs' threads.
 const VCPU: &str = "vcpu.";
 
 /// One event, counted in one or more modes.
 type Modes = Vec<(Mode, Counting)>;
 
-/// One probe for each event, or a single one that says why there is none.
+/// One probe for each event, or a single one with the reason why there is none.
 pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
     if let Err(why) = processor(tree) {
         return vec![unavailable("perf", why, REMEDY)];
     }
     let vcpus = targets.threads.iter().filter(|target| target.label.starts_with(VCPU));
     let vcpus: Vec<Whose> = vcpus.map(|target| Whose::Thread(target.thread)).collect();
-    // The rest is for everything else that is open.
+    // The other half is for all other files.
     let room = most_files() / 2;
     let room_of_each = if vcpus.is_empty() { room } else { room / 2 };
     let mut found = match cpus(tree, targets) {
@@ -58,13 +58,13 @@ pub fn openings(tree: &Tree, targets: &Targets) -> Vec<Opening> {
     found
 }
 
-/// How many files this process may have open, if it does not raise the limit.
+/// How many files this process may open without raising the limit.
 fn most_files() -> usize {
     let limit = getrlimit(Resource::Nofile).current.unwrap_or(MOST_FILES);
     usize::try_from(limit.min(MOST_FILES)).unwrap_or(usize::MAX)
 }
 
-/// The name of the device that counts, or why there is none to ask.
+/// The name of the device that counts, or the reason why there is none.
 fn processor(tree: &Tree) -> Result<String, String> {
     let found = tree.names(DEVICES).into_iter().find(|name| NAMES.contains(&name.as_str()));
     let found = found.ok_or_else(|| format!("{DEVICES} shows no counters of the processor"))?;
@@ -79,7 +79,7 @@ fn cpus(tree: &Tree, targets: &Targets) -> Result<Vec<Whose>, String> {
     Ok(cpus.into_iter().map(Whose::Cpu).collect())
 }
 
-/// All events of one kind of counting. If none can be had, and all for one reason, it is told once.
+/// All events of one way of counting. If none can be opened, all for the same reason, it is reported once.
 fn family(
     prefix: &str,
     events: &[Event],

@@ -1,21 +1,21 @@
-//! Why the kernel refuses an event, and what would help, from the error it gives.
+//! Why the kernel refuses an event, and what would help, by the error that it returns.
 
 use rustix::io::Errno;
 use std::io;
 
 const PARANOID: &str = "/proc/sys/kernel/perf_event_paranoid";
 
-/// What counting asks of the kernel's caution.
+/// The permission that a count needs from the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Needs {
-    /// Also what others do on these CPUs.
+    /// To count what others do on these CPUs, too.
     AllOfCpus,
-    /// What threads of ours do, also in kernel mode.
+    /// To count what our own threads do, also in kernel mode.
     OwnThreads,
 }
 
 impl Needs {
-    /// Above this, only a user who may watch everything may count it.
+    /// If the kernel's level is above this, only a privileged user may count.
     fn most_paranoid(self) -> i64 {
         match self {
             Self::AllOfCpus => 0,
@@ -24,7 +24,7 @@ impl Needs {
     }
 }
 
-/// How cautious the kernel is; nothing if it was built without perf events.
+/// The kernel's `perf_event_paranoid`; `None` if it was built without perf events.
 pub fn paranoid() -> Option<i64> {
     std::fs::read_to_string(PARANOID).ok()?.trim().parse().ok()
 }

@@ -1,4 +1,4 @@
-//! The opening and reading of events, proved on those that the kernel itself counts: every system has them.
+//! Tests opening and reading events on those that the kernel itself counts, since every system has them.
 
 #![allow(clippy::print_stderr)]
 
@@ -17,7 +17,7 @@ fn this_thread() -> Whose {
     Whose::Thread(u32::try_from(gettid().as_raw_nonzero().get()).expect("ids are positive"))
 }
 
-/// `None`, with a message, where this user may not count so.
+/// `None`, with a message, if this user may not count this.
 fn counting(event: &Event, whose: &[Whose], mode: Mode, needs: Needs) -> Option<Counting> {
     match Counting::open(event, whose, mode) {
         Ok(counting) => Some(counting),
@@ -34,7 +34,7 @@ fn read(counting: &mut Counting) -> u64 {
     counting.read().expect("an open event").estimate.expect("software events always have their turn")
 }
 
-/// What the kernel's own account of this thread says, of both kinds.
+/// The kernel's own count of this thread's switches, of both kinds.
 fn switches_by_the_kernel() -> u64 {
     let status = Tree::new(Path::new("/")).text("/proc/thread-self/status").expect("every thread has one");
     let of = |key| super::super::fields::number(&status, key).expect("every kernel counts them");
@@ -51,7 +51,7 @@ fn a_thread_s_switches_are_as_many_as_the_kernel_counts_elsewhere() {
     }
     let after = [switches_by_the_kernel(), read(&mut counting)];
     let [expected, seen] = [after[0] - before[0], after[1] - before[1]];
-    // A busy machine may end some waits before they begin, and switch between the two readings.
+    // On a busy machine, some waits may end before they begin, and a switch may fall between the two readings.
     assert!(expected > WAITS / 2 && expected.abs_diff(seen) <= expected / 50, "{seen} seen of {expected}");
     assert_eq!(counting.read().expect("an open event").counted_permille, 1_000);
 }
@@ -99,7 +99,7 @@ fn everything_on_a_cpu_is_counted() {
     while read(&mut counting) == before {}
 }
 
-/// Whatever this processor offers, an event of it is read, or refused by the kernel for a reason that is understood.
+/// Any event of this processor can be read, or the kernel refuses it for a known reason.
 #[test]
 fn events_of_the_processor_are_read_or_refused_for_a_known_reason() {
     for (event, mode) in OF_CPUS.iter().flat_map(|event| [Mode::All, Mode::Guest, Mode::Host].map(|mode| (event, mode)))
@@ -114,7 +114,7 @@ fn events_of_the_processor_are_read_or_refused_for_a_known_reason() {
     }
 }
 
-/// With the processor's counters where there are any, and the reason where there are none, for each of them.
+/// Every probe has the processor's counters where they exist, and a reason where they do not.
 #[test]
 fn every_probe_has_its_state_here() {
     let openings = openings(&Tree::new(Path::new("/")), &Targets::default());
@@ -156,7 +156,7 @@ fn files_are_bounded_and_closed_with_what_counts() {
     let Some(counting) = counting(&PAGE_FAULTS, &many, Mode::All, Needs::OwnThreads) else { return };
     let with_events = open_files();
     drop(counting);
-    // Other tests of this process open and close files meanwhile, though not as many.
+    // Other tests of this process open and close files meanwhile, but not as many.
     assert!(open_files() + 40 < with_events, "{with_events}");
 }
 

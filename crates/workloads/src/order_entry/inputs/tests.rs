@@ -1,4 +1,4 @@
-//! Inputs against their rules, over many draws from fixed seeds.
+//! Compares inputs with their rules, over many draws from fixed seeds.
 
 use super::*;
 use crate::order_entry::{Delivery as Mode, KINDS, Settings};
@@ -24,7 +24,7 @@ fn payments(inputs: &[Input]) -> Vec<&Payment> {
     inputs.iter().filter_map(|input| if let Input::Payment(payment) = input { Some(payment) } else { None }).collect()
 }
 
-/// Whether a share is where chance puts it but for once in a million times.
+/// Whether a share is as close to its target as chance brings it, except once in a million times.
 fn is_about(found: usize, of: usize, share: f64) -> bool {
     let deviation = (of as f64 * share * (1.0 - share)).sqrt();
     (found as f64 - of as f64 * share).abs() < 5.0 * deviation

@@ -1,4 +1,4 @@
-//! Customers, and the one payment that each of them has made before the start.
+//! Customers, and the one payment that each of them made before the start.
 
 use super::super::definition::{
     BAD_CREDIT, CREDIT_LIMIT_CENTS, CUSTOMER_DATA_MAX, CUSTOMERS, DISCOUNT_MAX, FIRST_PAYMENT_CENTS, GOOD_CREDIT,
@@ -32,7 +32,7 @@ impl Customers {
         if id <= LAST_NAMES {
             return id - 1;
         }
-        // The range of the distribution is that of the names.
+        // The distribution has exactly the range of the names.
         u32::try_from(self.stream.skewed(LAST_NAME_SKEW, self.constant)).unwrap_or(0)
     }
 }
@@ -55,7 +55,7 @@ impl Chunk for Customers {
         sink.integer(self.stream.uniform(0, DISCOUNT_MAX));
         sink.integer(-FIRST_PAYMENT_CENTS);
         sink.integer(FIRST_PAYMENT_CENTS);
-        // One payment, no delivery.
+        // One payment and no delivery so far.
         sink.integer(1);
         sink.integer(0);
         sink.text(Letters::<CUSTOMER_DATA_MAX>::alphanumeric(&mut self.stream, 300).as_str());

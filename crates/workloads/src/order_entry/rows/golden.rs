@@ -1,7 +1,7 @@
 //! The rows of a small data set, byte for byte, and the rules that they follow.
 //!
-//! A difference here means that every loaded data set and every stored checksum changes. That may be right, but it
-//! must not happen by accident.
+//! A difference here means that every loaded data set and every stored checksum changes. Such a change must be
+//! deliberate.
 
 use super::super::definition::{CUSTOMERS, ORDERS};
 use super::super::{Delivery, OrderEntry, Settings};
@@ -14,7 +14,7 @@ fn workload(warehouses: u32, data_seed: u64) -> OrderEntry {
     OrderEntry::new(Settings { warehouses, delivery: Delivery::Deferred, data_seed }).unwrap()
 }
 
-/// The lines of text of one part, as far as `limit`.
+/// The first lines of text of one part, at most `limit`.
 fn lines(workload: &OrderEntry, table: &str, part: Part, limit: usize) -> Vec<String> {
     let mut source = workload.rows(table, part);
     let mut text = TextRows::default();

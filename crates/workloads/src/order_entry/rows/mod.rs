@@ -1,7 +1,7 @@
 //! The initial population: every table is a sequence of chunks, and every chunk has a random stream of its own.
 //!
-//! A part of a table is a run of whole chunks, so any split gives the same rows, and parts can be made at the same time
-//! on different threads or machines. A chunk has the rows of one district, one warehouse or a thousand items.
+//! A part of a table is a run of whole chunks. So any split gives the same rows, and parts can be made in parallel on
+//! different threads or machines. A chunk has the rows of one district, one warehouse or a thousand items.
 
 mod catalogue;
 mod customers;
@@ -28,11 +28,11 @@ const ROWS_PER_FILL: usize = 256;
 
 /// The rows of one chunk, one at a time.
 trait Chunk: Send {
-    /// Writes the next row; false, without a row, after the last.
+    /// Writes the next row; returns false, and writes nothing, after the last.
     fn write(&mut self, sink: &mut dyn RowSink) -> bool;
 }
 
-/// The rows of some chunks one after another.
+/// The rows of several chunks, one after another.
 struct Chunks<Open, Rows> {
     left: Range<u64>,
     open: Open,
@@ -59,7 +59,7 @@ impl<Open: FnMut(u64) -> Rows + Send, Rows: Chunk> RowSource for Chunks<Open, Ro
     }
 }
 
-/// A table without rows, for names that this workload does not have.
+/// The rows of a table that this workload does not have: none.
 struct NoRows;
 
 impl RowSource for NoRows {
@@ -124,7 +124,7 @@ where
     Box::new(Chunks { left: part.chunks(chunks), open, current: None })
 }
 
-/// Chunk numbers come from 32-bit numbers of warehouses, so they fit.
+/// Numbers of chunks come from 32-bit numbers of warehouses, so they fit.
 fn id(chunk: u64) -> u32 {
     u32::try_from(chunk).unwrap_or(u32::MAX)
 }

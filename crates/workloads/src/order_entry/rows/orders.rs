@@ -1,7 +1,7 @@
 //! Orders, their lines, and the queue of those that are not delivered.
 //!
-//! An order and its lines are in different tables but must agree on how many lines there are, so that number has a
-//! stream of its own, which both read.
+//! An order and its lines are in different tables but must agree on the number of lines. So that number has its own
+//! stream, which both read.
 
 use super::super::OrderEntry;
 use super::super::definition::{
@@ -16,7 +16,7 @@ const LINE_QUANTITY: i64 = 5;
 const AMOUNT_MIN_CENTS: i64 = 1;
 const AMOUNT_MAX_CENTS: i64 = 10_000 * CENTS - 1;
 
-/// How many lines the orders of a district have, in the order of their ids.
+/// The numbers of lines of a district's orders, in the order of their ids.
 struct LineCounts(Stream);
 
 impl LineCounts {

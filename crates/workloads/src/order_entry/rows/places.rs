@@ -5,7 +5,7 @@ use super::{Chunk, Home, write_address};
 use crate::random::{Letters, Stream};
 use engines::rows::RowSink;
 
-/// One row.
+/// A warehouse's row.
 pub struct Warehouse {
     stream: Stream,
     id: Option<u32>,
@@ -28,7 +28,7 @@ impl Chunk for Warehouse {
     }
 }
 
-/// One row.
+/// A district's row.
 pub struct District {
     stream: Stream,
     home: Option<Home>,

@@ -1,4 +1,4 @@
-//! Finding the customer that the inputs name.
+//! Finds the customer that the inputs name.
 
 use super::super::definition::last_name;
 use super::super::inputs::Who;
@@ -7,8 +7,8 @@ use super::super::statements::Sql;
 use super::{number, unexpected};
 use engines::session::{Param, Session, SessionError};
 
-/// The customer's id. Of several with the same last name it is the one in the middle by first name, and the first of
-/// the two in the middle if they are even in number.
+/// The customer's id. Of several with the same last name, it is the middle one by first name. If their number is
+/// even, it is the first of the two in the middle.
 pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i64, SessionError> {
     let name_number = match who {
         Who::Id(id) => return Ok(i64::from(id)),
@@ -23,7 +23,7 @@ pub async fn find<S: Session>(session: &mut S, home: Home, who: Who) -> Result<i
     found.integer(middle(found.rows()), 0)
 }
 
-/// The row in the middle, counted from 0: half of the number of rows, rounded up, is its number counted from 1.
+/// The middle row, counted from 0. Counted from 1, it is half of the number of rows, rounded up.
 fn middle(rows: usize) -> usize {
     rows.div_ceil(2) - 1
 }

@@ -1,7 +1,7 @@
 //! The five transactions, each straight-line code on a session.
 //!
-//! Every statement's answer is held against what it must be: a row that is missing or one too many is an error that
-//! names the statement, never a transaction that quietly did less.
+//! Every statement's answer is compared with what it must be. A row too few or too many is an error that names the
+//! statement, so no transaction silently does less.
 
 mod customer;
 mod delivery;
@@ -37,7 +37,7 @@ pub async fn run<S: Session>(
     Ok(Ending::Committed)
 }
 
-/// The time that goes into a row, in microseconds since 1970. It is the client's clock, for all engines alike.
+/// The time that goes into a row, in microseconds since 1970. It is the client's clock, on all engines.
 fn now_us() -> i64 {
     let elapsed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(elapsed.as_micros()).unwrap_or(i64::MAX)
@@ -47,7 +47,7 @@ fn number(id: u32) -> Param<'static> {
     Param::Integer(i64::from(id))
 }
 
-/// A number of rows or lines, to be held against one in the database.
+/// A number of rows or lines, to compare with one in the database.
 fn length(count: usize) -> i64 {
     i64::try_from(count).unwrap_or(i64::MAX)
 }

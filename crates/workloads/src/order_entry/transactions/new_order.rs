@@ -9,7 +9,7 @@ use crate::effects::Tally;
 use crate::random::Letters;
 use engines::session::{Access, Param, Session, SessionError};
 
-/// What the customer is told of an accepted order.
+/// What the customer learns about an accepted order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Receipt {
     pub order: i64,
@@ -19,7 +19,7 @@ pub struct Receipt {
     pub branded: usize,
 }
 
-/// Rates by which the sum of the lines becomes the total.
+/// Rates that turn the sum of the lines into the total.
 struct Rates {
     warehouse_tax: i64,
     district_tax: i64,
@@ -27,7 +27,7 @@ struct Rates {
 }
 
 impl Rates {
-    /// `sum · (1 − discount) · (1 + both taxes)`, rates being ten-thousandths.
+    /// `sum · (1 − discount) · (1 + both taxes)`; rates are in ten-thousandths.
     fn total_cents(&self, sum_cents: i64) -> i64 {
         const ONE: i64 = 10_000;
         const ROUND: i64 = ONE * ONE / 2;
@@ -35,7 +35,7 @@ impl Rates {
     }
 }
 
-/// Returns nothing if the order was rolled back because an item does not exist.
+/// Returns `None` if the order was rolled back because an item does not exist.
 pub async fn run<S: Session>(
     session: &mut S,
     input: &NewOrder,
@@ -83,7 +83,7 @@ struct Entered {
     branded: bool,
 }
 
-/// Takes the items of one line from the stock and enters the line; nothing if there is no such item.
+/// Takes the items of one line from the stock and enters the line; `None` if there is no such item.
 async fn enter_line<S: Session>(
     session: &mut S,
     input: &NewOrder,
@@ -105,7 +105,7 @@ async fn enter_line<S: Session>(
     let stock = row(session, Sql::TakeStock, &taken).await?;
     stock.integer(0, 0)?;
     let branded = item_marked && stock.text(0, 1)?.contains(ORIGINAL);
-    // The session's buffer is about to be used again.
+    // Copied, because the next statement reuses the session's buffer.
     let mut district_information = Letters::<24>::default();
     district_information.push(stock.text(0, 2)?.as_bytes());
 
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(some.total_cents(20_000), 20_700);
         // 0.01 · 0.5 = 0.005, rounded up
         assert_eq!(Rates { warehouse_tax: 0, district_tax: 0, discount: 5_000 }.total_cents(1), 1);
-        // The largest order there can be: 15 lines of 10 items at 100.00, and the highest taxes.
+        // The largest possible order: 15 lines of 10 items at 100.00, and the highest taxes.
         let highest = Rates { warehouse_tax: 2_000, district_tax: 2_000, discount: 0 };
         assert_eq!(highest.total_cents(1_500_000), 2_100_000);
     }

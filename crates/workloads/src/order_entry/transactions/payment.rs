@@ -13,11 +13,11 @@ use std::io::Write;
 
 /// Room for the note of a payment: five ids and an amount.
 const NOTE_MAX: usize = 80;
-/// The two names of places and what is between them.
+/// Room for the names of the two places and the blanks between them.
 const PLACES_MAX: usize = 24;
 const BETWEEN_PLACES: &[u8] = b"    ";
 const ADDRESS_COLUMNS: usize = 6;
-/// Column of the new balance in what the customer's row returns.
+/// Column of the new balance in the customer's returned row.
 const BALANCE: usize = 13;
 
 /// Returns the customer's new balance.
@@ -57,7 +57,7 @@ pub async fn run<S: Session>(session: &mut S, input: &Payment, tally: &mut Tally
     Ok(balance)
 }
 
-/// Reads the whole address that a terminal would show and returns the name.
+/// Reads the whole address, which a terminal would show, and returns the name.
 fn place_name(set: &ResultSet) -> Result<&[u8], SessionError> {
     for column in 1..ADDRESS_COLUMNS {
         set.text(0, column)?;
@@ -65,7 +65,7 @@ fn place_name(set: &ResultSet) -> Result<&[u8], SessionError> {
     Ok(set.text(0, 0)?.as_bytes())
 }
 
-/// Moves the amount from the customer's balance.
+/// Subtracts the amount from the customer's balance and returns the new balance.
 async fn pay<S: Session>(session: &mut S, input: &Payment, id: i64) -> Result<i64, SessionError> {
     let note = note(input, id);
     let params = [
@@ -79,7 +79,7 @@ async fn pay<S: Session>(session: &mut S, input: &Payment, id: i64) -> Result<i6
     payer.integer(0, BALANCE)
 }
 
-/// What is put in front of the data of a customer with bad credit: who paid, where, and how much.
+/// The note that goes in front of the data of a customer with bad credit: who paid, where, and how much.
 fn note(input: &Payment, id: i64) -> Letters<NOTE_MAX> {
     let mut text = [0_u8; NOTE_MAX];
     let mut room = text.as_mut_slice();

@@ -5,7 +5,7 @@ use super::super::statements::Sql;
 use super::{number, row};
 use engines::session::{Access, Param, Session, SessionError};
 
-/// How many orders back it looks.
+/// How many of the last orders it looks at.
 const LAST_ORDERS: i64 = 20;
 
 /// Returns the number of different items below the threshold.

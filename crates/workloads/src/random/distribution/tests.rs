@@ -1,4 +1,4 @@
-//! What is drawn against what the formulas say, bin by bin.
+//! Compares drawn values with what the formulas predict, bin by bin.
 
 use super::*;
 use proptest::prelude::*;
@@ -22,7 +22,7 @@ fn sum_below(draws: u32, limit: f64) -> f64 {
     total.clamp(0.0, 1.0)
 }
 
-/// Share of the values below `limit`, from the definitions alone.
+/// Share of the values below `limit`, computed from the definitions alone.
 fn share_below(shape: Shape, count: u64, limit: u64) -> f64 {
     let place = limit as f64 / count as f64;
     let bell = |draws: u32| sum_below(draws, place * f64::from(draws));
@@ -52,7 +52,7 @@ fn share_below(shape: Shape, count: u64, limit: u64) -> f64 {
     }
 }
 
-/// Pearson's statistic in standard deviations from its mean, over bins of which each is expected at least 20 times.
+/// Pearson's statistic in standard deviations from its mean, over bins with at least 20 expected values each.
 fn surprise(drawn: Shape, compared_with: Shape, count: u64) -> f64 {
     let distribution = Distribution::new(drawn, count);
     let mut stream = Stream::new(42, "distribution", [0, 0]);
@@ -65,7 +65,7 @@ fn surprise(drawn: Shape, compared_with: Shape, count: u64) -> f64 {
     for end in 1..=count {
         let share = share_below(compared_with, count, end);
         let expected = (share - share_begin) * DRAWS as f64;
-        // Whole bins only; what is left at the end is too little to judge. An impossible bin must be empty.
+        // Only whole bins count; the rest at the end is too small to judge. An impossible bin must be empty.
         let is_impossible = expected < 1e-6 && end > begin;
         if expected < 20.0 && !is_impossible {
             continue;
@@ -85,7 +85,7 @@ fn surprise(drawn: Shape, compared_with: Shape, count: u64) -> f64 {
     (statistic - freedom) / (2.0 * freedom).sqrt()
 }
 
-/// Seeds are fixed; this would be exceeded by chance about once in a hundred thousand seeds.
+/// Seeds are fixed; by chance, about one seed in a hundred thousand would exceed this.
 const SURPRISING: f64 = 5.0;
 
 #[test]
@@ -131,9 +131,9 @@ fn the_known_shares_come_out() {
         let hits = (0..DRAWS).filter(|_| within.contains(&distribution.draw(&mut stream))).count();
         hits as f64 / DRAWS as f64
     };
-    // 80 % of the draws in the lowest 20 %.
+    // 80 % of the draws fall into the lowest 20 %.
     assert!((share(Shape::Pareto { h: 0.2 }, 100_000, 0..20_000) - 0.8).abs() < 0.005);
-    // The band, and what of the bell falls into it: the bell's deviation is t / 12, so about 4.8 % of a quarter.
+    // The band's own draws, plus those of the bell inside it: the bell's deviation is 1/12, so about 4.8 % of a quarter.
     let bell = share(Shape::Gaussian { draws: 12 }, 100_000, 49_500..50_500);
     let whole_band = share(Shape::SpecialOf04(SPECIAL), 100_000, 49_500..50_500);
     assert!((whole_band - (0.75 + 0.25 * bell)).abs() < 0.005, "{whole_band} with {bell}");

@@ -1,4 +1,4 @@
-//! Inputs against their rules, over many draws from fixed seeds.
+//! Compares inputs with their rules, over many draws from fixed seeds.
 
 use super::*;
 use proptest::prelude::*;
@@ -10,7 +10,7 @@ fn ids(table: &Value) -> Ids {
     Ids::new(&settings::read(table.as_object().unwrap(), keys).unwrap())
 }
 
-/// Something of each of a client's transactions.
+/// Takes something from each of a client's transactions.
 fn all<'a, T>(ids: &'a Ids, client: u32, transactions: usize, mut take: impl FnMut(&mut Draws<'a>) -> T) -> Vec<T> {
     let mut client = Client::new(5, client);
     (0..transactions).map(|_| take(&mut Draws::new(ids, &client.draw()))).collect()
